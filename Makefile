@@ -1,0 +1,60 @@
+# Two commands: `make lab` opens the labs, `make test` runs every test. Both set everything up first.
+# Kept to what GNU make 3.81 knows, which is what macOS has.
+
+PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
+BIN     = .venv/bin
+STAMP   = .venv/.set-up
+
+.PHONY: lab test setup bench lint chromium clean
+
+lab: setup
+	@$(BIN)/kiplab lab
+
+test: setup lint chromium
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python tests/bench/run.py
+
+# What a machine lacks is said here and never stops the labs that do without it.
+setup: $(STAMP)
+	@$(BIN)/kiplab doctor || true
+
+$(STAMP): pyproject.toml constraints.txt
+	@python=; for candidate in $(PYTHONS); do \
+	  if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	  then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo 'kiplab needs Python 3.11 or later and found none on PATH.' \
+	    'Install it (Debian, Ubuntu: apt-get install python3 python3-venv; macOS: brew install python)' \
+	    'and run make again.' >&2; exit 3; \
+	fi; \
+	test -x $(BIN)/pip || $$python -m venv .venv || { \
+	  echo 'That Python cannot make virtual environments;' \
+	    'on Debian and Ubuntu: apt-get install python3-venv, then run make again.' >&2; exit 3; }
+	@echo 'Installing into .venv; the first time this takes a few minutes and 2 GB.'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  -e '.[lab,fleet,java,export,test]'
+	@touch $@
+
+# A browser for the browser tests: one on PATH, else Debian's when allowed to, else Playwright's own.
+chromium: $(STAMP)
+	@has='$(BIN)/python -c "import sys; from kiplab.doctor import find_chromium as f; sys.exit(not f())"'; \
+	if eval "$$has"; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo 'Installing Chromium for the browser tests.'; \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+	    --no-install-recommends chromium fonts-liberation; } >/dev/null || true; \
+	fi; \
+	if eval "$$has"; then exit 0; fi; \
+	$(BIN)/python -m playwright install chromium || \
+	  echo 'No Chromium could be got: the browser tests will say so.' >&2
+
+clean:
+	rm -rf .venv dist build .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find kiplab tests -name __pycache__ -type d -prune -exec rm -rf {} +

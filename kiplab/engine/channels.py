@@ -1,0 +1,130 @@
+"""Messages in flight: naming them, finding them, what a crash does to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..protocol.ids import ALL_BROKERS, BrokerId
+from ..protocol.messages import KINDS, Request, Send
+from .cluster import (
+    Cluster,
+    Message,
+    MessageName,
+    incarnation_of,
+    is_up,
+    lane_of,
+)
+from .events import Dropped, Event, Sent
+
+
+def post(
+    cluster: Cluster, sender: BrokerId, sends: Iterable[Send], answered: Message | None = None
+) -> tuple[Cluster, list[Event]]:
+    """Put messages on their way. `answered` is the request that a reply among them answers."""
+    events: list[Event] = []
+    for send in sends:
+        for receiver in _receivers(cluster, send.receiver):
+            cluster, event = _post_one(cluster, sender, receiver, send, answered)
+            events.append(event)
+    return cluster, events
+
+
+def _receivers(cluster: Cluster, receiver: BrokerId) -> tuple[BrokerId, ...]:
+    if receiver != ALL_BROKERS:
+        return (receiver,)
+    return tuple(b.id for b in cluster.brokers if b.process is not None)
+
+
+def _post_one(
+    cluster: Cluster, sender: BrokerId, receiver: BrokerId, send: Send, answered: Message | None
+) -> tuple[Cluster, Event]:
+    cluster, name = _named(cluster, sender, KINDS[type(send.body)])
+    is_reply = name.kind.endswith("-reply")
+    life = incarnation_of(cluster, receiver)
+    if is_reply and answered is not None:
+        receiver, life = answered.name.sender, answered.name.incarnation
+    message = Message(
+        name=name,
+        receiver=receiver,
+        receiver_incarnation=life,
+        lane=lane_of(send.body),
+        body=send.body,
+        request=_request(answered) if is_reply else None,
+        connection=answered.connection if is_reply and answered is not None else 0,
+    )
+    if not is_up(cluster, receiver) or incarnation_of(cluster, receiver) != life:
+        why = "the connection is closed"
+        return cluster, Dropped(message=name, receiver=receiver, body=send.body, why=why)
+    event = Sent(message=name, receiver=receiver, body=send.body)
+    return replace(cluster, messages=(*cluster.messages, message)), event
+
+
+def _request(answered: Message | None) -> Request | None:
+    if answered is None:
+        return None
+    body = answered.body
+    return body if isinstance(body, Request) else None
+
+
+def _named(cluster: Cluster, sender: BrokerId, kind: str) -> tuple[Cluster, MessageName]:
+    key = (sender, incarnation_of(cluster, sender), kind)
+    sent = cluster.sent
+    for index, entry in enumerate(sent):
+        if entry[:3] == key:
+            counted = (*key, entry[3] + 1)
+            sent = (*sent[:index], counted, *sent[index + 1 :])
+            return replace(cluster, sent=sent), MessageName(*counted)
+    return replace(cluster, sent=(*sent, (*key, 1))), MessageName(*key, 1)
+
+
+def find(cluster: Cluster, name: MessageName) -> Message | None:
+    """The message in flight with this name, or None."""
+    for message in cluster.messages:
+        if message.name == name:
+            return message
+    return None
+
+
+def blocker(cluster: Cluster, message: Message) -> Message | None:
+    """The message that has to arrive before `message`: channels are first in, first out."""
+    for other in cluster.messages:
+        if other is message:
+            return None
+        if _channel(other) == _channel(message):
+            return other
+    return None
+
+
+def _channel(message: Message) -> tuple[object, ...]:
+    name = message.name
+    return (name.sender, name.incarnation, message.receiver, message.lane, message.connection)
+
+
+def without(cluster: Cluster, message: Message) -> Cluster:
+    """`cluster` with `message` no longer in flight."""
+    return replace(cluster, messages=tuple(m for m in cluster.messages if m is not message))
+
+
+def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
+    """The same request once more, on a new connection."""
+    cluster, name = _named(cluster, message.name.sender, message.name.kind)
+    copy = replace(message, name=name, connection=message.connection + name.ordinal)
+    event = Sent(message=name, receiver=copy.receiver, body=copy.body)
+    return replace(cluster, messages=(*cluster.messages, copy)), event
+
+
+def close(cluster: Cluster, node: BrokerId) -> tuple[Cluster, list[Event]]:
+    """A process died: what was on its way to it is lost.
+
+    What it had already sent is in the network or in the receiver's queue, and may still arrive.
+    """
+    lost = [m for m in cluster.messages if m.receiver == node]
+    if not lost:
+        return cluster, []
+    left = tuple(m for m in cluster.messages if m.receiver != node)
+    events: list[Event] = [
+        Dropped(message=m.name, receiver=node, body=m.body, why="the receiver died") for m in lost
+    ]
+    return replace(cluster, messages=left), events

@@ -1,0 +1,128 @@
+"""The whole situation as one frozen value: nodes, messages in flight, time, what was promised."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from ..protocol.features import Features
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerEpoch, BrokerId, node_name
+from ..protocol.kraft.state import Controller
+from ..protocol.messages import KINDS, Body, Request
+from ..protocol.replica.log import EMPTY, Log
+from ..protocol.replica.state import Broker
+
+
+class MessageName(NamedTuple):
+    """Who sent it in which life, what it is, and which of its kind: equal across forks.
+
+    The controller's and the client's incarnation is 0.
+    """
+
+    sender: BrokerId
+    incarnation: int
+    kind: str
+    ordinal: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} #{self.ordinal} from {node_name(self.sender)}"
+
+
+class Message(msgspec.Struct, frozen=True, cache_hash=True):
+    """A message on its way. `request` is the request that a reply answers.
+
+    Messages of one `lane` between two processes arrive in the order they were sent; a retry comes
+    on a new `connection` and may overtake.
+    """
+
+    name: MessageName
+    receiver: BrokerId
+    receiver_incarnation: int
+    lane: str
+    body: Body
+    request: Request | None = None
+    connection: int = 0
+
+
+class Observed(msgspec.Struct, frozen=True, cache_hash=True):
+    """What an observer who sees everything knows of one partition; no rule reads it.
+
+    `committed` is everything a leader has ever committed. `isr_epochs` are the broker epochs under
+    which the ISR members caught up. `damaged` are the ISR members that died without the committed
+    records; when all are, durability is no longer promised (`excused`).
+    """
+
+    partition: str
+    committed: Log = EMPTY
+    isr_epochs: tuple[tuple[BrokerId, BrokerEpoch], ...] = ()
+    damaged: tuple[BrokerId, ...] = ()
+    excused: bool = False
+
+
+class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
+    """Everything. Brokers are sorted by id, messages in the order they were sent.
+
+    `broken` names the (property, partition) pairs that do not hold any more. `forged` is set by a
+    raw request: what a forger does is not promised anything. `sent` counts messages per sender,
+    incarnation and kind, for their names. `timed` says whether `now_ms` and all timers count.
+    """
+
+    features: Features
+    controller: Controller
+    brokers: tuple[Broker, ...]
+    messages: tuple[Message, ...] = ()
+    observed: tuple[Observed, ...] = ()
+    cut: tuple[tuple[BrokerId, BrokerId], ...] = ()
+    broken: tuple[tuple[str, str], ...] = ()
+    sent: tuple[tuple[BrokerId, int, str, int], ...] = ()
+    timed: bool = False
+    now_ms: int = 0
+    forged: bool = False
+
+    @property
+    def clock(self) -> int | None:
+        """What rules get to see of the time."""
+        return self.now_ms if self.timed else None
+
+
+LANES = {
+    "broker-registration": "lifecycle",
+    "broker-heartbeat": "lifecycle",
+    "alter-partition": "alter-partition",
+    "fetch": "fetch",
+    "elect-leaders": "admin",
+    "metadata": "metadata",
+}
+
+
+def lane_of(body: Body) -> str:
+    """The connection a message travels on; a reply comes back on its request's."""
+    return LANES[KINDS[type(body)].removesuffix("-reply")]
+
+
+def broker(cluster: Cluster, id: BrokerId) -> Broker | None:
+    """The broker with this id, or None."""
+    for found in cluster.brokers:
+        if found.id == id:
+            return found
+    return None
+
+
+def is_up(cluster: Cluster, node: BrokerId) -> bool:
+    """Whether something can be delivered to `node`: a running process, or the controller."""
+    if node in (CONTROLLER, CLIENT):
+        return True
+    found = broker(cluster, node)
+    return found is not None and found.process is not None
+
+
+def incarnation_of(cluster: Cluster, node: BrokerId) -> int:
+    """Which life of a node is on now; 0 for the controller and the client."""
+    found = broker(cluster, node)
+    return found.incarnation if found is not None else 0
+
+
+def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:
+    """Whether the link between two nodes is down."""
+    return bool(cluster.cut) and ((one, other) in cluster.cut or (other, one) in cluster.cut)

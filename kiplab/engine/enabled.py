@@ -1,0 +1,103 @@
+"""`enabled`: what can be done now, within a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from ..protocol.ids import CONTROLLER
+from ..protocol.replica.state import Loss
+from . import moves
+from .cluster import Cluster
+from .possible import why_not
+
+
+class Menu(msgspec.Struct, frozen=True, kw_only=True):
+    """Which families of moves are offered, and with which parameters.
+
+    `faults_left` bounds the moves of `moves.FAULTS`: with 0 none is offered. Sizes are small
+    tuples; `produce` lists record counts.
+    """
+
+    messages: tuple[type, ...] = (moves.Deliver,)
+    timers: tuple[moves.Timer, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    produce: tuple[int, ...] = ()
+    advance_ms: tuple[int, ...] = ()
+    expire: bool = True
+    start: bool = True
+    finish_recovery: bool = True
+    shut_down: bool = False
+    fail_over: bool = False
+    elect: tuple[bool, ...] = ()
+    cut: bool = False
+    faults_left: int = 0
+
+
+EVERYTHING = Menu(
+    messages=(moves.Deliver, moves.Drop, moves.TimeOut, moves.Duplicate, moves.LoseReply),
+    timers=tuple(moves.Timer),
+    losses=tuple(Loss),
+    produce=(1,),
+    shut_down=True,
+    fail_over=True,
+    elect=(False, True),
+    cut=True,
+    faults_left=1,
+)
+"""Every family; what a panel of buttons offers."""
+
+PROGRESS = Menu(
+    timers=(moves.Timer.HEARTBEAT, moves.Timer.FETCH, moves.Timer.LAG_CHECK, moves.Timer.RETRY)
+)
+"""Everything that is not a fault: how a cluster gets better when it is left alone."""
+
+
+def enabled(cluster: Cluster, menu: Menu) -> tuple[moves.Move, ...]:
+    """The moves of `menu` that can be done now, always in the same order."""
+    return tuple(move for move in _offered(cluster, menu) if why_not(cluster, move) is None)
+
+
+def _offered(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
+    for move in _candidates(cluster, menu):
+        if menu.faults_left > 0 or not isinstance(move, moves.FAULTS):
+            yield move
+
+
+def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
+    for family in menu.messages:
+        yield from (family(m.name) for m in cluster.messages)
+    for node in cluster.brokers:
+        yield from (moves.Fire(node.id, timer) for timer in menu.timers)
+        if menu.finish_recovery:
+            yield moves.FinishRecovery(node.id)
+        if menu.start:
+            yield moves.Start(node.id)
+        if menu.expire:
+            yield moves.ExpireSession(node.id)
+        yield from (moves.Crash(node.id, loss) for loss in menu.losses)
+        if menu.shut_down:
+            yield moves.ShutDown(node.id)
+    yield from _about_partitions(cluster, menu)
+    yield from _about_links(cluster, menu)
+    if menu.fail_over:
+        yield moves.FailOver()
+    yield from (moves.Advance(ms) for ms in menu.advance_ms)
+
+
+def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
+    for state in cluster.controller.partitions:
+        for count in menu.produce:
+            yield from (moves.Produce(state.name, b.id, count) for b in cluster.brokers)
+        yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
+
+
+def _about_links(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
+    if not menu.cut:
+        return
+    nodes = [CONTROLLER, *(b.id for b in cluster.brokers)]
+    for index, one in enumerate(nodes):
+        for other in nodes[index + 1 :]:
+            yield moves.Cut(one, other)
+            yield moves.Heal(one, other)

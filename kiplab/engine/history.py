@@ -1,0 +1,53 @@
+"""History: every state a run went through, with seek, undo and fork. Nothing is ever changed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .cluster import Cluster
+from .events import Event
+from .moves import Move
+from .step import step
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """One move, the cluster after it, what followed, and the line of a play it belongs to."""
+
+    move: Move
+    cluster: Cluster
+    events: tuple[Event, ...]
+    line: int = 0
+
+
+class History(msgspec.Struct, frozen=True):
+    """`at` is how many of `steps` have been done; those after it are kept until a fork."""
+
+    start: Cluster
+    steps: tuple[Recorded, ...] = ()
+    at: int = 0
+
+    @property
+    def cluster(self) -> Cluster:
+        """The situation now."""
+        return self.steps[self.at - 1].cluster if self.at else self.start
+
+    def do(self, move: Move, line: int = 0) -> History:
+        """One move more. In the middle of a history this is a fork: the old future is left behind.
+
+        Raises ImpossibleMoveError; this history is as it was.
+        """
+        done = step(self.cluster, move)
+        recorded = Recorded(move, done.cluster, done.events, line)
+        return History(self.start, (*self.steps[: self.at], recorded), self.at + 1)
+
+    def seek(self, at: int) -> History:
+        """The same history, seen after `at` moves; held between the first and the last."""
+        return History(self.start, self.steps, max(0, min(at, len(self.steps))))
+
+    def undo(self) -> History:
+        """One move back."""
+        return self.seek(self.at - 1)
+
+    def fork(self) -> History:
+        """A history of its own that ends here."""
+        return History(self.start, self.steps[: self.at], self.at)

@@ -1,0 +1,180 @@
+"""Every move there is: what hands, plays, searches and clocks do to a cluster."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ..protocol.ids import BrokerId
+from ..protocol.messages import Request
+from ..protocol.replica.state import Loss
+from .cluster import MessageName
+
+
+class Timer(StrEnum):
+    """A broker's periodic tasks."""
+
+    HEARTBEAT = "heartbeat"
+    FETCH = "fetch"
+    LAG_CHECK = "lag-check"
+    RETRY = "retry"
+    CHECKPOINT = "checkpoint"
+    FLUSH = "flush"
+
+
+class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):
+    """A message arrives."""
+
+    message: MessageName
+
+
+class Drop(msgspec.Struct, frozen=True, cache_hash=True, tag="drop"):
+    """A message is lost, and nobody notices."""
+
+    message: MessageName
+
+
+class TimeOut(msgspec.Struct, frozen=True, cache_hash=True, tag="time-out"):
+    """A request is lost, and its sender notices."""
+
+    message: MessageName
+
+
+class Duplicate(msgspec.Struct, frozen=True, cache_hash=True, tag="duplicate"):
+    """The sender gives up waiting and sends the request again; the first is still on its way."""
+
+    message: MessageName
+
+
+class LoseReply(msgspec.Struct, frozen=True, cache_hash=True, tag="lose-reply"):
+    """A request arrives and is processed, but its answer never comes."""
+
+    message: MessageName
+
+
+class Advance(msgspec.Struct, frozen=True, cache_hash=True, tag="advance"):
+    """Time passes (timed clusters only)."""
+
+    ms: int
+
+
+class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
+    """A broker's timer goes off."""
+
+    broker: BrokerId
+    timer: Timer
+
+
+class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
+    """The controller finds a broker's session over and fences it."""
+
+    broker: BrokerId
+
+
+class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
+    """A producer writes `count` records to the broker that leads, or believes it does."""
+
+    partition: str
+    broker: BrokerId
+    count: int
+    acks_all: bool = True
+
+
+class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
+    """A broker process dies."""
+
+    broker: BrokerId
+    loss: Loss = Loss.NOTHING
+
+
+class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
+    """A broker process starts."""
+
+    broker: BrokerId
+
+
+class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
+    """A broker begins a controlled shutdown."""
+
+    broker: BrokerId
+
+
+class FinishRecovery(msgspec.Struct, frozen=True, cache_hash=True, tag="finish-recovery"):
+    """A starting broker is done with its logs and wants to be unfenced."""
+
+    broker: BrokerId
+
+
+class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
+    """A link goes down; what is on it waits."""
+
+    one: BrokerId
+    other: BrokerId
+
+
+class Heal(msgspec.Struct, frozen=True, cache_hash=True, tag="heal"):
+    """A link comes back."""
+
+    one: BrokerId
+    other: BrokerId
+
+
+class FailOver(msgspec.Struct, frozen=True, cache_hash=True, tag="fail-over"):
+    """Another controller becomes active; it has the metadata log and no heartbeat state."""
+
+
+class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):
+    """An operator asks for an election (ElectLeaders)."""
+
+    partition: str
+    unclean: bool = False
+
+
+class Upgrade(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade"):
+    """A node (or, with None, every node) runs another release from now on."""
+
+    node: BrokerId | None
+    release: str
+
+
+class UpgradeMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade-metadata"):
+    """The cluster's metadata version is finalized at another level."""
+
+    metadata_version: str
+
+
+class RawRequest(msgspec.Struct, frozen=True, cache_hash=True, tag="send"):
+    """A request with any field values, as nobody's rule would send it."""
+
+    sender: BrokerId
+    receiver: BrokerId
+    body: Request
+
+
+Move = (
+    Deliver
+    | Drop
+    | TimeOut
+    | Duplicate
+    | LoseReply
+    | Advance
+    | Fire
+    | ExpireSession
+    | Produce
+    | Crash
+    | Start
+    | ShutDown
+    | FinishRecovery
+    | Cut
+    | Heal
+    | FailOver
+    | Elect
+    | Upgrade
+    | UpgradeMetadata
+    | RawRequest
+)
+
+AboutMessage = Deliver | Drop | TimeOut | Duplicate | LoseReply
+FAULTS = (Drop, TimeOut, Duplicate, LoseReply, Crash, Cut, FailOver)
+"""Moves that a fault budget counts."""

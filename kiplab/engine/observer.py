@@ -1,0 +1,289 @@
+"""The observer: sees every log at once, and says when a property stops holding.
+
+It runs after each move and looks only at what the move changed. No rule reads what it knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ..protocol.facts import BecameLeader, HighWatermarkMoved, IsrChanged, LeaderElected
+from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
+from ..protocol.kraft.state import PartitionRegistration, partition, registration
+from ..protocol.messages import AlterPartitionRequest
+from ..protocol.replica.log import Log, epoch_at, first_difference, holds, truncate
+from ..protocol.replica.state import Broker, log_of, replica_of
+from . import properties
+from .cluster import Cluster, Observed, broker
+from .events import CommittedLost, Delivered, Event, PropertyBroken
+
+Broken = tuple[properties.Property, str, str]
+"""(property, partition, what was seen)."""
+
+
+def observe(
+    before: Cluster, after: Cluster, events: Iterable[Event]
+) -> tuple[Cluster, list[Event]]:
+    """`after` with the observer's knowledge brought up to date, and what it noticed."""
+    same_nodes = after.controller is before.controller and after.brokers is before.brokers
+    if same_nodes:
+        return after, []
+    noticed: list[Event] = []
+    broken: list[Broken] = []
+    after = replace(after, observed=tuple(_updated(after, o, events) for o in after.observed))
+    for event in events:
+        if isinstance(event, BecameLeader):
+            after, lost = _takes_over(after, event)
+            noticed += lost
+            broken += [_loss(found) for found in lost]
+    broken += _checks(before, after)
+    for found, name, detail in broken:
+        after, fact = _report(after, found, name, detail)
+        noticed += fact
+    return after, noticed
+
+
+def _report(
+    cluster: Cluster, found: properties.Property, name: str, detail: str
+) -> tuple[Cluster, list[Event]]:
+    """Only the first time that a property breaks for a partition is news."""
+    if (found.id, name) in cluster.broken:
+        return cluster, []
+    excused = any(o.excused for o in cluster.observed if o.partition == name)
+    promised = properties.is_promised(
+        found, cluster.features, excused=excused, forged=cluster.forged
+    )
+    fact = PropertyBroken(property=found.id, partition=name, detail=detail, promised=promised)
+    return replace(cluster, broken=(*cluster.broken, (found.id, name))), [fact]
+
+
+# --- knowledge ----------------------------------------------------------------------------------
+
+
+def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Observed:
+    state = partition(cluster.controller.partitions, known.partition)
+    if state is None:
+        return known
+    asked: dict[BrokerId, BrokerEpoch] = {}
+    for event in events:
+        if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
+            asked = _epochs_asked(event.body, known.partition)
+        elif isinstance(event, IsrChanged) and event.partition == known.partition:
+            known = _with_members(cluster, known, state, asked)
+        elif isinstance(event, LeaderElected) and event.partition == known.partition:
+            known = _after_election(cluster, known, state, event)
+        elif isinstance(event, HighWatermarkMoved) and event.partition == known.partition:
+            known = _committed(cluster, known, event.node, event.after)
+    return _with_damage(cluster, known, state)
+
+
+def _epochs_asked(request: AlterPartitionRequest, name: str) -> dict[BrokerId, BrokerEpoch]:
+    items = (i for i in request.items if i.partition == name)
+    return {
+        m.broker: m.observed if m.observed != NO_BROKER_EPOCH else m.epoch
+        for item in items
+        for m in item.isr
+    }
+
+
+def _with_members(
+    cluster: Cluster,
+    known: Observed,
+    state: PartitionRegistration,
+    asked: dict[BrokerId, BrokerEpoch],
+) -> Observed:
+    """Who is in the ISR, and under which broker epoch each of them caught up."""
+    before = dict(known.isr_epochs)
+
+    def epoch(member: BrokerId) -> BrokerEpoch:
+        if member in before:
+            return before[member]
+        said = asked.get(member, NO_BROKER_EPOCH)
+        return said if said != NO_BROKER_EPOCH else _registered_epoch(cluster, member)
+
+    return replace(known, isr_epochs=tuple((m, epoch(m)) for m in state.isr))
+
+
+def _after_election(
+    cluster: Cluster, known: Observed, state: PartitionRegistration, event: LeaderElected
+) -> Observed:
+    if event.leader == NO_LEADER:
+        return known
+    fresh = _registered_epoch(cluster, event.leader)
+    lone = state.isr == (event.leader,)
+    epochs = ((event.leader, fresh),) if lone else known.isr_epochs
+    return replace(known, isr_epochs=epochs, excused=known.excused or event.unclean)
+
+
+def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset) -> Observed:
+    node = broker(cluster, leader)
+    if node is None or mark <= known.committed.end:
+        return known
+    return replace(known, committed=_prefix(log_of(node, known.partition), mark))
+
+
+def _prefix(log: Log, end: Offset) -> Log:
+    cut = truncate(log, end)
+    return Log(tuple(e for e in cut.epochs if e.offset < end), cut.end, cut.end)
+
+
+def _with_damage(cluster: Cluster, known: Observed, state: PartitionRegistration) -> Observed:
+    """ISR members whose registered life is over, and whose disk lacks committed records."""
+    damaged = tuple(
+        m
+        for m in state.isr
+        if m in known.damaged or (not _lives(cluster, m) and not _has_committed(cluster, known, m))
+    )
+    if damaged == known.damaged:
+        return known
+    hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
+    return replace(known, damaged=damaged, excused=known.excused or hopeless)
+
+
+def _has_committed(cluster: Cluster, known: Observed, member: BrokerId) -> bool:
+    node = broker(cluster, member)
+    return node is not None and holds(log_of(node, known.partition), known.committed)
+
+
+def _lives(cluster: Cluster, member: BrokerId) -> bool:
+    """Whether the process that runs is the one that is registered."""
+    node = broker(cluster, member)
+    if node is None or node.process is None:
+        return False
+    return node.process.epoch == _registered_epoch(cluster, member)
+
+
+def _registered_epoch(cluster: Cluster, member: BrokerId) -> BrokerEpoch:
+    found = registration(cluster.controller.registrations, member)
+    return found.epoch if found is not None else NO_BROKER_EPOCH
+
+
+# --- loss ---------------------------------------------------------------------------------------
+
+
+def _takes_over(cluster: Cluster, event: BecameLeader) -> tuple[Cluster, list[CommittedLost]]:
+    """A leader begins: whatever it lacks of the committed records is lost from here on."""
+    known = next((o for o in cluster.observed if o.partition == event.partition), None)
+    node = broker(cluster, event.node)
+    state = partition(cluster.controller.partitions, event.partition)
+    if known is None or node is None or state is None or state.leader != event.node:
+        return cluster, []
+    mine = log_of(node, event.partition)
+    if holds(mine, known.committed):
+        return cluster, []
+    lost = CommittedLost(
+        partition=event.partition,
+        leader=event.node,
+        first=first_difference(mine, known.committed),
+        last=Offset(known.committed.end - 1),
+    )
+    # What is lost is lost once: from now on the new leader's records are the ones that count.
+    replica = replica_of(node, event.partition)
+    mark = replica.high_watermark if replica is not None else Offset(0)
+    now = replace(known, committed=_prefix(mine, mark))
+    observed = tuple(now if o is known else o for o in cluster.observed)
+    return replace(cluster, observed=observed), [lost]
+
+
+def _loss(found: CommittedLost) -> Broken:
+    detail = (
+        f"broker {found.leader} leads {found.partition} without offsets {found.first}-{found.last}"
+    )
+    return properties.NO_COMMITTED_RECORD_LOST, found.partition, detail
+
+
+# --- checks -------------------------------------------------------------------------------------
+
+
+def _checks(before: Cluster, after: Cluster) -> list[Broken]:
+    broken: list[Broken] = []
+    for known in after.observed:
+        state = partition(after.controller.partitions, known.partition)
+        if state is not None:
+            broken += _unelectable(after, known, state)
+            broken += _stale_members(after, known, state)
+    for old, new in zip(before.brokers, after.brokers, strict=True):
+        if old is not new:
+            broken += _fallen_marks(old, new)
+            broken += _mismatches(after, old, new)
+    if before.controller is not after.controller:
+        broken += _fallen_epochs(before, after)
+    return broken
+
+
+def _unelectable(
+    cluster: Cluster, known: Observed, state: PartitionRegistration
+) -> Iterator[Broken]:
+    for member in state.isr:
+        found = registration(cluster.controller.registrations, member)
+        barred = found is None or found.fenced or found.in_controlled_shutdown
+        if barred or not _lives(cluster, member) or _has_committed(cluster, known, member):
+            continue
+        detail = f"broker {member} could be elected without every committed record"
+        yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail
+
+
+def _stale_members(
+    cluster: Cluster, known: Observed, state: PartitionRegistration
+) -> Iterator[Broken]:
+    if len(state.isr) == 1:
+        # KIP-903, a notable exception: the last member stays, whatever became of it.
+        return
+    for member, epoch in known.isr_epochs:
+        now = _registered_epoch(cluster, member)
+        if epoch != now:
+            detail = f"broker {member} caught up as epoch {epoch}, but is registered as {now}"
+            yield properties.NO_STALE_EPOCH_IN_ISR, known.partition, detail
+
+
+def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
+    if old.process is None or old.incarnation != new.incarnation:
+        return
+    for was in old.process.replicas:
+        now = replica_of(new, was.partition)
+        sitting = now is not None and was.leading is not None and now.leading is not None
+        if now is None or not sitting or now.leader_epoch != was.leader_epoch:
+            continue
+        if now.high_watermark < was.high_watermark:
+            detail = f"broker {new.id}: {was.high_watermark} to {now.high_watermark}"
+            yield properties.HIGH_WATERMARK_STAYS, was.partition, detail
+
+
+def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:
+    for replica in new.durable.replicas:
+        if log_of(old, replica.partition) is replica.log:
+            continue
+        for other in cluster.brokers:
+            if other.id != new.id and not _match(replica.log, log_of(other, replica.partition)):
+                detail = f"the logs of brokers {new.id} and {other.id} part and meet again"
+                yield properties.LOGS_MATCH, replica.partition, detail
+
+
+def _match(one: Log, other: Log) -> bool:
+    shared = min(one.end, other.end)
+    parted = first_difference(one, other)
+    later = {parted, *(e.offset for e in (*one.epochs, *other.epochs) if e.offset >= parted)}
+    return all(epoch_at(one, Offset(o)) != epoch_at(other, Offset(o)) for o in later if o < shared)
+
+
+def _fallen_epochs(before: Cluster, after: Cluster) -> Iterator[Broken]:
+    old, new = before.controller, after.controller
+    if new.epoch < old.epoch:
+        yield properties.EPOCHS_STAY, "", f"controller epoch {old.epoch} to {new.epoch}"
+    for was in old.partitions:
+        now = partition(new.partitions, was.name)
+        if now is not None and (now.leader_epoch, now.partition_epoch) < (
+            was.leader_epoch,
+            was.partition_epoch,
+        ):
+            yield properties.EPOCHS_STAY, was.name, "an epoch of the partition went back"
+    for known in old.registrations:
+        held = registration(new.registrations, known.broker)
+        if held is not None and held.epoch < known.epoch:
+            yield (
+                properties.EPOCHS_STAY,
+                "",
+                f"broker {known.broker}: {known.epoch} to {held.epoch}",
+            )

@@ -1,0 +1,206 @@
+"""`why_not`: the reason why a move cannot be done now, in words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..protocol import features as feature_rules
+from ..protocol.ids import BrokerId, node_name
+from ..protocol.kraft.brokers import stale_broker
+from ..protocol.kraft.state import heartbeat, registration
+from ..protocol.replica.state import Broker, Lifecycle, replica_of
+from . import moves
+from .channels import blocker, find
+from .cluster import Cluster, MessageName, broker, is_cut
+
+
+class ImpossibleMoveError(ValueError):
+    """A move that cannot be done in this situation; the cluster is as it was."""
+
+    def __init__(self, move: moves.Move, reason: str) -> None:
+        super().__init__(reason)
+        self.move = move
+        self.reason = reason
+
+
+def why_not(cluster: Cluster, move: moves.Move) -> str | None:
+    """None when `move` can be done now, else one sentence that says what is in its way."""
+    return _CHECKS[type(move)](cluster, move)
+
+
+def _deliver(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | None:
+    message = find(cluster, move.message)
+    if message is None:
+        return _not_in_flight(cluster, move.message)
+    if is_cut(cluster, message.name.sender, message.receiver):
+        ends = f"{node_name(message.name.sender)} and {node_name(message.receiver)}"
+        return f"the link between {ends} is cut"
+    earlier = blocker(cluster, message)
+    if earlier is not None:
+        return f"{earlier.name} is ahead of it on the same connection"
+    return None
+
+
+def _about_message(cluster: Cluster, move: moves.Drop) -> str | None:
+    found = find(cluster, move.message)
+    return _not_in_flight(cluster, move.message) if found is None else None
+
+
+def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> str | None:
+    found = find(cluster, move.message)
+    if found is None:
+        return _not_in_flight(cluster, move.message)
+    if found.name.kind == "metadata" or found.name.kind.endswith("-reply"):
+        return f"only a request can be retried, and {found.name.kind} is none"
+    return None
+
+
+def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> str | None:
+    return _about_request(cluster, moves.TimeOut(move.message)) or _deliver(cluster, move)
+
+
+def _not_in_flight(cluster: Cluster, name: MessageName) -> str:
+    flying = ", ".join(str(m.name) for m in cluster.messages) or "nothing"
+    return f"{name} is not in flight (in flight: {flying})"
+
+
+def _advance(cluster: Cluster, move: moves.Advance) -> str | None:
+    if not cluster.timed:
+        return "this run has no clock; write `timed` in the play's header to give it one"
+    return None if move.ms > 0 else "time only goes forward"
+
+
+def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
+    found, reason = _running(cluster, move.broker)
+    if found is None or found.process is None:
+        return reason
+    process = found.process
+    if move.timer is moves.Timer.FETCH and not any(r.leading is None for r in process.replicas):
+        return f"broker {move.broker} follows nobody"
+    if move.timer is moves.Timer.RETRY and not process.items:
+        return f"broker {move.broker} has no AlterPartition to retry"
+    due = getattr(process.timers, move.timer.value.replace("-", "_"))
+    if cluster.timed and due > cluster.now_ms:
+        return f"the {move.timer} timer of broker {move.broker} is due at {due} ms"
+    return None
+
+
+def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
+    known = registration(cluster.controller.registrations, move.broker)
+    if known is None:
+        return f"broker {move.broker} is not registered"
+    session = heartbeat(cluster.controller, move.broker)
+    if session is None or session.fenced:
+        return f"broker {move.broker} is fenced already: it has no session"
+    if cluster.timed and stale_broker(cluster.controller, cluster.clock) != move.broker:
+        return f"the session of broker {move.broker} is not over yet, or another one is older"
+    return None
+
+
+def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
+    found, reason = _running(cluster, move.broker)
+    if found is None:
+        return reason
+    replica = replica_of(found, move.partition)
+    if replica is None or replica.leading is None:
+        return f"broker {move.broker} does not lead {move.partition} (NOT_LEADER_OR_FOLLOWER)"
+    return None if move.count > 0 else "at least one record has to be written"
+
+
+def _needs_running(cluster: Cluster, move: moves.Crash | moves.ShutDown) -> str | None:
+    return _running(cluster, move.broker)[1]
+
+
+def _start(cluster: Cluster, move: moves.Start) -> str | None:
+    found = broker(cluster, move.broker)
+    if found is None:
+        return _no_broker(cluster, move.broker)
+    return None if found.process is None else f"broker {move.broker} is running already"
+
+
+def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> str | None:
+    found, reason = _running(cluster, move.broker)
+    if found is None or found.process is None:
+        return reason
+    if found.process.lifecycle is not Lifecycle.RECOVERY:
+        state = found.process.lifecycle
+        return f"broker {move.broker} is {state}; it recovers once it is registered"
+    if found.process.ready_to_unfence:
+        return f"broker {move.broker} has recovered already"
+    return None
+
+
+def _cut(cluster: Cluster, move: moves.Cut) -> str | None:
+    if move.one == move.other:
+        return "a link has two ends"
+    return "that link is cut already" if is_cut(cluster, move.one, move.other) else None
+
+
+def _heal(cluster: Cluster, move: moves.Heal) -> str | None:
+    return None if is_cut(cluster, move.one, move.other) else "that link is not cut"
+
+
+def _elect(cluster: Cluster, move: moves.Elect) -> str | None:
+    known = [p.name for p in cluster.controller.partitions]
+    if move.partition in known:
+        return None
+    return f"there is no partition {move.partition} (there is {', '.join(known)})"
+
+
+def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
+    try:
+        feature_rules.check_release(move.release)
+    except feature_rules.UnknownFeatureError as error:
+        return str(error)
+    return None
+
+
+def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | None:
+    try:
+        feature_rules.at_metadata_version(cluster.features, move.metadata_version)
+    except feature_rules.UnknownFeatureError as error:
+        return str(error)
+    return None
+
+
+def _always(cluster: Cluster, move: moves.Move) -> str | None:
+    return None
+
+
+def _running(cluster: Cluster, id: BrokerId) -> tuple[Broker | None, str | None]:
+    found = broker(cluster, id)
+    if found is None:
+        return None, _no_broker(cluster, id)
+    if found.process is None:
+        return None, f"broker {id} is down"
+    return found, None
+
+
+def _no_broker(cluster: Cluster, id: BrokerId) -> str:
+    known = ", ".join(str(b.id) for b in cluster.brokers)
+    return f"there is no broker {id} (there is {known})"
+
+
+_CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
+    moves.Deliver: _deliver,
+    moves.Drop: _about_message,
+    moves.TimeOut: _about_request,
+    moves.Duplicate: _about_request,
+    moves.LoseReply: _lose_reply,
+    moves.Advance: _advance,
+    moves.Fire: _fire,
+    moves.ExpireSession: _expire,
+    moves.Produce: _produce,
+    moves.Crash: _needs_running,
+    moves.Start: _start,
+    moves.ShutDown: _needs_running,
+    moves.FinishRecovery: _finish_recovery,
+    moves.Cut: _cut,
+    moves.Heal: _heal,
+    moves.FailOver: _always,
+    moves.Elect: _elect,
+    moves.Upgrade: _upgrade,
+    moves.UpgradeMetadata: _upgrade_metadata,
+    moves.RawRequest: _always,
+}

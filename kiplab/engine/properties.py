@@ -1,0 +1,113 @@
+"""Properties: what ought to hold, and under which rules and faults Kafka promises it.
+
+A property that breaks outside its promise is a lesson. One that breaks inside it is a bug: in
+Kafka, or in this model of it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..protocol.features import Features
+from ..protocol.guards import GUARDS, GuardKind
+from ..protocol.ids import CONTROLLER
+
+_DURABLE = (
+    *("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch", "497.leader-in-isr"),
+    *("497.isr-of-replicas", "497.maximal-isr", "497.request-broker-epoch"),
+    *("841.fenced", "841.shutting-down", "841.registered", "841.active-leader"),
+    *("903.controller-epoch", "903.leader-epoch", "903.fetch-epoch"),
+    *("320.fenced-fetch", "320.unknown-fetch", "kafka-7128.epoch-start"),
+    *("631.one-live-incarnation", "631.heartbeat-epoch"),
+)
+
+
+class Property(msgspec.Struct, frozen=True, kw_only=True):
+    """`needs` are the guards under which it is promised; `durable` that it is not promised once
+    every ISR member died without the committed records, or after an unclean election.
+    """
+
+    id: str
+    sentence: str
+    scope: str
+    needs: tuple[str, ...] = ()
+    durable: bool = False
+
+    @property
+    def promise(self) -> str:
+        """The faults and features under which it must hold, in words."""
+        words = []
+        if self.needs:
+            kips = sorted({GUARDS[g].subject for g in self.needs})
+            words.append(f"with {', '.join(kips)}")
+        if self.durable:
+            words.append(
+                "while one member of the ISR still has the committed records, and without an"
+                " unclean election"
+            )
+        return "; ".join(words) or "always"
+
+
+NO_COMMITTED_RECORD_LOST = Property(
+    id="no-committed-record-lost",
+    sentence="Whoever leads has every record that was ever committed.",
+    scope="partition",
+    needs=_DURABLE,
+    durable=True,
+)
+ELECTABLE_HOLDS_COMMITTED = Property(
+    id="electable-holds-committed",
+    sentence="Every replica that could be elected now has every committed record.",
+    scope="partition",
+    needs=_DURABLE,
+    durable=True,
+)
+NO_STALE_EPOCH_IN_ISR = Property(
+    id="no-stale-epoch-in-isr",
+    sentence="Every member of the ISR is the broker life that caught up (but for a last member).",
+    scope="partition",
+    needs=_DURABLE,
+)
+HIGH_WATERMARK_STAYS = Property(
+    id="high-watermark-never-back",
+    sentence="The high watermark of a sitting leader never goes back.",
+    scope="partition",
+)
+EPOCHS_STAY = Property(
+    id="epochs-never-back",
+    sentence="Leader, partition, broker and controller epochs never go back.",
+    scope="cluster",
+)
+LOGS_MATCH = Property(
+    id="logs-match",
+    sentence="Two logs that agree at an offset agree at every offset before it.",
+    scope="partition",
+    needs=("631.one-live-incarnation",),
+)
+
+PROPERTIES: dict[str, Property] = {
+    p.id: p
+    for p in (
+        NO_COMMITTED_RECORD_LOST,
+        ELECTABLE_HOLDS_COMMITTED,
+        NO_STALE_EPOCH_IN_ISR,
+        HIGH_WATERMARK_STAYS,
+        EPOCHS_STAY,
+        LOGS_MATCH,
+    )
+}
+"""Every property by id."""
+
+
+def is_promised(found: Property, features: Features, *, excused: bool, forged: bool) -> bool:
+    """Whether `found` must hold here: its guards act on every node, and no fault excuses it."""
+    if forged or (excused and found.durable):
+        return False
+    nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
+    # A broker that `nodes` does not name runs the common release.
+    default = msgspec.structs.replace(features, nodes=())
+    active = [features.active(n) for n in nodes] + [default.active(CONTROLLER)]
+    return all(set(found.needs) <= a and not a & _ALTERNATIVES for a in active)
+
+
+_ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind is GuardKind.ALTERNATIVE)

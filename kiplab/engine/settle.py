@@ -1,0 +1,68 @@
+"""`settle`: leave the cluster alone until nothing that is not a fault changes it any more."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..protocol.kraft.state import heartbeat
+from . import moves
+from .canonical import canonical
+from .channels import blocker
+from .cluster import Cluster, Message, is_cut
+from .enabled import PROGRESS, enabled
+from .step import step
+
+ROUNDS_MAX = 60
+"""No cluster of a lab needs this many; a run that does is cycling, which is worth an error."""
+
+
+def deliver_all(cluster: Cluster) -> Cluster:
+    """Deliver what can be delivered, oldest first, until nothing is left."""
+    while True:
+        ready = next((m for m in cluster.messages if _can_arrive(cluster, m)), None)
+        if ready is None:
+            return cluster
+        cluster = step(cluster, moves.Deliver(ready.name)).cluster
+
+
+def settle(cluster: Cluster) -> Cluster:
+    """All moves that are not faults, again and again, to a fixpoint.
+
+    Links stay cut, and a session ends only when its broker is down. Raises RuntimeError when the
+    cluster never comes to rest. A clock is ignored: timers fire as if always due.
+    """
+    cluster = _without_clock(cluster)
+    for _ in range(ROUNDS_MAX):
+        before = canonical(cluster)
+        cluster = _round(cluster)
+        if canonical(cluster) == before:
+            return cluster
+    raise RuntimeError(f"the cluster does not come to rest within {ROUNDS_MAX} rounds")
+
+
+def _round(cluster: Cluster) -> Cluster:
+    cluster = deliver_all(cluster)
+    for move in enabled(cluster, PROGRESS):
+        if isinstance(move, moves.ExpireSession) and not _is_gone(cluster, move):
+            continue
+        if move in enabled(cluster, PROGRESS):
+            cluster = deliver_all(step(cluster, move).cluster)
+    return cluster
+
+
+def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:
+    known = heartbeat(cluster.controller, move.broker)
+    node = next(b for b in cluster.brokers if b.id == move.broker)
+    registered = next(r for r in cluster.controller.registrations if r.broker == move.broker)
+    another = node.process is None or node.incarnation != registered.incarnation
+    return known is not None and another
+
+
+def _can_arrive(cluster: Cluster, message: Message) -> bool:
+    if is_cut(cluster, message.name.sender, message.receiver):
+        return False
+    return blocker(cluster, message) is None
+
+
+def _without_clock(cluster: Cluster) -> Cluster:
+    return replace(cluster, timed=False) if cluster.timed else cluster

@@ -1,0 +1,398 @@
+"""`step`: the one place where a cluster changes. It routes; the rules live in `protocol`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..protocol import features as feature_rules
+from ..protocol.errors import KafkaError
+from ..protocol.facts import Appended, Fact
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
+from ..protocol.kraft import broker as lifecycle
+from ..protocol.kraft.alter_partition import alter_partition
+from ..protocol.kraft.brokers import broker_heartbeat, expire_session, fail_over, register_broker
+from ..protocol.kraft.elections import elect_leaders
+from ..protocol.kraft.replay import image
+from ..protocol.kraft.state import Controller
+from ..protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ElectLeadersRequest,
+    FetchRequest,
+    FetchResponse,
+    MetadataUpdate,
+    Send,
+)
+from ..protocol.replica import fetching, isr_manager, log, place
+from ..protocol.replica.leader import move_high_watermark, propose_shrink
+from ..protocol.replica.state import Broker, Timers, log_of, replica_of
+from . import channels, moves
+from .cluster import Cluster, Message, broker, incarnation_of, is_up
+from .events import Delivered, Dropped, Event, Happened
+from .observer import observe
+from .possible import ImpossibleMoveError, why_not
+
+
+class Step(msgspec.Struct, frozen=True):
+    """The cluster after a move, and what followed from it."""
+
+    cluster: Cluster
+    events: tuple[Event, ...]
+
+
+def step(cluster: Cluster, move: moves.Move) -> Step:
+    """Do one move. Equal clusters and equal moves give equal results in every process.
+
+    Raises ImpossibleMoveError, with the reason `why_not` gives, for a move that cannot be done.
+    """
+    reason = why_not(cluster, move)
+    if reason is not None:
+        raise ImpossibleMoveError(move, reason)
+    after, events = _MOVES[type(move)](cluster, move)
+    after, noticed = observe(cluster, after, events)
+    return Step(after, (*events, *noticed))
+
+
+Done = tuple[Cluster, list[Event]]
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+def _deliver(cluster: Cluster, move: moves.Deliver) -> Done:
+    message = _in_flight(cluster, move.message)
+    cluster = channels.without(cluster, message)
+    if message.receiver == CLIENT:
+        return cluster, [_delivered(cluster, message)]
+    rules = _CONTROLLER_RULES if message.receiver == CONTROLLER else _BROKER_RULES
+    rule = rules[type(message.body)]
+    event = _delivered(cluster, message)
+    node = cluster.controller if message.receiver == CONTROLLER else _up(cluster, message.receiver)
+    node, sends, facts = rule(node, message, cluster)
+    cluster = _with_node(cluster, node)
+    cluster, sent = channels.post(cluster, message.receiver, sends, message)
+    cluster, closed = _after_exit(cluster, message.receiver)
+    return cluster, [event, *facts, *sent, *closed]
+
+
+def _delivered(cluster: Cluster, message: Message) -> Delivered:
+    sender = message.name.sender
+    return Delivered(
+        message=message.name,
+        receiver=message.receiver,
+        body=message.body,
+        previous_incarnation=incarnation_of(cluster, sender) != message.name.incarnation
+        or not is_up(cluster, sender),
+    )
+
+
+def _drop(cluster: Cluster, move: moves.Drop) -> Done:
+    message = _in_flight(cluster, move.message)
+    return channels.without(cluster, message), [_dropped(message, "lost on the way")]
+
+
+def _time_out(cluster: Cluster, move: moves.TimeOut) -> Done:
+    message = _in_flight(cluster, move.message)
+    cluster = _sender_notices(channels.without(cluster, message), message)
+    return cluster, [_dropped(message, "timed out; the sender noticed")]
+
+
+def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Done:
+    cluster, event = channels.resent(cluster, _in_flight(cluster, move.message))
+    return cluster, [event]
+
+
+def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Done:
+    request = _in_flight(cluster, move.message)
+    cluster, events = _deliver(cluster, moves.Deliver(move.message))
+    reply = next((m for m in cluster.messages if m.request is request.body), None)
+    if reply is None:
+        return cluster, events
+    cluster = _sender_notices(channels.without(cluster, reply), request)
+    return cluster, [*events, _dropped(reply, "the answer was lost; the sender noticed")]
+
+
+def _dropped(message: Message, why: str) -> Dropped:
+    return Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
+
+
+def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
+    found = broker(cluster, request.name.sender)
+    same_life = found is not None and found.incarnation == request.name.incarnation
+    if found is None or found.process is None or not same_life:
+        return cluster
+    if isinstance(request.body, AlterPartitionRequest):
+        return _with_node(cluster, isr_manager.give_up_waiting(found))
+    return cluster
+
+
+# --- time and timers ----------------------------------------------------------------------------
+
+
+def _advance(cluster: Cluster, move: moves.Advance) -> Done:
+    later = replace(cluster, now_ms=cluster.now_ms + move.ms)
+    return later, [Happened(text=f"{move.ms} ms pass")]
+
+
+def _fire(cluster: Cluster, move: moves.Fire) -> Done:
+    node = _up(cluster, move.broker)
+    node, sends, facts = _TIMERS[move.timer](_rewound(node, move.timer, cluster), cluster)
+    return _done(cluster, node, sends, facts)
+
+
+def _rewound(node: Broker, timer: moves.Timer, cluster: Cluster) -> Broker:
+    if cluster.clock is None:
+        return node
+    process = place.process_of(node)
+    due = {timer.value.replace("-", "_"): cluster.now_ms + _PERIOD_MS[timer]}
+    timers: Timers = replace(process.timers, **due)
+    return replace(node, process=replace(process, timers=timers))
+
+
+def _check_lag(node: Broker, cluster: Cluster) -> place.Effect:
+    here = place.here(node, cluster.features, cluster.clock)
+    sends: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    for replica in place.process_of(node).replicas:
+        if replica.leading is None:
+            continue
+        mine = log_of(node, replica.partition)
+        changed, item, found = propose_shrink(here, replica, mine)
+        facts = (*facts, *found)
+        if item is not None:
+            node = place.with_replica(node, changed)
+            node, sent, _ = isr_manager.submit(node, item, cluster.features)
+            sends = (*sends, *sent)
+    return node, sends, facts
+
+
+def _retry(node: Broker, cluster: Cluster) -> place.Effect:
+    return isr_manager.send_unsent(isr_manager.give_up_waiting(node), cluster.features)
+
+
+def _expire(cluster: Cluster, move: moves.ExpireSession) -> Done:
+    controller, sends, facts = expire_session(cluster.controller, move.broker, cluster.features)
+    return _done(cluster, controller, sends, facts)
+
+
+# --- clients ------------------------------------------------------------------------------------
+
+
+def _produce(cluster: Cluster, move: moves.Produce) -> Done:
+    node = _up(cluster, move.broker)
+    replica = replica_of(node, move.partition)
+    assert replica is not None
+    assert replica.leading is not None
+    mine = log_of(node, move.partition)
+    in_sync = len(replica.leading.isr_state.isr)
+    if move.acks_all and in_sync < replica.min_insync_replicas:
+        error = KafkaError.NOT_ENOUGH_REPLICAS.name
+        return cluster, [Happened(text=f"produce to {move.partition} refused: {error}")]
+    longer = log.append(mine, replica.leader_epoch, move.count)
+    node = place.with_log(node, move.partition, longer)
+    here = place.here(node, cluster.features, cluster.clock)
+    replica, facts = move_high_watermark(here, replica, longer)
+    appended = Appended(
+        node=node.id, partition=move.partition, first=mine.end, last=Offset(longer.end - 1)
+    )
+    return _done(cluster, place.with_replica(node, replica), (), (appended, *facts))
+
+
+def _elect(cluster: Cluster, move: moves.Elect) -> Done:
+    request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
+    return channels.post(cluster, CLIENT, (Send(CONTROLLER, request),))
+
+
+def _raw(cluster: Cluster, move: moves.RawRequest) -> Done:
+    forged = replace(cluster, forged=True)
+    return channels.post(forged, move.sender, (Send(move.receiver, move.body),))
+
+
+# --- processes ----------------------------------------------------------------------------------
+
+
+def _crash(cluster: Cluster, move: moves.Crash) -> Done:
+    node, _, facts = lifecycle.crash(_up(cluster, move.broker), move.loss)
+    cluster, lost = channels.close(_with_node(cluster, node), move.broker)
+    return cluster, [*facts, *lost]
+
+
+def _start(cluster: Cluster, move: moves.Start) -> Done:
+    down = broker(cluster, move.broker)
+    assert down is not None
+    node, sends, facts = lifecycle.start(down, cluster.clock)
+    cluster, sent = channels.post(_with_node(cluster, node), move.broker, sends)
+    update = Send(move.broker, image(cluster.controller))
+    cluster, replicated = channels.post(cluster, CONTROLLER, (update,))
+    return cluster, [*facts, *sent, *replicated]
+
+
+def _shut_down(cluster: Cluster, move: moves.ShutDown) -> Done:
+    node, sends, facts = lifecycle.begin_shutdown(_up(cluster, move.broker))
+    cluster, events = _done(cluster, node, sends, facts)
+    cluster, closed = _after_exit(cluster, move.broker)
+    return cluster, [*events, *closed]
+
+
+def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> Done:
+    return _done(cluster, *lifecycle.finish_recovery(_up(cluster, move.broker), cluster.clock))
+
+
+def _after_exit(cluster: Cluster, node: BrokerId) -> Done:
+    """A process that has just stopped closes its connections."""
+    return channels.close(cluster, node) if node >= 0 and _is_down(cluster, node) else (cluster, [])
+
+
+# --- the world ----------------------------------------------------------------------------------
+
+
+def _cut(cluster: Cluster, move: moves.Cut) -> Done:
+    link = tuple(sorted((move.one, move.other)))
+    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is cut"
+    return replace(cluster, cut=tuple(sorted({*cluster.cut, link}))), [Happened(text=text)]
+
+
+def _heal(cluster: Cluster, move: moves.Heal) -> Done:
+    left = tuple(link for link in cluster.cut if set(link) != {move.one, move.other})
+    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is back"
+    return replace(cluster, cut=left), [Happened(text=text)]
+
+
+def _fail_over(cluster: Cluster, move: moves.FailOver) -> Done:
+    controller, sends, facts = fail_over(cluster.controller, cluster.clock)
+    cluster, events = _done(cluster, controller, sends, facts)
+    return cluster, [Happened(text=f"controller epoch {controller.epoch} takes over"), *events]
+
+
+def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Done:
+    features = cluster.features
+    if move.node is None:
+        features = replace(features, release=move.release, nodes=())
+    else:
+        others = [(n, r) for n, r in features.nodes if n != move.node]
+        features = replace(features, nodes=tuple(sorted([*others, (move.node, move.release)])))
+    who = "every node" if move.node is None else node_name(move.node)
+    text = f"{who} runs Kafka {move.release}"
+    return replace(cluster, features=features), [Happened(text=text)]
+
+
+def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Done:
+    features = feature_rules.at_metadata_version(cluster.features, move.metadata_version)
+    text = f"the metadata version is {move.metadata_version}"
+    return replace(cluster, features=features), [Happened(text=text)]
+
+
+# --- plumbing -----------------------------------------------------------------------------------
+
+
+def _done(
+    cluster: Cluster,
+    node: Controller | Broker,
+    sends: tuple[Send, ...],
+    facts: tuple[Fact, ...],
+) -> Done:
+    sender = CONTROLLER if isinstance(node, Controller) else node.id
+    cluster, sent = channels.post(_with_node(cluster, node), sender, sends)
+    return cluster, [*facts, *sent]
+
+
+def _with_node(cluster: Cluster, node: Controller | Broker) -> Cluster:
+    if isinstance(node, Controller):
+        return cluster if node is cluster.controller else replace(cluster, controller=node)
+    if any(b is node for b in cluster.brokers):
+        return cluster
+    brokers = tuple(node if b.id == node.id else b for b in cluster.brokers)
+    return replace(cluster, brokers=brokers)
+
+
+def _in_flight(cluster: Cluster, name: Any) -> Message:
+    message = channels.find(cluster, name)
+    assert message is not None
+    return message
+
+
+def _up(cluster: Cluster, id: BrokerId) -> Broker:
+    found = broker(cluster, id)
+    assert found is not None
+    return found
+
+
+def _is_down(cluster: Cluster, id: BrokerId) -> bool:
+    return _up(cluster, id).process is None
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+_Rule = Callable[[Any, Any, Cluster], tuple[Any, tuple[Send, ...], tuple[Fact, ...]]]
+
+_CONTROLLER_RULES: dict[type, _Rule] = {
+    AlterPartitionRequest: lambda c, m, w: alter_partition(c, m.body, w.features, w.clock),
+    BrokerRegistrationRequest: lambda c, m, w: register_broker(c, m.body, w.features, w.clock),
+    BrokerHeartbeatRequest: lambda c, m, w: broker_heartbeat(c, m.body, w.features, w.clock),
+    ElectLeadersRequest: lambda c, m, w: elect_leaders(c, m.body, w.features, w.clock),
+}
+_BROKER_RULES: dict[type, _Rule] = {
+    FetchRequest: lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
+    FetchResponse: lambda b, m, w: fetching.fetched(b, m.body, m.request, w.clock),
+    AlterPartitionResponse: lambda b, m, w: isr_manager.answered(
+        b,
+        m.body,
+        m.request,
+        w.features,
+        w.clock,
+    ),
+    BrokerRegistrationResponse: lambda b, m, w: lifecycle.registered(
+        b,
+        m.body,
+        w.features,
+        w.clock,
+    ),
+    BrokerHeartbeatResponse: lambda b, m, w: lifecycle.heartbeat_answered(b, m.body),
+    MetadataUpdate: lambda b, m, w: lifecycle.metadata_arrived(b, m.body, w.features, w.clock),
+}
+_TIMERS: dict[moves.Timer, Callable[[Broker, Cluster], place.Effect]] = {
+    moves.Timer.HEARTBEAT: lambda b, w: lifecycle.heartbeat(b, w.clock),
+    moves.Timer.FETCH: lambda b, w: fetching.fetch(b, w.features),
+    moves.Timer.LAG_CHECK: _check_lag,
+    moves.Timer.RETRY: _retry,
+    moves.Timer.CHECKPOINT: lambda b, w: lifecycle.checkpoint(b),
+    moves.Timer.FLUSH: lambda b, w: lifecycle.flush(b),
+}
+_PERIOD_MS = {
+    moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
+    moves.Timer.FETCH: fetching.FETCH_WAIT_MS,
+    moves.Timer.LAG_CHECK: lifecycle.LAG_CHECK_MS,
+    moves.Timer.RETRY: isr_manager.RETRY_MS,
+    moves.Timer.CHECKPOINT: lifecycle.CHECKPOINT_MS,
+    moves.Timer.FLUSH: lifecycle.FLUSH_MS,
+}
+_MOVES: dict[type, Callable[[Cluster, Any], Done]] = {
+    moves.Deliver: _deliver,
+    moves.Drop: _drop,
+    moves.TimeOut: _time_out,
+    moves.Duplicate: _duplicate,
+    moves.LoseReply: _lose_reply,
+    moves.Advance: _advance,
+    moves.Fire: _fire,
+    moves.ExpireSession: _expire,
+    moves.Produce: _produce,
+    moves.Crash: _crash,
+    moves.Start: _start,
+    moves.ShutDown: _shut_down,
+    moves.FinishRecovery: _finish_recovery,
+    moves.Cut: _cut,
+    moves.Heal: _heal,
+    moves.FailOver: _fail_over,
+    moves.Elect: _elect,
+    moves.Upgrade: _upgrade,
+    moves.UpgradeMetadata: _upgrade_metadata,
+    moves.RawRequest: _raw,
+}

@@ -1,0 +1,1 @@
+"""Plays: runs written down so that they read aloud, and the scenarios as text files."""

@@ -1,0 +1,44 @@
+"""What can be wrong with a play, said so that a person can mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PlayError(ValueError):
+    """File, line and column (both from 1), what was found, what was expected or possible there."""
+
+    def __init__(
+        self, problem: str, *, expected: str = "", line: int = 0, token: str = "", file: str = ""
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.expected = expected
+        self.line = line
+        self.token = token
+        self.column = 1
+        self.file = file
+
+    def at(self, *, file: str = "", line: int = 0, source: str = "") -> PlayError:
+        """The same error, with the place it belongs to filled in where it was still open."""
+        self.file = self.file or file
+        self.line = self.line or line
+        found = source.find(self.token) if self.token else -1
+        self.column = found + 1 if found >= 0 else self.column
+        return self
+
+    def __str__(self) -> str:
+        place = ":".join(
+            [self.file or "play", *([str(self.line), str(self.column)] * bool(self.line))]
+        )
+        text = f"{place}: {self.problem}"
+        return f"{text}; {self.expected}" if self.expected else text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``did you mean "deliver"? (known: ...)`` for an error's `expected`."""
+    names = list(known)
+    close = get_close_matches(word, names, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{hint}expected one of {', '.join(names)}"

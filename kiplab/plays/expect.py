@@ -1,0 +1,192 @@
+"""`expect`: what a play says should be so, held against what is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..engine.cluster import broker
+from ..engine.events import CommittedLost, Dropped, Event, Sent
+from ..protocol.errors import KafkaError
+from ..protocol.facts import RecordWritten, Refused
+from ..protocol.guards import named
+from ..protocol.ids import BrokerId
+from ..protocol.kraft.state import PartitionRegistration, partition, registration
+from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
+from ..protocol.replica.state import log_of, replica_of
+from . import values
+from .errors import PlayError
+from .play import Statement
+from .stage import Expectation, Stage
+from .values import Names
+from .verdict import verdict
+
+_ANY = Names()
+USAGE = (
+    "expect reads PARTITION key=value, broker ID key=value, replica ID PARTITION key=value,"
+    " reply PARTITION key=value, lost PARTITION FIRST..LAST, lost nothing,"
+    " property ID broken|holds, error=NAME, guard=ID, records=A,B or verdict=WORD"
+)
+
+
+def judge(stage: Stage, statement: Statement, line: int) -> Expectation:
+    """Hold one line against the situation, if it is meant for these features."""
+    words = statement.words
+    if words and words[0].startswith("@"):
+        meant = values.feature_set(words[0]) == stage.features
+        words = words[1:]
+    else:
+        meant = stage.strict
+    if not meant:
+        return Expectation(line, statement.text, "skipped")
+    wrong = _wrong(stage, words, statement)
+    return Expectation(line, statement.text, "failed" if wrong else "held", wrong)
+
+
+def _wrong(stage: Stage, words: tuple[str, ...], statement: Statement) -> str:
+    """What was found instead; empty when all is as expected."""
+    found = _found(stage, words, statement)
+    wrong = [
+        f"{key} is {found[key]}"
+        for key, value in statement.args
+        if key in found and not _same(key, value, found[key])
+    ]
+    unknown = [key for key, _ in statement.args if key not in found]
+    if unknown or (not statement.args and words[:1] not in (("lost",), ("property",))):
+        raise PlayError(f"{statement.text!r} cannot be read", expected=USAGE)
+    return ", ".join(wrong) or found.get("", "")
+
+
+def _same(key: str, expected: str, found: str) -> bool:
+    if key == "guard":
+        return found in named(expected)
+    return expected.replace("empty", "none") == found or (expected == "" and found == "none")
+
+
+def _found(stage: Stage, words: tuple[str, ...], statement: Statement) -> dict[str, str]:
+    if not words:
+        return _of_line(stage)
+    finder = _FINDERS.get(words[0])
+    if finder is not None:
+        return finder(stage, words)
+    state = partition(stage.cluster.controller.partitions, words[0])
+    if state is None:
+        raise PlayError(f"{statement.text!r} cannot be read", expected=USAGE, token=words[0])
+    return _of_partition(state)
+
+
+def _of_partition(state: PartitionRegistration) -> dict[str, str]:
+    return {
+        "leader": _leader(state.leader),
+        "isr": _ids(state.isr),
+        "replicas": _ids(state.replicas),
+        "leader-epoch": str(state.leader_epoch),
+        "partition-epoch": str(state.partition_epoch),
+        "recovery": "recovering" if state.recovery else "recovered",
+    }
+
+
+def _of_line(stage: Stage) -> dict[str, str]:
+    """The last line that did something: its first refusal, its records; and the run's verdict."""
+    events = last_events(stage)
+    refusal = next((e for e in events if isinstance(e, Refused)), None)
+    records = [e.record for e in events if isinstance(e, RecordWritten)]
+    return {
+        "error": refusal.error.name if refusal else KafkaError.NONE.name,
+        "guard": (refusal.guard or "none") if refusal else "none",
+        "records": ",".join(records) or "none",
+        "verdict": verdict(stage),
+    }
+
+
+def last_events(stage: Stage) -> tuple[Event, ...]:
+    """What followed from the last line that is no expectation."""
+    return stage.events_of(stage.performed[-1]) if stage.performed else ()
+
+
+def _broker(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    id = BrokerId(int(words[1])) if len(words) > 1 and words[1].isdigit() else BrokerId(-1)
+    node = broker(stage.cluster, id)
+    known = registration(stage.cluster.controller.registrations, id)
+    if node is None:
+        raise PlayError(f"there is no broker {' '.join(words[1:])!r}", expected=USAGE)
+    return {
+        "epoch": str(known.epoch) if known else "none",
+        "fenced": "yes" if known and known.fenced else "no",
+        "shutting-down": "yes" if known and known.in_controlled_shutdown else "no",
+        "state": str(node.process.lifecycle) if node.process else "DOWN",
+    }
+
+
+def _replica(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    if len(words) != 3 or not words[1].isdigit():
+        raise PlayError(f"{' '.join(words)!r} cannot be read", expected=USAGE)
+    node = broker(stage.cluster, BrokerId(int(words[1])))
+    if node is None:
+        raise PlayError(f"there is no broker {words[1]!r}", expected=USAGE)
+    played = replica_of(node, words[2])
+    isr = played.leading.isr_state.maximal if played and played.leading else ()
+    return {
+        "end": str(log_of(node, words[2]).end),
+        "high-watermark": str(played.high_watermark) if played else "none",
+        "leader-epoch": str(played.leader_epoch) if played else "none",
+        "isr": _ids(isr),
+    }
+
+
+def _reply(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    """The answer to the last AlterPartition, as the leader reads it."""
+    for event in reversed(last_events(stage)):
+        if not isinstance(event, (Sent, Dropped)):
+            continue
+        if isinstance(event.body, AlterPartitionResponse):
+            return _answer(event.body, words)
+    return {"error": "none"}
+
+
+def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> dict[str, str]:
+    name = words[1] if len(words) > 1 else ""
+    fallback = AlterPartitionResult(name, response.error)
+    result = next((r for r in response.results if name in ("", r.partition)), fallback)
+    return {
+        "error": result.error.name,
+        "leader": _leader(result.leader),
+        "isr": _ids(result.isr),
+        "leader-epoch": str(result.leader_epoch),
+        "partition-epoch": str(result.partition_epoch),
+        "recovery": "recovering" if result.recovery else "recovered",
+    }
+
+
+def _lost(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    losses = [
+        f"{e.partition} {e.first}..{e.last}" for e in stage.events if isinstance(e, CommittedLost)
+    ]
+    expected = " ".join(words[1:])
+    held = not losses if expected == "nothing" else expected in losses
+    return {"": "" if held else f"lost is {', '.join(losses) or 'nothing'}"}
+
+
+def _property(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    if len(words) != 3 or words[2] not in ("broken", "holds"):
+        raise PlayError(f"{' '.join(words)!r} cannot be read", expected=USAGE)
+    broken = any(id == values.property_id(words[1], _ANY) for id, _ in stage.cluster.broken)
+    return {
+        "": "" if broken == (words[2] == "broken") else f"it {'is broken' if broken else 'holds'}"
+    }
+
+
+def _ids(ids: tuple[BrokerId, ...]) -> str:
+    return ",".join(str(i) for i in ids) or "none"
+
+
+def _leader(id: BrokerId) -> str:
+    return "none" if id < 0 else str(id)
+
+
+_FINDERS: dict[str, Callable[[Stage, tuple[str, ...]], dict[str, str]]] = {
+    "broker": _broker,
+    "replica": _replica,
+    "reply": _reply,
+    "lost": _lost,
+    "property": _property,
+}

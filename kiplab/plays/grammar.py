@@ -1,0 +1,229 @@
+"""Every verb of a play: what it takes, and how a wrong line is refused."""
+
+from __future__ import annotations
+
+import msgspec
+
+from . import values
+from .errors import PlayError, nearest
+from .header import names_of
+from .play import FREE_TEXT, Play, Statement, split
+from .raw import SENDABLE
+from .values import Check, Keys, Names
+
+_PATTERN: Keys = {
+    "from": values.node,
+    "to": values.node,
+    "n": values.count,
+    "life": values.count,
+}
+_LOSS: Keys = {"disk": values.one_of(*values.LOSSES)}
+_SEND: Keys = {
+    "from": values.any_broker,
+    "to": values.node,
+    "version": values.number,
+    "partition": values.any_partition,
+    "broker-epoch": values.number,
+    "leader-epoch": values.number,
+    "partition-epoch": values.number,
+    "isr": values.members,
+    "recovery": values.one_of("0", "1"),
+    "replica-epoch": values.number,
+    "offset": values.number,
+    "last-fetched-epoch": values.number,
+    "incarnation": values.number,
+    "metadata-offset": values.number,
+    "want-fence": values.yes_no,
+    "want-shut-down": values.yes_no,
+    "unclean": values.yes_no,
+}
+_TOPIC: Keys = {
+    "partition": values.number,
+    "replicas": values.brokers,
+    "isr": values.brokers,
+    "leader": values.leader,
+    "leader-epoch": values.number,
+    "partition-epoch": values.number,
+    "recovery": values.one_of("recovered", "recovering"),
+    "adding": values.brokers,
+    "removing": values.brokers,
+    "min-insync-replicas": values.count,
+    "log": values.log,
+    "flushed": values.number,
+}
+_EXPECT: Keys = {
+    "error": values.error,
+    "guard": values.guard,
+    "records": values.text,
+    "verdict": values.one_of("safe", "loss", "harm"),
+    "leader": values.leader,
+    "isr": values.brokers,
+    "replicas": values.brokers,
+    "leader-epoch": values.number,
+    "partition-epoch": values.number,
+    "recovery": values.one_of("recovered", "recovering"),
+    "epoch": values.number,
+    "fenced": values.yes_no,
+    "shutting-down": values.yes_no,
+    "state": values.text,
+    "end": values.number,
+    "high-watermark": values.number,
+}
+
+
+class Verb(msgspec.Struct, frozen=True):
+    """A verb: how it is used, its words in order, its keys. `header` verbs come first."""
+
+    usage: str
+    words: tuple[Check, ...] = ()
+    keys: Keys = {}
+    optional_words: int = 0
+    header: bool = False
+    repeat: Check | None = None
+
+
+def _timer(usage: str) -> Verb:
+    return Verb(usage, (values.broker,))
+
+
+VERBS: dict[str, Verb] = {
+    "title": Verb("title WORDS", header=True),
+    "question": Verb("question WORDS", header=True),
+    "kafka": Verb("kafka RELEASE[/METADATA-VERSION]", (values.release,), header=True),
+    "metadata": Verb("metadata METADATA-VERSION", (values.metadata_version,), header=True),
+    "off": Verb("off GUARD...", (values.guard,), repeat=values.guard, header=True),
+    "on": Verb("on GUARD...", (values.guard,), repeat=values.guard, header=True),
+    "controller": Verb(
+        "controller kafka=RELEASE", keys={"kafka": values.code_release}, header=True
+    ),
+    "broker": Verb(
+        "broker ID epoch=N",
+        (values.any_broker,),
+        {
+            "epoch": values.number,
+            "kafka": values.code_release,
+            "fenced": values.yes_no,
+            "shutting-down": values.yes_no,
+            "down": values.yes_no,
+        },
+        header=True,
+    ),
+    "topic": Verb(
+        "topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.text,), _TOPIC, header=True
+    ),
+    "replica": Verb(
+        "replica PARTITION broker=ID log=80@4",
+        (values.partition,),
+        {"broker": values.broker, "log": values.log},
+        header=True,
+    ),
+    "given": Verb(
+        "given next-metadata-offset=N", keys={"next-metadata-offset": values.number}, header=True
+    ),
+    "timed": Verb("timed", header=True),
+    "manual": Verb("manual", header=True),
+    "hold": Verb("hold KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
+    "release": Verb("release KIND [from=NODE] [to=NODE]", (values.kind,), _PATTERN),
+    "deliver": Verb("deliver KIND [from=NODE] [to=NODE] [n=N]", (values.kind,), _PATTERN),
+    "drop": Verb("drop KIND [from=NODE] [to=NODE] [n=N]", (values.kind,), _PATTERN),
+    "time-out": Verb("time-out KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
+    "duplicate": Verb("duplicate KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
+    "lose-reply": Verb("lose-reply KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
+    "fetch": _timer("fetch BROKER"),
+    "catch-up": _timer("catch-up BROKER"),
+    "heartbeat": _timer("heartbeat BROKER"),
+    "check-lag": _timer("check-lag BROKER"),
+    "retry": _timer("retry BROKER"),
+    "checkpoint": _timer("checkpoint BROKER"),
+    "flush": _timer("flush BROKER"),
+    "crash": Verb("crash BROKER [disk=kept|tail-lost|replaced]", (values.broker,), _LOSS),
+    "start": Verb("start BROKER", (values.broker,)),
+    "recover": Verb("recover BROKER", (values.broker,)),
+    "unfence": Verb("unfence BROKER", (values.broker,)),
+    "shut-down": Verb("shut-down BROKER", (values.broker,)),
+    "expire": Verb("expire BROKER", (values.broker,)),
+    "produce": Verb(
+        "produce PARTITION count=N [to=BROKER] [acks=all|1]",
+        (values.partition,),
+        {"count": values.count, "to": values.broker, "acks": values.one_of("all", "1")},
+    ),
+    "cut": Verb("cut NODE NODE", (values.node, values.node)),
+    "heal": Verb("heal NODE NODE", (values.node, values.node)),
+    "fail-over": Verb("fail-over"),
+    "elect": Verb("elect PARTITION [unclean=yes]", (values.partition,), {"unclean": values.yes_no}),
+    "upgrade": Verb(
+        "upgrade NODE|all kafka=RELEASE, or upgrade metadata=METADATA-VERSION",
+        (values.text,),
+        {"kafka": values.code_release, "metadata": values.metadata_version},
+        optional_words=1,
+    ),
+    "advance": Verb("advance 9s|250ms", (values.duration,)),
+    "send": Verb("send KIND from=ID field=value...", (values.one_of(*SENDABLE),), _SEND),
+    "expect": Verb("expect [@RELEASE] WHAT key=value...", (), _EXPECT, repeat=values.text),
+}
+
+
+def parse(text: str, name: str = "") -> Play:
+    """The play in `text`, every line checked against the grammar and the play's own names.
+
+    Raises PlayError with file, line, column, what was found and what was expected there.
+    """
+    play = split(text, name)
+    names = names_of(play)
+    started = False
+    for line, (statement, source) in enumerate(
+        zip(play.statements, text.splitlines(), strict=True), 1
+    ):
+        try:
+            started = check(statement, names, started)
+        except PlayError as problem:
+            raise problem.at(file=name, line=line, source=source) from None
+    if not names.brokers:
+        raise PlayError("there is no broker", expected="begin with `broker 1`", file=name, line=1)
+    return play
+
+
+def check(statement: Statement, names: Names, started: bool) -> bool:
+    """Judge one line; `started` says whether the header is over, and so does the answer."""
+    if not statement.verb:
+        return started
+    verb = VERBS.get(statement.verb)
+    if verb is None:
+        expected = nearest(statement.verb, VERBS)
+        raise PlayError(f"unknown verb {statement.verb!r}", expected=expected, token=statement.verb)
+    if verb.header and started:
+        problem = f"{statement.verb!r} belongs to the header"
+        raise PlayError(problem, expected="move it before the first action", token=statement.verb)
+    if statement.verb not in FREE_TEXT:
+        _check_words(statement, verb, names)
+        _check_keys(statement, verb, names)
+    return started or not verb.header
+
+
+def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
+    given = statement.words
+    fewest, most = len(verb.words) - verb.optional_words, len(verb.words)
+    if len(given) < fewest or (len(given) > most and verb.repeat is None):
+        token = given[most] if len(given) > most else statement.verb
+        problem = f"{statement.verb!r} has {len(given)} of its words"
+        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=token)
+    for position, word in enumerate(given):
+        expected = verb.words[position] if position < most else verb.repeat
+        if expected is not None:
+            expected(word, names)
+    if statement.verb == "expect" and given and given[0].startswith("@"):
+        values.feature_set(given[0])
+
+
+def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
+    seen: set[str] = set()
+    for key, value in statement.args:
+        if key not in verb.keys:
+            expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
+            raise PlayError(
+                f"{statement.verb!r} has no {key!r}", expected=expected, token=f"{key}="
+            )
+        if key in seen:
+            raise PlayError(f"{key!r} is given twice", expected="once is enough", token=f"{key}=")
+        seen.add(key)
+        verb.keys[key](value, names)

@@ -1,0 +1,141 @@
+"""A play's header: what it says of the situation before the first line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..engine.setup import BrokerSetup, PartitionSetup, Setup
+from ..protocol.features import Features, UnknownFeatureError, at_metadata_version, parse_features
+from ..protocol.ids import (
+    CONTROLLER,
+    NO_LEADER,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    PartitionEpoch,
+)
+from . import values
+from .errors import PlayError
+from .play import Play, Statement
+from .values import Names
+
+DEFAULT_RELEASE = "3.5"
+BROKERS_MAX, PARTITIONS_MAX = 12, 12
+
+
+def names_of(play: Play) -> Names:
+    """The brokers and partitions that the header introduces."""
+    brokers = (s.words[0] for s in play.statements if s.verb == "broker" and s.words)
+    topics = (s for s in play.statements if s.verb == "topic" and s.words)
+    return Names(
+        tuple(BrokerId(int(b)) for b in brokers if b.isdigit()),
+        tuple(partition_name(s) for s in topics),
+    )
+
+
+def partition_name(statement: Statement) -> str:
+    """``topic orders`` is partition orders-0; ``partition=1`` names another."""
+    return f"{statement.words[0]}-{statement.arg('partition', '0')}"
+
+
+def features_of(play: Play) -> Features:
+    """The feature set that the header asks for."""
+    kafka = play.first("kafka")
+    features = parse_features(
+        kafka.words[0] if kafka else DEFAULT_RELEASE,
+        off=tuple(w for s in _all(play, "off") for w in s.words),
+        on=tuple(w for s in _all(play, "on") for w in s.words),
+    )
+    nodes = [(BrokerId(int(s.words[0])), s.arg("kafka")) for s in _all(play, "broker")]
+    nodes += [(CONTROLLER, s.arg("kafka")) for s in _all(play, "controller")]
+    features = replace(features, nodes=tuple(sorted((n, r) for n, r in nodes if r)))
+    metadata = play.first("metadata")
+    if metadata is None:
+        return features
+    try:
+        return at_metadata_version(features, metadata.words[0])
+    except UnknownFeatureError as problem:
+        raise PlayError(str(problem), token=metadata.words[0]) from None
+
+
+def setup_of(play: Play, features: Features) -> Setup:
+    """What the run begins with, under `features`."""
+    names = names_of(play)
+    if len(names.brokers) > BROKERS_MAX or len(names.partitions) > PARTITIONS_MAX:
+        expected = f"at most {BROKERS_MAX} brokers and {PARTITIONS_MAX} partitions"
+        raise PlayError("the cluster is too large", expected=expected)
+    brokers = tuple(_broker(s) for s in _all(play, "broker"))
+    given = play.first("given")
+    offset = given.arg("next-metadata-offset") if given else None
+    return Setup(
+        features=features,
+        brokers=brokers,
+        partitions=tuple(_partition(s, play, brokers, names) for s in _all(play, "topic")),
+        next_offset=int(offset) if offset else None,
+        timed=play.first("timed") is not None,
+    )
+
+
+def _broker(statement: Statement) -> BrokerSetup:
+    id = BrokerId(int(statement.words[0]))
+    return BrokerSetup(
+        id=id,
+        epoch=BrokerEpoch(int(statement.arg("epoch") or 100 + id)),
+        fenced=statement.arg("fenced") == "yes",
+        in_controlled_shutdown=statement.arg("shutting-down") == "yes",
+        up=statement.arg("down") != "yes",
+    )
+
+
+def _partition(
+    statement: Statement, play: Play, brokers: tuple[BrokerSetup, ...], names: Names
+) -> PartitionSetup:
+    name = partition_name(statement)
+    replicas = _ids(statement, "replicas", tuple(b.id for b in brokers), names)
+    active = {b.id for b in brokers if not b.fenced and not b.in_controlled_shutdown}
+    isr = _ids(statement, "isr", tuple(r for r in replicas if r in active), names)
+    logs = [s for s in _all(play, "replica") if s.words[0] == name]
+    flushed = statement.arg("flushed")
+    return PartitionSetup(
+        name=name,
+        replicas=replicas,
+        isr=isr,
+        leader=_leader(statement, isr, names),
+        leader_epoch=LeaderEpoch(_number(statement, "leader-epoch")),
+        partition_epoch=PartitionEpoch(_number(statement, "partition-epoch")),
+        recovery=1 if statement.arg("recovery") == "recovering" else 0,
+        adding=_ids(statement, "adding", (), names),
+        removing=_ids(statement, "removing", (), names),
+        min_insync_replicas=_number(statement, "min-insync-replicas", 1),
+        log=values.log(statement.arg("log") or "empty", names),
+        logs=tuple(
+            (BrokerId(int(s.arg("broker") or -1)), values.log(s.arg("log") or "empty", names))
+            for s in logs
+        ),
+        flushed=Offset(int(flushed)) if flushed else None,
+    )
+
+
+def _leader(statement: Statement, isr: tuple[BrokerId, ...], names: Names) -> BrokerId:
+    given = statement.arg("leader")
+    if given is not None:
+        return values.leader(given, names)
+    return isr[0] if isr else NO_LEADER
+
+
+def _ids(
+    statement: Statement, key: str, default: tuple[BrokerId, ...], names: Names
+) -> tuple[BrokerId, ...]:
+    given = statement.arg(key)
+    return default if given is None else values.brokers(given, names)
+
+
+def _number(statement: Statement, key: str, default: int = 0) -> int:
+    return int(statement.arg(key) or default)
+
+
+def _all(play: Play, verb: str) -> Iterable[Statement]:
+    return (s for s in play.statements if s.verb == verb)

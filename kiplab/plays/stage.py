@@ -1,0 +1,139 @@
+"""The stage: a run in progress. One line after the other changes it; nothing is ever mutated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec.structs import replace
+
+from ..engine import moves
+from ..engine.channels import blocker
+from ..engine.cluster import Cluster, Message, MessageName, is_cut
+from ..engine.events import Event, NotApplicable, Sent
+from ..engine.history import History
+from ..protocol.features import Features
+from ..protocol.ids import BrokerId
+from .play import Play, Statement
+
+MOVES_PER_LINE_MAX = 5_000
+"""A line that does more than this is cycling."""
+
+
+class Pattern(msgspec.Struct, frozen=True, cache_hash=True):
+    """Which messages a line speaks of; None fits everything. `life` is the sender's incarnation."""
+
+    kind: str
+    sender: BrokerId | None = None
+    receiver: BrokerId | None = None
+    ordinal: int | None = None
+    life: int | None = None
+
+    def fits(self, name: MessageName, receiver: BrokerId) -> bool:
+        """Whether a message matches."""
+        if name.kind != self.kind or self.sender not in (None, name.sender):
+            return False
+        if self.receiver not in (None, receiver) or self.life not in (None, name.incarnation):
+            return False
+        return self.ordinal in (None, name.ordinal)
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """What became of an `expect` line: held, failed or skipped; `found` is what was there."""
+
+    line: int
+    text: str
+    status: str
+    found: str = ""
+
+
+class Performed(msgspec.Struct, frozen=True):
+    """One line that was done: its number, which moves it took (first..last of the history).
+
+    `moment` counts the lines that moved the cluster: the x axis of every picture.
+    """
+
+    line: int
+    statement: Statement
+    first: int
+    last: int
+    moment: int
+    not_applicable: NotApplicable | None = None
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """A run so far. `strict` lines that cannot be done are errors; else "not applicable"."""
+
+    play: Play
+    features: Features
+    history: History
+    strict: bool = True
+    manual: bool = False
+    holds: tuple[Pattern, ...] = ()
+    held: frozenset[MessageName] = frozenset()
+    performed: tuple[Performed, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+
+    @property
+    def cluster(self) -> Cluster:
+        """The situation now."""
+        return self.history.cluster
+
+    @property
+    def moment(self) -> int:
+        """How many lines have moved the cluster."""
+        return self.performed[-1].moment if self.performed else 0
+
+    def events_of(self, performed: Performed) -> tuple[Event, ...]:
+        """Everything that followed from one line."""
+        steps = self.history.steps[performed.first : performed.last]
+        found = tuple(e for step in steps for e in step.events)
+        return (*found, performed.not_applicable) if performed.not_applicable else found
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that happened, in order."""
+        return tuple(e for p in self.performed for e in self.events_of(p))
+
+
+def act(stage: Stage, move: moves.Move, line: int) -> Stage:
+    """One move; messages sent by it that a `hold` fits are kept back from now on."""
+    history = stage.history.do(move, line)
+    held = stage.held
+    if stage.holds:
+        sent = (e for e in history.steps[-1].events if isinstance(e, Sent))
+        kept = {e.message for e in sent if _is_kept(stage, e.message, e.receiver)}
+        held = held | kept
+    return replace(stage, history=history, held=held)
+
+
+def _is_kept(stage: Stage, name: MessageName, receiver: BrokerId) -> bool:
+    return any(p.fits(name, receiver) for p in stage.holds)
+
+
+def flow(stage: Stage, line: int) -> Stage:
+    """Deliver what is not held, oldest first, until nothing is left."""
+    if stage.manual:
+        return stage
+    for _ in range(MOVES_PER_LINE_MAX):
+        ready = next(ready_messages(stage), None)
+        if ready is None:
+            return stage
+        stage = act(stage, moves.Deliver(ready.name), line)
+    raise RuntimeError(f"line {line} never comes to rest")
+
+
+def ready_messages(stage: Stage) -> Iterator[Message]:
+    """What could be delivered without anybody's say, oldest first."""
+    cluster = stage.cluster
+    for message in cluster.messages:
+        if message.name in stage.held or is_cut(cluster, message.name.sender, message.receiver):
+            continue
+        if blocker(cluster, message) is None:
+            yield message
+
+
+def matching(stage: Stage, pattern: Pattern) -> Message | None:
+    """The oldest message in flight that `pattern` fits."""
+    fits = (m for m in stage.cluster.messages if pattern.fits(m.name, m.receiver))
+    return next(fits, None)

@@ -1,0 +1,237 @@
+"""The kinds of values a play's lines take, each with its check and its error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ..engine.cluster import LANES
+from ..engine.properties import PROPERTIES
+from ..protocol.errors import KafkaError
+from ..protocol.features import (
+    Features,
+    UnknownFeatureError,
+    at_metadata_version,
+    check_release,
+    parse_features,
+)
+from ..protocol.guards import named
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
+from .errors import PlayError, nearest
+
+NUMBER_MAX = 10**12
+LOG_RUNS_MAX, RECORDS_MAX = 50, 10**9
+KINDS = tuple(
+    kind + reply for kind in LANES for reply in ("", "-reply") if kind + reply != "metadata-reply"
+)
+LOSSES = {"kept": "nothing", "tail-lost": "unflushed", "replaced": "disk"}
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What a play may speak of: its brokers and partitions."""
+
+    brokers: tuple[BrokerId, ...] = ()
+    partitions: tuple[str, ...] = ()
+
+
+Check = Callable[[str, Names], object]
+"""Turns a word into its value, or raises PlayError saying what was expected."""
+
+
+def number(text: str, names: Names) -> int:
+    """A whole number; -1 and below mean "none" to Kafka and are allowed."""
+    if not re.fullmatch(r"-?\d{1,12}", text):
+        raise PlayError(
+            f"{text!r} is no whole number", expected="expected 0, 17, -1 ...", token=text
+        )
+    return int(text)
+
+
+def count(text: str, names: Names) -> int:
+    """A positive whole number."""
+    value = number(text, names)
+    if not 0 < value <= RECORDS_MAX:
+        expected = f"expected 1 to {RECORDS_MAX}"
+        raise PlayError(f"{text!r} is out of range", expected=expected, token=text)
+    return value
+
+
+def broker(text: str, names: Names) -> BrokerId:
+    """One of the play's brokers."""
+    known = ", ".join(str(b) for b in names.brokers) or "none yet"
+    if not text.isdigit() or int(text) not in names.brokers:
+        expected = f"the brokers are {known}"
+        raise PlayError(f"there is no broker {text!r}", expected=expected, token=text)
+    return BrokerId(int(text))
+
+
+def any_broker(text: str, names: Names) -> BrokerId:
+    """Any broker id: a raw request may come from anybody."""
+    if not text.isdigit():
+        raise PlayError(f"{text!r} is no broker id", expected="expected 1, 2 ...", token=text)
+    return BrokerId(number(text, names))
+
+
+def node(text: str, names: Names) -> BrokerId:
+    """``controller``, ``client`` or a broker."""
+    if text in ("controller", "client"):
+        return CONTROLLER if text == "controller" else CLIENT
+    return broker(text, names)
+
+
+def partition(text: str, names: Names) -> str:
+    """One of the play's partitions."""
+    if text not in names.partitions:
+        known = ", ".join(names.partitions) or "none yet"
+        expected = f"the partitions are {known}"
+        raise PlayError(f"there is no partition {text!r}", expected=expected, token=text)
+    return text
+
+
+def any_partition(text: str, names: Names) -> str:
+    """Any partition name: a raw request may ask for what does not exist."""
+    if not re.fullmatch(r"[\w.-]{1,80}-\d{1,6}", text):
+        expected = "expected TOPIC-NUMBER, as in orders-0"
+        raise PlayError(f"{text!r} is no partition", expected=expected, token=text)
+    return text
+
+
+def brokers(text: str, names: Names) -> tuple[BrokerId, ...]:
+    """``1,2,3`` or ``none``."""
+    if text in ("none", ""):
+        return ()
+    return tuple(any_broker(part, names) for part in text.split(","))
+
+
+def leader(text: str, names: Names) -> BrokerId:
+    """A broker id, or ``none``."""
+    return BrokerId(-1) if text == "none" else any_broker(text, names)
+
+
+def members(text: str, names: Names) -> tuple[tuple[int, int], ...]:
+    """``1@101,2@102``, an ISR with broker epochs; without ``@`` the epoch is -1."""
+    if text in ("none", ""):
+        return ()
+    return tuple(_member(part, names) for part in text.split(","))
+
+
+def _member(text: str, names: Names) -> tuple[int, int]:
+    id, at, epoch = text.partition("@")
+    return number(id, names), number(epoch, names) if at else -1
+
+
+def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
+    """``80@4,20@5``: 80 records of leader epoch 4, then 20 of 5; ``empty`` for none."""
+    if text in ("empty", "0"):
+        return ()
+    runs = text.split(",")
+    if len(runs) > LOG_RUNS_MAX or not all(re.fullmatch(r"\d{1,9}@\d{1,9}", r) for r in runs):
+        expected = "expected RECORDS@LEADER-EPOCH, as in 100@5 or 80@4,20@5"
+        raise PlayError(f"{text!r} is no log", expected=expected, token=text)
+    pairs = tuple((int(n), LeaderEpoch(int(e))) for n, _, e in (r.partition("@") for r in runs))
+    epochs = [e for _, e in pairs]
+    if epochs != sorted(set(epochs)):
+        raise PlayError(f"{text!r} is no log", expected="leader epochs have to rise", token=text)
+    return pairs
+
+
+def duration(text: str, names: Names) -> int:
+    """``9s``, ``250ms`` or ``2m``, in milliseconds."""
+    found = re.fullmatch(r"(\d{1,9})(ms|s|m)", text)
+    if not found:
+        expected = "expected 250ms, 9s or 2m"
+        raise PlayError(f"{text!r} is no duration", expected=expected, token=text)
+    return int(found[1]) * {"ms": 1, "s": 1000, "m": 60_000}[found[2]]
+
+
+def kind(text: str, names: Names) -> str:
+    """A kind of message."""
+    return one_of(*KINDS)(text, names)
+
+
+def one_of(*words: str) -> Callable[[str, Names], str]:
+    """One of a few words."""
+
+    def check(text: str, names: Names) -> str:
+        if text not in words:
+            raise PlayError(
+                f"{text!r} is not known here", expected=nearest(text, words), token=text
+            )
+        return text
+
+    return check
+
+
+def error(text: str, names: Names) -> KafkaError:
+    """A Kafka error by name."""
+    if text not in KafkaError.__members__:
+        expected = nearest(text, KafkaError.__members__)
+        raise PlayError(f"{text!r} is no Kafka error", expected=expected, token=text)
+    return KafkaError[text]
+
+
+def property_id(text: str, names: Names) -> str:
+    """A property by id."""
+    return one_of(*PROPERTIES)(text, names)
+
+
+def guard(text: str, names: Names) -> str:
+    """A guard, or a KIP's number for its refusals and rules."""
+    if not named(text):
+        expected = "`kiplab guards` lists them; a bare KIP number means its refusals and rules"
+        raise PlayError(f"unknown guard {text!r}", expected=expected, token=text)
+    return text
+
+
+def release(text: str, names: Names) -> str:
+    """A release, perhaps with a metadata version: ``3.5/3.4-IV0``."""
+    try:
+        parse_features(text)
+    except UnknownFeatureError as problem:
+        raise PlayError(str(problem), token=text) from None
+    return text
+
+
+def code_release(text: str, names: Names) -> str:
+    """A release alone: one node's code."""
+    try:
+        return check_release(text)
+    except UnknownFeatureError as problem:
+        raise PlayError(str(problem), token=text) from None
+
+
+def metadata_version(text: str, names: Names) -> str:
+    """A metadata version that some release knows."""
+    try:
+        at_metadata_version(parse_features("3.9"), text)
+    except UnknownFeatureError as problem:
+        raise PlayError(str(problem), token=text) from None
+    return text
+
+
+def feature_set(text: str) -> Features:
+    """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on."""
+    found = re.fullmatch(
+        r"@([\d.]+(?:/[\d.]+-IV\d+)?)((?:[+-](?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)*)", text
+    )
+    if not found:
+        expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"
+        raise PlayError(f"{text!r} names no feature set", expected=expected, token=text)
+    switches = re.findall(r"([+-])((?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)", found[2])
+    off = tuple(g for sign, g in switches if sign == "-")
+    on = tuple(g for sign, g in switches if sign == "+")
+    try:
+        return parse_features(found[1], off=off, on=on)
+    except UnknownFeatureError as problem:
+        raise PlayError(str(problem), token=text) from None
+
+
+def text(text: str, names: Names) -> str:
+    """Anything."""
+    return text
+
+
+yes_no = one_of("yes", "no")
+Keys = Mapping[str, Check]

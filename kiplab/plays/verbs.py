@@ -1,0 +1,251 @@
+"""What each verb does: the moves that a line expands to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from ..engine import moves
+from ..engine.clock import due_moves
+from ..engine.cluster import broker
+from ..engine.possible import ImpossibleMoveError
+from ..protocol.ids import BrokerId
+from ..protocol.kraft.state import partition
+from ..protocol.replica.state import Lifecycle, Loss
+from . import values
+from .play import Statement
+from .raw import raw_request
+from .stage import Pattern, Stage, act, flow, matching
+from .values import Names
+
+Perform = Callable[[Stage, Statement, int], Stage]
+_ANY = Names()
+CATCH_UP_ROUNDS_MAX = 20
+
+
+class NothingThereError(ValueError):
+    """A line speaks of a message that is not in flight; `reason` says what is."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+Impossible = (ImpossibleMoveError, NothingThereError)
+
+
+def perform(stage: Stage, statement: Statement, line: int) -> Stage:
+    """Do one line. Raises one of `Impossible`; the stage given is as it was."""
+    return flow(_VERBS[statement.verb](stage, statement, line), line)
+
+
+@lru_cache(maxsize=4096)
+def pattern_of(statement: Statement) -> Pattern:
+    """The messages that a line speaks of."""
+    return Pattern(
+        kind=statement.words[0],
+        sender=_node(statement.arg("from")),
+        receiver=_node(statement.arg("to")),
+        ordinal=_number(statement.arg("n")),
+        life=_number(statement.arg("life")),
+    )
+
+
+def _node(text: str | None) -> BrokerId | None:
+    if text is None:
+        return None
+    names = Names(brokers=(BrokerId(int(text)),)) if text.isdigit() else _ANY
+    return values.node(text, names)
+
+
+def _number(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+def _broker(statement: Statement) -> BrokerId:
+    return BrokerId(int(statement.words[0]))
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+def _hold(stage: Stage, statement: Statement, line: int) -> Stage:
+    return replace(stage, holds=(*stage.holds, pattern_of(statement)))
+
+
+def _release(stage: Stage, statement: Statement, line: int) -> Stage:
+    pattern = pattern_of(statement)
+    flying = {m.name: m.receiver for m in stage.cluster.messages}
+    left = frozenset(n for n in stage.held if n in flying and not pattern.fits(n, flying[n]))
+    holds = tuple(p for p in stage.holds if p != pattern)
+    return replace(stage, holds=holds, held=left)
+
+
+def _about(move: type) -> Perform:
+    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
+        pattern = pattern_of(statement)
+        message = matching(stage, pattern)
+        if message is None:
+            flying = ", ".join(str(m.name) for m in stage.cluster.messages) or "nothing"
+            raise NothingThereError(f"no such message is in flight (in flight: {flying})")
+        return act(stage, move(message.name), line)
+
+    return perform_it
+
+
+# --- brokers ------------------------------------------------------------------------------------
+
+
+def _timer(timer: moves.Timer) -> Perform:
+    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
+        return act(stage, moves.Fire(_broker(statement), timer), line)
+
+    return perform_it
+
+
+def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
+    """Fetch until a round brings nothing new: level, and the leader knows it."""
+    follower = _broker(statement)
+    for _ in range(CATCH_UP_ROUNDS_MAX):
+        before = broker(stage.cluster, follower)
+        stage = flow(act(stage, moves.Fire(follower, moves.Timer.FETCH), line), line)
+        after = broker(stage.cluster, follower)
+        if before is not None and after is not None and after.durable == before.durable:
+            return stage
+    return stage
+
+
+def _crash(stage: Stage, statement: Statement, line: int) -> Stage:
+    loss = Loss(values.LOSSES[statement.arg("disk") or "kept"])
+    return act(stage, moves.Crash(_broker(statement), loss), line)
+
+
+def _start(stage: Stage, statement: Statement, line: int) -> Stage:
+    return act(stage, moves.Start(_broker(statement)), line)
+
+
+def _unfence(stage: Stage, statement: Statement, line: int) -> Stage:
+    """Recovery ends, and a heartbeat asks to be unfenced."""
+    id = _broker(statement)
+    found = broker(stage.cluster, id)
+    recovering = found is not None and found.process is not None
+    if recovering and found is not None and found.process is not None:
+        process = found.process
+        if process.lifecycle is not Lifecycle.RECOVERY or not process.ready_to_unfence:
+            stage = act(stage, moves.FinishRecovery(id), line)
+    return act(stage, moves.Fire(id, moves.Timer.HEARTBEAT), line)
+
+
+def _recover(stage: Stage, statement: Statement, line: int) -> Stage:
+    return act(stage, moves.FinishRecovery(_broker(statement)), line)
+
+
+def _shut_down(stage: Stage, statement: Statement, line: int) -> Stage:
+    """Controlled shutdown begins: the first heartbeat that asks for it follows at once."""
+    id = _broker(statement)
+    stage = flow(act(stage, moves.ShutDown(id), line), line)
+    found = broker(stage.cluster, id)
+    if found is None or found.process is None or stage.manual:
+        return stage
+    return act(stage, moves.Fire(id, moves.Timer.HEARTBEAT), line)
+
+
+def _expire(stage: Stage, statement: Statement, line: int) -> Stage:
+    return act(stage, moves.ExpireSession(_broker(statement)), line)
+
+
+# --- clients and operators ----------------------------------------------------------------------
+
+
+def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
+    name = statement.words[0]
+    state = partition(stage.cluster.controller.partitions, name)
+    leader = state.leader if state is not None else BrokerId(-1)
+    to = _number(statement.arg("to"))
+    move = moves.Produce(
+        partition=name,
+        broker=leader if to is None else BrokerId(to),
+        count=int(statement.arg("count") or 1),
+        acks_all=statement.arg("acks") != "1",
+    )
+    return act(stage, move, line)
+
+
+def _link(move: type) -> Perform:
+    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
+        one, other = (_node(w) for w in statement.words)
+        return act(stage, move(one, other), line)
+
+    return perform_it
+
+
+def _fail_over(stage: Stage, statement: Statement, line: int) -> Stage:
+    return act(stage, moves.FailOver(), line)
+
+
+def _elect(stage: Stage, statement: Statement, line: int) -> Stage:
+    unclean = statement.arg("unclean") == "yes"
+    return act(stage, moves.Elect(statement.words[0], unclean), line)
+
+
+def _upgrade(stage: Stage, statement: Statement, line: int) -> Stage:
+    metadata_version = statement.arg("metadata")
+    if metadata_version is not None:
+        return act(stage, moves.UpgradeMetadata(metadata_version), line)
+    everybody = not statement.words or statement.words[0] == "all"
+    node = None if everybody else _node(statement.words[0])
+    return act(stage, moves.Upgrade(node, statement.arg("kafka") or ""), line)
+
+
+def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
+    """Let time pass; whatever falls due on the way is done when it is due."""
+    end = stage.cluster.now_ms + values.duration(statement.words[0], _ANY)
+    while stage.cluster.timed and not stage.manual:
+        due = due_moves(stage.cluster, end)
+        if due is None:
+            break
+        at, move = due
+        if at > stage.cluster.now_ms:
+            stage = act(stage, moves.Advance(at - stage.cluster.now_ms), line)
+        stage = flow(act(stage, move, line), line)
+    left = end - stage.cluster.now_ms
+    return act(stage, moves.Advance(left), line) if left or not stage.cluster.timed else stage
+
+
+def _send(stage: Stage, statement: Statement, line: int) -> Stage:
+    sender, receiver, body = raw_request(statement, stage.cluster)
+    return act(stage, moves.RawRequest(sender, receiver, body), line)
+
+
+_VERBS: dict[str, Perform] = {
+    "hold": _hold,
+    "release": _release,
+    "deliver": _about(moves.Deliver),
+    "drop": _about(moves.Drop),
+    "time-out": _about(moves.TimeOut),
+    "duplicate": _about(moves.Duplicate),
+    "lose-reply": _about(moves.LoseReply),
+    "fetch": _timer(moves.Timer.FETCH),
+    "catch-up": _catch_up,
+    "heartbeat": _timer(moves.Timer.HEARTBEAT),
+    "check-lag": _timer(moves.Timer.LAG_CHECK),
+    "retry": _timer(moves.Timer.RETRY),
+    "checkpoint": _timer(moves.Timer.CHECKPOINT),
+    "flush": _timer(moves.Timer.FLUSH),
+    "crash": _crash,
+    "start": _start,
+    "recover": _recover,
+    "unfence": _unfence,
+    "shut-down": _shut_down,
+    "expire": _expire,
+    "produce": _produce,
+    "cut": _link(moves.Cut),
+    "heal": _link(moves.Heal),
+    "fail-over": _fail_over,
+    "elect": _elect,
+    "upgrade": _upgrade,
+    "advance": _advance,
+    "send": _send,
+}

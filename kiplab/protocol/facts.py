@@ -1,0 +1,206 @@
+"""Facts: what a rule reports of what it did. Plain values, rendered later by whoever likes.
+
+Every fact is about one move. `Refused` names the guard, and both sides of the comparison that
+failed, so that an explanation never has to be reconstructed.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from .errors import KafkaError
+from .ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """One comparison: what the request said and what the receiver held."""
+
+    name: str
+    requested: str
+    held: str
+
+
+class Refused(msgspec.Struct, frozen=True, tag="refused", kw_only=True):
+    """A request, or one partition of it, was answered with an error.
+
+    `guard` is the first check that failed, None where the check cannot be switched off.
+    """
+
+    node: BrokerId
+    request: str
+    error: KafkaError
+    guard: str | None
+    compared: tuple[Compared, ...] = ()
+    partition: str | None = None
+
+
+class NotProposed(msgspec.Struct, frozen=True, tag="not-proposed", kw_only=True):
+    """A leader did not propose a caught-up follower; `guard` says why."""
+
+    node: BrokerId
+    partition: str
+    follower: BrokerId
+    guard: str
+    compared: tuple[Compared, ...] = ()
+
+
+class IsrProposed(msgspec.Struct, frozen=True, tag="isr-proposed", kw_only=True):
+    """A leader asked for a new ISR; until it is decided `maximal` is the set that counts."""
+
+    node: BrokerId
+    partition: str
+    isr: tuple[BrokerId, ...]
+    maximal: tuple[BrokerId, ...]
+
+
+class IsrReverted(msgspec.Struct, frozen=True, tag="isr-reverted", kw_only=True):
+    """A leader gave its proposal up and went back to the committed ISR."""
+
+    node: BrokerId
+    partition: str
+    isr: tuple[BrokerId, ...]
+    error: KafkaError
+
+
+class IsrStuck(msgspec.Struct, frozen=True, tag="isr-stuck", kw_only=True):
+    """The proposal was refused, and the leader waits with it for newer metadata."""
+
+    node: BrokerId
+    partition: str
+    error: KafkaError
+
+
+class RecordWritten(msgspec.Struct, frozen=True, tag="record", kw_only=True):
+    """The controller appended a metadata record."""
+
+    offset: int
+    record: str
+    text: str
+    version: int
+
+
+class IsrChanged(msgspec.Struct, frozen=True, tag="isr-changed", kw_only=True):
+    """The committed ISR is another one; `partition_epoch` is the new one."""
+
+    partition: str
+    before: tuple[BrokerId, ...]
+    after: tuple[BrokerId, ...]
+    partition_epoch: PartitionEpoch
+
+
+class LeaderElected(msgspec.Struct, frozen=True, tag="leader-elected", kw_only=True):
+    """A record set the leader field; `leader` -1 means that the partition is offline."""
+
+    partition: str
+    before: BrokerId
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    unclean: bool
+
+
+class BrokerChanged(msgspec.Struct, frozen=True, tag="broker-changed", kw_only=True):
+    """The controller registered, fenced, unfenced, or noted the shutdown of a broker."""
+
+    broker: BrokerId
+    change: str
+    epoch: BrokerEpoch
+
+
+class BecameLeader(msgspec.Struct, frozen=True, tag="became-leader", kw_only=True):
+    """A broker learnt from metadata that it leads."""
+
+    node: BrokerId
+    partition: str
+    leader_epoch: LeaderEpoch
+    start_offset: Offset
+
+
+class BecameFollower(msgspec.Struct, frozen=True, tag="became-follower", kw_only=True):
+    """A broker learnt from metadata whom it follows."""
+
+    node: BrokerId
+    partition: str
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+
+
+class Fetched(msgspec.Struct, frozen=True, tag="fetched", kw_only=True):
+    """A leader heard from a follower: up to `offset` the follower has everything."""
+
+    node: BrokerId
+    partition: str
+    follower: BrokerId
+    offset: Offset
+    caught_up: bool
+
+
+class Appended(msgspec.Struct, frozen=True, tag="appended", kw_only=True):
+    """Records first..last were written to a replica's log."""
+
+    node: BrokerId
+    partition: str
+    first: Offset
+    last: Offset
+
+
+class Truncated(msgspec.Struct, frozen=True, tag="truncated", kw_only=True):
+    """A follower threw records away because its leader does not have them."""
+
+    node: BrokerId
+    partition: str
+    first: Offset
+    last: Offset
+
+
+class Destroyed(msgspec.Struct, frozen=True, tag="destroyed", kw_only=True):
+    """A crash took records that were not safe."""
+
+    node: BrokerId
+    partition: str
+    first: Offset
+    last: Offset
+
+
+class HighWatermarkMoved(msgspec.Struct, frozen=True, tag="high-watermark", kw_only=True):
+    """The leader committed everything below `after`."""
+
+    node: BrokerId
+    partition: str
+    before: Offset
+    after: Offset
+
+
+class Registered(msgspec.Struct, frozen=True, tag="registered", kw_only=True):
+    """A broker process learnt its broker epoch."""
+
+    node: BrokerId
+    epoch: BrokerEpoch
+
+
+class LifecycleChanged(msgspec.Struct, frozen=True, tag="lifecycle", kw_only=True):
+    """A broker process moved to another lifecycle state."""
+
+    node: BrokerId
+    state: str
+
+
+Fact = (
+    Refused
+    | NotProposed
+    | IsrProposed
+    | IsrReverted
+    | IsrStuck
+    | RecordWritten
+    | IsrChanged
+    | LeaderElected
+    | BrokerChanged
+    | BecameLeader
+    | BecameFollower
+    | Fetched
+    | Appended
+    | Truncated
+    | Destroyed
+    | HighWatermarkMoved
+    | Registered
+    | LifecycleChanged
+)

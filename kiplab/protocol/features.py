@@ -1,0 +1,156 @@
+"""Which rules hold where: a release per node, the metadata version, and guards switched by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from .guards import GUARDS, GuardKind, named
+from .ids import CONTROLLER, BrokerId
+from .releases import (
+    ALTER_PARTITION_MAX,
+    LATEST_METADATA_VERSION,
+    METADATA_LEVEL,
+    RELEASES,
+    at_least,
+    fetch_version,
+    supports,
+)
+
+
+class UnknownFeatureError(ValueError):
+    """A release, metadata version or guard that does not exist; the message lists what does."""
+
+
+class Features(msgspec.Struct, frozen=True, cache_hash=True):
+    """What code runs where. Equal features give equal runs.
+
+    `release` is the release of every node that `nodes` does not name. `overrides` are guards
+    switched by hand, the last word on each, sorted by id.
+    """
+
+    release: str
+    metadata_version: str
+    nodes: tuple[tuple[BrokerId, str], ...] = ()
+    overrides: tuple[tuple[str, bool], ...] = ()
+
+    def release_of(self, node: BrokerId) -> str:
+        """The release of `node` (a broker id or CONTROLLER)."""
+        return next((r for n, r in self.nodes if n == node), self.release)
+
+    def active(self, node: BrokerId) -> frozenset[str]:
+        """Ids of the guards that act on `node`."""
+        return _active(self, node)
+
+    def alter_partition_version(self, sender: BrokerId) -> int:
+        """The version `sender` and the controller agree on."""
+        return min(_alter_partition_max(self, sender), _alter_partition_max(self, CONTROLLER))
+
+    def fetch_version(self) -> int:
+        """The Fetch version of followers: ``903.fetch-epoch`` on lifts it to 15, off keeps 14."""
+        version = fetch_version(self.metadata_version)
+        if ("903.fetch-epoch", True) in self.overrides:
+            return max(version, 15)
+        return min(version, 14) if ("903.fetch-epoch", False) in self.overrides else version
+
+    def label(self) -> str:
+        """As on the command line: ``"3.5"``, ``"3.5/3.4-IV0"``, ``"3.5 -841 +903.…"``."""
+        release = self.release
+        if self.metadata_version != LATEST_METADATA_VERSION[self.release]:
+            release += f"/{self.metadata_version}"
+        return " ".join([release, *_grouped(self.overrides)])
+
+
+def parse_features(
+    kafka: str = "3.5", *, off: tuple[str, ...] = (), on: tuple[str, ...] = ()
+) -> Features:
+    """Features from ``--kafka``, ``--off`` and ``--on``; `off` is applied before `on`.
+
+    Raises UnknownFeatureError naming what was wrong and what exists.
+    """
+    release, _, metadata_version = kafka.partition("/")
+    features = Features(check_release(release), LATEST_METADATA_VERSION[release])
+    if metadata_version:
+        features = at_metadata_version(features, metadata_version)
+    for name in off:
+        features = switched(features, name, False)
+    for name in on:
+        features = switched(features, name, True)
+    return features
+
+
+def check_release(release: str) -> str:
+    """`release` itself; raises UnknownFeatureError with the list of releases."""
+    if release not in RELEASES:
+        raise UnknownFeatureError(
+            f"unknown release {release!r}; the releases are {', '.join(RELEASES)}"
+        )
+    return release
+
+
+def at_metadata_version(features: Features, metadata_version: str) -> Features:
+    """The same features at another metadata version that the release supports."""
+    if metadata_version not in METADATA_LEVEL:
+        raise UnknownFeatureError(
+            f"unknown metadata version {metadata_version!r}; they are {', '.join(METADATA_LEVEL)}"
+        )
+    if not supports(features.release, metadata_version):
+        latest = LATEST_METADATA_VERSION[features.release]
+        raise UnknownFeatureError(
+            f"Kafka {features.release} does not know metadata version {metadata_version};"
+            f" its latest is {latest}"
+        )
+    return msgspec.structs.replace(features, metadata_version=metadata_version)
+
+
+def switched(features: Features, name: str, on: bool) -> Features:
+    """`features` with a guard, or with a KIP's refusals and rules, switched on or off."""
+    ids = named(name)
+    if not ids:
+        raise UnknownFeatureError(f"unknown guard {name!r}; {_suggestion(name)}")
+    overrides = {**dict(features.overrides), **dict.fromkeys(ids, on)}
+    return msgspec.structs.replace(features, overrides=tuple(sorted(overrides.items())))
+
+
+def _suggestion(name: str) -> str:
+    subjects = sorted({g.split(".")[0] for g in GUARDS})
+    subject = name.lower().removeprefix("kip-").split(".")[0]
+    near = [g for g in GUARDS if g.startswith(subject + ".")]
+    if near:
+        return f"{subject} has {', '.join(near)}"
+    return f"guards begin with one of {', '.join(subjects)}; `kiplab guards` lists them all"
+
+
+@cache
+def _active(features: Features, node: BrokerId) -> frozenset[str]:
+    release = features.release_of(node)
+    overrides = dict(features.overrides)
+    built = (GuardKind.REFUSAL, GuardKind.RULE)
+    native = {
+        g.id
+        for g in GUARDS.values()
+        if g.kind in built
+        and release in g.releases
+        and (g.metadata_version is None or at_least(features.metadata_version, g.metadata_version))
+    }
+    return frozenset(g for g in GUARDS if overrides.get(g, g in native))
+
+
+@cache
+def _alter_partition_max(features: Features, node: BrokerId) -> int:
+    lifted = [GUARDS[id].alter_partition_version or 0 for id, on in features.overrides if on]
+    return max([ALTER_PARTITION_MAX[features.release_of(node)], *lifted])
+
+
+def _grouped(overrides: tuple[tuple[str, bool], ...]) -> list[str]:
+    """A KIP whose refusals and rules all point one way is written as its bare number."""
+    words: list[str] = []
+    left = dict(overrides)
+    for subject in dict.fromkeys(id.split(".")[0] for id in left):
+        ids = named(subject)
+        for on, sign in ((False, "-"), (True, "+")):
+            if all(left.get(id) is on for id in ids):
+                words.append(sign + subject)
+                left = {k: v for k, v in left.items() if k not in ids}
+    return words + [("+" if on else "-") + id for id, on in left.items()]

@@ -1,0 +1,280 @@
+"""The guard table: every rule of the protocol that can be switched by name.
+
+A guard is one sentence of a design document (or of a bug fix) turned into one check. Legends, rule
+pages, the widgets' switches and the refusals' explanations are all read from this table.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from .errors import KafkaError
+from .releases import RELEASES, since
+
+
+class GuardKind(StrEnum):
+    """What sort of sentence a guard stands for."""
+
+    REFUSAL = "refusal"
+    """A receiver answers with an error."""
+    RULE = "rule"
+    """Somebody behaves differently; nothing is refused."""
+    ALTERNATIVE = "alternative"
+    """What a KIP considered and rejected. Never on unless asked for by its full id."""
+    AS_SPECIFIED = "as-specified"
+    """What a KIP says and Kafka never built. Never on unless asked for by its full id."""
+
+
+class Guard(msgspec.Struct, frozen=True, kw_only=True):
+    """One switchable rule.
+
+    `kip` is None where a rule came with a bug fix and no KIP; `subject` then names the issue.
+    `requires` names what must be there for the rule to act (a metadata version or a request
+    version); switching the guard on by hand lifts that requirement with it.
+    """
+
+    id: str
+    kip: int | None
+    clause: str
+    kind: GuardKind
+    releases: tuple[str, ...]
+    error: KafkaError | None = None
+    metadata_version: str | None = None
+    alter_partition_version: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """``"KIP-903"`` or ``"KAFKA-7128"``."""
+        return f"KIP-{self.kip}" if self.kip else self.id.split(".")[0].upper()
+
+    @property
+    def requires(self) -> str | None:
+        """In words, or None."""
+        if self.metadata_version:
+            return f"metadata version {self.metadata_version}"
+        if self.alter_partition_version:
+            return f"AlterPartition version {self.alter_partition_version}"
+        return None
+
+
+def _refusal(
+    id: str, clause: str, error: KafkaError, *, first: str = "3.2", version: int | None = None
+) -> Guard:
+    return Guard(
+        id=id,
+        kip=_kip(id),
+        clause=clause,
+        kind=GuardKind.REFUSAL,
+        error=error,
+        releases=since(first),
+        alter_partition_version=version,
+    )
+
+
+def _rule(
+    id: str, clause: str, *, first: str = "3.2", metadata_version: str | None = None
+) -> Guard:
+    return Guard(
+        id=id,
+        kip=_kip(id),
+        clause=clause,
+        kind=GuardKind.RULE,
+        releases=since(first),
+        metadata_version=metadata_version,
+    )
+
+
+def _alternative(id: str, clause: str) -> Guard:
+    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, releases=())
+
+
+def _kip(id: str) -> int | None:
+    subject = id.split(".")[0]
+    return int(subject) if subject.isdigit() else None
+
+
+_E = KafkaError
+_TABLE = (
+    # The controller judges AlterPartition, in this order.
+    _refusal(
+        "497.request-broker-epoch",
+        "The sender speaks with the broker epoch it is registered under.",
+        _E.STALE_BROKER_EPOCH,
+    ),
+    _refusal(
+        "497.newer-epoch",
+        "A leader or partition epoch newer than the controller's own means that this controller"
+        " is behind, not the leader.",
+        _E.NOT_CONTROLLER,
+        first="3.3",
+    ),
+    _refusal(
+        "497.leader-epoch",
+        "A leader of an earlier reign may not change the partition.",
+        _E.FENCED_LEADER_EPOCH,
+    ),
+    _refusal(
+        "497.sender-is-leader",
+        "Only the partition's leader may change its ISR.",
+        _E.INVALID_REQUEST,
+    ),
+    _refusal(
+        "497.partition-epoch",
+        "Compare and set: the change was prepared against the partition state that still holds.",
+        _E.INVALID_UPDATE_VERSION,
+    ),
+    _refusal(
+        "497.isr-of-replicas",
+        "The new ISR lists assigned replicas, each once.",
+        _E.INVALID_REQUEST,
+    ),
+    _refusal("497.leader-in-isr", "The leader stays in the ISR.", _E.INVALID_REQUEST),
+    _refusal(
+        "704.recovering-alone",
+        "While the leader recovers from an unclean election it is the only member of the ISR.",
+        _E.INVALID_REQUEST,
+    ),
+    _refusal(
+        "704.no-way-back",
+        "Only an unclean election makes a partition RECOVERING; a leader cannot ask for it.",
+        _E.INVALID_REQUEST,
+    ),
+    _refusal(
+        "841.registered",
+        "Every proposed member is a registered broker.",
+        _E.INELIGIBLE_REPLICA,
+        first="3.3",
+    ),
+    _refusal(
+        "841.shutting-down",
+        "A broker in controlled shutdown may not join the ISR.",
+        _E.INELIGIBLE_REPLICA,
+        first="3.3",
+    ),
+    _refusal(
+        "841.fenced",
+        "A fenced broker may not join the ISR.",
+        _E.INELIGIBLE_REPLICA,
+        first="3.3",
+    ),
+    _refusal(
+        "903.controller-epoch",
+        "The broker epochs in the proposed ISR match the registered ones.",
+        _E.INELIGIBLE_REPLICA,
+        first="3.5",
+        version=3,
+    ),
+    # The leader decides what to propose and when a record is committed.
+    _rule(
+        "841.leader-skips-fenced",
+        "The leader does not propose a follower that its metadata shows as fenced.",
+        first="3.3",
+    ),
+    _rule(
+        "841.leader-skips-shutting-down",
+        "The leader does not propose a follower that its metadata shows as shutting down.",
+        first="3.3",
+    ),
+    _rule(
+        "903.fetch-epoch",
+        "A follower sends its broker epoch in the Fetch request.",
+        first="3.5",
+        metadata_version="3.5-IV1",
+    ),
+    _rule(
+        "903.leader-epoch",
+        "The leader proposes a follower only while its last fetch and the metadata name the same"
+        " broker epoch.",
+        first="3.5",
+    ),
+    _rule(
+        "497.maximal-isr",
+        "Until a proposed ISR is decided, a record is committed only when the larger set has it.",
+    ),
+    _rule(
+        "kafka-7128.epoch-start",
+        "A follower joins the ISR only when it has reached the start of the current leader epoch.",
+    ),
+    _rule(
+        "841.committed-without-ineligible",
+        "The high watermark does not wait for a follower that may not join the ISR.",
+        first="3.6",
+    ),
+    _rule(
+        "966.committed-with-min-isr",
+        "The high watermark does not move while the ISR is smaller than min.insync.replicas.",
+        first="3.7",
+    ),
+    _refusal(
+        "kafka-15221.stale-fetch",
+        "A fetch from an earlier life of a broker is refused.",
+        _E.NOT_LEADER_OR_FOLLOWER,
+        first="3.7",
+    ),
+    _refusal(
+        "320.fenced-fetch",
+        "A fetch from a follower that still obeys an earlier leader epoch is refused.",
+        _E.FENCED_LEADER_EPOCH,
+    ),
+    _refusal(
+        "320.unknown-fetch",
+        "A fetch that names a newer leader epoch than the leader knows is refused.",
+        _E.UNKNOWN_LEADER_EPOCH,
+    ),
+    # The controller keeps brokers and elects leaders.
+    _refusal(
+        "631.one-live-incarnation",
+        "A new incarnation waits until the session of the old one is over: fencing comes first.",
+        _E.DUPLICATE_BROKER_REGISTRATION,
+    ),
+    _refusal(
+        "631.heartbeat-epoch",
+        "A heartbeat carries the epoch the broker is registered under.",
+        _E.STALE_BROKER_EPOCH,
+    ),
+    _rule(
+        "841.active-leader",
+        "A broker in controlled shutdown is neither elected nor put into a new ISR.",
+        first="3.3",
+    ),
+    _rule(
+        "kafka-15021.shrink-keeps-epoch",
+        "An ISR that shrinks no longer bumps the leader epoch.",
+        first="3.6",
+        metadata_version="3.6-IV0",
+    ),
+    # What KIP-903 rejected.
+    _alternative(
+        "903.bump-leader-epochs",
+        "When a broker registers, bump the leader epoch of every partition it has a replica of.",
+    ),
+    _alternative(
+        "903.epoch-from-metadata",
+        "Take the broker epochs of a proposed ISR from the leader's metadata, not from Fetch.",
+    ),
+)
+
+GUARDS: dict[str, Guard] = {guard.id: guard for guard in _TABLE}
+"""Every guard by id, in Kafka's order of checks."""
+
+
+def named(name: str) -> tuple[str, ...]:
+    """The ids that a guard name means; empty when there is no such guard.
+
+    A full id means itself. A bare subject (``903``, ``kip-903``, ``kafka-15021``) means its
+    refusals and rules, never its alternatives.
+    """
+    wanted = name.lower().removeprefix("kip-")
+    if wanted in GUARDS:
+        return (wanted,)
+    kinds = (GuardKind.REFUSAL, GuardKind.RULE)
+    return tuple(g.id for g in _TABLE if g.id.split(".")[0] == wanted and g.kind in kinds)
+
+
+def releases_of(guard: Guard) -> str:
+    """``"3.5 and later"``, ``"all"`` or ``"never built"``."""
+    if not guard.releases:
+        return "never built"
+    return "all" if guard.releases == RELEASES else f"{guard.releases[0]} and later"

@@ -1,0 +1,42 @@
+"""Names for the numbers of Kafka's replication protocol.
+
+Four epochs guard four different things. They are four types, so that a signature says which one
+it wants and mypy refuses the others.
+"""
+
+from __future__ import annotations
+
+from typing import NewType
+
+BrokerId = NewType("BrokerId", int)
+Offset = NewType("Offset", int)
+
+ControllerEpoch = NewType("ControllerEpoch", int)
+"""Which controller is speaking: rises by one at every controller failover."""
+BrokerEpoch = NewType("BrokerEpoch", int)
+"""Which life of a broker is speaking: the metadata offset of its registration."""
+LeaderEpoch = NewType("LeaderEpoch", int)
+"""Which reign of a partition's leader: rises whenever a record sets the leader field."""
+PartitionEpoch = NewType("PartitionEpoch", int)
+"""Which version of a partition's state: rises with every PartitionChangeRecord."""
+
+NO_LEADER = BrokerId(-1)
+NO_BROKER_EPOCH = BrokerEpoch(-1)
+"""On the wire: "no epoch here, don't check"."""
+NO_LEADER_EPOCH = LeaderEpoch(-1)
+
+CONTROLLER = BrokerId(-10)
+"""The address of the active controller; brokers use their ids."""
+CLIENT = BrokerId(-20)
+"""The address of an admin client or producer."""
+ALL_BROKERS = BrokerId(-30)
+"""As a receiver: every running broker that can be reached."""
+
+
+def node_name(node: BrokerId) -> str:
+    """``"controller"``, ``"client"`` or ``"broker 3"``."""
+    if node == CONTROLLER:
+        return "controller"
+    if node == CLIENT:
+        return "client"
+    return f"broker {node}"

@@ -1,0 +1,283 @@
+"""AlterPartition in the controller: every check in Kafka's order, then the change.
+
+Source: ReplicationControlManager.alterPartition and validateAlterPartitionData. A request that is
+refused leaves the controller the same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from ..errors import KafkaError
+from ..facts import Compared, Fact, Refused
+from ..features import Features
+from ..ids import CONTROLLER, NO_BROKER_EPOCH, BrokerEpoch, BrokerId
+from ..messages import (
+    RECOVERED,
+    RECOVERING,
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    AlterPartitionResult,
+    IsrMember,
+    Send,
+)
+from .partition_change import Code, Targets, build
+from .records import PartitionChangeRecord
+from .replay import Effect, commit, merge
+from .state import Controller, PartitionRegistration, is_active, partition, registration
+
+KIND = "alter-partition"
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """All that a check may look at."""
+
+    controller: Controller
+    request: AlterPartitionRequest
+    item: AlterPartitionItem
+    held: PartitionRegistration
+
+
+Check = Callable[[_Case], Compared | None]
+
+
+def alter_partition(
+    controller: Controller, request: AlterPartitionRequest, features: Features, now_ms: int | None
+) -> Effect:
+    """Judge every partition against the state before the request, then write all records."""
+    active = features.active(CONTROLLER)
+    refused = _stale_sender(controller, request, active)
+    if refused is not None:
+        reply = AlterPartitionResponse(version=request.version, error=refused.error)
+        return controller, (Send(request.broker, reply),), (refused,)
+    records: list[PartitionChangeRecord] = []
+    results: list[AlterPartitionResult] = []
+    facts: list[Fact] = []
+    for item in request.items:
+        record, result, refusal = _judge(controller, request, item, features)
+        records += [record] if record else []
+        facts += [refusal] if refusal else []
+        results.append(result)
+    controller, sends, written = commit(controller, records, features)
+    reply = AlterPartitionResponse(version=request.version, results=tuple(results))
+    return controller, (*sends, Send(request.broker, reply)), (*facts, *written)
+
+
+def _stale_sender(
+    controller: Controller, request: AlterPartitionRequest, active: frozenset[str]
+) -> Refused | None:
+    found = registration(controller.registrations, request.broker)
+    held = found.epoch if found else None
+    if held == request.broker_epoch:
+        return None
+    if found is not None and "497.request-broker-epoch" not in active:
+        return None
+    return Refused(
+        node=CONTROLLER,
+        request=KIND,
+        error=KafkaError.STALE_BROKER_EPOCH,
+        guard="497.request-broker-epoch",
+        compared=(_compared(f"broker {request.broker} epoch", request.broker_epoch, held),),
+    )
+
+
+def _judge(
+    controller: Controller,
+    request: AlterPartitionRequest,
+    item: AlterPartitionItem,
+    features: Features,
+) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
+    held = partition(controller.partitions, item.partition)
+    if held is None:
+        error = _unknown(controller, request, item.partition)
+        refused = Refused(
+            node=CONTROLLER, request=KIND, error=error, guard=None, partition=item.partition
+        )
+        return None, AlterPartitionResult(item.partition, error), refused
+    case = _Case(controller, request, item, held)
+    found = _first_refusal(case, features.active(CONTROLLER))
+    if found is not None:
+        return None, AlterPartitionResult(item.partition, found.error), found
+    return _accept(case, features)
+
+
+def _first_refusal(case: _Case, active: frozenset[str]) -> Refused | None:
+    for guard, check, error in _CHECKS:
+        if guard not in active:
+            continue
+        compared = check(case)
+        if compared is not None:
+            return _refused(case, guard, error, compared)
+    return _first_ineligible(case, active)
+
+
+def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
+    """KIP-841, KIP-903: every member is judged, the leader and unchanged members too."""
+    for member in case.item.isr:
+        found = registration(case.controller.registrations, member.broker)
+        name = f"broker {member.broker}"
+        if found is None:
+            if "841.registered" in active:
+                return _ineligible(case, "841.registered", _compared(name, "member", "unknown"))
+            continue
+        if found.in_controlled_shutdown and "841.shutting-down" in active:
+            return _ineligible(
+                case, "841.shutting-down", _compared(name, "member", "shutting down")
+            )
+        if found.fenced and "841.fenced" in active:
+            return _ineligible(case, "841.fenced", _compared(name, "member", "fenced"))
+        epoch = epoch_on_wire(case.request, member)
+        # "It will be -1 if the epoch check is not supported." (KIP-903, NewIsrWithEpochs)
+        if epoch not in (NO_BROKER_EPOCH, found.epoch) and "903.controller-epoch" in active:
+            compared = _compared(f"{name} epoch", epoch, found.epoch)
+            return _ineligible(case, "903.controller-epoch", compared)
+    return None
+
+
+def epoch_on_wire(request: AlterPartitionRequest, member: IsrMember) -> BrokerEpoch:
+    """The broker epoch of a proposed member as the controller reads it; -1 below version 3."""
+    return member.epoch if request.version >= 3 else NO_BROKER_EPOCH
+
+
+def _accept(
+    case: _Case, features: Features
+) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
+    active = features.active(CONTROLLER)
+    code = Code(features.release_of(CONTROLLER), features.metadata_version, active)
+    members = tuple(m.broker for m in case.item.isr)
+    targets = Targets(isr=members, recovery=_recovery_on_wire(case.request, case.item))
+
+    def acceptable(broker: BrokerId) -> bool:
+        return is_active(registration(case.controller.registrations, broker), active)
+
+    record = build(case.held, targets, acceptable, code)
+    after = case.held if record is None else merge(case.held, record)
+    if record is not None and record.leader not in (None, case.request.broker):
+        # A reassignment that completes may take the leadership from the sender: the record stands.
+        newer = case.request.version >= 2
+        error = KafkaError.NEW_LEADER_ELECTED if newer else KafkaError.FENCED_LEADER_EPOCH
+        refused = Refused(
+            node=CONTROLLER, request=KIND, error=error, guard=None, partition=case.item.partition
+        )
+        return record, AlterPartitionResult(case.item.partition, error), refused
+    return record, _result(after), None
+
+
+def _result(state: PartitionRegistration) -> AlterPartitionResult:
+    return AlterPartitionResult(
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
+        isr=state.isr,
+        recovery=state.recovery,
+    )
+
+
+def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) -> KafkaError:
+    topic = name.rpartition("-")[0]
+    known = any(p.name.rpartition("-")[0] == topic for p in controller.partitions)
+    if known or request.version < 2:
+        return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+    return KafkaError.UNKNOWN_TOPIC_ID
+
+
+def _recovery_on_wire(request: AlterPartitionRequest, item: AlterPartitionItem) -> int:
+    return item.recovery if request.version >= 1 else RECOVERED
+
+
+def _newer_epoch(case: _Case) -> Compared | None:
+    item, held = case.item, case.held
+    if item.leader_epoch > held.leader_epoch:
+        return _compared("leader epoch", item.leader_epoch, held.leader_epoch)
+    if item.partition_epoch > held.partition_epoch:
+        return _compared("partition epoch", item.partition_epoch, held.partition_epoch)
+    return None
+
+
+def _leader_epoch(case: _Case) -> Compared | None:
+    # Before 3.3 this also answers epochs that are too new; from 3.3 those never get here.
+    if case.item.leader_epoch == case.held.leader_epoch:
+        return None
+    return _compared("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
+
+
+def _sender_is_leader(case: _Case) -> Compared | None:
+    if case.request.broker == case.held.leader:
+        return None
+    return _compared("sender", f"broker {case.request.broker}", f"leader {case.held.leader}")
+
+
+def _partition_epoch(case: _Case) -> Compared | None:
+    if case.item.partition_epoch == case.held.partition_epoch:
+        return None
+    return _compared("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
+
+
+def _isr_of_replicas(case: _Case) -> Compared | None:
+    members = [m.broker for m in case.item.isr]
+    proper = len(set(members)) == len(members) and set(members) <= set(case.held.replicas)
+    return None if proper else _compared("ISR", _listed(members), _listed(case.held.replicas))
+
+
+def _leader_in_isr(case: _Case) -> Compared | None:
+    members = [m.broker for m in case.item.isr]
+    if case.request.broker in members:
+        return None
+    return _compared("ISR", _listed(members), f"leader {case.request.broker}")
+
+
+def _recovering_alone(case: _Case) -> Compared | None:
+    recovering = _recovery_on_wire(case.request, case.item) == RECOVERING
+    if not recovering or len(case.item.isr) <= 1:
+        return None
+    return _compared("ISR while RECOVERING", _listed(m.broker for m in case.item.isr), "one member")
+
+
+def _no_way_back(case: _Case) -> Compared | None:
+    wanted = _recovery_on_wire(case.request, case.item)
+    if case.held.recovery == RECOVERED and wanted == RECOVERING:
+        return _compared("recovery state", "RECOVERING", "RECOVERED")
+    return None
+
+
+_E = KafkaError
+_CHECKS: tuple[tuple[str, Check, KafkaError], ...] = (
+    ("497.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
+    ("497.leader-epoch", _leader_epoch, _E.FENCED_LEADER_EPOCH),
+    ("497.sender-is-leader", _sender_is_leader, _E.INVALID_REQUEST),
+    ("497.partition-epoch", _partition_epoch, _E.INVALID_UPDATE_VERSION),
+    ("497.isr-of-replicas", _isr_of_replicas, _E.INVALID_REQUEST),
+    ("497.leader-in-isr", _leader_in_isr, _E.INVALID_REQUEST),
+    ("704.recovering-alone", _recovering_alone, _E.INVALID_REQUEST),
+    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),
+)
+
+
+def _ineligible(case: _Case, guard: str, compared: Compared) -> Refused:
+    # INELIGIBLE_REPLICA came with version 2; older leaders get a code that they know.
+    newer = case.request.version >= 2
+    error = KafkaError.INELIGIBLE_REPLICA if newer else KafkaError.OPERATION_NOT_ATTEMPTED
+    return _refused(case, guard, error, compared)
+
+
+def _refused(case: _Case, guard: str, error: KafkaError, compared: Compared) -> Refused:
+    return Refused(
+        node=CONTROLLER,
+        request=KIND,
+        error=error,
+        guard=guard,
+        compared=(compared,),
+        partition=case.item.partition,
+    )
+
+
+def _compared(name: str, requested: object, held: object) -> Compared:
+    return Compared(name, str(requested), "none" if held is None else str(held))
+
+
+def _listed(members: Iterable[BrokerId]) -> str:
+    return "[" + ",".join(str(m) for m in members) + "]"

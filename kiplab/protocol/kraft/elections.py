@@ -1,0 +1,59 @@
+"""ElectLeaders: the elections an operator asks for."""
+
+from __future__ import annotations
+
+from ..errors import KafkaError
+from ..facts import Fact, Refused
+from ..features import Features
+from ..ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId
+from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
+from .partition_change import Code, Election, Targets, build
+from .records import PartitionChangeRecord
+from .replay import Effect, commit
+from .state import Controller, is_active, partition, registration
+
+
+def elect_leaders(
+    controller: Controller, request: ElectLeadersRequest, features: Features, now_ms: int | None
+) -> Effect:
+    """Judge each partition on its own; partitions that need no election are left out of "all"."""
+    names = request.partitions or tuple(p.name for p in controller.partitions)
+    records: list[PartitionChangeRecord] = []
+    results: list[tuple[str, KafkaError]] = []
+    for name in names:
+        error, record = _elect(controller, name, request.unclean, features)
+        records += [record] if record else []
+        if request.partitions or error is not KafkaError.ELECTION_NOT_NEEDED:
+            results.append((name, error))
+    refused: list[Fact] = [
+        Refused(node=CONTROLLER, request="elect-leaders", error=e, guard=None, partition=name)
+        for name, e in results
+        if e is not KafkaError.NONE
+    ]
+    controller, sends, facts = commit(controller, records, features)
+    reply = ElectLeadersResponse(results=tuple(results))
+    return controller, (*sends, Send(CLIENT, reply)), (*refused, *facts)
+
+
+def _elect(
+    controller: Controller, name: str, unclean: bool, features: Features
+) -> tuple[KafkaError, PartitionChangeRecord | None]:
+    held = partition(controller.partitions, name)
+    if held is None:
+        return KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None
+    needed = held.leader == NO_LEADER if unclean else held.leader != held.replicas[0]
+    if not needed:
+        return KafkaError.ELECTION_NOT_NEEDED, None
+    active = features.active(CONTROLLER)
+    code = Code(features.release_of(CONTROLLER), features.metadata_version, active)
+
+    def acceptable(broker: BrokerId) -> bool:
+        return is_active(registration(controller.registrations, broker), active)
+
+    election = Election.UNCLEAN if unclean else Election.PREFERRED
+    record = build(held, Targets(), acceptable, code, election)
+    if record is not None:
+        return KafkaError.NONE, record
+    if unclean:
+        return KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE, None
+    return KafkaError.PREFERRED_LEADER_NOT_AVAILABLE, None

@@ -1,0 +1,181 @@
+"""PartitionChangeBuilder: who leads, who is in the ISR, which epoch is bumped, in Kafka's order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import msgspec
+
+from ..ids import NO_LEADER, BrokerId
+from ..messages import RECOVERING
+from ..releases import at_least
+from .records import PartitionChangeRecord
+from .state import PartitionRegistration
+
+Acceptable = Callable[[BrokerId], bool]
+"""Whether a broker may lead: ISR membership is asked separately."""
+
+
+class Election(StrEnum):
+    """How a leader may be chosen."""
+
+    ONLINE = "online"
+    PREFERRED = "preferred"
+    UNCLEAN = "unclean"
+
+
+class Targets(msgspec.Struct, frozen=True):
+    """What the partition is meant to become; None means "as it is"."""
+
+    isr: tuple[BrokerId, ...] | None = None
+    replicas: tuple[BrokerId, ...] | None = None
+    adding: tuple[BrokerId, ...] | None = None
+    removing: tuple[BrokerId, ...] | None = None
+    recovery: int | None = None
+
+
+class Code(msgspec.Struct, frozen=True):
+    """The code that builds the record: release, metadata version, guards of the controller."""
+
+    release: str
+    metadata_version: str
+    active: frozenset[str]
+
+    @property
+    def shrink_bumps_leader_epoch(self) -> bool:
+        """KAFKA-15021: until metadata version 3.6-IV0 a shrinking ISR bumps the leader epoch."""
+        return "kafka-15021.shrink-keeps-epoch" not in self.active
+
+
+def build(
+    partition: PartitionRegistration,
+    targets: Targets,
+    acceptable: Acceptable,
+    code: Code,
+    election: Election = Election.ONLINE,
+) -> PartitionChangeRecord | None:
+    """The record that brings `partition` to `targets`, or None when there is nothing to write."""
+    goal = _completed(_filled(partition, targets))
+    leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election)
+    new_leader = None if leader == partition.leader else leader
+    unclean = unclean and new_leader is not None
+    isr = _new_isr(partition, goal, leader, unclean)
+    if new_leader is None and _bumps(partition, goal, isr, code):
+        new_leader = partition.leader
+    record = PartitionChangeRecord(
+        partition=partition.name,
+        isr=isr,
+        leader=new_leader,
+        replicas=_differs(goal.replicas, partition.replicas) if goal.replicas else None,
+        removing=_differs(goal.removing, partition.removing),
+        adding=_differs(goal.adding, partition.adding),
+        recovery=_recovery(partition, goal, unclean, code),
+    )
+    return None if _is_nothing(record, code) else record
+
+
+def elect(
+    partition: PartitionRegistration,
+    isr: tuple[BrokerId, ...],
+    replicas: tuple[BrokerId, ...],
+    acceptable: Acceptable,
+    election: Election,
+) -> tuple[BrokerId, bool]:
+    """(leader, unclean): the leader that `election` chooses, NO_LEADER when nobody is eligible."""
+
+    def valid(replica: BrokerId) -> bool:
+        return replica in isr and acceptable(replica)
+
+    sitting = partition.leader
+    if election is Election.PREFERRED and valid(replicas[0]):
+        return replicas[0], False
+    if sitting != NO_LEADER and valid(sitting):
+        return sitting, False
+    for replica in replicas:
+        if valid(replica):
+            return replica, False
+    if election is Election.UNCLEAN:
+        for replica in replicas:
+            if acceptable(replica):
+                return replica, True
+    return NO_LEADER, False
+
+
+class _Goal(msgspec.Struct, frozen=True):
+    """Targets with every gap filled from the partition."""
+
+    isr: tuple[BrokerId, ...]
+    replicas: tuple[BrokerId, ...]
+    adding: tuple[BrokerId, ...]
+    removing: tuple[BrokerId, ...]
+    recovery: int
+
+
+def _filled(partition: PartitionRegistration, targets: Targets) -> _Goal:
+    return _Goal(
+        isr=partition.isr if targets.isr is None else targets.isr,
+        replicas=partition.replicas if targets.replicas is None else targets.replicas,
+        adding=partition.adding if targets.adding is None else targets.adding,
+        removing=partition.removing if targets.removing is None else targets.removing,
+        recovery=partition.recovery if targets.recovery is None else targets.recovery,
+    )
+
+
+def _completed(goal: _Goal) -> _Goal:
+    """A reassignment is complete when every adding replica is in the ISR without the removing."""
+    if not goal.adding and not goal.removing:
+        return goal
+    isr = tuple(r for r in goal.isr if r not in goal.removing)
+    replicas = tuple(r for r in goal.replicas if r not in goal.removing)
+    if not isr or not replicas or not set(goal.adding) <= set(isr):
+        return goal
+    return _Goal(isr=isr, replicas=replicas, adding=(), removing=(), recovery=goal.recovery)
+
+
+def _new_isr(
+    partition: PartitionRegistration, goal: _Goal, leader: BrokerId, unclean: bool
+) -> tuple[BrokerId, ...] | None:
+    if unclean:
+        return (leader,)
+    # An empty target leaves the ISR alone: this is why the last member stays in it.
+    return _differs(goal.isr, partition.isr) if goal.isr else None
+
+
+def _bumps(
+    partition: PartitionRegistration,
+    goal: _Goal,
+    isr: tuple[BrokerId, ...] | None,
+    code: Code,
+) -> bool:
+    if not set(partition.replicas) <= set(goal.replicas):
+        return True
+    if not code.shrink_bumps_leader_epoch:
+        return False
+    # KAFKA-16624: up to 3.7 the target is compared, even when no ISR is written.
+    decides = goal.isr if code.release < "3.8" else (partition.isr if isr is None else isr)
+    return not set(partition.isr) <= set(decides)
+
+
+def _recovery(
+    partition: PartitionRegistration, goal: _Goal, unclean: bool, code: Code
+) -> int | None:
+    if goal.recovery != partition.recovery:
+        return goal.recovery
+    # KIP-704: the leader of an unclean election is told that it has to recover.
+    if unclean and partition.recovery != RECOVERING and at_least(code.metadata_version, "3.2-IV0"):
+        return RECOVERING
+    return None
+
+
+def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:
+    fields = [record.isr, record.leader, record.replicas, record.removing, record.adding]
+    if code.release != "3.2":
+        # At 3.2 a record that only changes the recovery state counted as nothing.
+        fields.append(None if record.recovery is None else (BrokerId(record.recovery),))
+    return all(field is None for field in fields)
+
+
+def _differs(goal: tuple[BrokerId, ...], now: tuple[BrokerId, ...]) -> tuple[BrokerId, ...] | None:
+    """Order counts: the same members in another order are another ISR."""
+    return None if goal == now else goal

@@ -1,0 +1,105 @@
+"""Metadata records: the only way the controller changes what brokers believe."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..ids import BrokerEpoch, BrokerId
+from ..releases import REGISTER_BROKER_RECORD_VERSIONS, at_least
+
+
+class RegisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+    """Replaces the whole registration of a broker."""
+
+    broker: BrokerId
+    incarnation: int
+    epoch: BrokerEpoch
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+
+
+class UnregisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+    """Forgets a broker."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+
+
+class FenceBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+    """Written below metadata version 3.3-IV2."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+
+
+class UnfenceBrokerRecord(msgspec.Struct, frozen=True, tag=True):
+    """Written below metadata version 3.3-IV2."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+
+
+class BrokerRegistrationChangeRecord(msgspec.Struct, frozen=True, tag=True):
+    """`fenced`: 1 fences, -1 unfences, 0 leaves it. `in_controlled_shutdown`: 1 sets it."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+    fenced: int = 0
+    in_controlled_shutdown: int = 0
+
+
+class PartitionChangeRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """None means "no change". Epochs are not in the record: replay implies them."""
+
+    partition: str
+    isr: tuple[BrokerId, ...] | None = None
+    leader: BrokerId | None = None
+    replicas: tuple[BrokerId, ...] | None = None
+    removing: tuple[BrokerId, ...] | None = None
+    adding: tuple[BrokerId, ...] | None = None
+    recovery: int | None = None
+
+
+Record = (
+    RegisterBrokerRecord
+    | UnregisterBrokerRecord
+    | FenceBrokerRecord
+    | UnfenceBrokerRecord
+    | BrokerRegistrationChangeRecord
+    | PartitionChangeRecord
+)
+
+
+def fence_record(
+    broker: BrokerId, epoch: BrokerEpoch, *, fence: bool, metadata_version: str
+) -> Record:
+    """The record that fences or unfences a broker at this metadata version."""
+    if at_least(metadata_version, "3.3-IV2"):
+        return BrokerRegistrationChangeRecord(broker, epoch, fenced=1 if fence else -1)
+    return FenceBrokerRecord(broker, epoch) if fence else UnfenceBrokerRecord(broker, epoch)
+
+
+def record_version(record: Record, metadata_version: str) -> int:
+    """The schema version `record` is written with."""
+    if isinstance(record, RegisterBrokerRecord):
+        gates = REGISTER_BROKER_RECORD_VERSIONS
+        return next((v for gate, v in gates if at_least(metadata_version, gate)), 0)
+    if isinstance(record, PartitionChangeRecord):
+        return 1 if at_least(metadata_version, "3.7-IV2") else 0
+    if isinstance(record, BrokerRegistrationChangeRecord):
+        return 1 if record.in_controlled_shutdown else 0
+    return 0
+
+
+def record_text(record: Record) -> str:
+    """One line: the record's name and the fields it sets."""
+    fields = msgspec.structs.asdict(record)
+    shown = {k: v for k, v in fields.items() if v is not None}
+    words = (f"{k}={_value(v)}" for k, v in shown.items())
+    return f"{type(record).__name__} {' '.join(words)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return "[" + ",".join(str(v) for v in value) + "]"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,186 @@
+"""Replaying metadata records: how a record changes the image, and which epochs that mints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..facts import BrokerChanged, Fact, IsrChanged, LeaderElected, RecordWritten
+from ..features import Features
+from ..ids import ALL_BROKERS, BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from ..messages import RECOVERING, MetadataUpdate, Send
+from .records import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    PartitionChangeRecord,
+    Record,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+    record_text,
+    record_version,
+)
+from .state import Controller, PartitionRegistration, Registration, partition, registration
+
+Effect = tuple[Controller, tuple[Send, ...], tuple[Fact, ...]]
+"""The controller after a rule, what it sends, what it reports."""
+
+
+def commit(controller: Controller, records: Iterable[Record], features: Features) -> Effect:
+    """Append `records` to the metadata log, replay them, and let the brokers have the new image.
+
+    Without records the controller is returned as the same object.
+    """
+    facts: list[Fact] = []
+    before = controller
+    for record in records:
+        facts.append(
+            RecordWritten(
+                offset=controller.next_offset,
+                record=type(record).__name__,
+                text=record_text(record),
+                version=record_version(record, features.metadata_version),
+            )
+        )
+        after = replay(controller, record)
+        facts += _changes(controller, after, record)
+        controller = after
+    if controller is before:
+        return controller, (), ()
+    return controller, (Send(ALL_BROKERS, image(controller)),), tuple(facts)
+
+
+def image(controller: Controller) -> MetadataUpdate:
+    """The metadata log up to its end, as brokers replicate it."""
+    return MetadataUpdate(
+        offset=controller.next_offset - 1,
+        registrations=controller.registrations,
+        partitions=controller.partitions,
+    )
+
+
+def replay(controller: Controller, record: Record) -> Controller:
+    """`controller` after one more record of the metadata log."""
+    offset = controller.next_offset
+    registrations, partitions = controller.registrations, controller.partitions
+    if isinstance(record, PartitionChangeRecord):
+        partitions = tuple(
+            merge(p, record) if p.name == record.partition else p for p in partitions
+        )
+    elif isinstance(record, RegisterBrokerRecord):
+        registrations = _put(registrations, _registered(record, offset))
+    elif isinstance(record, UnregisterBrokerRecord):
+        registrations = tuple(r for r in registrations if r.broker != record.broker)
+    else:
+        found = registration(registrations, record.broker)
+        if found is None or found.epoch != record.epoch:
+            # Fatal for a real controller; nothing here writes such a record.
+            raise AssertionError(f"{record_text(record)} does not fit {found}")
+        registrations = _put(registrations, _changed(found, record))
+    return replace(
+        controller, next_offset=offset + 1, registrations=registrations, partitions=partitions
+    )
+
+
+def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
+    """A partition after a PartitionChangeRecord.
+
+    The partition epoch rises with every record. The leader epoch rises whenever the leader field
+    is set, even to the sitting leader: writing the unchanged leader is how an epoch is bumped.
+    """
+    bump = 0 if record.leader is None else 1
+    return replace(
+        state,
+        isr=state.isr if record.isr is None else record.isr,
+        replicas=state.replicas if record.replicas is None else record.replicas,
+        adding=state.adding if record.adding is None else record.adding,
+        removing=state.removing if record.removing is None else record.removing,
+        recovery=state.recovery if record.recovery is None else record.recovery,
+        leader=state.leader if record.leader is None else record.leader,
+        leader_epoch=LeaderEpoch(state.leader_epoch + bump),
+        partition_epoch=PartitionEpoch(state.partition_epoch + 1),
+    )
+
+
+def _registered(record: RegisterBrokerRecord, offset: int) -> Registration:
+    return Registration(
+        broker=record.broker,
+        epoch=record.epoch,
+        incarnation=record.incarnation,
+        fenced=record.fenced,
+        in_controlled_shutdown=record.in_controlled_shutdown,
+        record_offset=offset,
+    )
+
+
+def _changed(
+    found: Registration,
+    record: FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord,
+) -> Registration:
+    if isinstance(record, FenceBrokerRecord):
+        return replace(found, fenced=True)
+    if isinstance(record, UnfenceBrokerRecord):
+        return replace(found, fenced=False)
+    fenced = found.fenced if record.fenced == 0 else record.fenced == 1
+    leaving = found.in_controlled_shutdown or record.in_controlled_shutdown == 1
+    return replace(found, fenced=fenced, in_controlled_shutdown=leaving)
+
+
+def _put(
+    registrations: tuple[Registration, ...], changed: Registration
+) -> tuple[Registration, ...]:
+    others = [r for r in registrations if r.broker != changed.broker]
+    return tuple(sorted([*others, changed], key=lambda r: r.broker))
+
+
+def _changes(before: Controller, after: Controller, record: Record) -> list[Fact]:
+    if isinstance(record, PartitionChangeRecord):
+        old = partition(before.partitions, record.partition)
+        new = partition(after.partitions, record.partition)
+        return _partition_changes(old, new, record) if old and new else []
+    if isinstance(record, RegisterBrokerRecord):
+        return [BrokerChanged(broker=record.broker, change="registered", epoch=record.epoch)]
+    return _broker_changes(before, after, record.broker, record.epoch)
+
+
+def _partition_changes(
+    old: PartitionRegistration, new: PartitionRegistration, record: PartitionChangeRecord
+) -> list[Fact]:
+    facts: list[Fact] = []
+    if new.isr != old.isr:
+        facts.append(
+            IsrChanged(
+                partition=new.name,
+                before=old.isr,
+                after=new.isr,
+                partition_epoch=new.partition_epoch,
+            )
+        )
+    if record.leader is not None:
+        facts.append(
+            LeaderElected(
+                partition=new.name,
+                before=old.leader,
+                leader=new.leader,
+                leader_epoch=new.leader_epoch,
+                unclean=record.recovery == RECOVERING,
+            )
+        )
+    return facts
+
+
+def _broker_changes(
+    before: Controller, after: Controller, broker: BrokerId, epoch: BrokerEpoch
+) -> list[Fact]:
+    old = registration(before.registrations, broker)
+    new = registration(after.registrations, broker)
+    if old is None or new is None:
+        return [BrokerChanged(broker=broker, change="unregistered", epoch=epoch)]
+    facts: list[Fact] = []
+    if new.in_controlled_shutdown and not old.in_controlled_shutdown:
+        facts.append(BrokerChanged(broker=broker, change="shutting-down", epoch=epoch))
+    if new.fenced != old.fenced:
+        change = "fenced" if new.fenced else "unfenced"
+        facts.append(BrokerChanged(broker=broker, change=change, epoch=epoch))
+    return facts

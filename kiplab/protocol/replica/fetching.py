@@ -1,0 +1,220 @@
+"""Replication: the follower asks, the leader answers, the follower appends or truncates.
+
+Source: kafka.cluster.Partition.fetchRecords, kafka.server.AbstractFetcherThread; truncation on
+fetch after KIP-595, epochs in fetches after KIP-320 and KIP-903.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Appended, BecameFollower, Compared, Fact, Refused, Truncated
+from ..features import Features
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, Offset
+from ..kraft.state import PartitionRegistration, registration
+from ..messages import FetchRequest, FetchResponse, Send
+from . import isr_manager, log, place
+from .leader import Here, follower_fetched
+from .state import Broker, Replica, replica_of
+
+KIND = "fetch"
+FETCH_WAIT_MS = 500
+"""replica.fetch.wait.max.ms: how long a fetch of a caught-up follower rests at the leader."""
+
+
+def make_follower(
+    me: Broker, replica: Replica | None, state: PartitionRegistration
+) -> tuple[Replica, tuple[Fact, ...]]:
+    """Follow as the metadata says; nothing a leader kept is kept."""
+    before = place.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
+    follower = Replica(
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
+        replicas=state.replicas,
+        high_watermark=Offset(min(before, place.log_of(me, state.name).end)),
+        min_insync_replicas=state.min_insync_replicas,
+    )
+    same_reign = replica is not None and replica.leader_epoch == state.leader_epoch
+    if same_reign and replica is not None and replica.leading is None:
+        return follower, ()
+    fact = BecameFollower(
+        node=me.id,
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+    )
+    return follower, (fact,)
+
+
+def fetch(broker: Broker, features: Features) -> place.Effect:
+    """One round of the fetcher threads: every followed partition asks for what comes next."""
+    process = place.process_of(broker)
+    sends = tuple(
+        Send(r.leader, _request(broker, r, features))
+        for r in process.replicas
+        if r.leading is None and r.leader != NO_LEADER
+    )
+    return broker, sends, ()
+
+
+def _request(broker: Broker, replica: Replica, features: Features) -> FetchRequest:
+    mine = place.log_of(broker, replica.partition)
+    return FetchRequest(
+        version=features.fetch_version(),
+        partition=replica.partition,
+        replica=broker.id,
+        # KIP-903: "The follower will send its epoch id (received when registering)".
+        replica_epoch=place.process_of(broker).epoch,
+        leader_epoch=replica.leader_epoch,
+        offset=mine.end,
+        last_fetched_epoch=log.last_epoch(mine),
+    )
+
+
+def serve_fetch(
+    broker: Broker, request: FetchRequest, features: Features, now_ms: int | None
+) -> place.Effect:
+    """The leader's side: check, read, then note how far the follower is.
+
+    The answer carries the high watermark of before the fetch was noted.
+    """
+    here = place.here(broker, features, now_ms)
+    replica = replica_of(broker, request.partition)
+    refused = _refusal(here, replica, request)
+    if refused is not None or replica is None:
+        error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+        reply = FetchResponse(partition=request.partition, error=error)
+        return broker, (Send(request.replica, reply),), (refused,) if refused else ()
+    mine = place.log_of(broker, request.partition)
+    diverging = _diverging(mine, request)
+    if diverging is not None:
+        reply = FetchResponse(
+            partition=request.partition,
+            leader_epoch=replica.leader_epoch,
+            high_watermark=replica.high_watermark,
+            diverging=diverging,
+        )
+        return broker, (Send(request.replica, reply),), ()
+    reply = FetchResponse(
+        partition=request.partition,
+        leader_epoch=replica.leader_epoch,
+        records=log.records_from(mine, request.offset),
+        high_watermark=replica.high_watermark,
+    )
+    replica, item, facts = follower_fetched(here, replica, mine, request, request.replica_epoch)
+    broker = place.with_replica(broker, replica)
+    sends: tuple[Send, ...] = ()
+    if item is not None:
+        broker, sends, _ = isr_manager.submit(broker, item, features)
+    return broker, (Send(request.replica, reply), *sends), facts
+
+
+def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refused | None:
+    asked = request.leader_epoch
+    if replica is None:
+        return _refused(here, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None)
+    held = replica.leader_epoch
+    if asked != NO_LEADER_EPOCH and asked < held and "320.fenced-fetch" in here.active:
+        compared = Compared("leader epoch", str(asked), str(held))
+        return _refused(here, request, KafkaError.FENCED_LEADER_EPOCH, "320.fenced-fetch", compared)
+    if asked > held and "320.unknown-fetch" in here.active:
+        compared = Compared("leader epoch", str(asked), str(held))
+        return _refused(
+            here, request, KafkaError.UNKNOWN_LEADER_EPOCH, "320.unknown-fetch", compared
+        )
+    if replica.leading is None:
+        return _refused(here, request, KafkaError.NOT_LEADER_OR_FOLLOWER, None)
+    if request.replica not in replica.replicas:
+        unknown = asked == NO_LEADER_EPOCH
+        error = KafkaError.NOT_LEADER_OR_FOLLOWER if unknown else KafkaError.UNKNOWN_LEADER_EPOCH
+        return _refused(here, request, error, None)
+    return _stale(here, request)
+
+
+def _stale(here: Here, request: FetchRequest) -> Refused | None:
+    """KAFKA-15221: a fetch of an earlier life of the broker must not touch its state."""
+    guard = "kafka-15221.stale-fetch"
+    known = registration(here.registrations, request.replica)
+    epoch: BrokerEpoch = request.replica_epoch if request.version >= 15 else NO_BROKER_EPOCH
+    if guard not in here.active or known is None or known.fenced or epoch == NO_BROKER_EPOCH:
+        return None
+    if known.epoch <= epoch:
+        return None
+    compared = Compared(f"broker {request.replica} epoch", str(epoch), str(known.epoch))
+    return _refused(here, request, KafkaError.NOT_LEADER_OR_FOLLOWER, guard, compared)
+
+
+def _refused(
+    here: Here,
+    request: FetchRequest,
+    error: KafkaError,
+    guard: str | None,
+    compared: Compared | None = None,
+) -> Refused:
+    return Refused(
+        node=here.id,
+        request=KIND,
+        error=error,
+        guard=guard,
+        compared=(compared,) if compared else (),
+        partition=request.partition,
+    )
+
+
+def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
+    """Where the follower's log leaves the leader's, or None while they agree (KIP-595)."""
+    if request.last_fetched_epoch == NO_LEADER_EPOCH:
+        return log.EpochStart(NO_LEADER_EPOCH, mine.end) if request.offset > mine.end else None
+    end = log.end_of_epoch(mine, request.last_fetched_epoch)
+    if end is None:
+        return log.EpochStart(NO_LEADER_EPOCH, mine.end)
+    if end.epoch < request.last_fetched_epoch or end.offset < request.offset:
+        return end
+    return None
+
+
+def fetched(
+    broker: Broker, response: FetchResponse, request: FetchRequest, now_ms: int | None
+) -> place.Effect:
+    """The follower's side: append what came, or cut what the leader does not have."""
+    replica = replica_of(broker, response.partition)
+    mine = place.log_of(broker, response.partition)
+    stale = replica is None or replica.leading is not None or request.offset != mine.end
+    if replica is None or stale or response.error is not KafkaError.NONE:
+        return broker, (), ()
+    if response.leader_epoch != replica.leader_epoch:
+        return broker, (), ()
+    if response.diverging is not None:
+        return _truncated(broker, replica, mine, response.diverging)
+    longer = log.extend(mine, response.records)
+    known = Offset(max(replica.high_watermark, min(response.high_watermark, longer.end)))
+    broker = place.with_log(broker, replica.partition, longer)
+    broker = place.with_replica(broker, replace(replica, high_watermark=known))
+    if longer.end == mine.end:
+        return broker, (), ()
+    fact = Appended(
+        node=broker.id, partition=replica.partition, first=mine.end, last=Offset(longer.end - 1)
+    )
+    return broker, (), (fact,)
+
+
+def _truncated(
+    broker: Broker, replica: Replica, mine: log.Log, diverging: log.EpochStart
+) -> place.Effect:
+    own = log.end_of_epoch(mine, diverging.epoch)
+    cut = Offset(diverging.offset if own is None else min(diverging.offset, own.offset))
+    shorter = log.truncate(mine, cut)
+    if shorter is mine:
+        return broker, (), ()
+    known = Offset(min(replica.high_watermark, shorter.end))
+    broker = place.with_log(broker, replica.partition, shorter)
+    broker = place.with_replica(broker, replace(replica, high_watermark=known))
+    if shorter.end == mine.end:
+        return broker, (), ()
+    fact = Truncated(
+        node=broker.id, partition=replica.partition, first=shorter.end, last=Offset(mine.end - 1)
+    )
+    return broker, (), (fact,)

@@ -1,0 +1,132 @@
+"""A replica's log: offsets, the leader epochs they were written under, what has been flushed.
+
+Records have no payload here. A leader epoch has one leader, and a leader appends in order, so the
+pair (offset, leader epoch) names a record; the log is its leader-epoch cache plus an end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
+
+
+class EpochStart(NamedTuple):
+    """From `offset` on, until the next entry, records were written under `epoch`."""
+
+    epoch: LeaderEpoch
+    offset: Offset
+
+
+class Log(msgspec.Struct, frozen=True, cache_hash=True):
+    """`end` is the log end offset (LEO): the offset of the next record.
+
+    `flushed` is the first offset that is not yet safe from a power loss. The last of `epochs` may
+    start at `end`: a new leader notes its epoch before it writes.
+    """
+
+    epochs: tuple[EpochStart, ...] = ()
+    end: Offset = Offset(0)
+    flushed: Offset = Offset(0)
+
+
+EMPTY = Log()
+
+
+def append(log: Log, epoch: LeaderEpoch, count: int) -> Log:
+    """`count` records more, written under `epoch`, not flushed yet."""
+    noted = assign_epoch_start(log, epoch)
+    return Log(noted.epochs, Offset(log.end + count), log.flushed)
+
+
+def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
+    """Note that `epoch` begins at the log's end, unless it or a later one is already there."""
+    if log.epochs and log.epochs[-1].epoch >= epoch:
+        return log
+    # An epoch that ended without a record leaves no trace in Kafka's cache either.
+    kept = tuple(e for e in log.epochs if e.offset < log.end)
+    return Log((*kept, EpochStart(epoch, log.end)), log.end, log.flushed)
+
+
+def flush(log: Log) -> Log:
+    """Everything is safe from a power loss."""
+    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end)
+
+
+def truncate(log: Log, offset: Offset) -> Log:
+    """Only what lies below `offset` stays; the same log if nothing lies above."""
+    if offset >= log.end and (not log.epochs or log.epochs[-1].offset < max(offset, 1)):
+        return log
+    end = Offset(min(offset, log.end))
+    kept = tuple(e for e in log.epochs if e.offset < end)
+    return Log(kept, end, Offset(min(log.flushed, end)))
+
+
+def last_epoch(log: Log) -> LeaderEpoch:
+    """Epoch of the last record, or NO_LEADER_EPOCH in an empty log (LastFetchedEpoch of Fetch)."""
+    return epoch_at(log, Offset(log.end - 1)) if log.end else NO_LEADER_EPOCH
+
+
+def epoch_at(log: Log, offset: Offset) -> LeaderEpoch:
+    """The leader epoch the record at `offset` was written under."""
+    found = NO_LEADER_EPOCH
+    for entry in log.epochs:
+        if entry.offset > offset:
+            break
+        found = entry.epoch
+    return found
+
+
+def end_of_epoch(log: Log, epoch: LeaderEpoch) -> EpochStart | None:
+    """Where `epoch` ends in this log, as (the epoch found, its end offset).
+
+    KIP-320 (OffsetsForLeaderEpoch): the largest epoch not above the one asked for, and the start
+    of the next. None when the log knows no epoch above `epoch` and `epoch` itself neither.
+    """
+    if log.epochs and log.epochs[-1].epoch == epoch:
+        return EpochStart(epoch, log.end)
+    higher = next((e for e in log.epochs if e.epoch > epoch), None)
+    if higher is None:
+        return None
+    floor = [e.epoch for e in log.epochs if e.epoch <= epoch]
+    return EpochStart(floor[-1] if floor else epoch, higher.offset)
+
+
+def records_from(log: Log, offset: Offset) -> Log:
+    """What a fetch at `offset` reads: a log whose first epoch entry starts at `offset`."""
+    if offset >= log.end:
+        return Log((), log.end, log.end)
+    later = tuple(e for e in log.epochs if offset < e.offset < log.end)
+    return Log((EpochStart(epoch_at(log, offset), offset), *later), log.end, log.end)
+
+
+def extend(log: Log, records: Log) -> Log:
+    """`log` with fetched `records` appended; they begin where `log` ends."""
+    if records.end <= log.end:
+        return log
+    noted = log.epochs
+    for entry in records.epochs:
+        if not noted or noted[-1].epoch < entry.epoch:
+            noted = (*(e for e in noted if e.offset < entry.offset), entry)
+    return Log(noted, records.end, log.flushed)
+
+
+def first_difference(one: Log, other: Log) -> Offset:
+    """The first offset at which the two do not hold the same record.
+
+    Where one is a prefix of the other, that is the end of the shorter.
+    """
+    shared = Offset(min(one.end, other.end))
+    if one.epochs == other.epochs:
+        return shared
+    starts = sorted({e.offset for e in (*one.epochs, *other.epochs) if e.offset < shared})
+    return next((o for o in starts if epoch_at(one, o) != epoch_at(other, o)), shared)
+
+
+def holds(log: Log, committed: Log) -> bool:
+    """Whether `log` has every record of `committed`."""
+    if log.end < committed.end:
+        return False
+    return first_difference(log, committed) >= committed.end

@@ -1,0 +1,161 @@
+"""What a broker holds: the part that survives a crash, and the part that dies with the process."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from ..messages import AlterPartitionItem, MetadataUpdate
+from .log import EMPTY, Log
+
+UNKNOWN_OFFSET = Offset(-1)
+
+
+class Loss(StrEnum):
+    """What a crash takes with it."""
+
+    NOTHING = "nothing"
+    """The process died; the operating system still has the page cache."""
+    UNFLUSHED = "unflushed"
+    """The machine lost power: whatever was not flushed is gone."""
+    DISK = "disk"
+    """The disk was replaced."""
+
+
+class DurableReplica(msgspec.Struct, frozen=True, cache_hash=True):
+    """A log and the checkpointed high watermark (replication-offset-checkpoint)."""
+
+    partition: str
+    log: Log = EMPTY
+    checkpoint: Offset = Offset(0)
+
+
+class Durable(msgspec.Struct, frozen=True, cache_hash=True):
+    """What a broker finds when it starts again: replicas sorted by partition."""
+
+    replicas: tuple[DurableReplica, ...] = ()
+
+
+class RemoteReplica(msgspec.Struct, frozen=True, cache_hash=True):
+    """A follower as its leader sees it (kafka.cluster.Replica). Times are 0 without a clock.
+
+    `epoch` is the broker epoch of the last fetch: None before any, -1 when the fetch had none.
+    """
+
+    broker: BrokerId
+    end: Offset = UNKNOWN_OFFSET
+    leader_end_at_last_fetch: Offset = Offset(0)
+    last_fetch_ms: int = 0
+    last_caught_up_ms: int = 0
+    epoch: BrokerEpoch | None = None
+    observed: BrokerEpoch = NO_BROKER_EPOCH
+
+
+class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
+    """CommittedPartitionState, PendingExpandIsr or PendingShrinkIsr: `sent` is None when committed.
+
+    `isr` is always the committed one.
+    """
+
+    isr: tuple[BrokerId, ...]
+    sent: AlterPartitionItem | None = None
+
+    @property
+    def proposed(self) -> tuple[BrokerId, ...]:
+        """The ISR asked for, or the committed one when nothing is."""
+        return self.isr if self.sent is None else tuple(m.broker for m in self.sent.isr)
+
+    @property
+    def maximal(self) -> tuple[BrokerId, ...]:
+        """The larger of the two sets: a record is committed when all of these have it."""
+        return (*self.isr, *(b for b in self.proposed if b not in self.isr))
+
+
+class Leading(msgspec.Struct, frozen=True, cache_hash=True):
+    """What only the leader of a partition keeps."""
+
+    start_offset: Offset
+    """Where the current leader epoch starts in the leader's log."""
+    isr_state: IsrState
+    remotes: tuple[RemoteReplica, ...]
+
+
+class Replica(msgspec.Struct, frozen=True, cache_hash=True):
+    """A partition as one broker process plays it; `leading` is None on a follower."""
+
+    partition: str
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    partition_epoch: PartitionEpoch
+    replicas: tuple[BrokerId, ...]
+    high_watermark: Offset = Offset(0)
+    min_insync_replicas: int = 1
+    leading: Leading | None = None
+
+
+class Lifecycle(StrEnum):
+    """BrokerState of a process."""
+
+    STARTING = "STARTING"
+    RECOVERY = "RECOVERY"
+    RUNNING = "RUNNING"
+    PENDING_CONTROLLED_SHUTDOWN = "PENDING_CONTROLLED_SHUTDOWN"
+
+
+class Timers(msgspec.Struct, frozen=True, cache_hash=True):
+    """When each periodic task is due next, in milliseconds; all 0 without a clock."""
+
+    heartbeat: int = 0
+    fetch: int = 0
+    lag_check: int = 0
+    retry: int = 0
+    checkpoint: int = 0
+    flush: int = 0
+
+
+class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
+    """One broker process: gone when it crashes.
+
+    `items` are the ISR changes handed to the AlterPartition manager and not answered yet,
+    `in_flight` those of them that are on their way. `published` says whether the process has
+    replicated the metadata up to its own registration; before that it plays no replica.
+    """
+
+    lifecycle: Lifecycle = Lifecycle.STARTING
+    epoch: BrokerEpoch = NO_BROKER_EPOCH
+    ready_to_unfence: bool = False
+    image: MetadataUpdate | None = None
+    published: bool = False
+    replicas: tuple[Replica, ...] = ()
+    items: tuple[AlterPartitionItem, ...] = ()
+    in_flight: tuple[AlterPartitionItem, ...] = ()
+    timers: Timers = Timers()
+
+
+class Broker(msgspec.Struct, frozen=True, cache_hash=True):
+    """A broker: `incarnation` counts its processes; `process` is None while it is down."""
+
+    id: BrokerId
+    incarnation: int = 1
+    durable: Durable = Durable()
+    process: Volatile | None = None
+
+
+def log_of(broker: Broker, partition: str) -> Log:
+    """The replica's log; empty if the broker has none of `partition`."""
+    for found in broker.durable.replicas:
+        if found.partition == partition:
+            return found.log
+    return EMPTY
+
+
+def replica_of(broker: Broker, partition: str) -> Replica | None:
+    """How the running process plays `partition`, or None."""
+    if broker.process is None:
+        return None
+    for found in broker.process.replicas:
+        if found.partition == partition:
+            return found
+    return None

@@ -1,0 +1,20 @@
+"""The room that knows Spark and nothing of Kafka: blocks of work in, one Arrow table out.
+
+Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spark is wanted.
+"""
+
+from kiplab.spark.blocks import BlockFailed, run_blocks, run_blocks_plainly
+from kiplab.spark.java import Java, JavaNotFound, find_java
+from kiplab.spark.session import session
+from kiplab.spark.unavailable import SparkUnavailable
+
+__all__ = [
+    "BlockFailed",
+    "Java",
+    "JavaNotFound",
+    "SparkUnavailable",
+    "find_java",
+    "run_blocks",
+    "run_blocks_plainly",
+    "session",
+]

@@ -1,0 +1,184 @@
+"""Blocks of work over Spark: one row per block, the rows they return as one Arrow table.
+
+A block is a small order ("draw replications 3000 to 3999"), not data: it is worked off where it
+lands, and only its result travels back. What a block returns may not depend on where it ran, so
+the table is the same for any number of partitions and cores, and the same without Spark.
+"""
+
+import functools
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from kiplab.spark.complaints import complaint
+from kiplab.spark.live import is_connect
+from kiplab.spark.progress import watch
+from kiplab.spark.rows import arrow_schema, pack, unpack
+from kiplab.spark.session import session
+from kiplab.spark.unavailable import SparkUnavailable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+Function = Callable[[bytes], Sequence[Mapping[str, Any]]]
+
+_ANSWER = "block bigint, rows binary, failure string"
+# Enough tasks per core that the last one to finish keeps few cores waiting.
+_TASKS_PER_CORE = 4
+_TASKS_ON_CONNECT = 32
+
+
+class BlockFailed(Exception):  # noqa: N818 - says what happened to the block
+    """The function raised, or returned rows that do not fit the schema.
+
+    ``block`` is the number of the first block that failed, counted from 0 in the list given;
+    ``reason`` is the exception's name, message and place.
+    """
+
+    def __init__(self, block: int, reason: str) -> None:
+        super().__init__(block, reason)
+        self.block = block
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"Block {self.block} failed: {self.reason}"
+
+
+class _Answer(NamedTuple):
+    block: int
+    rows: bytes | None
+    failure: str | None
+
+
+def run_blocks(
+    function: Function,
+    blocks: Sequence[Any],
+    *,
+    schema: "pa.Schema | str",
+    master: str | None = None,
+    partitions: int | None = None,
+    progress: bool | None = None,
+) -> "pa.Table":
+    """Calls ``function(payload)`` for every block on Spark and returns all rows in block order.
+
+    ``blocks`` are bytes, or anything msgspec can write as JSON, which is then what the function
+    gets. ``function`` is importable on the executors and returns a list of dicts with exactly the
+    columns of ``schema``: an Arrow schema, or a line like ``"years double, losses bigint"``.
+    ``master`` is as for ``session``; ``partitions`` is the number of tasks (default: four per
+    core); ``progress`` True or False forces the bar, None shows it in notebooks and terminals.
+
+    Raises BlockFailed for the first block that fails, SparkUnavailable if Spark cannot run,
+    ValueError for a schema or a number of partitions that makes no sense.
+    """
+    columns = arrow_schema(schema)
+    payloads = [_payload(block) for block in blocks]
+    if partitions is not None and partitions < 1:
+        raise ValueError(f"partitions is {partitions}; expected 1 or more")
+    if not payloads:
+        return columns.empty_table()
+    spark = session(master, app="kiplab blocks")
+    tasks = min(len(payloads), partitions or _default_tasks(spark))
+    orders = _orders(spark, payloads)
+    with watch(spark, orders, blocks=len(payloads), tasks=tasks, show=progress):
+        return _assemble(_collect(_answered(orders, tasks, function, columns)), columns)
+
+
+def run_blocks_plainly(
+    function: Function, blocks: Sequence[Any], schema: "pa.Schema | str"
+) -> "pa.Table":
+    """The same table as ``run_blocks``, worked out in this process without Spark.
+
+    Raises BlockFailed at the first block that fails, ValueError for a schema without sense.
+    """
+    columns = arrow_schema(schema)
+    payloads = [_payload(block) for block in blocks]
+    answers = (_answer(function, columns, n, payload) for n, payload in enumerate(payloads))
+    return _assemble(answers, columns)
+
+
+def _payload(block: Any) -> bytes:
+    return block if isinstance(block, bytes) else msgspec.json.encode(block)
+
+
+def _default_tasks(spark: "SparkSession") -> int:
+    if is_connect(spark):
+        return _TASKS_ON_CONNECT
+    return _TASKS_PER_CORE * spark.sparkContext.defaultParallelism
+
+
+def _orders(spark: "SparkSession", payloads: list[bytes]) -> "DataFrame":
+    import pyarrow as pa
+
+    numbers = pa.array(range(len(payloads)), pa.int64())
+    return spark.createDataFrame(
+        pa.table({"block": numbers, "payload": pa.array(payloads, pa.binary())})
+    )
+
+
+def _answered(
+    orders: "DataFrame", tasks: int, function: Function, columns: "pa.Schema"
+) -> "DataFrame":
+    """Sorted within each task, so that the first block to fail is always among those tried."""
+    spread = orders.repartition(tasks).sortWithinPartitions("block")
+    return spread.mapInArrow(functools.partial(_work, function, columns), _ANSWER)
+
+
+def _work(
+    function: Function, columns: "pa.Schema", batches: Iterator["pa.RecordBatch"]
+) -> Iterator["pa.RecordBatch"]:
+    """Runs on an executor. After a failure the task only drains its input: the result is lost
+    anyway, and raising here would make Spark retry what fails every time."""
+    import pyarrow as pa
+
+    failed = False
+    for batch in batches:
+        for order in batch.to_pylist():
+            if failed:
+                continue
+            answer = _answer(function, columns, order["block"], order["payload"])
+            failed = answer.failure is not None
+            yield pa.RecordBatch.from_pylist([answer._asdict()], schema=arrow_schema(_ANSWER))
+
+
+def _answer(function: Function, columns: "pa.Schema", block: int, payload: bytes) -> _Answer:
+    try:
+        rows = function(payload)
+    except Exception as error:
+        return _Answer(block, None, _explain(error))
+    try:
+        return _Answer(block, pack(rows, columns), None)
+    except Exception as error:
+        return _Answer(block, None, f"the rows it returned do not fit the schema: {error}")
+
+
+def _explain(error: Exception) -> str:
+    """Name, message and place of an exception in one line."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}"
+    return f"{type(error).__name__}: {error} ({where})"
+
+
+def _collect(answered: "DataFrame") -> Iterator[_Answer]:
+    try:
+        table = answered.toArrow()
+    except Exception as error:
+        raise SparkUnavailable(
+            f"Spark gave up before all blocks were done: {complaint(error)}.",
+            "Check that the executors have memory left and can import the function.",
+        ) from None
+    return (_Answer(**answer) for answer in table.sort_by("block").to_pylist())
+
+
+def _assemble(answers: Iterator[_Answer], columns: "pa.Schema") -> "pa.Table":
+    import pyarrow as pa
+
+    tables = [columns.empty_table()]
+    for answer in answers:
+        if answer.rows is None:
+            raise BlockFailed(answer.block, answer.failure or "")
+        tables.append(unpack(answer.rows))
+    return pa.concat_tables(tables).combine_chunks()

@@ -1,0 +1,28 @@
+"""A per-user folder for small files that Spark must find on disk."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """``$XDG_CACHE_HOME/kiplab``, else ``~/.cache/kiplab``; it need not exist yet."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "kiplab"
+
+
+def keep(path: Path, content: bytes, *, mode: int = 0o644) -> Path:
+    """Writes ``content`` to ``path`` unless it is there already, and returns ``path``.
+
+    Written beside and renamed: another process never meets half a file.
+    Raises OSError if the folder cannot be written.
+    """
+    if path.exists() and path.read_bytes() == content:
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    os.chmod(unfinished, mode)
+    os.replace(unfinished, path)
+    return path

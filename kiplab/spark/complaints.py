@@ -1,0 +1,21 @@
+"""Finds the one line that matters in what Spark says when something goes wrong."""
+
+import re
+
+
+def complaint(error: Exception) -> str:
+    """Python's own complaint if the report quotes one, else the message of the innermost Java
+    exception that has one, else the report's first line; without a full stop."""
+    text = str(error).strip() or type(error).__name__
+    named = re.findall(
+        r"^(?:Caused by: |: )?([\w.$]+(?:Error|Exception)): (\S.*)$", text, re.MULTILINE
+    )
+    python = [f"{name}: {message}" for name, message in named if "." not in name]
+    java = [message for name, message in named if "." in name]
+    return (python or java[-1:] or text.splitlines())[0].rstrip(".")
+
+
+def complaint_in_log(log: str) -> str:
+    """The last line of Java's log that names an error, or nothing; without a full stop."""
+    errors = re.findall(r"^.*(?:ERROR|Error|Exception).*$", log, re.MULTILINE)
+    return errors[-1].strip().rstrip(".") if errors else ""

@@ -1,0 +1,172 @@
+"""One recipe for a Spark session: on this machine, on a cluster, or through Spark Connect."""
+
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from kiplab.spark.complaints import complaint, complaint_in_log
+from kiplab.spark.java import find_java
+from kiplab.spark.live import is_connect, live_session, without_spark_remote
+from kiplab.spark.reachable import require_reachable
+from kiplab.spark.shipping import package_zip
+from kiplab.spark.unavailable import SparkUnavailable
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+MASTERS = "local[2], spark://host:port or sc://host:port"
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_WAIT_FOR_EXECUTOR_S = 60
+
+
+def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSession":
+    """A Spark session, the live one of this process if there is one.
+
+    ``master`` is a Spark master (``local[4]``, ``spark://host:port``, ``yarn`` ...) or the address
+    of a Spark Connect server (``sc://host:port``). None means the live session, else the
+    environment's SPARK_REMOTE, else ``cores`` cores of this machine.
+
+    The session stays open for the next caller, because starting one takes seconds;
+    ``with session(...) as spark:`` stops it at the end. Executors elsewhere get this package
+    as a zip file. Raises SparkUnavailable (JavaNotFound where Java is what lacks).
+    """
+    _require_pyspark()
+    remote = os.environ.get("SPARK_REMOTE") if master is None else None
+    wanted = master or remote or f"local[{cores}]"
+    spark = live_session(master)
+    if spark is None:
+        connect = wanted == remote or wanted.startswith("sc://")
+        spark = _connected(wanted, app) if connect else _classic(wanted, app)
+    if is_connect(spark) or not str(spark.sparkContext.master).startswith("local"):
+        spark.addArtifacts(str(package_zip()), pyfile=True)
+    return spark
+
+
+def _require_pyspark() -> None:
+    try:
+        import pyspark.sql  # noqa: F401
+    except ImportError as error:
+        raise SparkUnavailable(
+            f"Spark's Python package cannot be imported ({error}).",
+            "Run `pip install 'kiplab[fleet]'`.",
+        ) from None
+
+
+def _connected(address: str, app: str) -> "SparkSession":
+    from pyspark.sql import SparkSession
+
+    if address.startswith("sc://"):
+        require_reachable(address, default_port=15002)
+    try:
+        return SparkSession.builder.remote(address).appName(app).getOrCreate()
+    except ImportError as error:
+        raise SparkUnavailable(
+            f"Spark Connect needs more Python packages ({complaint(error)}).",
+            "Run `pip install 'pyspark[connect]'`.",
+        ) from None
+    except Exception as error:
+        raise SparkUnavailable(
+            f"The Spark Connect server {address} gave no session: {complaint(error)}.",
+            "Check that it runs a Spark of the same version.",
+        ) from None
+
+
+def _classic(master: str, app: str) -> "SparkSession":
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    _require_known(master)
+    if master.startswith("spark://"):
+        require_reachable(master, default_port=7077)
+    conf = pyspark.SparkConf(loadDefaults=False).setMaster(master).setAppName(app)
+    conf.setAll(list(_settings(master).items()))
+    _set_environment(master)
+    with tempfile.TemporaryFile() as log, without_spark_remote():
+        try:
+            context = _context(conf, log)
+            spark = SparkSession.builder.getOrCreate()
+        except Exception as error:
+            log.seek(0)
+            reason = complaint_in_log(log.read().decode(errors="replace")) or complaint(error)
+            raise SparkUnavailable(
+                f"Spark {pyspark.__version__} did not start on {master}: {reason}.",
+                "Check that Java has memory left."
+                if master.startswith("local")
+                else "Check that a master of the same version runs there, and its log.",
+            ) from None
+    context.setLogLevel("ERROR")
+    if master.startswith("spark://"):
+        _await_executor(spark, master)
+    return spark
+
+
+def _require_known(master: str) -> None:
+    if not re.match(r"(local(-cluster)?(\[[\w*, ]+\])?|yarn|(spark|k8s)://.+)$", master):
+        raise SparkUnavailable(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
+
+
+def _on_this_machine(master: str) -> bool:
+    return master.startswith("local") or urlsplit(master).hostname in _LOOPBACK
+
+
+def _settings(master: str) -> dict[str, str]:
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
+    if _on_this_machine(master):
+        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    if master.startswith("local"):
+        # Python workers then import what this process can import, wherever it was started.
+        settings["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    return settings
+
+
+def _set_environment(master: str) -> None:
+    """What Spark reads from the environment and from nowhere else.
+
+    Without PYSPARK_PYTHON the workers would start whichever python3 comes first on PATH.
+    """
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    if _on_this_machine(master):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def _context(conf: "SparkConf", log: IO[bytes]) -> "SparkContext":
+    """Starts Java with its chatter going to ``log`` instead of the reader's notebook.
+
+    A process has one Java for all its Spark contexts: a later context finds it running.
+    """
+    from pyspark import SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    gateway = SparkContext._gateway
+    if gateway is None:
+        launch: Callable[..., Any] = launch_gateway
+        gateway = launch(conf, popen_kwargs={"stdout": log, "stderr": log})
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _await_executor(spark: "SparkSession", master: str) -> None:
+    """A master without a free worker would let the first job wait for ever, without a word."""
+    executors = spark.sparkContext._jsc.sc().statusTracker()
+    deadline = time.monotonic() + _WAIT_FOR_EXECUTOR_S
+    # The driver counts itself.
+    while len(executors.getExecutorInfos()) < 2:
+        if time.monotonic() > deadline:
+            spark.stop()
+            raise SparkUnavailable(
+                f"{master} gave this program no executor within {_WAIT_FOR_EXECUTOR_S} seconds.",
+                "Start a worker, or end the program that holds all of them.",
+            )
+        time.sleep(0.2)

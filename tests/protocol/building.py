@@ -1,0 +1,155 @@
+"""Short ways to write down controllers, partitions and the releases that a vector names.
+
+Replica lists and ISRs are written as lists; broker n has epoch 100 + n unless said otherwise.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.protocol.facts import Fact, RecordWritten
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from kiplab.protocol.kraft.records import PartitionChangeRecord, Record, record_text
+from kiplab.protocol.kraft.state import (
+    Controller,
+    HeartbeatState,
+    PartitionRegistration,
+    Registration,
+)
+from kiplab.protocol.releases import (
+    LATEST_METADATA_VERSION,
+    RELEASES,
+    at_least,
+    known_metadata_versions,
+    supports,
+)
+
+
+class Vector(Protocol):
+    """What every row of a table of vectors has."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def releases(self) -> str: ...
+    @property
+    def metadata(self) -> str: ...
+
+
+def cases(rows: Iterable[Vector]) -> list[Any]:
+    """(row, features) for every release of a row, at the ends of its metadata versions."""
+    found = []
+    for row in rows:
+        for features in at(row.releases, row.metadata):
+            name = f"{row.id} {features.release}@{features.metadata_version}"
+            found.append(pytest.param(row, features, id=name))
+    return found
+
+
+def at(releases: str, metadata: str = "any") -> list[Features]:
+    """Features as a vector writes them: ``"3.2-3.9"`` and ``"any"``, ``">= 3.6-IV0"``, ``"3.3-IV3"``.
+
+    Each release comes with the oldest and the newest metadata version it shares with the row.
+    """
+    first, _, last = releases.partition("-")
+    run = RELEASES[RELEASES.index(first) : RELEASES.index(last or first) + 1]
+    found = []
+    for release in run:
+        fitting = [v for v in known_metadata_versions() if supports(release, v)]
+        fitting = [v for v in fitting if _fits(v, metadata)]
+        assert fitting, f"Kafka {release} has no metadata version {metadata}"
+        found += [Features(release, v) for v in dict.fromkeys((fitting[0], fitting[-1]))]
+    return found
+
+
+def newest(releases: str) -> list[Features]:
+    """Each release with its newest metadata version."""
+    return [f for f in at(releases) if f.metadata_version == LATEST_METADATA_VERSION[f.release]]
+
+
+def _fits(version: str, metadata: str) -> bool:
+    if metadata == "any":
+        return True
+    relation, _, bound = metadata.rpartition(" ")
+    if relation == "<":
+        return not at_least(version, bound)
+    return at_least(version, bound) if relation == ">=" else version == bound
+
+
+def brokers(
+    *unfenced: int,
+    fenced: Iterable[int] = (),
+    leaving: Iterable[int] = (),
+    epochs: dict[int, int] | None = None,
+) -> tuple[Registration, ...]:
+    """Registrations; `leaving` are unfenced and in controlled shutdown."""
+    out, going = set(fenced), set(leaving)
+    return tuple(
+        Registration(
+            broker=BrokerId(n),
+            epoch=BrokerEpoch((epochs or {}).get(n, 100 + n)),
+            incarnation=1,
+            fenced=n in out,
+            in_controlled_shutdown=n in going,
+        )
+        for n in sorted({*unfenced, *out, *going})
+    )
+
+
+def partition(
+    name: str, replicas: list[int], isr: list[int], leader: int, **fields: Any
+) -> PartitionRegistration:
+    """`fields`: le, pe, recovery, adding, removing."""
+    bare = PartitionRegistration(name, _ids(replicas), _ids(isr), BrokerId(leader))
+    return but(bare, **fields)
+
+
+def but(state: PartitionRegistration, **fields: Any) -> PartitionRegistration:
+    """`state` with some fields changed; le and pe are its epochs."""
+    if "le" in fields:
+        fields["leader_epoch"] = LeaderEpoch(fields.pop("le"))
+    if "pe" in fields:
+        fields["partition_epoch"] = PartitionEpoch(fields.pop("pe"))
+    return replace(state, **_tuples(fields))
+
+
+def change(name: str, **fields: Any) -> PartitionChangeRecord:
+    """A PartitionChangeRecord with lists written as lists."""
+    return PartitionChangeRecord(partition=name, **_tuples(fields))
+
+
+def controller(
+    registrations: tuple[Registration, ...],
+    *partitions: PartitionRegistration,
+    next_offset: int = 1000,
+    heartbeats: tuple[HeartbeatState, ...] | None = None,
+) -> Controller:
+    """A sitting controller; unless `heartbeats` says more it heard of every broker at time 0."""
+    heard = tuple(HeartbeatState(r.broker, fenced=r.fenced) for r in registrations)
+    return Controller(
+        next_offset=next_offset,
+        registrations=registrations,
+        partitions=partitions,
+        heartbeats=heard if heartbeats is None else heartbeats,
+    )
+
+
+def written(facts: Iterable[Fact]) -> list[str]:
+    """The records that were appended, as text."""
+    return [f.text for f in facts if isinstance(f, RecordWritten)]
+
+
+def texts(records: Iterable[Record]) -> list[str]:
+    """Records as `written` would show them."""
+    return [record_text(r) for r in records]
+
+
+def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
+    return {k: _ids(v) if isinstance(v, list) else v for k, v in fields.items()}
+
+
+def _ids(numbers: Iterable[int]) -> tuple[BrokerId, ...]:
+    return tuple(BrokerId(n) for n in numbers)
