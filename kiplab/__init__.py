@@ -1,1 +1,45 @@
-"""kiplab: break a small Kafka, and see which rule would have saved it."""
+"""kiplab: break a small Kafka, and see which rule would have saved it.
+
+>>> import kiplab
+>>> kiplab.run("kafka-14139", kafka="3.4").verdict
+'loss'
+>>> kiplab.run("kafka-14139", kafka="3.5").verdict
+'safe'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import fleet
+    from .api import Run, guards, plays, run, twin
+    from .plays.errors import PlayError
+    from .widgets import Lab
+
+__version__ = "0.1.0"
+__all__ = ["Lab", "PlayError", "Run", "fleet", "guards", "plays", "run", "twin"]
+
+_HOMES = {
+    "Lab": "kiplab.widgets",
+    "PlayError": "kiplab.plays.errors",
+    "Run": "kiplab.api",
+    "guards": "kiplab.api",
+    "plays": "kiplab.api",
+    "run": "kiplab.api",
+    "twin": "kiplab.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first asked for: `import kiplab` stays quick."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "fleet":
+        return import_module("kiplab.fleet")
+    raise AttributeError(f"module 'kiplab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

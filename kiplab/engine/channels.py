@@ -42,9 +42,13 @@ def _post_one(
 ) -> tuple[Cluster, Event]:
     cluster, name = _named(cluster, sender, KINDS[type(send.body)])
     is_reply = name.kind.endswith("-reply")
-    life = incarnation_of(cluster, receiver)
+    life = now = incarnation_of(cluster, receiver)
     if is_reply and answered is not None:
         receiver, life = answered.name.sender, answered.name.incarnation
+        now = incarnation_of(cluster, receiver)
+    if now != life or not is_up(cluster, receiver):
+        why = "the connection is closed"
+        return cluster, Dropped(message=name, receiver=receiver, body=send.body, why=why)
     message = Message(
         name=name,
         receiver=receiver,
@@ -54,9 +58,6 @@ def _post_one(
         request=_request(answered) if is_reply else None,
         connection=answered.connection if is_reply and answered is not None else 0,
     )
-    if not is_up(cluster, receiver) or incarnation_of(cluster, receiver) != life:
-        why = "the connection is closed"
-        return cluster, Dropped(message=name, receiver=receiver, body=send.body, why=why)
     event = Sent(message=name, receiver=receiver, body=send.body)
     return replace(cluster, messages=(*cluster.messages, message)), event
 
@@ -69,14 +70,15 @@ def _request(answered: Message | None) -> Request | None:
 
 
 def _named(cluster: Cluster, sender: BrokerId, kind: str) -> tuple[Cluster, MessageName]:
-    key = (sender, incarnation_of(cluster, sender), kind)
-    sent = cluster.sent
-    for index, entry in enumerate(sent):
-        if entry[:3] == key:
-            counted = (*key, entry[3] + 1)
+    life, sent = incarnation_of(cluster, sender), cluster.sent
+    for index, (who, which, what, count) in enumerate(sent):
+        if what == kind and who == sender and which == life:
+            counted = (sender, life, kind, count + 1)
             sent = (*sent[:index], counted, *sent[index + 1 :])
             return replace(cluster, sent=sent), MessageName(*counted)
-    return replace(cluster, sent=(*sent, (*key, 1))), MessageName(*key, 1)
+    return replace(cluster, sent=(*sent, (sender, life, kind, 1))), MessageName(
+        sender, life, kind, 1
+    )
 
 
 def find(cluster: Cluster, name: MessageName) -> Message | None:

@@ -1,26 +1,38 @@
 """What falls due next in a timed cluster: the driver of timed runs.
 
-Periodic work that would change nothing is left out: a heartbeat matters only as the last one
-before a silence, a fetch only while the follower is behind, unknown, or outside the ISR.
+Periodic work that would change nothing is left out: a fetch matters only while the follower is
+behind, unknown, or outside the ISR, and of a broker in good standing only as many heartbeats are
+sent as keep its session, the last one as late as it would really be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..protocol.ids import CONTROLLER, NO_BROKER_EPOCH, NO_LEADER
-from ..protocol.kraft.broker import HEARTBEAT_MS, LAG_CHECK_MS
+from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER
+from ..protocol.kraft.broker import CHECKPOINT_MS, FLUSH_MS, HEARTBEAT_MS, LAG_CHECK_MS
 from ..protocol.kraft.brokers import SESSION_TIMEOUT_MS
-from ..protocol.kraft.state import registration
-from ..protocol.replica.state import Broker, Lifecycle, Replica, Volatile, log_of, replica_of
+from ..protocol.kraft.state import HeartbeatState, heartbeat, registration
+from ..protocol.replica.state import (
+    Broker,
+    Leading,
+    Lifecycle,
+    Replica,
+    Volatile,
+    log_of,
+    replica_of,
+)
 from . import moves
-from .cluster import Cluster, broker, is_cut
+from .cluster import Cluster, broker
 
 Due = tuple[int, moves.Move]
 
 
 def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
-    """(when, move) of what falls due first, not later than `end_ms`; None when nothing does."""
+    """(when, move) of what falls due first, not later than `end_ms`; None when nothing does.
+
+    Messages still in flight count as held back: whoever waits for one asks nothing more.
+    """
     expiry = _expiry(cluster)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, until)]
@@ -31,7 +43,7 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
 
 
 def _expiry(cluster: Cluster) -> Due | None:
-    """When the session of a broker that can no longer report ends: strictly after the timeout."""
+    """When the session of a broker that cannot report ends: strictly after the timeout."""
     silent = [
         h
         for h in cluster.controller.heartbeats
@@ -45,11 +57,22 @@ def _expiry(cluster: Cluster) -> Due | None:
 
 
 def _reports(cluster: Cluster, node: Broker | None) -> bool:
-    """Whether the registered life of a broker runs and reaches the controller."""
-    if node is None or node.process is None or is_cut(cluster, node.id, CONTROLLER):
+    """Whether the registered life of a broker runs, and its heartbeats get through."""
+    if node is None or node.process is None or _awaits(cluster, node, "lifecycle"):
         return False
     known = registration(cluster.controller.registrations, node.id)
     return known is not None and known.epoch == node.process.epoch
+
+
+def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
+    """One request at a time: the next is sent when the answer to the last has come."""
+    life = (node.id, node.incarnation)
+    for m in cluster.messages:
+        if m.lane != lane:
+            continue
+        if m.receiver == node.id if m.request is not None else m.name[:2] == life:
+            return True
+    return False
 
 
 def _of_broker(cluster: Cluster, node: Broker, until_ms: int) -> Iterator[Due]:
@@ -60,34 +83,65 @@ def _of_broker(cluster: Cluster, node: Broker, until_ms: int) -> Iterator[Due]:
     yield from _lifecycle(cluster, node, process, until_ms)
     if process.items and not process.in_flight:
         yield max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)
-    if any(_wants_fetch(cluster, node, r) for r in process.replicas):
-        yield max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)
-    if any(_may_shrink(node, r) for r in process.replicas):
-        at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
-        yield at, moves.Fire(node.id, moves.Timer.LAG_CHECK)
+    for replica in process.replicas:
+        if replica.leading is None and _wants_fetch(cluster, node, replica):
+            yield max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)
+        elif replica.leading is not None and _may_shrink(replica.leading, node, replica):
+            at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
+            yield at, moves.Fire(node.id, moves.Timer.LAG_CHECK)
+    yield from _disk(node, process, now)
+
+
+def _disk(node: Broker, process: Volatile, now: int) -> Iterator[Due]:
+    """A process older than the clock has its timers at 0: its first turn is one period away."""
+    for kept in node.durable.replicas:
+        played = replica_of(node, kept.partition)
+        if played is not None and played.high_watermark != kept.checkpoint:
+            at = _next_tick(max(process.timers.checkpoint, CHECKPOINT_MS), CHECKPOINT_MS, now)
+            yield at, moves.Fire(node.id, moves.Timer.CHECKPOINT)
+        if kept.log.flushed != kept.log.end:
+            at = _next_tick(max(process.timers.flush, FLUSH_MS), FLUSH_MS, now)
+            yield at, moves.Fire(node.id, moves.Timer.FLUSH)
 
 
 def _lifecycle(cluster: Cluster, node: Broker, process: Volatile, until_ms: int) -> Iterator[Due]:
-    heartbeat = moves.Fire(node.id, moves.Timer.HEARTBEAT)
-    due = max(cluster.now_ms, process.timers.heartbeat)
     if process.lifecycle is Lifecycle.RECOVERY and not process.ready_to_unfence:
         yield cluster.now_ms, moves.FinishRecovery(node.id)
         return
-    settled = process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
-    if not settled:
-        yield due, heartbeat
-    elif process.timers.heartbeat <= until_ms:
-        yield max(due, _last_tick(process.timers.heartbeat, HEARTBEAT_MS, until_ms)), heartbeat
+    if _awaits(cluster, node, "lifecycle"):
+        return
+    beat = moves.Fire(node.id, moves.Timer.HEARTBEAT)
+    due = process.timers.heartbeat
+    known = _good_standing(cluster, node, process)
+    if known is None:
+        yield max(cluster.now_ms, due), beat
+        return
+    until = min(until_ms, known.last_contact_ms + SESSION_TIMEOUT_MS)
+    if due <= until:
+        yield max(cluster.now_ms, _last_tick(due, HEARTBEAT_MS, until)), beat
+
+
+def _good_standing(cluster: Cluster, node: Broker, process: Volatile) -> HeartbeatState | None:
+    """The session that heartbeats merely keep alive; None when the next one may change more.
+
+    A broker in controlled shutdown waits for what the heartbeats of all the others say.
+    """
+    if process.lifecycle is not Lifecycle.RUNNING or process.epoch == NO_BROKER_EPOCH:
+        return None
+    if any(h.controlled_shutdown_offset >= 0 for h in cluster.controller.heartbeats):
+        return None
+    known = heartbeat(cluster.controller, node.id)
+    return None if known is None or known.fenced else known
 
 
 def _wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
-    if replica.leading is not None or replica.leader == NO_LEADER:
+    if replica.leader == NO_LEADER:
         return False
     leader = broker(cluster, replica.leader)
     there = replica_of(leader, replica.partition) if leader is not None else None
     if leader is None or there is None or there.leading is None:
         return False
-    if _under_way(cluster, node):
+    if _awaits(cluster, node, "fetch"):
         return False
     remote = next((r for r in there.leading.remotes if r.broker == node.id), None)
     mine, theirs = log_of(node, replica.partition), log_of(leader, replica.partition)
@@ -97,19 +151,11 @@ def _wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
     return behind or outside or replica.high_watermark < there.high_watermark
 
 
-def _under_way(cluster: Cluster, node: Broker) -> bool:
-    """One fetch at a time: the next one is sent when the answer to the last has come."""
-    return any(
-        m.name.kind == "fetch" and m.name[:2] == (node.id, node.incarnation)
-        for m in cluster.messages
-    )
-
-
-def _may_shrink(node: Broker, replica: Replica) -> bool:
-    if replica.leading is None or replica.leading.isr_state.sent is not None:
+def _may_shrink(leading: Leading, node: Broker, replica: Replica) -> bool:
+    if leading.isr_state.sent is not None:
         return False
-    isr, end = replica.leading.isr_state.isr, log_of(node, replica.partition).end
-    return any(r.broker in isr and r.end != end for r in replica.leading.remotes)
+    isr, end = leading.isr_state.isr, log_of(node, replica.partition).end
+    return any(r.broker in isr and r.end != end for r in leading.remotes)
 
 
 def _next_tick(due: int, period: int, now: int) -> int:

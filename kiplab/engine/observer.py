@@ -27,8 +27,7 @@ def observe(
     before: Cluster, after: Cluster, events: Iterable[Event]
 ) -> tuple[Cluster, list[Event]]:
     """`after` with the observer's knowledge brought up to date, and what it noticed."""
-    same_nodes = after.controller is before.controller and after.brokers is before.brokers
-    if same_nodes:
+    if not _may_matter(before, after):
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
@@ -43,6 +42,28 @@ def observe(
         after, fact = _report(after, found, name, detail)
         noticed += fact
     return after, noticed
+
+
+def _may_matter(before: Cluster, after: Cluster) -> bool:
+    """Whether the move changed anything that a property speaks of: most heartbeats do not."""
+    old, new = before.controller, after.controller
+    if new is not old and not (
+        new.partitions is old.partitions
+        and new.registrations is old.registrations
+        and new.epoch == old.epoch
+    ):
+        return True
+    if after.brokers is before.brokers:
+        return False
+    pairs = zip(before.brokers, after.brokers, strict=True)
+    return any(was is not now and _plays_differently(was, now) for was, now in pairs)
+
+
+def _plays_differently(was: Broker, now: Broker) -> bool:
+    if now.durable is not was.durable or was.process is None or now.process is None:
+        return True
+    same = now.process.replicas is was.process.replicas
+    return not same or now.process.epoch != was.process.epoch
 
 
 def _report(

@@ -307,9 +307,9 @@ def _done(
 def _with_node(cluster: Cluster, node: Controller | Broker) -> Cluster:
     if isinstance(node, Controller):
         return cluster if node is cluster.controller else replace(cluster, controller=node)
-    if any(b is node for b in cluster.brokers):
+    if broker(cluster, node.id) is node:
         return cluster
-    brokers = tuple(node if b.id == node.id else b for b in cluster.brokers)
+    brokers = tuple([node if b.id == node.id else b for b in cluster.brokers])
     return replace(cluster, brokers=brokers)
 
 

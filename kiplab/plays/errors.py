@@ -29,10 +29,9 @@ class PlayError(ValueError):
         return self
 
     def __str__(self) -> str:
-        place = ":".join(
-            [self.file or "play", *([str(self.line), str(self.column)] * bool(self.line))]
-        )
-        text = f"{place}: {self.problem}"
+        known = [self.file, *([str(self.line), str(self.column)] if self.line else [])]
+        place = ":".join(word for word in known if word)
+        text = f"{place}: {self.problem}" if place else self.problem
         return f"{text}; {self.expected}" if self.expected else text
 
 

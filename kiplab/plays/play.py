@@ -98,7 +98,7 @@ def format_play(play: Play) -> str:
         (len(b) for b, s in zip(bodies, play.statements, strict=True) if _beside(s)), default=0
     )
     lines = (_line(s, b, column) for s, b in zip(play.statements, bodies, strict=True))
-    return "\n".join(lines) + "\n"
+    return "".join(line + "\n" for line in lines)
 
 
 def _body(statement: Statement, width: int) -> str:

@@ -18,7 +18,7 @@ from .stage import Expectation, Performed, Stage
 from .verbs import Impossible, perform
 
 SILENT = ("hold", "release", "expect")
-"""Verbs that move nothing by themselves: they take no place on the x axis unless something moves."""
+"""Verbs that move nothing by themselves; without a move they take no place on the x axis."""
 
 
 def open_stage(play: Play, features: Features | None = None) -> Stage:

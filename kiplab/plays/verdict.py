@@ -42,7 +42,7 @@ def lost(stage: Stage) -> list[dict[str, Any]]:
 
 
 def violated(stage: Stage) -> list[dict[str, Any]]:
-    """{"property", "step", "partition", "detail", "promised"} per property, in order of breaking."""
+    """{"property", "step", "partition", "detail", "promised"} in order of breaking."""
     return [
         {
             "property": e.property,

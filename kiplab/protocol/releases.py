@@ -49,10 +49,10 @@ def at_least(metadata_version: str, wanted: str) -> bool:
 def fetch_version(metadata_version: str) -> int:
     """The Fetch version followers use: it is gated by the metadata version.
 
-    13 below 3.5-IV0, 14 at it, 15 (which carries ReplicaEpoch) from 3.5-IV1, 16 from 3.7-IV4.
+    Below 3.1-IV0 it is 12; version 15, at 3.5-IV1, is the first that carries ReplicaEpoch.
     """
-    gates = (("3.7-IV4", 16), ("3.5-IV1", 15), ("3.5-IV0", 14))
-    return next((v for gate, v in gates if at_least(metadata_version, gate)), 13)
+    gates = (("3.9-IV0", 17), ("3.7-IV4", 16), ("3.5-IV1", 15), ("3.5-IV0", 14), ("3.1-IV0", 13))
+    return next((v for gate, v in gates if at_least(metadata_version, gate)), 12)
 
 
 def supports(release: str, metadata_version: str) -> bool:

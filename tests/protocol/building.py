@@ -49,8 +49,25 @@ def cases(rows: Iterable[Vector]) -> list[Any]:
     return found
 
 
+def vector(id: str, releases: str) -> pytest.MarkDecorator:
+    """The test, which takes `features`, is one vector of any metadata version."""
+    return vectors("", (id, releases))
+
+
+def vectors(names: str, *rows: tuple[Any, ...]) -> pytest.MarkDecorator:
+    """The test is several vectors, each (id, releases, value of each name ...)."""
+    return pytest.mark.parametrize(
+        (*names.split(), "features"),
+        [
+            pytest.param(*values, f, id=f"{id} {f.release}@{f.metadata_version}")
+            for id, releases, *values in rows
+            for f in at(releases)
+        ],
+    )
+
+
 def at(releases: str, metadata: str = "any") -> list[Features]:
-    """Features as a vector writes them: ``"3.2-3.9"`` and ``"any"``, ``">= 3.6-IV0"``, ``"3.3-IV3"``.
+    """Features as a vector writes them: ``"3.2-3.9"`` and ``"any"``, ``">= 3.6-IV0"`` or a name.
 
     Each release comes with the oldest and the newest metadata version it shares with the row.
     """

@@ -7,6 +7,7 @@ plain ids. Versions that a release does not speak are left out for it.
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
@@ -19,8 +20,7 @@ from kiplab.protocol.messages import (
     AlterPartitionResult,
     IsrMember,
 )
-
-from .building import brokers, but, change, partition
+from tests.protocol.building import brokers, but, change, partition
 
 E = KafkaError
 
@@ -62,9 +62,7 @@ def refusals(
     """One partition is asked for and refused; nothing changes."""
     registered, *partitions = state
     result = AlterPartitionResult(ask.items[0].partition, why)
-    return Row(
-        id, releases, metadata, versions, registered, tuple(partitions), ask, (result,)
-    )
+    return Row(id, releases, metadata, versions, registered, tuple(partitions), ask, (result,))
 
 
 def stale(
@@ -149,6 +147,7 @@ LATE = ask(1, 101, item("p-0", {1: 101, 2: 102}, le=5, pe=10))
 FULL = partition("p-0", [1, 2, 3], [1, 2, 3], 1, le=5, pe=10)
 RECOVERS = partition("p-0", [1, 2, 3], [2], 2, le=5, pe=10, recovery=RECOVERING)
 ACTIVE = brokers(1, 2, 3)
+ONLY_1 = item("p-0", {1: 101}, le=5, pe=10)
 
 # fmt: off
 ROWS = (
@@ -254,5 +253,39 @@ ROWS = (
               but(RECOVERS, isr=[2, 3], recovery=RECOVERED, pe=11))),
     stale("D20a", "3.5-3.9", ANY, V0_3, (brokers(1, 2, epochs={1: 111}), PAIR),
           ask(1, 100, item("p-0", {1: 100, 2: 102}, le=5, pe=10))),
+    # Rows of the decision table that no vector reaches
+    refusals("row-1", "3.2-3.9", ANY, V0_3, (ACTIVE, FULL),
+             ask(1, 101, item("p-1", {1: 101}, le=5, pe=10)), E.UNKNOWN_TOPIC_OR_PARTITION),
+    refusals("row-4", "3.2-3.9", ANY, V0_3, (ACTIVE, FULL),
+             ask(1, 101, item("p-0", {1: 101}, le=4, pe=10)), E.FENCED_LEADER_EPOCH),
+    refusals("row-7-stranger", "3.2-3.9", ANY, V0_3, (brokers(1, 2, 3, 4), FULL),
+             ask(1, 101, item("p-0", {1: 101, 4: 104}, le=5, pe=10)), E.INVALID_REQUEST),
+    refusals("row-7-twice", "3.2-3.9", ANY, V0_3, (ACTIVE, FULL),
+             ask(1, 101, replace(ONLY_1, isr=ONLY_1.isr * 2)), E.INVALID_REQUEST),
+    refusals("row-8", "3.2-3.9", ANY, V0_3, (ACTIVE, FULL),
+             ask(1, 101, item("p-0", {2: 102, 3: 103}, le=5, pe=10)), E.INVALID_REQUEST),
+    refusals("row-8-empty", "3.2-3.9", ANY, V0_3, (ACTIVE, FULL),
+             ask(1, 101, item("p-0", {}, le=5, pe=10)), E.INVALID_REQUEST),
+    refusals("row-9", "3.2-3.9", ANY, V1_3, (ACTIVE, RECOVERS),
+             ask(2, 102, item("p-0", {2: 102, 3: 103}, le=5, pe=10, recovery=RECOVERING)),
+             E.INVALID_REQUEST),
+    refusals("row-11-unregistered", "3.3-3.9", ANY, V2_3, (brokers(1), PAIR), LATE,
+             E.INELIGIBLE_REPLICA),
+    refusals("row-11-unregistered", "3.3-3.9", ANY, V0_1, (brokers(1), PAIR), LATE,
+             E.OPERATION_NOT_ATTEMPTED),
+    accepted("row-11-unregistered", "3.2", ANY, V0_1, (brokers(1), PAIR), LATE,
+             (change("p-0", isr=[1, 2]), but(PAIR, isr=[1, 2], pe=11))),
+    refusals("row-11-leaving", "3.3-3.9", ">= 3.3-IV3", V2_3, (brokers(1, leaving=[2]), PAIR),
+             LATE, E.INELIGIBLE_REPLICA),
+    refusals("row-11-leaving", "3.3-3.9", ">= 3.3-IV3", V0_1, (brokers(1, leaving=[2]), PAIR),
+             LATE, E.OPERATION_NOT_ATTEMPTED),
+    # Every member is judged, the leader too: here it is itself in controlled shutdown.
+    refusals("row-11-leader", "3.3-3.9", ">= 3.3-IV3", V2_3, (brokers(2, leaving=[1]), PAIR),
+             LATE, E.INELIGIBLE_REPLICA),
+    refusals("row-11-newer-epoch", "3.5-3.9", ANY, V3, (brokers(1, 2), PAIR),
+             ask(1, 101, item("p-0", {1: 101, 2: 250}, le=5, pe=10)), E.INELIGIBLE_REPLICA),
+    accepted("row-11-no-epoch", "3.5-3.9", ANY, V3, (brokers(1, 2), PAIR),
+             ask(1, 101, item("p-0", {1: 101, 2: -1}, le=5, pe=10)),
+             (change("p-0", isr=[1, 2]), but(PAIR, isr=[1, 2], pe=11))),
 )
 # fmt: on

@@ -11,21 +11,20 @@ from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.messages import AlterPartitionRequest, AlterPartitionResponse, Send
 from kiplab.protocol.releases import ALTER_PARTITION_MAX
-
-from .building import at, controller, texts, written
-from .rows import ROWS, Row
+from tests.protocol.building import at, controller, texts, written
+from tests.protocol.rows import ROWS, Row
 
 
 def every_version(rows: tuple[Row, ...]) -> list[Any]:
     found = []
     for row in rows:
         for features in at(row.releases, row.metadata):
-            for version in row.versions:
-                if version <= ALTER_PARTITION_MAX[features.release]:
-                    where = f"{features.release}@{features.metadata_version}"
-                    found.append(
-                        pytest.param(row, features, version, id=f"{row.id} {where} v{version}")
-                    )
+            where = f"{features.release}@{features.metadata_version}"
+            spoken = [v for v in row.versions if v <= ALTER_PARTITION_MAX[features.release]]
+            assert spoken, f"{row.id}: Kafka {features.release} speaks none of {row.versions}"
+            for version in spoken:
+                name = f"{row.id} {where} v{version}"
+                found.append(pytest.param(row, features, version, id=name))
     return found
 
 

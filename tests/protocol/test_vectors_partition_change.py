@@ -15,8 +15,7 @@ from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import merge
 from kiplab.protocol.kraft.state import PartitionRegistration
 from kiplab.protocol.messages import RECOVERED, RECOVERING
-
-from .building import but, cases, change, partition
+from tests.protocol.building import but, cases, change, partition
 
 ONLINE, UNCLEAN = Election.ONLINE, Election.UNCLEAN
 FOO = partition("foo-0", [2, 1, 3], [2, 1, 3], 1, le=100, pe=200)

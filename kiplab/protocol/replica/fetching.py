@@ -83,13 +83,16 @@ def serve_fetch(
     """
     here = place.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
+    mine = place.log_of(broker, request.partition)
+    diverging = _diverging(mine, request)
     refused = _refusal(here, replica, request)
+    if refused is None and diverging is None:
+        # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
+        refused = _stale(here, request)
     if refused is not None or replica is None:
         error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
         reply = FetchResponse(partition=request.partition, error=error)
         return broker, (Send(request.replica, reply),), (refused,) if refused else ()
-    mine = place.log_of(broker, request.partition)
-    diverging = _diverging(mine, request)
     if diverging is not None:
         reply = FetchResponse(
             partition=request.partition,
@@ -131,7 +134,7 @@ def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refu
         unknown = asked == NO_LEADER_EPOCH
         error = KafkaError.NOT_LEADER_OR_FOLLOWER if unknown else KafkaError.UNKNOWN_LEADER_EPOCH
         return _refused(here, request, error, None)
-    return _stale(here, request)
+    return None
 
 
 def _stale(here: Here, request: FetchRequest) -> Refused | None:

@@ -77,8 +77,10 @@ def answered(
         r.error is KafkaError.NOT_CONTROLLER for r in response.results
     )
     if retried:
-        due = replace(process.timers, retry=now_ms + RETRY_MS) if now_ms else process.timers
-        return replace(broker, process=replace(process, in_flight=(), timers=due)), (), ()
+        timers = process.timers
+        if now_ms is not None:
+            timers = replace(timers, retry=now_ms + RETRY_MS)
+        return replace(broker, process=replace(process, in_flight=(), timers=timers)), (), ()
     results = {r.partition: r for r in response.results}
     left = tuple(i for i in process.items if i.partition not in results)
     broker = replace(broker, process=replace(process, items=left, in_flight=()))

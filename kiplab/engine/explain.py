@@ -1,0 +1,239 @@
+"""Events in words: one line each, and for a refusal the clause that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..protocol import facts
+from ..protocol.guards import GUARDS
+from ..protocol.ids import NO_LEADER, BrokerId, node_name
+from ..protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    FetchRequest,
+    FetchResponse,
+    IsrMember,
+    MetadataUpdate,
+)
+from . import events
+
+
+def sentence(event: events.Event) -> str:
+    """One line of a transcript, without its line number."""
+    return _SENTENCES[type(event)](event)
+
+
+def explain(refused: facts.Refused | facts.NotProposed) -> str:
+    """Which check failed, what was compared, and the clause behind it."""
+    compared = "; ".join(comparison(c) for c in refused.compared)
+    guard = GUARDS.get(refused.guard or "")
+    if guard is None:
+        return compared
+    clause = f"{guard.subject} ({guard.id}): {guard.clause}"
+    return f"{compared}. {clause}" if compared else clause
+
+
+def comparison(compared: facts.Compared) -> str:
+    """``broker 2 epoch: request 41, registered 57``."""
+    held = "registered" if compared.name.startswith("broker") else "here"
+    return f"{compared.name}: request {compared.requested}, {held} {compared.held}"
+
+
+def describe(body: Any) -> str:
+    """A message body in a few words."""
+    return _BODIES[type(body)](body)
+
+
+def span(first: int, last: int) -> str:
+    """``offset 7`` or ``offsets 0-99``."""
+    return f"offset {first}" if first == last else f"offsets {first}-{last}"
+
+
+def broker_list(ids: Iterable[BrokerId]) -> str:
+    """``{1, 2}``."""
+    return "{" + ", ".join(str(i) for i in ids) + "}"
+
+
+def _members(request: AlterPartitionRequest, item: AlterPartitionItem) -> str:
+    return "[" + ", ".join(_member(request, m) for m in item.isr) + "]"
+
+
+def _member(request: AlterPartitionRequest, member: IsrMember) -> str:
+    if request.version < 3 or member.epoch < 0:
+        return str(member.broker)
+    return f"{member.broker}@{member.epoch}"
+
+
+def _alter_partition(body: AlterPartitionRequest) -> str:
+    items = "; ".join(
+        f"{i.partition} ISR {_members(body, i)}"
+        f" (leader epoch {i.leader_epoch}, partition epoch {i.partition_epoch})"
+        for i in body.items
+    )
+    return f"AlterPartition v{body.version} as epoch {body.broker_epoch}: {items}"
+
+
+def _alter_partition_reply(body: AlterPartitionResponse) -> str:
+    if not body.results:
+        return f"AlterPartition reply: {body.error.name}"
+    results = "; ".join(
+        f"{r.partition} {r.error.name}"
+        + (f" ISR {broker_list(r.isr)}, partition epoch {r.partition_epoch}" if not r.error else "")
+        for r in body.results
+    )
+    return f"AlterPartition reply: {results}"
+
+
+def _fetch(body: FetchRequest) -> str:
+    epoch = f", broker epoch {body.replica_epoch}" if body.version >= 15 else ""
+    return f"Fetch v{body.version}: {body.partition} from offset {body.offset}{epoch}"
+
+
+def _fetch_reply(body: FetchResponse) -> str:
+    if body.error:
+        return f"Fetch reply: {body.error.name}"
+    if body.diverging is not None:
+        return f"Fetch reply: the logs part at offset {body.diverging.offset}"
+    records = f"up to offset {body.records.end}" if body.records.epochs else "nothing new"
+    return f"Fetch reply: {records}, high watermark {body.high_watermark}"
+
+
+def _registration(body: BrokerRegistrationRequest) -> str:
+    return f"BrokerRegistration of broker {body.broker}, incarnation {body.incarnation}"
+
+
+def _registration_reply(body: BrokerRegistrationResponse) -> str:
+    answer = body.error.name if body.error else f"broker epoch {body.broker_epoch}"
+    return f"BrokerRegistration reply: {answer}"
+
+
+def _heartbeat(body: BrokerHeartbeatRequest) -> str:
+    wishes = [
+        w for w, on in (("fenced", body.want_fence), ("shut down", body.want_shut_down)) if on
+    ]
+    wants = f", wants to be {' and '.join(wishes)}" if wishes else ""
+    return f"BrokerHeartbeat as epoch {body.broker_epoch}{wants}"
+
+
+def _heartbeat_reply(body: BrokerHeartbeatResponse) -> str:
+    if body.error:
+        return f"BrokerHeartbeat reply: {body.error.name}"
+    state = "fenced" if body.is_fenced else "unfenced"
+    return f"BrokerHeartbeat reply: {state}{', shut down now' if body.should_shut_down else ''}"
+
+
+_BODIES: dict[type, Callable[[Any], str]] = {
+    AlterPartitionRequest: _alter_partition,
+    AlterPartitionResponse: _alter_partition_reply,
+    FetchRequest: _fetch,
+    FetchResponse: _fetch_reply,
+    BrokerRegistrationRequest: _registration,
+    BrokerRegistrationResponse: _registration_reply,
+    BrokerHeartbeatRequest: _heartbeat,
+    BrokerHeartbeatResponse: _heartbeat_reply,
+    ElectLeadersRequest: lambda b: f"ElectLeaders {'UNCLEAN' if b.unclean else 'PREFERRED'}",
+    ElectLeadersResponse: lambda b: (
+        "ElectLeaders reply: " + ", ".join(f"{p} {e.name}" for p, e in b.results)
+    ),
+    MetadataUpdate: lambda b: f"metadata up to offset {b.offset}",
+}
+
+
+def _refused(e: facts.Refused) -> str:
+    where = f" for {e.partition}" if e.partition else ""
+    why = explain(e)
+    return (
+        f"{node_name(e.node)} refuses {e.request}{where}: {e.error.name}{'. ' + why if why else ''}"
+    )
+
+
+def _elected(e: facts.LeaderElected) -> str:
+    if e.leader == NO_LEADER:
+        return f"{e.partition} has no leader (leader epoch {e.leader_epoch})"
+    how = "is elected uncleanly" if e.unclean else "leads"
+    return f"broker {e.leader} {how} {e.partition} from leader epoch {e.leader_epoch} on"
+
+
+def _delivered(e: events.Delivered) -> str:
+    ghost = " (sent by a process that is gone)" if e.previous_incarnation else ""
+    sender, receiver = node_name(e.message.sender), node_name(e.receiver)
+    return f"{sender} -> {receiver}: {describe(e.body)}{ghost}"
+
+
+def _broken(e: events.PropertyBroken) -> str:
+    promised = "although it is promised" if e.promised else "which nothing promised here"
+    return f"property {e.property} is broken, {promised}: {e.detail}"
+
+
+_LIFE = {
+    "STARTING": "starts a new process",
+    "RECOVERY": "recovers its logs",
+    "RUNNING": "runs",
+    "PENDING_CONTROLLED_SHUTDOWN": "asks to be shut down",
+    "STOPPED": "stops cleanly",
+    "CRASHED": "crashes",
+}
+_SENTENCES: dict[type, Callable[[Any], str]] = {
+    facts.Refused: _refused,
+    facts.NotProposed: lambda e: (
+        f"broker {e.node} does not propose broker {e.follower} for {e.partition}. {explain(e)}"
+    ),
+    facts.IsrProposed: lambda e: (
+        f"broker {e.node} asks for ISR {broker_list(e.isr)} of {e.partition}"
+    ),
+    facts.IsrReverted: lambda e: (
+        f"broker {e.node} goes back to ISR {broker_list(e.isr)} of {e.partition} ({e.error.name})"
+    ),
+    facts.IsrStuck: lambda e: (
+        f"broker {e.node} waits with its proposal for newer metadata of {e.partition}"
+        f" ({e.error.name})"
+    ),
+    facts.RecordWritten: lambda e: f"controller writes {e.text} at offset {e.offset}",
+    facts.IsrChanged: lambda e: (
+        f"ISR of {e.partition} {broker_list(e.before)} -> {broker_list(e.after)}"
+        f" (partition epoch {e.partition_epoch})"
+    ),
+    facts.LeaderElected: _elected,
+    facts.BrokerChanged: lambda e: f"broker {e.broker} is {e.change} (broker epoch {e.epoch})",
+    facts.BecameLeader: lambda e: (
+        f"broker {e.node} begins to lead {e.partition} at offset {e.start_offset}"
+        f" (leader epoch {e.leader_epoch})"
+    ),
+    facts.BecameFollower: lambda e: (
+        f"broker {e.node} follows {'nobody' if e.leader < 0 else f'broker {e.leader}'}"
+        f" for {e.partition} (leader epoch {e.leader_epoch})"
+    ),
+    facts.Fetched: lambda e: (
+        f"broker {e.node} hears that broker {e.follower} has {e.partition} up to offset {e.offset}"
+        + (": caught up" if e.caught_up else "")
+    ),
+    facts.Appended: lambda e: f"broker {e.node} appends {span(e.first, e.last)} of {e.partition}",
+    facts.Truncated: lambda e: (
+        f"broker {e.node} truncates {span(e.first, e.last)} of {e.partition}"
+    ),
+    facts.Destroyed: lambda e: f"broker {e.node} loses {span(e.first, e.last)} of {e.partition}",
+    facts.HighWatermarkMoved: lambda e: (
+        f"high watermark of {e.partition} {e.before} -> {e.after} on broker {e.node}"
+    ),
+    facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
+    facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
+    events.Sent: lambda e: (
+        f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {describe(e.body)}"
+    ),
+    events.Delivered: _delivered,
+    events.Dropped: lambda e: f"{e.message} never arrives: {e.why}",
+    events.Happened: lambda e: e.text,
+    events.NotApplicable: lambda e: f"not applicable under these features: {e.text} ({e.reason})",
+    events.CommittedLost: lambda e: (
+        f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
+    ),
+    events.PropertyBroken: _broken,
+}

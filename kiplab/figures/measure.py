@@ -1,0 +1,70 @@
+"""How wide text is, without asking a browser: Helvetica's widths, which Arial and Liberation share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_PER_THOUSAND = {
+    191: "'",
+    222: "ijl",
+    260: "|",
+    278: "!,./:;I[\\]ft ·",
+    333: "()-`r",
+    334: "{}",
+    355: '"',
+    389: "*",
+    469: "^",
+    500: "Jckssvxyz",
+    556: "#$?_0123456789Labdeghnopqu–",  # noqa: RUF001
+    584: "+<=>~",
+    611: "FTZ",
+    667: "&ABEKPSVXY",
+    722: "CDHNRUw",
+    778: "GOQ",
+    833: "Mm",
+    889: "%",
+    944: "W",
+}
+_WIDTHS = {char: width for width, chars in _PER_THOUSAND.items() for char in chars}
+_OTHER = 1000
+_BOLD = 1.07
+LINE_HEIGHT = 1.3
+"""plotly's distance between lines, in font sizes."""
+_TAG = re.compile(r"<[^>]*>")
+
+
+def width_of(text: str, size: float, *, bold: bool = False) -> float:
+    """Pixels of the widest line of `text`, which may hold plotly's tags and ``<br>``."""
+    lines = text.split("<br>")
+    bold = bold or "<b>" in text
+    return max(_line(_TAG.sub("", line), size) for line in lines) * (_BOLD if bold else 1)
+
+
+def height_of(text: str, size: float) -> float:
+    """Pixels of all lines of `text`."""
+    return (text.count("<br>") + 1) * size * LINE_HEIGHT
+
+
+def wrapped(text: str, width: float, size: float) -> str | None:
+    """`text` with ``<br>`` between words so that it fits; None if a word is too wide by itself."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if _line(word, size) > width:
+            return None
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and _line(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "<br>".join(lines)
+
+
+def first_fit(candidates: Iterable[str], width: float, size: float) -> str:
+    """The first of `candidates` that fits on one line; empty if none does."""
+    return next((c for c in candidates if width_of(c, size) <= width), "")
+
+
+def _line(text: str, size: float) -> float:
+    plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return sum(_WIDTHS.get(char, _OTHER) for char in plain) * size / 1000

@@ -1,0 +1,155 @@
+"""Colours, fonts and sizes. Okabe and Ito's palette, and never a colour without a word or a shape.
+
+Fills that carry text, and text in a palette colour, are that colour darkened (light theme) or
+lightened (dark theme) until they reach a contrast of 4.5 to 1.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+OKABE_ITO = {
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky blue": "#56B4E9",
+    "bluish green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "vermillion": "#D55E00",
+    "reddish purple": "#CC79A7",
+}
+FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
+
+
+class Theme(msgspec.Struct, frozen=True):
+    """One colour per meaning; ``_text`` marks colours that text is written in."""
+
+    name: str
+    paper: str
+    text: str
+    muted: str
+    grid: str
+    line: str
+    epoch_fill: str
+    isr_fill: str
+    tile: str
+    tile_edge: str
+    band_edge: str
+    leader: str
+    leader_text: str
+    member: str
+    member_edge: str
+    member_text: str
+    hatch: str
+    message: str
+    refused: str
+    safe: str
+    safe_text: str
+    risk: str
+    risk_edge: str
+    risk_text: str
+    lost: str
+    lost_text: str
+    offline: str
+    box: str
+    veil: str
+    dot: str
+
+
+LIGHT = Theme(
+    name="light",
+    paper="#ffffff",
+    text="#1b1f23",
+    muted="#5b636b",
+    grid="#f0f1f3",
+    line="#9aa1a8",
+    epoch_fill="#e9f0fb",
+    isr_fill="#f0f2f4",
+    tile="#eceff2",
+    tile_edge="#7d858d",
+    band_edge="#16191c",
+    leader="#007a59",
+    leader_text="#ffffff",
+    member="#bfe5d8",
+    member_edge=OKABE_ITO["bluish green"],
+    member_text="#00402f",
+    hatch="#7d858d",
+    message=OKABE_ITO["blue"],
+    refused="#b34e00",
+    safe="#d3ece3",
+    safe_text="#00543d",
+    risk="#fbf6bf",
+    risk_edge="#b3a300",
+    risk_text="#5f5600",
+    lost="#f7d3bd",
+    lost_text="#9c3f00",
+    offline="#e4e7ea",
+    box="#ffffff",
+    veil="rgba(255,255,255,0.84)",
+    dot="#8b9299",
+)
+DARK = Theme(
+    name="dark",
+    paper="#14181c",
+    text="#e8eaed",
+    muted="#a3abb3",
+    grid="#20262b",
+    line="#6c757d",
+    epoch_fill="#1d2a3d",
+    isr_fill="#242a30",
+    tile="#22282e",
+    tile_edge="#8b949c",
+    band_edge="#e8eaed",
+    leader="#0b8f6b",
+    leader_text="#ffffff",
+    member="#12443a",
+    member_edge="#2cc295",
+    member_text="#c9f2e4",
+    hatch="#8b949c",
+    message=OKABE_ITO["sky blue"],
+    refused="#ff9a52",
+    safe="#16382f",
+    safe_text="#a8e6d1",
+    risk="#47420f",
+    risk_edge="#d8cb3a",
+    risk_text="#f3e97c",
+    lost="#55290f",
+    lost_text="#ffb285",
+    offline="#2c3339",
+    box="#14181c",
+    veil="rgba(20,24,28,0.84)",
+    dot="#6c757d",
+)
+THEMES = {"light": LIGHT, "dark": DARK}
+
+
+class Sizes(msgspec.Struct, frozen=True):
+    """Pixels. `narrow` figures use the smaller set."""
+
+    left: int
+    right: int
+    text: float
+    small: float
+    title: float
+    heading: float
+    strip: int
+    gap: int
+    tile: int
+    band: int
+
+
+WIDE = Sizes(122, 26, 11.5, 10.5, 14, 17, 21, 5, 62, 28)
+NARROW = Sizes(76, 14, 10, 9, 12, 14, 19, 4, 56, 24)
+NARROW_BELOW = 720
+
+
+def sizes_of(width: int) -> Sizes:
+    """The set for a figure of this width."""
+    return NARROW if width < NARROW_BELOW else WIDE
+
+
+def theme_of(name: str) -> Theme:
+    """The theme called `name`. Raises ValueError with the names there are."""
+    if name not in THEMES:
+        raise ValueError(f"there is no theme {name!r}; the themes are {', '.join(THEMES)}")
+    return THEMES[name]

@@ -1,0 +1,35 @@
+"""Small words that several rows share."""
+
+from __future__ import annotations
+
+from ..protocol.ids import BrokerId, node_name
+
+API_NAMES = {
+    "alter-partition": "AlterPartition",
+    "fetch": "Fetch",
+    "broker-registration": "BrokerRegistration",
+    "broker-heartbeat": "BrokerHeartbeat",
+    "elect-leaders": "ElectLeaders",
+    "metadata": "metadata",
+}
+
+
+def api_name(kind: str) -> str:
+    """``"AlterPartition reply"`` of ``"alter-partition-reply"``."""
+    name = API_NAMES.get(kind.removesuffix("-reply"), kind)
+    return f"{name} reply" if kind.endswith("-reply") else name
+
+
+def offsets(first: int, last: int) -> str:
+    """``offset 7`` or ``offsets 0–99``; offsets are inclusive."""
+    return f"offset {first}" if first == last else f"offsets {first}–{last}"  # noqa: RUF001
+
+
+def lane_of(node: int) -> str:
+    """The lane of a node: ``"broker 2"``, ``"controller"`` or ``"client"``."""
+    return node_name(BrokerId(node))
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 record``, ``10 records``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,169 @@
+"""One random timed schedule around the race of KAFKA-14139, as a play.
+
+A schedule says what goes wrong and when. What follows (heartbeats, sessions, registration, recovery,
+fetches, elections) is the engine's business, so one schedule can be run under any feature set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from random import Random
+from statistics import NormalDist
+
+import msgspec
+
+from ..plays.play import Play, Statement, split
+
+LEADER, FOLLOWER, PARTITION = 1, 2, "orders-0"
+_LATE_FETCHES = ("fetch",), (("from", str(FOLLOWER)), ("life", "2"))
+_REQUESTS = ("alter-partition",), (("from", str(LEADER)),)
+HOLD_REQUEST, ARRIVE = Statement("hold", *_REQUESTS), Statement("release", *_REQUESTS)
+HOLD_CATCH_UP, CATCH_UP = Statement("hold", *_LATE_FETCHES), Statement("release", *_LATE_FETCHES)
+START_FOLLOWER = Statement("start", (str(FOLLOWER),))
+CRASH_LEADER, START_LEADER = Statement("crash", (str(LEADER),)), Statement("start", (str(LEADER),))
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    """How the times around the race are drawn. All times are in milliseconds.
+
+    Nobody has published how slow a slow AlterPartition is, so most of these are chosen for
+    illustration: wide enough that every order of events turns up. They describe what happens given
+    that the follower crashes while the request is under way, and say nothing of how often it does.
+    """
+
+    request_median_ms: float = 16_000
+    """AlterPartition, from sending to the controller: log-normal. Chosen around the default session
+    of 9 s (broker.session.timeout.ms), so that it arrives on either side of each transition."""
+    request_sigma: float = 0.9
+    """Its spread; 0.9 puts one request in ten below 5 s and one in ten above 51 s. Chosen."""
+    crash_within: float = 0.9
+    """The follower crashes uniformly in the first part of the flight, up to this share: the window
+    that everything here is conditional on."""
+    restart_median_ms: float = 8_000
+    """From a crash to a process that runs again: log-normal. Chosen for a supervisor that restarts
+    processes; a machine that has to boot takes minutes."""
+    restart_sigma: float = 0.8
+    """Its spread. Chosen."""
+    catch_up_mean_ms: float = 20_000
+    """From the restart until the follower's fetches get through: exponential. Chosen; it stands for
+    the log to be copied, which depends on retention and throttling."""
+    leader_crashes: float = 0.85
+    """How often the leader crashes as well. Chosen: without it nothing can be lost."""
+    leader_crash_mean_ms: float = 12_000
+    """From the arrival of the request to the leader's crash: exponential. Chosen, short enough that
+    it often comes before the follower has caught up."""
+    tail_lost: float = 0.35
+    """How often the follower's crash takes what was not flushed: a loss of power rather than of a
+    process. Chosen; a process that dies keeps the page cache."""
+    disk_replaced: float = 0.15
+    """How often the follower comes back with an empty disk. Chosen."""
+    records: int = 100
+    """Committed records before the first event. Chosen, for round numbers in the picture."""
+    flushed: int = 60
+    """How many of them are on disk from the start. Chosen; Linux flushes after about 30 s."""
+    produced: int = 20
+    """Records written to the leader while the request is under way. Chosen."""
+    rest_ms: int = 15_000
+    """Calm at the end, longer than a session, so that what was lost comes to light."""
+
+
+def schedule(window: Window, seed: int, index: int) -> Play:
+    """The play of schedule `index` of `seed`: a function of the three arguments and nothing else."""
+    name = f"schedule {seed}/{index}"
+    return Play((*header(window), *_lines(_events(window, seed, index), window)), name)
+
+
+def header(window: Window) -> tuple[Statement, ...]:
+    """What every schedule of `window` begins with: the follower has just fallen out of the ISR."""
+    text = f"""\
+title    A random schedule around a delayed AlterPartition
+kafka    3.5
+broker   {LEADER}  epoch=40
+broker   {FOLLOWER}  epoch=41
+topic    orders  replicas=1,2  isr=1  leader=1  leader-epoch=5  partition-epoch=10  \
+log={window.records}@5  flushed={window.flushed}
+given    next-metadata-offset=56
+timed
+"""
+    return split(text).statements
+
+
+Timed = tuple[int, Statement]
+"""(milliseconds since the start, what happens then)."""
+
+
+def _events(window: Window, seed: int, index: int) -> tuple[Timed, ...]:
+    """What goes wrong, and when. Every draw is made whether it is used or not, in a fixed order."""
+    draw = _Draws(seed, index)
+    arrives = draw.log_normal(window.request_median_ms, window.request_sigma)
+    crash = 1 + draw.up_to(window.crash_within * arrives)
+    start = crash + draw.log_normal(window.restart_median_ms, window.restart_sigma)
+    caught_up = start + draw.exponential(window.catch_up_mean_ms)
+    disk = _disk(window, draw.uniform())
+    produce = draw.up_to(arrives)
+    leader_crashes = draw.uniform() < window.leader_crashes
+    leader_crash = arrives + draw.exponential(window.leader_crash_mean_ms)
+    leader_start = leader_crash + draw.log_normal(window.restart_median_ms, window.restart_sigma)
+    leader = (leader_crash, CRASH_LEADER), (leader_start, START_LEADER)
+    return (
+        (0, HOLD_REQUEST),
+        (0, HOLD_CATCH_UP),
+        (produce, Statement("produce", (PARTITION,), (("count", str(window.produced)),))),
+        (crash, Statement("crash", (str(FOLLOWER),), (("disk", disk),))),
+        (start, START_FOLLOWER),
+        (caught_up, CATCH_UP),
+        (arrives, ARRIVE),
+        *(leader if leader_crashes else ()),
+    )
+
+
+def _disk(window: Window, drawn: float) -> str:
+    if drawn < window.disk_replaced:
+        return "replaced"
+    return "tail-lost" if drawn < window.disk_replaced + window.tail_lost else "kept"
+
+
+def _lines(events: tuple[Timed, ...], window: Window) -> Iterator[Statement]:
+    """The events in the order of their times, with the time that passes between them."""
+    now = 0
+    for at, statement in sorted(events, key=lambda event: event[0]):
+        if at > now:
+            yield _advance(at - now)
+        yield statement
+        now = at
+    yield _advance(window.rest_ms)
+
+
+def _advance(ms: int) -> Statement:
+    return Statement("advance", (f"{ms}ms",))
+
+
+class _Draws:
+    """Uniform numbers of (seed, index), one after the other, through inverse distributions.
+
+    So a parameter moved by a little moves every schedule by a little, and nothing depends on how
+    a Python release happens to draw from a distribution.
+    """
+
+    def __init__(self, seed: int, index: int) -> None:
+        self._random = Random(f"kiplab schedule {seed} {index}")
+
+    def uniform(self) -> float:
+        """Above 0 and below 1."""
+        return max(self._random.random(), 1e-12)
+
+    def up_to(self, ms: float) -> int:
+        """Any time below `ms`."""
+        return int(self.uniform() * ms)
+
+    def exponential(self, mean_ms: float) -> int:
+        """At least 1 ms."""
+        return 1 + round(-mean_ms * math.log(self.uniform()))
+
+    def log_normal(self, median_ms: float, sigma: float) -> int:
+        """At least 1 ms."""
+        return 1 + round(median_ms * math.exp(sigma * _NORMAL.inv_cdf(self.uniform())))
+
+
+_NORMAL = NormalDist()

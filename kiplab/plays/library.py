@@ -1,0 +1,53 @@
+"""The plays that come with kiplab, and how a name, a file or a token becomes a play."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from ..protocol.features import Features
+from .errors import PlayError, nearest
+from .grammar import parse
+from .play import Play
+from .tokens import decode, is_token
+
+_FOLDER = files(__package__) / "scenarios"
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all plays, sorted."""
+    found = (entry.name for entry in _FOLDER.iterdir() if entry.name.endswith(".play"))
+    return tuple(sorted(name.removesuffix(".play") for name in found))
+
+
+@cache
+def load(name: str) -> Play:
+    """The play of this name. Raises PlayError that lists what there is."""
+    if name not in names():
+        raise PlayError(f"there is no play {name!r}", expected=nearest(name, names()))
+    return parse((_FOLDER / f"{name}.play").read_text(encoding="utf-8"), name)
+
+
+def find(source: str | Path) -> tuple[Play, Features | None]:
+    """(play, the features it was shared under or None) from a name, a file or a token."""
+    text = str(source)
+    if is_token(text):
+        return decode(text)
+    path = Path(text)
+    if text in names() or not (path.suffix or path.exists()):
+        return load(text), None
+    return read(path), None
+
+
+def read(path: Path) -> Play:
+    """The play in a file. Raises PlayError when it cannot be read."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except OSError as problem:
+        reason = problem.strerror or "it cannot be read"
+        raise PlayError(f"{path}: {reason}", expected="a play's name or file") from None
+    except UnicodeDecodeError:
+        raise PlayError(f"{path} is no text", expected="a play in UTF-8") from None
+    return parse(content, str(path))

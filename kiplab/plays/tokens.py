@@ -1,0 +1,82 @@
+"""Tokens: a whole run in one line that can be pasted anywhere.
+
+``kiplab1:`` + URL-safe base64 of (check sum, compressed JSON of the play's text and features).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+
+import msgspec
+from msgspec.structs import replace
+
+from ..protocol.features import Features
+from .errors import PlayError
+from .grammar import parse
+from .play import Play, format_play
+
+PREFIX, VERSION = "kiplab", 1
+UNPACKED_MAX = 400_000
+"""Bytes; a token that unpacks to more is refused before it costs memory."""
+
+
+class _Content(msgspec.Struct, frozen=True):
+    play: str
+    name: str = ""
+    features: Features | None = None
+
+
+def encode(play: Play, features: Features | None = None) -> str:
+    """The token of `play`, under `features` if they are not the play's own.
+
+    Comments are left out: a token is a run, not a manuscript.
+    """
+    bare = tuple(replace(s, comment=None) for s in play.statements if s.verb)
+    text = format_play(Play(bare, play.name))
+    packed = zlib.compress(msgspec.json.encode(_Content(text, play.name, features)), 9)
+    check = zlib.crc32(packed).to_bytes(4, "big")
+    return f"{PREFIX}{VERSION}:{base64.urlsafe_b64encode(check + packed).decode().rstrip('=')}"
+
+
+def decode(token: str) -> tuple[Play, Features | None]:
+    """(play, features or None). Raises PlayError, one sentence, for anything that is no token."""
+    content = _content(_payload(token.strip()))
+    return parse(content.play, content.name or "token"), content.features
+
+
+def is_token(text: str) -> bool:
+    """Whether `text` means to be a token."""
+    return text.strip().startswith(PREFIX) and ":" in text
+
+
+def _payload(token: str) -> bytes:
+    head, colon, body = token.partition(":")
+    version = head.removeprefix(PREFIX)
+    if not colon or not head.startswith(PREFIX) or not version.isdigit():
+        raise PlayError("this is no kiplab token", expected=f"one begins with {PREFIX}{VERSION}:")
+    if int(version) > VERSION:
+        raise PlayError(f"this token is of version {version}", expected="update kiplab to read it")
+    try:
+        return base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    except (binascii.Error, ValueError):
+        raise _damaged() from None
+
+
+def _content(payload: bytes) -> _Content:
+    check, packed = payload[:4], payload[4:]
+    if zlib.crc32(packed).to_bytes(4, "big") != check:
+        raise _damaged()
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(packed, UNPACKED_MAX)
+        if unpacker.unconsumed_tail:
+            raise PlayError("this token is too large", expected=f"at most {UNPACKED_MAX} bytes")
+        return msgspec.json.decode(data, type=_Content)
+    except (zlib.error, msgspec.DecodeError):
+        raise _damaged() from None
+
+
+def _damaged() -> PlayError:
+    return PlayError("this token is damaged", expected="copy it again, whole")

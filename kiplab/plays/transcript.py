@@ -1,0 +1,55 @@
+"""A run as text: one line per event, grouped under the line of the play that caused it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..engine import events
+from ..engine.explain import sentence
+from ..protocol import facts
+from .stage import Performed, Stage
+from .verdict import sentence as verdict_sentence
+from .verdict import verdict
+
+_QUIET = (events.Sent, facts.RecordWritten, facts.Registered)
+"""Said already by another event of the same move."""
+_ROUTINE = ("metadata", "fetch", "broker-heartbeat", "broker-heartbeat-reply", "fetch-reply")
+"""Messages whose arrival is told by what follows from it."""
+_MARKS: dict[type, str] = {
+    facts.Refused: "⊘",
+    facts.NotProposed: "⊘",
+    facts.LeaderElected: "★",
+    facts.IsrChanged: "±",
+    facts.Destroyed: "✕",
+    facts.Truncated: "✂",
+    events.Dropped: "✕",
+    events.CommittedLost: "▼",
+    events.PropertyBroken: "▲",
+    events.NotApplicable: "-",
+}
+
+
+def transcript(stage: Stage, *, every: bool = False) -> str:
+    """The whole run; `every` shows also what another line says already."""
+    lines = [_headline(stage), ""]
+    for performed in stage.performed:
+        lines += lines_of(stage, performed, every=every)
+    return "\n".join([*lines, "", f"{verdict(stage)}: {verdict_sentence(stage)}", ""])
+
+
+def lines_of(stage: Stage, performed: Performed, *, every: bool = False) -> Iterator[str]:
+    """The line of the play, then what followed from it."""
+    yield f"{performed.moment:>3}  {performed.statement.text}"
+    for event in stage.events_of(performed):
+        if every or not _goes_without_saying(event):
+            yield f"     {_MARKS.get(type(event), '·')} {sentence(event)}"
+
+
+def _goes_without_saying(event: events.Event) -> bool:
+    if isinstance(event, events.Delivered):
+        return event.message.kind in _ROUTINE and not event.previous_incarnation
+    return isinstance(event, _QUIET)
+
+
+def _headline(stage: Stage) -> str:
+    return f"{stage.play.title} (Kafka {stage.features.label()})"

@@ -1,0 +1,236 @@
+"""The engine's interfaces: step, why_not, enabled, settle, canonical, history, properties."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.engine import moves, properties
+from kiplab.engine.canonical import canonical
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
+from kiplab.engine.events import CommittedLost, PropertyBroken
+from kiplab.engine.history import History
+from kiplab.engine.possible import ImpossibleMoveError, why_not
+from kiplab.engine.settle import settle
+from kiplab.engine.step import step
+from kiplab.plays.library import load
+from kiplab.plays.runner import open_stage, run_play
+from kiplab.plays.stage import Stage
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.replica.state import Loss
+
+
+def opened(release: str = "3.5", play: str = "kafka-14139") -> Cluster:
+    return open_stage(load(play), parse_features(release)).cluster
+
+
+def ran(release: str, play: str = "kafka-14139", **switches: tuple[str, ...]) -> Stage:
+    return run_play(load(play), parse_features(release, **switches))
+
+
+def test_an_impossible_move_is_refused_with_its_reason() -> None:
+    cluster = opened()
+    for move in (moves.Start(1), moves.Crash(9), moves.Advance(5), moves.Heal(1, 2)):
+        reason = why_not(cluster, move)
+        assert reason
+        with pytest.raises(ImpossibleMoveError) as problem:
+            step(cluster, move)
+        assert problem.value.reason == reason
+
+
+def test_enabled_offers_only_what_can_be_done_and_always_in_the_same_order() -> None:
+    for recorded in ran("3.4").history.steps:
+        offered = enabled(recorded.cluster, EVERYTHING)
+        assert offered == enabled(recorded.cluster, EVERYTHING)
+        assert len(set(offered)) == len(offered)
+        for move in offered:
+            step(recorded.cluster, move)
+
+
+def test_a_menu_without_faults_left_offers_none() -> None:
+    menu = replace(EVERYTHING, faults_left=0)
+    assert not [m for m in enabled(opened(), menu) if isinstance(m, moves.FAULTS)]
+    assert (
+        enabled(opened(), Menu(messages=(), expire=False, start=False, finish_recovery=False)) == ()
+    )
+
+
+def test_messages_of_one_connection_arrive_in_order() -> None:
+    cluster = opened()
+    for _ in range(2):
+        cluster = step(cluster, moves.Fire(2, moves.Timer.FETCH)).cluster
+    first, second = (m.name for m in cluster.messages)
+    assert why_not(cluster, moves.Deliver(first)) is None
+    assert "ahead of it" in (why_not(cluster, moves.Deliver(second)) or "")
+
+
+def test_a_retry_may_overtake_the_request_it_repeats() -> None:
+    cluster = step(opened(), moves.Fire(2, moves.Timer.FETCH)).cluster
+    cluster = step(cluster, moves.Deliver(cluster.messages[0].name)).cluster
+    request = next(m.name for m in cluster.messages if m.name.kind == "alter-partition")
+    cluster = step(cluster, moves.Duplicate(request)).cluster
+    retry = next(
+        m.name for m in cluster.messages if m.name.kind == request.kind and m.name != request
+    )
+    accepted = step(cluster, moves.Deliver(retry)).cluster
+    late = step(accepted, moves.Deliver(request))
+    assert late.cluster.controller is accepted.controller
+    assert "INVALID_UPDATE_VERSION" in str(late.events)
+
+
+def test_a_crash_closes_the_channels_to_the_dead_but_not_from_it() -> None:
+    cluster = step(opened(), moves.Fire(2, moves.Timer.FETCH)).cluster
+    cluster = step(cluster, moves.Deliver(cluster.messages[0].name)).cluster
+    kinds = {m.name.kind for m in cluster.messages}
+    assert kinds == {"fetch-reply", "alter-partition"}
+    after = step(cluster, moves.Crash(2)).cluster
+    assert {m.name.kind for m in after.messages} == {"alter-partition"}
+    after = step(cluster, moves.Crash(1)).cluster
+    assert {m.name.kind for m in after.messages} == kinds
+
+
+def test_what_a_crash_takes() -> None:
+    cluster = opened()
+    cluster = step(cluster, moves.Produce("orders-0", 1, 7)).cluster
+
+    def end(loss: Loss) -> int:
+        return step(cluster, moves.Crash(1, loss)).cluster.brokers[0].durable.replicas[0].log.end
+
+    assert (end(Loss.NOTHING), end(Loss.UNFLUSHED), end(Loss.DISK)) == (107, 100, 0)
+
+
+def test_a_link_that_is_cut_keeps_what_is_on_it() -> None:
+    cluster = step(opened(), moves.Fire(2, moves.Timer.FETCH)).cluster
+    cluster = step(cluster, moves.Cut(1, 2)).cluster
+    assert why_not(cluster, moves.Deliver(cluster.messages[0].name)) is not None
+    cluster = step(cluster, moves.Heal(2, 1)).cluster
+    assert why_not(cluster, moves.Deliver(cluster.messages[0].name)) is None
+
+
+def test_settle_heals_a_crash() -> None:
+    cluster = step(opened("3.9", "last-replica"), moves.Crash(2, Loss.DISK)).cluster
+    rested = settle(cluster)
+    state = rested.controller.partitions[0]
+    assert set(state.isr) == {1, 2, 3}
+    assert not rested.messages
+    assert {b.durable.replicas[0].log.end for b in rested.brokers} == {100}
+    assert canonical(settle(rested)) == canonical(rested)
+
+
+def test_settle_does_not_restore_what_was_lost() -> None:
+    rested = settle(ran("3.4").cluster)
+    assert rested.controller.partitions[0].leader == 2
+    assert {b.durable.replicas[0].log.end for b in rested.brokers} == {0}
+
+
+def test_canonical_forgets_how_things_are_numbered() -> None:
+    def shifted(offset: int) -> Cluster:
+        text = (
+            "\n".join(f"broker {b} epoch={offset + b}" for b in (1, 2))
+            + f"\ntopic t replicas=1,2 isr=1 leader-epoch={offset} partition-epoch={offset} log=5@{offset}\n"
+        )
+        from kiplab.plays.grammar import parse
+
+        lines = "hold alter-partition from=1\nfetch 2\ncrash 2 disk=replaced\nexpire 2\nstart 2\n"
+        return run_play(parse(text + lines)).cluster
+
+    assert shifted(10) != shifted(700)
+    assert canonical(shifted(10)) == canonical(shifted(700))
+
+
+def test_canonical_keeps_what_differs() -> None:
+    one, other = ran("3.4").cluster, ran("3.5").cluster
+    assert canonical(one) != canonical(replace(other, features=one.features))
+
+
+def test_history_seeks_undoes_and_forks() -> None:
+    history = History(opened())
+    history = history.do(moves.Crash(2)).do(moves.ExpireSession(2)).do(moves.Start(2))
+    assert history.undo().at == 2
+    assert history.seek(99).at == 3
+    assert history.seek(-5).cluster == history.start
+    assert len(history.seek(1).steps) == 3, "seeking forgets nothing"
+    other = history.seek(1).do(moves.Start(2))
+    assert [type(s.move) for s in other.steps] == [moves.Crash, moves.Start]
+    assert len(history.steps) == 3, "a fork leaves the history it came from alone"
+    assert history.seek(1).fork().steps == history.steps[:1]
+
+
+def test_equal_runs_in_another_process_and_under_another_hash_seed() -> None:
+    code = (
+        "import hashlib\n"
+        "from kiplab.plays.library import load\n"
+        "from kiplab.plays.runner import run_play\n"
+        "from kiplab.protocol.features import parse_features\n"
+        "stage = run_play(load('kafka-14139'), parse_features('3.4'))\n"
+        "print(hashlib.sha256(repr(stage.history).encode()).hexdigest())\n"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4242")
+    }
+    assert len(digests) == 1
+
+
+# --- properties ---------------------------------------------------------------------------------
+
+
+def first_break(stage: Stage, id: str) -> PropertyBroken | None:
+    found = (e for e in stage.events if isinstance(e, PropertyBroken) and e.property == id)
+    return next(found, None)
+
+
+def test_the_race_breaks_candidates_first_and_durability_later() -> None:
+    stage = ran("3.4")
+    order = [e.property for e in stage.events if isinstance(e, PropertyBroken)]
+    assert order == [
+        "electable-holds-committed",
+        "no-stale-epoch-in-isr",
+        "no-committed-record-lost",
+    ]
+
+
+def test_without_its_guards_nothing_is_promised() -> None:
+    broken = first_break(ran("3.5", off=("903",)), "no-committed-record-lost")
+    assert broken is not None
+    assert not broken.promised
+
+
+def test_with_every_guard_the_same_break_would_be_a_bug() -> None:
+    """The promise is live: take a guard away behind the features' back, and it says so."""
+    stage = ran("3.5", off=("903",))
+    cluster = replace(stage.history.start, features=parse_features("3.5"))
+    assert properties.is_promised(
+        properties.NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=False
+    )
+
+
+def test_the_last_replica_is_a_loss_that_nothing_promised_to_prevent() -> None:
+    stage = ran("3.9", "last-replica")
+    broken = first_break(stage, "no-committed-record-lost")
+    assert broken is not None
+    assert not broken.promised
+    assert any(isinstance(e, CommittedLost) for e in stage.events)
+    assert stage.cluster.observed[0].excused
+
+
+def test_every_guard_a_property_needs_exists() -> None:
+    for found in properties.PROPERTIES.values():
+        assert set(found.needs) <= set(GUARDS)
+        assert found.promise
+        assert found.sentence.endswith(".")
+
+
+def test_progress_never_hurts() -> None:
+    assert not [m for m in enabled(opened(), PROGRESS) if isinstance(m, moves.FAULTS)]

@@ -1,0 +1,63 @@
+"""Every play that comes with kiplab: its expectations under every feature set it speaks of, and
+its transcript, word for word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kiplab.plays.library import load, names
+from kiplab.plays.runner import run_play
+from kiplab.plays.transcript import transcript
+from kiplab.plays.values import feature_set
+from kiplab.plays.verdict import breaks_promise
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def bound_to(name: str) -> list[str]:
+    """The feature sets a play's expectations name; "" is its own."""
+    said = (s.words[0] for s in load(name).statements if s.verb == "expect" and s.words)
+    return ["", *sorted({word for word in said if word.startswith("@")})]
+
+
+CASES = [(name, features) for name in names() for features in bound_to(name)]
+
+
+@pytest.mark.parametrize(("name", "features"), CASES, ids=lambda value: value or "own")
+def test_what_a_play_expects_holds(name: str, features: str) -> None:
+    stage = run_play(load(name), feature_set(features) if features else None)
+    failed = [
+        f"line {e.line}: {e.text}: {e.found}" for e in stage.expectations if e.status == "failed"
+    ]
+    assert not failed
+    assert any(e.status == "held" for e in stage.expectations)
+
+
+@pytest.mark.parametrize(("name", "features"), CASES, ids=lambda value: value or "own")
+def test_transcript_is_the_golden_one(name: str, features: str, rewrite: bool) -> None:
+    stage = run_play(load(name), feature_set(features) if features else None)
+    file = GOLDEN / f"{name}{features.replace('/', '_')}.txt"
+    text = transcript(stage, every=True)
+    if rewrite:
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def test_no_golden_transcript_is_left_over() -> None:
+    wanted = {f"{name}{features.replace('/', '_')}.txt" for name, features in CASES}
+    assert {file.name for file in GOLDEN.iterdir()} == wanted
+
+
+@pytest.mark.parametrize("release", ["3.5", "3.6", "3.7", "3.8", "3.9"])
+@pytest.mark.parametrize("name", names())
+def test_no_promise_breaks_from_kip_903_on(name: str, release: str) -> None:
+    assert not breaks_promise(run_play(load(name), feature_set(f"@{release}")))
+
+
+def test_every_play_has_a_title_and_a_question() -> None:
+    for name in names():
+        play = load(name)
+        assert play.title != name
+        assert play.question.endswith("?"), name

@@ -1,0 +1,257 @@
+"""A broker 101 that leads, driven one fetch, check, answer or metadata update at a time.
+
+Registered epoch of broker n = 1000 + n. A "generic cache" of the vectors is a cluster whose
+followers send no broker epoch (Fetch 13); a "KRaft cache" one whose followers do (Fetch 15).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import Fact
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from kiplab.protocol.kraft.broker import metadata_arrived
+from kiplab.protocol.kraft.state import PartitionRegistration, Registration
+from kiplab.protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    AlterPartitionResult,
+    FetchRequest,
+    FetchResponse,
+    MetadataUpdate,
+    Send,
+)
+from kiplab.protocol.replica import isr_manager, log, place
+from kiplab.protocol.replica.fetching import serve_fetch
+from kiplab.protocol.replica.leader import move_high_watermark, propose_shrink
+from kiplab.protocol.replica.state import (
+    Broker,
+    Durable,
+    DurableReplica,
+    Leading,
+    Lifecycle,
+    RemoteReplica,
+    Replica,
+    Volatile,
+    log_of,
+    replica_of,
+)
+from tests.protocol.building import partition
+
+GENERIC, KRAFT = 13, 15
+T0 = 100_000
+"""When 101 became leader, in ms."""
+NAME = "test-topic-0"
+ME = BrokerId(101)
+
+
+def log_of_length(count: int, epoch: int = 4) -> log.Log:
+    return log.append(log.EMPTY, LeaderEpoch(epoch), count) if count else log.EMPTY
+
+
+class Stage:
+    """`requests` are the AlterPartition requests sent so far, `facts` what the last act reported.
+
+    `fenced` and `leaving` are what the metadata cache shows of followers; set them any time.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        replicas: Sequence[int],
+        isr: Sequence[int],
+        *,
+        cache: int = GENERIC,
+        le: int = 5,
+        pe: int = 1,
+        records: int = 10,
+        record_epoch: int = 4,
+        hw: int = 0,
+        min_isr: int = 1,
+    ) -> None:
+        self.features, self.cache, self.now, self.offset = features, cache, T0, 0
+        self.min_isr = min_isr
+        self.requests: list[AlterPartitionRequest] = []
+        self.facts: tuple[Fact, ...] = ()
+        durable = DurableReplica(NAME, log_of_length(records, record_epoch), Offset(hw))
+        process = Volatile(
+            lifecycle=Lifecycle.RUNNING,
+            epoch=BrokerEpoch(1000 + ME),
+            ready_to_unfence=True,
+            published=True,
+        )
+        self.broker = Broker(ME, durable=Durable((durable,)), process=process)
+        self.metadata(replicas, isr, le=le, pe=pe)
+
+    # what happens to it
+
+    def metadata(
+        self,
+        replicas: Sequence[int],
+        isr: Sequence[int],
+        *,
+        le: int,
+        pe: int,
+        leader: int = ME,
+        fenced: Iterable[int] = (),
+        leaving: Iterable[int] = (),
+    ) -> None:
+        """The partition as metadata has it now; `fenced` and `leaving` as the cache shows them."""
+        self.offset += 1
+        state = partition(NAME, list(replicas), list(isr), leader, le=le, pe=pe)
+        state = replace(state, min_insync_replicas=self.min_isr)
+        self._arrives(state, self._registered(replicas, fenced, leaving))
+
+    def cache_shows(self, *, fenced: Iterable[int] = (), leaving: Iterable[int] = ()) -> None:
+        """The metadata cache learns of followers; the partition is as it was."""
+        self.offset += 1
+        known = self.process.image
+        assert known is not None
+        state = known.partitions[0]
+        self._arrives(state, self._registered(state.replicas, fenced, leaving))
+
+    def fetch(
+        self,
+        follower: int,
+        offset: int,
+        *,
+        epoch: int | None = None,
+        leader_epoch: int | None = None,
+        last_fetched: int = -1,
+    ) -> FetchResponse:
+        """The follower fetches; `leader_epoch` -1 is a request without one."""
+        held = self.replica.leader_epoch
+        request = FetchRequest(
+            version=self.cache,
+            partition=NAME,
+            replica=BrokerId(follower),
+            replica_epoch=BrokerEpoch(1000 + follower if epoch is None else epoch),
+            leader_epoch=LeaderEpoch(held if leader_epoch is None else leader_epoch),
+            offset=Offset(offset),
+            last_fetched_epoch=LeaderEpoch(last_fetched),
+        )
+        effect = serve_fetch(self.broker, request, self.features, self.now)
+        reply = self._done(effect)[0].body
+        assert isinstance(reply, FetchResponse)
+        return reply
+
+    def shrink_check(self) -> None:
+        """The periodic maybeShrinkIsr."""
+        here = place.here(self.broker, self.features, self.now)
+        replica, item, _ = propose_shrink(here, self.replica, log_of(self.broker, NAME))
+        if item is not None:
+            broker = place.with_replica(self.broker, replica)
+            self._done(isr_manager.submit(broker, item, self.features))
+
+    def append(self, count: int) -> None:
+        """Records are produced to it."""
+        longer = log.append(log_of(self.broker, NAME), self.replica.leader_epoch, count)
+        self.broker = place.with_log(self.broker, NAME, longer)
+        here = place.here(self.broker, self.features, self.now)
+        replica, _ = move_high_watermark(here, self.replica, longer)
+        self.broker = place.with_replica(self.broker, replica)
+
+    def completes(self, isr: Sequence[int], *, le: int = 5, pe: int = 2) -> None:
+        """The controller answers NONE with this state."""
+        self._answered(
+            AlterPartitionResult(
+                partition=NAME,
+                leader=ME,
+                leader_epoch=LeaderEpoch(le),
+                partition_epoch=PartitionEpoch(pe),
+                isr=tuple(BrokerId(b) for b in isr),
+            )
+        )
+
+    def fails(self, error: KafkaError) -> None:
+        """The controller answers with an error for the partition."""
+        self._answered(AlterPartitionResult(NAME, error))
+
+    # what can be seen of it
+
+    @property
+    def process(self) -> Volatile:
+        return place.process_of(self.broker)
+
+    @property
+    def replica(self) -> Replica:
+        found = replica_of(self.broker, NAME)
+        assert found is not None
+        return found
+
+    @property
+    def leading(self) -> Leading:
+        assert self.replica.leading is not None
+        return self.replica.leading
+
+    @property
+    def isr(self) -> list[int]:
+        return list(self.leading.isr_state.isr)
+
+    @property
+    def maximal(self) -> list[int]:
+        """In id order: what counts is the set."""
+        return sorted(self.leading.isr_state.maximal)
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether a proposal is pending."""
+        return self.leading.isr_state.sent is not None
+
+    @property
+    def queue(self) -> int:
+        return len(self.process.items)
+
+    @property
+    def high_watermark(self) -> int:
+        return self.replica.high_watermark
+
+    @property
+    def proposed(self) -> dict[int, int]:
+        """Member and broker epoch of the ISR last asked for."""
+        return {m.broker: m.epoch for m in self.requests[-1].items[0].isr}
+
+    def remote(self, follower: int) -> RemoteReplica:
+        return next(r for r in self.leading.remotes if r.broker == follower)
+
+    def is_committed(self, isr: Sequence[int]) -> bool:
+        """Committed, nothing in flight, nothing queued."""
+        return (self.isr, self.in_flight, self.queue) == (list(isr), False, 0)
+
+    def is_pending(self, isr: Sequence[int], maximal: Sequence[int]) -> bool:
+        return self.in_flight and (self.isr, self.maximal) == (list(isr), list(maximal))
+
+    def _registered(
+        self, replicas: Iterable[int], fenced: Iterable[int], leaving: Iterable[int]
+    ) -> tuple[Registration, ...]:
+        out, going = set(fenced), set(leaving)
+        return tuple(
+            Registration(BrokerId(b), BrokerEpoch(1000 + b), 1, b in out, b in going)
+            for b in sorted(replicas)
+        )
+
+    def _arrives(
+        self, state: PartitionRegistration, registrations: tuple[Registration, ...]
+    ) -> None:
+        update = MetadataUpdate(
+            offset=self.offset, registrations=registrations, partitions=(state,)
+        )
+        self._done(metadata_arrived(self.broker, update, self.features, self.now))
+
+    def _answered(self, result: AlterPartitionResult) -> None:
+        request = self.requests[-1]
+        response = AlterPartitionResponse(version=request.version, results=(result,))
+        self._done(isr_manager.answered(self.broker, response, request, self.features, self.now))
+
+    def _done(self, effect: Any) -> tuple[Send, ...]:
+        self.broker, sends, self.facts = effect
+        self.requests += [s.body for s in sends if isinstance(s.body, AlterPartitionRequest)]
+        return tuple(sends)
+
+
+def both(features: Features, **given: int) -> Stage:
+    """101 and 102 in the ISR, 102 has not fetched."""
+    return Stage(features, [101, 102], [101, 102], **given)

@@ -1,0 +1,101 @@
+"""Releases, metadata versions and guards: what acts where."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.protocol.features import UnknownFeatureError, parse_features
+from kiplab.protocol.guards import GUARDS, GuardKind, named, releases_of
+from kiplab.protocol.ids import CONTROLLER, BrokerId
+from kiplab.protocol.releases import RELEASES
+
+
+@pytest.mark.parametrize(
+    ("kafka", "alter_partition", "fetch"),
+    [
+        ("3.2", 1, 13),
+        ("3.3", 2, 13),
+        ("3.4", 2, 13),
+        ("3.5", 3, 15),
+        ("3.5/3.5-IV0", 3, 14),
+        ("3.5/3.4-IV0", 3, 13),
+        ("3.9", 3, 17),
+    ],
+)
+def test_versions_on_the_wire(kafka: str, alter_partition: int, fetch: int) -> None:
+    """kraft.md section 0: AlterPartition is negotiated, Fetch is gated by metadata version."""
+    features = parse_features(kafka)
+    assert features.alter_partition_version(BrokerId(1)) == alter_partition
+    assert features.fetch_version() == fetch
+
+
+def test_a_mixed_cluster_speaks_the_older_version() -> None:
+    from msgspec.structs import replace
+
+    features = replace(parse_features("3.5"), nodes=((BrokerId(2), "3.4"),))
+    assert features.alter_partition_version(BrokerId(1)) == 3
+    assert features.alter_partition_version(BrokerId(2)) == 2
+    assert "903.leader-epoch" in features.active(BrokerId(1))
+    assert "903.leader-epoch" not in features.active(BrokerId(2))
+
+
+def test_a_bare_number_means_refusals_and_rules_never_alternatives() -> None:
+    assert set(named("903")) == {
+        "903.controller-epoch",
+        "903.fetch-epoch",
+        "903.leader-epoch",
+    }
+    assert named("KIP-903") == named("903")
+    assert named("903.bump-leader-epochs") == ("903.bump-leader-epochs",)
+    assert named("904") == ()
+
+
+def test_switching_a_guard_on_lifts_what_it_requires() -> None:
+    features = parse_features("3.4", on=("903",))
+    assert features.alter_partition_version(BrokerId(1)) == 3
+    assert features.fetch_version() == 15
+    assert set(named("903")) <= features.active(CONTROLLER)
+
+
+def test_the_metadata_version_alone_switches_the_fetch_epoch() -> None:
+    active = parse_features("3.5/3.4-IV0").active(BrokerId(1))
+    assert "903.controller-epoch" in active
+    assert "903.fetch-epoch" not in active
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_alternatives_never_act_by_themselves(release: str) -> None:
+    odd = {g.id for g in GUARDS.values() if g.kind not in (GuardKind.REFUSAL, GuardKind.RULE)}
+    assert not parse_features(release).active(CONTROLLER) & odd
+
+
+@pytest.mark.parametrize(
+    ("kafka", "said"),
+    [("3.1", "3.2, 3.3"), ("3.5/9.9-IV0", "3.5-IV2"), ("3.4/3.5-IV1", "latest is 3.4-IV0")],
+)
+def test_what_does_not_exist_is_refused_with_what_does(kafka: str, said: str) -> None:
+    with pytest.raises(UnknownFeatureError, match=said):
+        parse_features(kafka)
+
+
+@pytest.mark.parametrize(
+    ("label", "off", "on"),
+    [
+        ("3.5", (), ()),
+        ("3.5 -903", ("903",), ()),
+        ("3.5 -841 -903", ("903", "841"), ()),
+        ("3.5 +903.epoch-from-metadata", (), ("903.epoch-from-metadata",)),
+        ("3.5/3.4-IV0", (), ()),
+    ],
+)
+def test_labels_read_like_the_command_line(
+    label: str, off: tuple[str, ...], on: tuple[str, ...]
+) -> None:
+    assert parse_features(label.split()[0], off=off, on=on).label() == label
+
+
+def test_every_guard_says_what_it_is() -> None:
+    for guard in GUARDS.values():
+        assert guard.clause.endswith("."), guard.id
+        assert (guard.error is not None) == (guard.kind is GuardKind.REFUSAL)
+        assert releases_of(guard) in ("all", "never built") or "and later" in releases_of(guard)

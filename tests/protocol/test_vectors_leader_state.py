@@ -1,0 +1,155 @@
+"""The leader's high watermark, the metadata it applies, and whose fetches it serves.
+
+Fetches of consumers (L32e to L32l) are not modelled. Tests without a vector's id follow the
+specification where no vector goes.
+"""
+
+import pytest
+
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.features import Features
+from kiplab.protocol.messages import FetchRequest
+from kiplab.protocol.replica import fetching
+from tests.protocol.building import vector, vectors
+from tests.protocol.leading import KRAFT, T0, Stage, both
+
+E = KafkaError
+
+# --- the high watermark ---------------------------------------------------------------------------
+
+
+@vectors(
+    "fenced leaving mark",
+    ("L25a", "3.6-3.9", [], [], 10),
+    ("L25b", "3.6-3.9", [102], [], 20),
+    ("L25c", "3.6-3.9", [], [102], 20),
+)
+def test_l25_records_do_not_wait_for_an_ineligible_follower(
+    fenced: list[int], leaving: list[int], mark: int, features: Features
+) -> None:
+    stage = both(features, cache=KRAFT)
+    stage.fetch(102, 10)
+    stage.append(10)
+    stage.now = T0 + 20_000
+    stage.metadata([101, 102], [101], le=5, pe=2, fenced=fenced, leaving=leaving)
+    assert stage.is_committed([101])
+    assert (stage.replica.partition_epoch, stage.high_watermark) == (2, mark)
+
+
+@vector("L26a-b", "3.7-3.9")
+def test_l26_records_wait_for_min_insync_replicas(features: Features) -> None:
+    stage = Stage(features, [101, 102, 103], [101, 102], cache=KRAFT, min_isr=3)
+    stage.fetch(102, 10)
+    stage.fetch(103, 10)
+    assert stage.is_pending([101, 102], [101, 102, 103]), "L26a"
+    assert (len(stage.requests), stage.high_watermark) == (1, 0), "L26a"
+    stage.completes([101, 102, 103])
+    assert stage.is_committed([101, 102, 103]), "L26b"
+    assert stage.high_watermark == 10, "L26b"
+
+
+@vector("maximal-isr", "3.2-3.9")
+def test_records_wait_for_a_proposed_member(features: Features) -> None:
+    stage = Stage(features, [101, 102], [101], hw=10)
+    stage.fetch(102, 10)
+    assert stage.is_pending([101], [101, 102])
+    stage.now = T0 + 30_001
+    stage.append(10)
+    assert stage.high_watermark == 10
+    stage.fails(E.OPERATION_NOT_ATTEMPTED)
+    assert stage.is_committed([101])
+    assert stage.high_watermark == 20
+
+
+# --- metadata -------------------------------------------------------------------------------------
+
+
+@vector("L27", "3.3-3.9")
+def test_l27_an_older_partition_epoch_is_ignored(features: Features) -> None:
+    stage = Stage(features, [101], [101], le=8, records=0)
+    before = stage.replica
+    stage.metadata([101], [101], le=8, pe=0)
+    assert stage.replica is before
+    assert (before.leader_epoch, before.partition_epoch) == (8, 1)
+
+
+@vector("L28", "3.3-3.9")
+def test_l28_follower_state_is_kept_within_a_leader_epoch(features: Features) -> None:
+    stage = Stage(features, [101, 102], [101], le=8, records=0)
+    stage.fetch(102, 0)
+    stage.metadata([101, 102], [101], le=8, pe=2)
+    assert (stage.replica.leader_epoch, stage.replica.partition_epoch, stage.isr) == (8, 2, [101])
+    assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (0, T0)
+
+
+@vector("L29", "3.3-3.9")
+def test_l29_the_epoch_start_is_kept_within_a_leader_epoch(features: Features) -> None:
+    stage = Stage(features, [101, 102], [101], le=8, records=0)
+    stage.append(2)
+    stage.metadata([101, 102], [101], le=8, pe=2)
+    assert (stage.replica.partition_epoch, stage.leading.start_offset) == (2, 0)
+
+
+@vector("L30", "3.3-3.9")
+def test_l30_a_follower_knows_nothing_of_other_followers(features: Features) -> None:
+    stage = Stage(features, [101, 102, 103], [101, 102, 103], le=1, records=0)
+    assert [r.broker for r in stage.leading.remotes] == [102, 103]
+    stage.metadata([101, 102, 103], [101, 102, 103], le=2, pe=2, leader=102)
+    follower = stage.replica
+    assert (follower.leader, follower.leader_epoch, follower.partition_epoch) == (102, 2, 2)
+    assert follower.leading is None
+    assert follower.replicas == (101, 102, 103)
+
+
+# --- whose fetch is served ------------------------------------------------------------------------
+
+
+@vectors(
+    "follower leader_epoch",
+    ("L31c", "3.3-3.9", 103, 8),
+    ("L31d", "3.3-3.9", 104, -1),
+)
+def test_l31_an_added_replica_is_served(
+    follower: int, leader_epoch: int, features: Features
+) -> None:
+    stage = Stage(features, [101, 102], [101, 102], le=8, records=0)
+    stage.metadata([101, 102, 103, 104], [101, 102], le=8, pe=2)
+    assert stage.fetch(follower, 0, leader_epoch=leader_epoch).error is E.NONE
+    assert stage.remote(follower).end == 0
+
+
+@vectors(
+    "leader_epoch error",
+    ("L32a", "3.3-3.9", -1, E.NONE),
+    ("L32b", "3.3-3.9", 5, E.NONE),
+    ("L32c", "3.3-3.9", 4, E.FENCED_LEADER_EPOCH),
+    ("L32d", "3.3-3.9", 6, E.UNKNOWN_LEADER_EPOCH),
+)
+def test_l32_the_leader_epoch_of_a_fetch(
+    leader_epoch: int, error: KafkaError, features: Features
+) -> None:
+    stage = both(features, records=0)
+    assert stage.fetch(102, 0, leader_epoch=leader_epoch).error is error
+    assert stage.remote(102).end == (0 if error is E.NONE else -1)
+
+
+@pytest.mark.parametrize(
+    ("metadata_version", "version"),
+    [
+        ("3.0-IV1", 12),
+        ("3.1-IV0", 13),
+        ("3.4-IV0", 13),
+        ("3.5-IV0", 14),
+        ("3.5-IV1", 15),
+        ("3.7-IV3", 15),
+        ("3.7-IV4", 16),
+        ("3.9-IV0", 17),
+    ],
+)
+def test_the_metadata_version_gates_the_fetch_version(metadata_version: str, version: int) -> None:
+    features = Features("3.9", metadata_version)
+    stage = both(features)
+    stage.metadata([101, 102], [101, 102], le=6, pe=2, leader=102)
+    _, (send,), _ = fetching.fetch(stage.broker, features)
+    assert isinstance(send.body, FetchRequest)
+    assert (send.receiver, send.body.version, send.body.replica_epoch) == (102, version, 1101)

@@ -1,0 +1,125 @@
+"""The command contract: exit codes, one JSON object on stdout, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kiplab.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_kafka_14139_loses_records_on_3_4(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "play", "kafka-14139", "--kafka", "3.4", "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert report["verdict"] == "loss"
+    assert report["lost"] == [{"partition": "orders-0", "first": 0, "last": 99}]
+
+
+def test_kafka_14139_is_refused_on_3_5(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "play", "kafka-14139", "--kafka", "3.5", "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert report["verdict"] == "safe"
+    assert report["lost"] == []
+    assert report["refused"] == [
+        {
+            "guard": "903.controller-epoch",
+            "error": "INELIGIBLE_REPLICA",
+            "request": "alter-partition",
+            "compared": [{"name": "broker 2 epoch", "requested": "41", "held": "57"}],
+        }
+    ]
+    assert [s["to"] is not None for s in report["offline"]] == [True]
+
+
+@pytest.mark.parametrize(
+    ("features", "verdict"),
+    [
+        (["--kafka", "3.4", "--on", "903"], "safe"),
+        (["--kafka", "3.5", "--off", "903"], "loss"),
+        (["--kafka", "3.5", "--off", "903", "--on", "903.controller-epoch"], "loss"),
+        (["--kafka", "3.5", "--on", "903", "--off", "903"], "loss"),
+        (["--kafka", "3.5", "--off", "903", "--on", "903"], "safe"),
+        (["--kafka", "3.5/3.4-IV0"], "loss"),
+        (["--kafka", "3.4", "--on", "903.bump-leader-epochs"], "safe"),
+    ],
+)
+def test_switches_apply_left_to_right(
+    capsys: pytest.CaptureFixture[str], features: list[str], verdict: str
+) -> None:
+    _, out, _ = run(capsys, "play", "kafka-14139", *features, "--json")
+    assert json.loads(out)["verdict"] == verdict
+
+
+def test_a_token_runs_again(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "play", "kafka-14139", "--kafka", "3.5", "--json")
+    first = json.loads(out)
+    _, out, _ = run(capsys, "play", first["token"], "--json")
+    assert json.loads(out) == first
+
+
+def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "plays", "--json")
+    plays = {p["name"]: p for p in json.loads(out)["plays"]}
+    assert plays["kafka-14139"]["kafka"] == "3.4"
+    assert plays["kafka-14139"]["question"].endswith("?")
+    _, out, _ = run(capsys, "guards", "--json")
+    guards = {g["id"]: g for g in json.loads(out)["guards"]}
+    assert guards["903.controller-epoch"]["kip"] == 903
+    assert guards["903.controller-epoch"]["error"] == "INELIGIBLE_REPLICA"
+    assert guards["903.controller-epoch"]["releases"] == ["3.5", "3.6", "3.7", "3.8", "3.9"]
+    assert guards["903.bump-leader-epochs"]["kind"] == "alternative"
+
+
+def test_an_expectation_that_fails_is_exit_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    play = tmp_path / "wrong.play"
+    play.write_text("broker 1\ntopic t replicas=1\nexpect t-0 leader=2\n")
+    code, _, err = run(capsys, "play", str(play))
+    assert code == 1
+    assert "wrong.play:3: expect t-0 leader=2: leader is 1" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["play", "kafka-1413"], "did you mean 'kafka-14139'?"),
+        (["play", "kafka-14139", "--kafka", "3.1"], "the releases are 3.2"),
+        (["play", "kafka-14139", "--off", "904"], "unknown guard '904'"),
+        (["play", "kiplab1:zzzz"], "damaged"),
+        (["timeline", "kafka-14139", "-o", "out.doc"], "it can end in .html"),
+        (["timeline", "kafka-14139", "-o", "out.txt", "--compare", "3.1"], "unknown release"),
+    ],
+)
+def test_bad_input_is_exit_2_and_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "csv", "txt"])
+@pytest.mark.parametrize(
+    "compare", [[], ["--compare", "3.5"], ["--compare", "--kafka", "3.5", "--off", "841"]]
+)
+def test_timeline_writes_what_the_ending_says(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, ending: str, compare: list[str]
+) -> None:
+    out = tmp_path / f"race.{ending}"
+    code, _, _ = run(capsys, "timeline", "kafka-14139", "-o", str(out), *compare)
+    assert code == 0
+    assert "INELIGIBLE_REPLICA" in out.read_text() or not compare
+    assert out.stat().st_size > 500
