@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER
 from ..protocol.kraft.broker import CHECKPOINT_MS, FLUSH_MS, HEARTBEAT_MS, LAG_CHECK_MS
-from ..protocol.kraft.brokers import SESSION_TIMEOUT_MS
-from ..protocol.kraft.state import HeartbeatState, heartbeat, registration
+from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ..protocol.kraft.state import heartbeat
 from ..protocol.replica.state import (
     Broker,
     Leading,
@@ -37,31 +37,24 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, until)]
     if expiry is not None:
+        # Last, so that a heartbeat of the same millisecond still counts.
         found.append(expiry)
-    ready = [d for d in found if d[0] <= end_ms]
-    return min(ready, key=lambda d: d[0]) if ready else None
+    first = min(found, key=_when, default=None)
+    return first if first is not None and first[0] <= end_ms else None
+
+
+def _when(due: Due) -> int:
+    return due[0]
 
 
 def _expiry(cluster: Cluster) -> Due | None:
-    """When the session of a broker that cannot report ends: strictly after the timeout."""
-    silent = [
-        h
-        for h in cluster.controller.heartbeats
-        if not h.fenced and not _reports(cluster, broker(cluster, h.broker))
-    ]
-    if not silent:
+    """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
+    sessions = [h for h in cluster.controller.heartbeats if not h.fenced]
+    if not sessions:
         return None
-    oldest = min(silent, key=lambda h: (h.last_contact_ms, h.broker))
+    oldest = min(sessions, key=lambda h: (h.last_contact_ms, h.broker))
     at = max(oldest.last_contact_ms + SESSION_TIMEOUT_MS + 1, cluster.now_ms)
     return at, moves.ExpireSession(oldest.broker)
-
-
-def _reports(cluster: Cluster, node: Broker | None) -> bool:
-    """Whether the registered life of a broker runs, and its heartbeats get through."""
-    if node is None or node.process is None or _awaits(cluster, node, "lifecycle"):
-        return False
-    known = registration(cluster.controller.registrations, node.id)
-    return known is not None and known.epoch == node.process.epoch
 
 
 def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
@@ -112,26 +105,22 @@ def _lifecycle(cluster: Cluster, node: Broker, process: Volatile, until_ms: int)
         return
     beat = moves.Fire(node.id, moves.Timer.HEARTBEAT)
     due = process.timers.heartbeat
-    known = _good_standing(cluster, node, process)
-    if known is None:
-        yield max(cluster.now_ms, due), beat
-        return
-    until = min(until_ms, known.last_contact_ms + SESSION_TIMEOUT_MS)
-    if due <= until:
-        yield max(cluster.now_ms, _last_tick(due, HEARTBEAT_MS, until)), beat
+    if _in_good_standing(cluster, node, process) and due <= until_ms:
+        due = _last_tick(due, HEARTBEAT_MS, until_ms)
+    yield max(cluster.now_ms, due), beat
 
 
-def _good_standing(cluster: Cluster, node: Broker, process: Volatile) -> HeartbeatState | None:
-    """The session that heartbeats merely keep alive; None when the next one may change more.
+def _in_good_standing(cluster: Cluster, node: Broker, process: Volatile) -> bool:
+    """Whether heartbeats merely keep a session; else the very next one may change more.
 
     A broker in controlled shutdown waits for what the heartbeats of all the others say.
     """
     if process.lifecycle is not Lifecycle.RUNNING or process.epoch == NO_BROKER_EPOCH:
-        return None
+        return False
     if any(h.controlled_shutdown_offset >= 0 for h in cluster.controller.heartbeats):
-        return None
+        return False
     known = heartbeat(cluster.controller, node.id)
-    return None if known is None or known.fenced else known
+    return known is not None and not known.fenced
 
 
 def _wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:

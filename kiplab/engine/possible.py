@@ -7,7 +7,7 @@ from typing import Any
 
 from ..protocol import features as feature_rules
 from ..protocol.ids import BrokerId, node_name
-from ..protocol.kraft.brokers import stale_broker
+from ..protocol.kraft.sessions import stale_broker
 from ..protocol.kraft.state import heartbeat, registration
 from ..protocol.replica.state import Broker, Lifecycle, replica_of
 from . import moves

@@ -13,32 +13,23 @@ from ..protocol.errors import KafkaError
 from ..protocol.facts import Appended, Fact
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
 from ..protocol.kraft import broker as lifecycle
-from ..protocol.kraft.alter_partition import alter_partition
-from ..protocol.kraft.brokers import broker_heartbeat, expire_session, fail_over, register_broker
-from ..protocol.kraft.elections import elect_leaders
+from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.replay import image
 from ..protocol.kraft.state import Controller
 from ..protocol.messages import (
     AlterPartitionRequest,
-    AlterPartitionResponse,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
     ElectLeadersRequest,
-    FetchRequest,
-    FetchResponse,
-    MetadataUpdate,
     Send,
 )
-from ..protocol.replica import fetching, isr_manager, log, place
-from ..protocol.replica.leader import move_high_watermark, propose_shrink
+from ..protocol.replica import isr_manager, log, place
+from ..protocol.replica.leader import move_high_watermark
 from ..protocol.replica.state import Broker, Timers, log_of, replica_of
 from . import channels, moves
 from .cluster import Cluster, Message, broker, incarnation_of, is_up
 from .events import Delivered, Dropped, Event, Happened
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
+from .routes import BROKER_RULES, CONTROLLER_RULES, PERIOD_MS, TIMERS
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -72,7 +63,7 @@ def _deliver(cluster: Cluster, move: moves.Deliver) -> Done:
     cluster = channels.without(cluster, message)
     if message.receiver == CLIENT:
         return cluster, [_delivered(cluster, message)]
-    rules = _CONTROLLER_RULES if message.receiver == CONTROLLER else _BROKER_RULES
+    rules = CONTROLLER_RULES if message.receiver == CONTROLLER else BROKER_RULES
     rule = rules[type(message.body)]
     event = _delivered(cluster, message)
     node = cluster.controller if message.receiver == CONTROLLER else _up(cluster, message.receiver)
@@ -144,7 +135,7 @@ def _advance(cluster: Cluster, move: moves.Advance) -> Done:
 
 def _fire(cluster: Cluster, move: moves.Fire) -> Done:
     node = _up(cluster, move.broker)
-    node, sends, facts = _TIMERS[move.timer](_rewound(node, move.timer, cluster), cluster)
+    node, sends, facts = TIMERS[move.timer](_rewound(node, move.timer, cluster), cluster)
     return _done(cluster, node, sends, facts)
 
 
@@ -152,30 +143,9 @@ def _rewound(node: Broker, timer: moves.Timer, cluster: Cluster) -> Broker:
     if cluster.clock is None:
         return node
     process = place.process_of(node)
-    due = {timer.value.replace("-", "_"): cluster.now_ms + _PERIOD_MS[timer]}
+    due = {timer.value.replace("-", "_"): cluster.now_ms + PERIOD_MS[timer]}
     timers: Timers = replace(process.timers, **due)
     return replace(node, process=replace(process, timers=timers))
-
-
-def _check_lag(node: Broker, cluster: Cluster) -> place.Effect:
-    here = place.here(node, cluster.features, cluster.clock)
-    sends: tuple[Send, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    for replica in place.process_of(node).replicas:
-        if replica.leading is None:
-            continue
-        mine = log_of(node, replica.partition)
-        changed, item, found = propose_shrink(here, replica, mine)
-        facts = (*facts, *found)
-        if item is not None:
-            node = place.with_replica(node, changed)
-            node, sent, _ = isr_manager.submit(node, item, cluster.features)
-            sends = (*sends, *sent)
-    return node, sends, facts
-
-
-def _retry(node: Broker, cluster: Cluster) -> place.Effect:
-    return isr_manager.send_unsent(isr_manager.give_up_waiting(node), cluster.features)
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> Done:
@@ -329,51 +299,8 @@ def _is_down(cluster: Cluster, id: BrokerId) -> bool:
     return _up(cluster, id).process is None
 
 
-# --- tables -------------------------------------------------------------------------------------
+# --- table ---------------------------------------------------------------------------------------
 
-_Rule = Callable[[Any, Any, Cluster], tuple[Any, tuple[Send, ...], tuple[Fact, ...]]]
-
-_CONTROLLER_RULES: dict[type, _Rule] = {
-    AlterPartitionRequest: lambda c, m, w: alter_partition(c, m.body, w.features, w.clock),
-    BrokerRegistrationRequest: lambda c, m, w: register_broker(c, m.body, w.features, w.clock),
-    BrokerHeartbeatRequest: lambda c, m, w: broker_heartbeat(c, m.body, w.features, w.clock),
-    ElectLeadersRequest: lambda c, m, w: elect_leaders(c, m.body, w.features, w.clock),
-}
-_BROKER_RULES: dict[type, _Rule] = {
-    FetchRequest: lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
-    FetchResponse: lambda b, m, w: fetching.fetched(b, m.body, m.request, w.clock),
-    AlterPartitionResponse: lambda b, m, w: isr_manager.answered(
-        b,
-        m.body,
-        m.request,
-        w.features,
-        w.clock,
-    ),
-    BrokerRegistrationResponse: lambda b, m, w: lifecycle.registered(
-        b,
-        m.body,
-        w.features,
-        w.clock,
-    ),
-    BrokerHeartbeatResponse: lambda b, m, w: lifecycle.heartbeat_answered(b, m.body),
-    MetadataUpdate: lambda b, m, w: lifecycle.metadata_arrived(b, m.body, w.features, w.clock),
-}
-_TIMERS: dict[moves.Timer, Callable[[Broker, Cluster], place.Effect]] = {
-    moves.Timer.HEARTBEAT: lambda b, w: lifecycle.heartbeat(b, w.clock),
-    moves.Timer.FETCH: lambda b, w: fetching.fetch(b, w.features),
-    moves.Timer.LAG_CHECK: _check_lag,
-    moves.Timer.RETRY: _retry,
-    moves.Timer.CHECKPOINT: lambda b, w: lifecycle.checkpoint(b),
-    moves.Timer.FLUSH: lambda b, w: lifecycle.flush(b),
-}
-_PERIOD_MS = {
-    moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
-    moves.Timer.FETCH: fetching.FETCH_WAIT_MS,
-    moves.Timer.LAG_CHECK: lifecycle.LAG_CHECK_MS,
-    moves.Timer.RETRY: isr_manager.RETRY_MS,
-    moves.Timer.CHECKPOINT: lifecycle.CHECKPOINT_MS,
-    moves.Timer.FLUSH: lifecycle.FLUSH_MS,
-}
 _MOVES: dict[type, Callable[[Cluster, Any], Done]] = {
     moves.Deliver: _deliver,
     moves.Drop: _drop,

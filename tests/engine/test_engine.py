@@ -17,6 +17,7 @@ from kiplab.engine.history import History
 from kiplab.engine.possible import ImpossibleMoveError, why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
+from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
@@ -128,16 +129,21 @@ def test_settle_does_not_restore_what_was_lost() -> None:
     assert {b.durable.replicas[0].log.end for b in rested.brokers} == {0}
 
 
-def test_canonical_forgets_how_things_are_numbered() -> None:
-    def shifted(offset: int) -> Cluster:
-        text = (
-            "\n".join(f"broker {b} epoch={offset + b}" for b in (1, 2))
-            + f"\ntopic t replicas=1,2 isr=1 leader-epoch={offset} partition-epoch={offset} log=5@{offset}\n"
-        )
-        from kiplab.plays.grammar import parse
+SHIFTED = """
+broker 1 epoch={first}
+broker 2 epoch={second}
+topic t replicas=1,2 isr=1 leader-epoch={first} partition-epoch={first} log=5@{first}
+hold alter-partition from=1
+fetch 2
+crash 2 disk=replaced
+expire 2
+start 2
+"""
 
-        lines = "hold alter-partition from=1\nfetch 2\ncrash 2 disk=replaced\nexpire 2\nstart 2\n"
-        return run_play(parse(text + lines)).cluster
+
+def test_canonical_forgets_how_things_are_numbered() -> None:
+    def shifted(first: int) -> Cluster:
+        return run_play(parse(SHIFTED.format(first=first, second=first + 1))).cluster
 
     assert shifted(10) != shifted(700)
     assert canonical(shifted(10)) == canonical(shifted(700))

@@ -7,9 +7,8 @@ import pytest
 from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import find
-from kiplab.plays.play import LINE_LENGTH_MAX, LINES_MAX
+from kiplab.plays.play import LINE_LENGTH_MAX, LINES_MAX, Statement
 from kiplab.plays.runner import do_line, open_stage, run_play
-from kiplab.plays.play import Statement
 
 HEAD = "kafka 3.4\nbroker 1\nbroker 2\ntopic orders replicas=1,2 isr=1 log=10@0\n"
 
@@ -107,5 +106,5 @@ def test_sizes_are_bounded() -> None:
 
 @pytest.mark.parametrize("source", ["no-such-play", "no/such/file.play"])
 def test_a_play_that_is_not_there(source: str) -> None:
-    with pytest.raises(PlayError, match="no-such-play|No such file"):
+    with pytest.raises(PlayError, match=r"no-such-play|No such file"):
         find(source)

@@ -12,14 +12,11 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
-from kiplab.protocol.kraft import brokers as rules
-from kiplab.protocol.kraft.brokers import (
+from kiplab.protocol.kraft import sessions as rules
+from kiplab.protocol.kraft.heartbeats import (
     broker_heartbeat,
     current_state,
-    has_valid_session,
     lowest_active_offset,
-    register_broker,
-    stale_broker,
 )
 from kiplab.protocol.kraft.records import (
     BrokerRegistrationChangeRecord,
@@ -27,7 +24,9 @@ from kiplab.protocol.kraft.records import (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
 )
+from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import replay
+from kiplab.protocol.kraft.sessions import has_valid_session, stale_broker
 from kiplab.protocol.kraft.state import (
     Controller,
     HeartbeatState,

@@ -15,23 +15,18 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
-from kiplab.protocol.kraft.brokers import (
-    SESSION_TIMEOUT_MS,
-    broker_heartbeat,
-    current_state,
-    expire_session,
-    fail_over,
-    register_broker,
-    stale_broker,
-)
 from kiplab.protocol.kraft.elections import elect_leaders
+from kiplab.protocol.kraft.fencing import expire_session, fail_over
+from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state
 from kiplab.protocol.kraft.records import (
     BrokerRegistrationChangeRecord,
     Record,
     RegisterBrokerRecord,
     fence_record,
 )
+from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import Effect
+from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from kiplab.protocol.kraft.state import (
     Controller,
     HeartbeatState,

@@ -1,0 +1,97 @@
+"""Which rule answers which message and which timer: the routing tables of `step`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..protocol.facts import Fact
+from ..protocol.kraft import broker as lifecycle
+from ..protocol.kraft.alter_partition import alter_partition
+from ..protocol.kraft.elections import elect_leaders
+from ..protocol.kraft.heartbeats import broker_heartbeat
+from ..protocol.kraft.registration import register_broker
+from ..protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ElectLeadersRequest,
+    FetchRequest,
+    FetchResponse,
+    MetadataUpdate,
+    Send,
+)
+from ..protocol.replica import fetching, isr_manager, place
+from ..protocol.replica.leader import propose_shrink
+from ..protocol.replica.state import Broker, log_of
+from . import moves
+from .cluster import Cluster
+
+
+def _check_lag(node: Broker, cluster: Cluster) -> place.Effect:
+    here = place.here(node, cluster.features, cluster.clock)
+    sends: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    for replica in place.process_of(node).replicas:
+        if replica.leading is None:
+            continue
+        mine = log_of(node, replica.partition)
+        changed, item, found = propose_shrink(here, replica, mine)
+        facts = (*facts, *found)
+        if item is not None:
+            node = place.with_replica(node, changed)
+            node, sent, _ = isr_manager.submit(node, item, cluster.features)
+            sends = (*sends, *sent)
+    return node, sends, facts
+
+
+def _retry(node: Broker, cluster: Cluster) -> place.Effect:
+    return isr_manager.send_unsent(isr_manager.give_up_waiting(node), cluster.features)
+
+
+Rule = Callable[[Any, Any, Cluster], tuple[Any, tuple[Send, ...], tuple[Fact, ...]]]
+
+CONTROLLER_RULES: dict[type, Rule] = {
+    AlterPartitionRequest: lambda c, m, w: alter_partition(c, m.body, w.features, w.clock),
+    BrokerRegistrationRequest: lambda c, m, w: register_broker(c, m.body, w.features, w.clock),
+    BrokerHeartbeatRequest: lambda c, m, w: broker_heartbeat(c, m.body, w.features, w.clock),
+    ElectLeadersRequest: lambda c, m, w: elect_leaders(c, m.body, w.features, w.clock),
+}
+BROKER_RULES: dict[type, Rule] = {
+    FetchRequest: lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
+    FetchResponse: lambda b, m, w: fetching.fetched(b, m.body, m.request, w.clock),
+    AlterPartitionResponse: lambda b, m, w: isr_manager.answered(
+        b,
+        m.body,
+        m.request,
+        w.features,
+        w.clock,
+    ),
+    BrokerRegistrationResponse: lambda b, m, w: lifecycle.registered(
+        b,
+        m.body,
+        w.features,
+        w.clock,
+    ),
+    BrokerHeartbeatResponse: lambda b, m, w: lifecycle.heartbeat_answered(b, m.body),
+    MetadataUpdate: lambda b, m, w: lifecycle.metadata_arrived(b, m.body, w.features, w.clock),
+}
+TIMERS: dict[moves.Timer, Callable[[Broker, Cluster], place.Effect]] = {
+    moves.Timer.HEARTBEAT: lambda b, w: lifecycle.heartbeat(b, w.clock),
+    moves.Timer.FETCH: lambda b, w: fetching.fetch(b, w.features),
+    moves.Timer.LAG_CHECK: _check_lag,
+    moves.Timer.RETRY: _retry,
+    moves.Timer.CHECKPOINT: lambda b, w: lifecycle.checkpoint(b),
+    moves.Timer.FLUSH: lambda b, w: lifecycle.flush(b),
+}
+PERIOD_MS = {
+    moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
+    moves.Timer.FETCH: fetching.FETCH_WAIT_MS,
+    moves.Timer.LAG_CHECK: lifecycle.LAG_CHECK_MS,
+    moves.Timer.RETRY: isr_manager.RETRY_MS,
+    moves.Timer.CHECKPOINT: lifecycle.CHECKPOINT_MS,
+    moves.Timer.FLUSH: lifecycle.FLUSH_MS,
+}

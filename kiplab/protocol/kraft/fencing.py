@@ -1,0 +1,115 @@
+"""Fencing, unfencing, shutdown: what a broker's fate does to its partitions.
+
+Source: the broker handlers of ReplicationControlManager, and generateLeaderAndIsrUpdates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..features import Features
+from ..ids import CONTROLLER, NO_LEADER, BrokerId, ControllerEpoch
+from ..releases import at_least
+from .partition_change import Code, Targets, build
+from .records import (
+    BrokerRegistrationChangeRecord,
+    PartitionChangeRecord,
+    Record,
+    fence_record,
+)
+from .replay import Effect, commit
+from .sessions import heard
+from .state import (
+    Controller,
+    HeartbeatState,
+    PartitionRegistration,
+    Registration,
+    heartbeat,
+    is_active,
+    registration,
+)
+
+
+def fencing_records(
+    controller: Controller, found: Registration, features: Features
+) -> list[Record]:
+    """handleBrokerFenced: out of every ISR first, the fence record last."""
+    fence = fence_record(
+        found.broker, found.epoch, fence=True, metadata_version=features.metadata_version
+    )
+    return [*_removal_records(controller, found.broker, features), fence]
+
+
+def unfencing_records(
+    controller: Controller, found: Registration, features: Features
+) -> list[Record]:
+    """handleBrokerUnfenced: every leaderless partition is looked at again."""
+    unfence = fence_record(
+        found.broker, found.epoch, fence=False, metadata_version=features.metadata_version
+    )
+    leaderless = [p for p in controller.partitions if p.leader == NO_LEADER]
+    changes = _changes(controller, leaderless, features, added=found.broker)
+    return [unfence, *changes]
+
+
+def shutdown_records(
+    controller: Controller, found: Registration, features: Features
+) -> list[Record]:
+    """handleBrokerInControlledShutdown: the flag is persistent from metadata version 3.3-IV3."""
+    flagged = at_least(features.metadata_version, "3.3-IV3") and not found.in_controlled_shutdown
+    flag = BrokerRegistrationChangeRecord(found.broker, found.epoch, in_controlled_shutdown=1)
+    return [*([flag] if flagged else []), *_removal_records(controller, found.broker, features)]
+
+
+def _removal_records(
+    controller: Controller, broker: BrokerId, features: Features
+) -> list[PartitionChangeRecord]:
+    with_it = [p for p in controller.partitions if broker in p.isr]
+    return _changes(controller, with_it, features, removed=broker)
+
+
+def _changes(
+    controller: Controller,
+    partitions: Iterable[PartitionRegistration],
+    features: Features,
+    *,
+    removed: BrokerId | None = None,
+    added: BrokerId | None = None,
+) -> list[PartitionChangeRecord]:
+    """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
+    active = features.active(CONTROLLER)
+    code = Code(features.release_of(CONTROLLER), features.metadata_version, active)
+
+    def acceptable(broker: BrokerId) -> bool:
+        if broker == removed:
+            return False
+        return broker == added or is_active(registration(controller.registrations, broker), active)
+
+    built = (
+        build(p, Targets(isr=tuple(r for r in p.isr if r != removed)), acceptable, code)
+        for p in partitions
+    )
+    return [record for record in built if record is not None]
+
+
+def expire_session(controller: Controller, broker: BrokerId, features: Features) -> Effect:
+    """The deferred event that fences a broker whose session is over."""
+    found = registration(controller.registrations, broker)
+    known = heartbeat(controller, broker)
+    if found is None or known is None:
+        return controller, (), ()
+    records = fencing_records(controller, found, features)
+    fenced = replace(known, fenced=True, controlled_shutdown_offset=-1)
+    return commit(heard(controller, fenced), records, features)
+
+
+def fail_over(controller: Controller, now_ms: int | None) -> Effect:
+    """A new active controller: the metadata log is kept, the heartbeat state starts afresh."""
+    fresh = tuple(
+        HeartbeatState(r.broker, fenced=r.fenced, last_contact_ms=now_ms or 0)
+        for r in controller.registrations
+    )
+    epoch = ControllerEpoch(controller.epoch + 1)
+    return replace(controller, epoch=epoch, heartbeats=fresh), (), ()

@@ -1,0 +1,191 @@
+"""Heartbeats: the table of broker states, and what each transition writes.
+
+Source: BrokerHeartbeatManager.calculateNextBrokerState and
+ReplicationControlManager.processBrokerHeartbeat.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Compared, Refused
+from ..features import Features
+from ..ids import CONTROLLER, BrokerId
+from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
+from .fencing import fencing_records, shutdown_records, unfencing_records
+from .records import Record
+from .replay import Effect, commit
+from .sessions import heard
+from .state import Controller, HeartbeatState, Registration, heartbeat, registration
+
+
+class BrokerState(StrEnum):
+    """BrokerControlState: what the heartbeat manager makes of a broker."""
+
+    FENCED = "FENCED"
+    UNFENCED = "UNFENCED"
+    CONTROLLED_SHUTDOWN = "CONTROLLED_SHUTDOWN"
+    SHUTDOWN_NOW = "SHUTDOWN_NOW"
+
+
+def broker_heartbeat(
+    controller: Controller,
+    request: BrokerHeartbeatRequest,
+    features: Features,
+    now_ms: int | None,
+) -> Effect:
+    """Move the broker along the table of states, write what that takes, and note the contact."""
+    found = registration(controller.registrations, request.broker)
+    refused = _stale_heartbeat(found, request, features)
+    if refused is not None or found is None:
+        reply = BrokerHeartbeatResponse(error=KafkaError.STALE_BROKER_EPOCH)
+        facts = (refused,) if refused else ()
+        return controller, (Send(request.broker, reply),), facts
+    known = heartbeat(controller, request.broker) or HeartbeatState(
+        request.broker, fenced=found.fenced
+    )
+    caught_up = request.metadata_offset >= _target_offset(controller, found, features)
+    now, then = _states(controller, known, request, caught_up)
+    records = _transition(controller, found, now, then, features)
+    controller = heard(controller, _touched(known, request, then, now_ms))
+    controller, sends, written = commit(controller, records, features)
+    if then is BrokerState.CONTROLLED_SHUTDOWN:
+        controller = _note_shutdown_offset(controller, request.broker, features)
+    reply = BrokerHeartbeatResponse(
+        is_caught_up=caught_up,
+        is_fenced=then in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW),
+        should_shut_down=then is BrokerState.SHUTDOWN_NOW,
+    )
+    return controller, (*sends, Send(request.broker, reply)), written
+
+
+def _stale_heartbeat(
+    found: Registration | None, request: BrokerHeartbeatRequest, features: Features
+) -> Refused | None:
+    guard = "631.heartbeat-epoch"
+    if found is not None and found.epoch == request.broker_epoch:
+        return None
+    if found is not None and guard not in features.active(CONTROLLER):
+        return None
+    held = str(found.epoch) if found else "none"
+    return Refused(
+        node=CONTROLLER,
+        request="broker-heartbeat",
+        error=KafkaError.STALE_BROKER_EPOCH,
+        guard=guard,
+        compared=(Compared(f"broker {request.broker} epoch", str(request.broker_epoch), held),),
+    )
+
+
+def _target_offset(controller: Controller, found: Registration, features: Features) -> int:
+    # KAFKA-13959: from 3.3 on a broker must have seen its own registration, not the whole log.
+    if features.release_of(CONTROLLER) == "3.2":
+        return controller.next_offset - 1
+    return found.record_offset
+
+
+def _states(
+    controller: Controller,
+    known: HeartbeatState,
+    request: BrokerHeartbeatRequest,
+    caught_up: bool,
+) -> tuple[BrokerState, BrokerState]:
+    leads = any(p.leader == request.broker for p in controller.partitions)
+    now = current_state(known)
+    return now, next_state(
+        now,
+        want_fence=request.want_fence,
+        want_shut_down=request.want_shut_down,
+        caught_up=caught_up,
+        leads=leads,
+        granted=known.controlled_shutdown_offset <= lowest_active_offset(controller),
+    )
+
+
+def current_state(known: HeartbeatState) -> BrokerState:
+    """The state of a broker before its heartbeat is processed."""
+    if known.controlled_shutdown_offset >= 0:
+        return BrokerState.CONTROLLED_SHUTDOWN
+    return BrokerState.FENCED if known.fenced else BrokerState.UNFENCED
+
+
+def next_state(
+    now: BrokerState,
+    *,
+    want_fence: bool,
+    want_shut_down: bool,
+    caught_up: bool,
+    leads: bool,
+    granted: bool,
+) -> BrokerState:
+    """BrokerHeartbeatManager.calculateNextBrokerState, row by row.
+
+    `granted`: every active broker has replicated the metadata up to the broker's own
+    controlled-shutdown offset.
+    """
+    if now is BrokerState.CONTROLLED_SHUTDOWN:
+        return BrokerState.SHUTDOWN_NOW if granted and not leads else now
+    if now is BrokerState.FENCED:
+        if want_shut_down:
+            return BrokerState.SHUTDOWN_NOW
+        return BrokerState.UNFENCED if caught_up and not want_fence else now
+    if want_fence:
+        return BrokerState.SHUTDOWN_NOW if want_shut_down else BrokerState.FENCED
+    if want_shut_down:
+        return BrokerState.CONTROLLED_SHUTDOWN if leads else BrokerState.SHUTDOWN_NOW
+    return now
+
+
+def lowest_active_offset(controller: Controller) -> int:
+    """The metadata offset every active broker has reached; very large when there is none."""
+    active = (
+        h.metadata_offset
+        for h in controller.heartbeats
+        if not h.fenced and h.controlled_shutdown_offset < 0
+    )
+    return min(active, default=2**63 - 1)
+
+
+def _transition(
+    controller: Controller,
+    found: Registration,
+    now: BrokerState,
+    then: BrokerState,
+    features: Features,
+) -> list[Record]:
+    if then is now:
+        return []
+    if then in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW):
+        return fencing_records(controller, found, features)
+    if then is BrokerState.UNFENCED:
+        return unfencing_records(controller, found, features)
+    return shutdown_records(controller, found, features)
+
+
+def _touched(
+    known: HeartbeatState,
+    request: BrokerHeartbeatRequest,
+    then: BrokerState,
+    now_ms: int | None,
+) -> HeartbeatState:
+    fenced = then in (BrokerState.FENCED, BrokerState.SHUTDOWN_NOW)
+    return replace(
+        known,
+        fenced=fenced,
+        last_contact_ms=now_ms or 0,
+        metadata_offset=request.metadata_offset,
+        controlled_shutdown_offset=-1 if fenced else known.controlled_shutdown_offset,
+    )
+
+
+def _note_shutdown_offset(
+    controller: Controller, broker: BrokerId, features: Features
+) -> Controller:
+    known = heartbeat(controller, broker)
+    overwritten = features.release_of(CONTROLLER) == "3.2"
+    if known is None or (known.controlled_shutdown_offset >= 0 and not overwritten):
+        return controller
+    return heard(controller, replace(known, controlled_shutdown_offset=controller.next_offset - 1))

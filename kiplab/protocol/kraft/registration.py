@@ -1,0 +1,97 @@
+"""Registration: a broker process gets its broker epoch.
+
+Source: ClusterControlManager.registerBroker.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Compared, Refused
+from ..features import Features
+from ..ids import CONTROLLER, BrokerEpoch
+from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Send
+from .records import PartitionChangeRecord, Record, RegisterBrokerRecord
+from .replay import Effect, commit
+from .sessions import has_valid_session, heard
+from .state import Controller, HeartbeatState, Registration, heartbeat, registration
+
+
+def register_broker(
+    controller: Controller,
+    request: BrokerRegistrationRequest,
+    features: Features,
+    now_ms: int | None,
+) -> Effect:
+    """Give a broker process its broker epoch: the metadata offset of its own registration."""
+    existing = registration(controller.registrations, request.broker)
+    refused = _duplicate(controller, existing, request, features, now_ms)
+    if refused is not None:
+        reply = BrokerRegistrationResponse(error=refused.error)
+        return controller, (Send(request.broker, reply),), (refused,)
+    record = _registration_record(controller, existing, request, features)
+    records: list[Record] = [record]
+    if "903.bump-leader-epochs" in features.active(CONTROLLER):
+        # KIP-903, rejected: "when a broker registers, we can bump the leader epochs for all the
+        # partitions that include this broker".
+        records += [
+            PartitionChangeRecord(partition=p.name, leader=p.leader)
+            for p in controller.partitions
+            if request.broker in p.replicas
+        ]
+    known = heartbeat(controller, request.broker)
+    fresh = known is None or (existing is not None and existing.incarnation != request.incarnation)
+    state = HeartbeatState(request.broker) if fresh or known is None else known
+    if features.release_of(CONTROLLER) != "3.2" or fresh:
+        state = replace(state, fenced=record.fenced)
+    controller, sends, facts = commit(heard(controller, state), records, features)
+    reply = BrokerRegistrationResponse(broker_epoch=record.epoch)
+    return controller, (*sends, Send(request.broker, reply)), facts
+
+
+def _duplicate(
+    controller: Controller,
+    existing: Registration | None,
+    request: BrokerRegistrationRequest,
+    features: Features,
+    now_ms: int | None,
+) -> Refused | None:
+    guard = "631.one-live-incarnation"
+    if existing is None or existing.incarnation == request.incarnation:
+        return None
+    if not has_valid_session(controller, request.broker, now_ms):
+        return None
+    if guard not in features.active(CONTROLLER):
+        return None
+    held = f"session of incarnation {existing.incarnation}"
+    return Refused(
+        node=CONTROLLER,
+        request="broker-registration",
+        error=KafkaError.DUPLICATE_BROKER_REGISTRATION,
+        guard=guard,
+        compared=(Compared("incarnation", str(request.incarnation), held),),
+    )
+
+
+def _registration_record(
+    controller: Controller,
+    existing: Registration | None,
+    request: BrokerRegistrationRequest,
+    features: Features,
+) -> RegisterBrokerRecord:
+    epoch, fenced, leaving = BrokerEpoch(controller.next_offset), True, False
+    release = features.release_of(CONTROLLER)
+    if existing is not None and existing.incarnation == request.incarnation:
+        if release >= "3.7":
+            fenced, leaving = existing.fenced, existing.in_controlled_shutdown
+        if release >= "3.9":
+            # KAFKA-16952: the same process keeps its epoch.
+            epoch = existing.epoch
+    return RegisterBrokerRecord(
+        broker=request.broker,
+        incarnation=request.incarnation,
+        epoch=epoch,
+        fenced=fenced,
+        in_controlled_shutdown=leaving,
+    )

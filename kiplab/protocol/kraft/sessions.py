@@ -1,0 +1,45 @@
+"""Sessions: which brokers the active controller still hears from.
+
+Source: BrokerHeartbeatManager.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..ids import BrokerId
+from .state import Controller, HeartbeatState, heartbeat
+
+SESSION_TIMEOUT_MS = 9_000
+"""broker.session.timeout.ms"""
+
+
+def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | None) -> bool:
+    """Inclusive: at exactly last contact + timeout the session still holds.
+
+    Without a clock a session holds until somebody says that it is over.
+    """
+    known = heartbeat(controller, broker)
+    if known is None or known.fenced:
+        return False
+    return now_ms is None or known.last_contact_ms + SESSION_TIMEOUT_MS >= now_ms
+
+
+def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
+    """The unfenced broker heard of longest ago, if its session is over; one at a time."""
+    unfenced = [h for h in controller.heartbeats if not h.fenced]
+    if not unfenced or now_ms is None:
+        return None
+    oldest = min(unfenced, key=lambda h: (h.last_contact_ms, h.broker))
+    return oldest.broker if oldest.last_contact_ms + SESSION_TIMEOUT_MS < now_ms else None
+
+
+def heard(controller: Controller, state: HeartbeatState) -> Controller:
+    """`controller` with what it knows of one broker brought up to date."""
+    others = [h for h in controller.heartbeats if h.broker != state.broker]
+    heartbeats = tuple(sorted([*others, state], key=lambda h: h.broker))
+    return (
+        controller
+        if heartbeats == controller.heartbeats
+        else replace(controller, heartbeats=heartbeats)
+    )
