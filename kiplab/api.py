@@ -92,7 +92,7 @@ class Run:
         With `include_plotlyjs` False it is a fragment's worth of script: the page around it has to
         load plotly.js once.
         """
-        from .figures.export import page
+        from .figures.page import page
 
         return page(self.rows(), include_plotlyjs=include_plotlyjs)
 

@@ -11,15 +11,11 @@ from pathlib import Path
 import msgspec
 
 from kiplab import labs_launcher
+from kiplab.figures.chromium import find_chromium
 
 MINIMUM_PYTHON = (3, 11)
 LAB_PACKAGES = ("pandas", "plotly", "ipywidgets", "anywidget", "jupyterlab")
 SPARK_PACKAGES = ("pyspark", "pandas", "pyarrow", "numpy", "numba", "scipy", "tqdm")
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-MACOS_CHROMIUM = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
 
 # The labs that need no Java cannot start without these. All else is for some labs, or for tests.
 NEEDED = frozenset({"Python", "msgspec", "lab packages", "lab folder"})
@@ -57,32 +53,6 @@ def main(json: bool) -> int:
     else:
         print(_table(found))
     return 0 if all(check.ok for check in found if check.name in NEEDED) else 3
-
-
-def find_chromium() -> str | None:
-    """Path of a Chromium or Chrome: $BROWSER_PATH, PATH, macOS' applications, Playwright's own."""
-    candidates = [
-        os.environ.get("BROWSER_PATH"),
-        *(shutil.which(name) for name in CHROMIUM_NAMES),
-        *MACOS_CHROMIUM,
-    ]
-    for candidate in candidates:
-        if candidate and Path(candidate).is_file():
-            return candidate
-    return _playwright_chromium()
-
-
-def _playwright_chromium() -> str | None:
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        return None
-    try:
-        with sync_playwright() as playwright:
-            path = playwright.chromium.executable_path
-    except Error:  # inside a running event loop, as in a notebook, the synchronous API refuses
-        return None
-    return path if Path(path).is_file() else None
 
 
 def _python() -> Check:

@@ -91,17 +91,20 @@ def find(cluster: Cluster, name: MessageName) -> Message | None:
 
 def blocker(cluster: Cluster, message: Message) -> Message | None:
     """The message that has to arrive before `message`: channels are first in, first out."""
+    name = message.name
     for other in cluster.messages:
         if other is message:
             return None
-        if _channel(other) == _channel(message):
+        # The same connection: both ends, the sender's life, and what it is for.
+        if (
+            other.name.sender == name.sender
+            and other.lane == message.lane
+            and other.receiver == message.receiver
+            and other.name.incarnation == name.incarnation
+            and other.connection == message.connection
+        ):
             return other
     return None
-
-
-def _channel(message: Message) -> tuple[object, ...]:
-    name = message.name
-    return (name.sender, name.incarnation, message.receiver, message.lane, message.connection)
 
 
 def without(cluster: Cluster, message: Message) -> Cluster:

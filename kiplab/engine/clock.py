@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER
+from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.kraft.broker import CHECKPOINT_MS, FLUSH_MS, HEARTBEAT_MS, LAG_CHECK_MS
 from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from ..protocol.kraft.state import heartbeat
+from ..protocol.kraft.state import HeartbeatState
 from ..protocol.replica.state import (
     Broker,
     Leading,
@@ -37,8 +37,8 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, until)]
     if expiry is not None:
-        # Last, so that a heartbeat of the same millisecond still counts.
-        found.append(expiry)
+        # First: the controller's event was due before a request of the same millisecond came.
+        found.insert(0, expiry)
     first = min(found, key=_when, default=None)
     return first if first is not None and first[0] <= end_ms else None
 
@@ -52,9 +52,13 @@ def _expiry(cluster: Cluster) -> Due | None:
     sessions = [h for h in cluster.controller.heartbeats if not h.fenced]
     if not sessions:
         return None
-    oldest = min(sessions, key=lambda h: (h.last_contact_ms, h.broker))
+    oldest = min(sessions, key=_silence)
     at = max(oldest.last_contact_ms + SESSION_TIMEOUT_MS + 1, cluster.now_ms)
     return at, moves.ExpireSession(oldest.broker)
+
+
+def _silence(known: HeartbeatState) -> tuple[int, BrokerId]:
+    return known.last_contact_ms, known.broker
 
 
 def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
@@ -117,10 +121,12 @@ def _in_good_standing(cluster: Cluster, node: Broker, process: Volatile) -> bool
     """
     if process.lifecycle is not Lifecycle.RUNNING or process.epoch == NO_BROKER_EPOCH:
         return False
-    if any(h.controlled_shutdown_offset >= 0 for h in cluster.controller.heartbeats):
-        return False
-    known = heartbeat(cluster.controller, node.id)
-    return known is not None and not known.fenced
+    mine = False
+    for known in cluster.controller.heartbeats:
+        if known.controlled_shutdown_offset >= 0:
+            return False
+        mine = mine or (known.broker == node.id and not known.fenced)
+    return mine
 
 
 def _wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:

@@ -9,7 +9,13 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from ..protocol.facts import BecameLeader, HighWatermarkMoved, IsrChanged, LeaderElected
+from ..protocol.facts import (
+    BecameLeader,
+    Destroyed,
+    HighWatermarkMoved,
+    IsrChanged,
+    LeaderElected,
+)
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
 from ..protocol.kraft.state import PartitionRegistration, partition, registration
 from ..protocol.messages import AlterPartitionRequest
@@ -55,8 +61,10 @@ def _may_matter(before: Cluster, after: Cluster) -> bool:
         return True
     if after.brokers is before.brokers:
         return False
-    pairs = zip(before.brokers, after.brokers, strict=True)
-    return any(was is not now and _plays_differently(was, now) for was, now in pairs)
+    for was, now in zip(before.brokers, after.brokers, strict=True):
+        if was is not now and _plays_differently(was, now):
+            return True
+    return False
 
 
 def _plays_differently(was: Broker, now: Broker) -> bool:
@@ -97,7 +105,7 @@ def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obse
             known = _after_election(cluster, known, state, event)
         elif isinstance(event, HighWatermarkMoved) and event.partition == known.partition:
             known = _committed(cluster, known, event.node, event.after)
-    return _with_damage(cluster, known, state)
+    return _with_damage(cluster, known, state, events)
 
 
 def _epochs_asked(request: AlterPartitionRequest, name: str) -> dict[BrokerId, BrokerEpoch]:
@@ -150,17 +158,36 @@ def _prefix(log: Log, end: Offset) -> Log:
     return Log(tuple(e for e in cut.epochs if e.offset < end), cut.end, cut.end)
 
 
-def _with_damage(cluster: Cluster, known: Observed, state: PartitionRegistration) -> Observed:
-    """ISR members whose registered life is over, and whose disk lacks committed records."""
+def _with_damage(
+    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
+) -> Observed:
+    """ISR members whose registered life is over, and whose disk lacks committed records.
+
+    A member counts while the controller cannot know better: as long as it is not fenced, or when
+    the crash itself came while it was a member. Letting a broker in that is fenced already is no
+    excuse.
+    """
+    crashed = {e.node for e in events if isinstance(e, Destroyed)}
     damaged = tuple(
         m
         for m in state.isr
-        if m in known.damaged or (not _lives(cluster, m) and not _has_committed(cluster, known, m))
+        if m in known.damaged
+        or (
+            (m in crashed or _is_unfenced(cluster, m))
+            and not _lives(cluster, m)
+            and not _has_committed(cluster, known, m)
+        )
     )
-    if damaged == known.damaged:
-        return known
+    # An ISR that shrinks may leave only members that were damaged before.
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
+    if damaged == known.damaged and (known.excused or not hopeless):
+        return known
     return replace(known, damaged=damaged, excused=known.excused or hopeless)
+
+
+def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:
+    found = registration(cluster.controller.registrations, member)
+    return found is not None and not found.fenced
 
 
 def _has_committed(cluster: Cluster, known: Observed, member: BrokerId) -> bool:

@@ -56,6 +56,7 @@ class Canvas:
         self.unit = (width - sizes.left - sizes.right) / end
         self.shapes: list[dict[str, Any]] = []
         self.taken: list[Box] = []
+        self.soft: list[Box] = []
         self._words: dict[str, dict[str, list[Any]]] = {}
         self._cards: dict[str, list[Any]] = {"x": [], "y": [], "text": []}
 
@@ -69,9 +70,7 @@ class Canvas:
 
     # --- shapes ---------------------------------------------------------------------------------
 
-    def rect(
-        self, x0: float, x1: float, y0: float, y1: float, fill: str = "", **more: Any
-    ) -> None:
+    def rect(self, x0: float, x1: float, y0: float, y1: float, fill: str = "", **more: Any) -> None:
         """A rectangle; `line` and other keys of a plotly shape may be given."""
         shape = {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "layer": "below"}
         self.shapes.append({**shape, "fillcolor": fill, "line": {"width": 0}, **more})
@@ -105,7 +104,7 @@ class Canvas:
         if parts:
             self.path("".join(parts), color, width=1)
 
-    def head(self, x0: float, y0: float, x1: float, y1: float, color: str, size: int = 9) -> None:
+    def head(self, x0: float, y0: float, x1: float, y1: float, color: str, size: int = 11) -> None:
         """An arrow's head at (x1, y1), coming from (x0, y0)."""
         angle = atan2(y1 - y0, self.px(x1) - self.px(x0))
         corners = [(self.px(x1), y1)]
@@ -153,14 +152,16 @@ class Canvas:
         self.taken.append(box)
         return box
 
-    def is_free(self, box: Box) -> bool:
+    def is_free(self, box: Box, *, ignoring_soft: bool = False) -> bool:
         """Whether nothing stands there, and it is on the sheet."""
-        on_sheet = box.x0 >= 2 and box.x1 <= self.width - 2
-        return on_sheet and not any(box.overlaps(other) for other in self.taken)
+        if box.x0 < 2 or box.x1 > self.width - 2:
+            return False
+        others = self.taken if ignoring_soft else self.taken + self.soft
+        return not any(box.overlaps(other) for other in others)
 
-    def take(self, box: Box) -> None:
-        """Keep words away from here."""
-        self.taken.append(box)
+    def take(self, box: Box, *, soft: bool = False) -> None:
+        """Keep words away from here; what is soft may be covered by a box that must be shown."""
+        (self.soft if soft else self.taken).append(box)
 
     def card(self, x: float, y: float, text: str) -> None:
         """A hover card (safe HTML) at a point."""
@@ -195,7 +196,7 @@ class Canvas:
             },
             "dragmode": False,
             "showlegend": False,
-            "meta": {"description": label},
+            "meta": {"description": label, "end": self.end},
         }
         return go.Figure({"data": self._traces(), "layout": layout})
 

@@ -48,7 +48,7 @@ class SpanRow(msgspec.Struct, frozen=True):
 
 
 class TickRow(msgspec.Struct, frozen=True):
-    """A metadata record of the controller.
+    """A metadata record of the controller, about `partition` or about a broker.
 
     `short` is empty where the partition strip already says it.
     """
@@ -59,6 +59,7 @@ class TickRow(msgspec.Struct, frozen=True):
     version: int
     text: str
     short: str
+    partition: str = ""
 
 
 class MessageRow(msgspec.Struct, frozen=True):
@@ -84,6 +85,11 @@ class MessageRow(msgspec.Struct, frozen=True):
     compared: tuple[str, ...] = ()
     previous_incarnation: bool = False
     sent_by: int = -1
+
+    @property
+    def is_telling(self) -> bool:
+        """Refused, or not there at once: what a picture has an arrow for."""
+        return self.fate == "refused" or self.x_arrived is None or self.x_arrived > self.x_sent
 
 
 class MarkRow(msgspec.Struct, frozen=True):
@@ -142,6 +148,18 @@ class Rows(msgspec.Struct, frozen=True):
     messages: tuple[MessageRow, ...]
     marks: tuple[MarkRow, ...]
     events: tuple[EventRow, ...]
+
+    @property
+    def busiest(self) -> str:
+        """The partition that the run is about: the one with the most losses and refused or
+        long-lived messages, then with the most events; empty if there is none.
+        """
+        told = [m.partition for m in self.messages if m.is_telling]
+        told += [m.partition for m in self.marks if m.kind == "lost"]
+        all_ = [e.partition for e in self.events]
+        return max(
+            self.meta.partitions, key=lambda name: (told.count(name), all_.count(name)), default=""
+        )
 
 
 def broker_lane(id: int) -> str:

@@ -42,4 +42,4 @@ def _crashed(move: Crash, events: Sequence[Event]) -> tuple[str, str]:
         return "disk replaced", "disk replaced: log empty"
     if move.loss is Loss.UNFLUSHED and gone:
         return "tail lost", f"{offsets(gone[0].first, gone[0].last)} gone"
-    return "crashed", "log kept"
+    return "crashed", "crashed, log kept"

@@ -47,10 +47,7 @@ def _label(shot: Snapshot, statement: Statement) -> str:
 
 def _message(statement: Statement, events: Sequence[Event]) -> str:
     kind = statement.words[0]
-    if kind.endswith("-reply"):
-        what = "reply"
-    else:
-        what = _MESSAGES.get(kind, kind)
+    what = "reply" if kind.endswith("-reply") else _MESSAGES.get(kind, kind)
     return f"{what} {_ENDS[statement.verb]}"
 
 

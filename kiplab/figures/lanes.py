@@ -41,12 +41,12 @@ class Lanes(NamedTuple):
 def lanes(
     top: float, brokers: tuple[int, ...], sizes: Sizes, *, tick_rows: int, talk: float
 ) -> Lanes:
-    """A panel that begins at `top`.
+    """A panel whose title begins at `top`.
 
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
     for what messages have to say.
     """
-    y = top + sizes.title * 2.3
+    y = top + sizes.title * 2
     strips = {}
     for name in STRIPS:
         strips[name] = (y, y + sizes.strip)
@@ -56,10 +56,9 @@ def lanes(
     rows = tuple(y + row * (n + 0.5) for n in range(tick_rows))
     controller = y + row * tick_rows + 11
     y = controller + talk
-    tile = sizes.tile if len(brokers) <= 3 else sizes.tile - 10
     tiles = {}
     for id in brokers:
-        tiles[broker_lane(id)] = (y, y + tile)
-        y += tile + 13
+        tiles[broker_lane(id)] = (y, y + sizes.tile)
+        y += sizes.tile + 13
     y += 5
-    return Lanes(top, strips, rows, controller, tiles, (y, y + 18), y + 18)
+    return Lanes(top + sizes.title * 0.6, strips, rows, controller, tiles, (y, y + 18), y + 18)

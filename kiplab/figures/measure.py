@@ -1,4 +1,4 @@
-"""How wide text is, without asking a browser: Helvetica's widths, which Arial and Liberation share."""
+"""How wide text is, without asking a browser: Helvetica's widths, Arial's and Liberation's too."""
 
 from __future__ import annotations
 
@@ -47,7 +47,26 @@ def height_of(text: str, size: float) -> float:
 
 
 def wrapped(text: str, width: float, size: float) -> str | None:
-    """`text` with ``<br>`` between words so that it fits; None if a word is too wide by itself."""
+    """`text` with ``<br>`` between words so that it fits; None if a word is too wide by itself.
+
+    As few lines as possible, and those about equally long; two halves of a sentence stay apart.
+    """
+    halves = text.split(", ")
+    if len(halves) == 2 and _line(text, size) > width:
+        halves[0] += ","
+        if all(_line(half, size) <= width for half in halves):
+            return "<br>".join(halves)
+    first = _greedy(text, width, size)
+    if first is None or "<br>" not in first:
+        return first
+    for share in (0.6, 0.7, 0.8, 0.9):
+        narrower = _greedy(text, width * share, size)
+        if narrower is not None and narrower.count("<br>") == first.count("<br>"):
+            return narrower
+    return first
+
+
+def _greedy(text: str, width: float, size: float) -> str | None:
     lines: list[str] = []
     for word in text.split(" "):
         if _line(word, size) > width:

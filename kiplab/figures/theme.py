@@ -140,12 +140,15 @@ class Sizes(msgspec.Struct, frozen=True):
 
 WIDE = Sizes(122, 26, 11.5, 10.5, 14, 17, 21, 5, 62, 28)
 NARROW = Sizes(76, 14, 10, 9, 12, 14, 19, 4, 56, 24)
-NARROW_BELOW = 720
+NARROW_BELOW, MANY_BROKERS = 720, 4
 
 
-def sizes_of(width: int) -> Sizes:
-    """The set for a figure of this width."""
-    return NARROW if width < NARROW_BELOW else WIDE
+def sizes_of(width: int, brokers: int = 2) -> Sizes:
+    """The set for a figure of this width; with many brokers their lanes are lower."""
+    sizes = NARROW if width < NARROW_BELOW else WIDE
+    if brokers < MANY_BROKERS:
+        return sizes
+    return msgspec.structs.replace(sizes, tile=sizes.tile - 6, band=sizes.band - 6)
 
 
 def theme_of(name: str) -> Theme:

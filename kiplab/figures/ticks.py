@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from ..engine.events import Event
 from ..protocol.facts import BrokerChanged, IsrChanged, LeaderElected, RecordWritten
@@ -10,7 +11,7 @@ from ..protocol.ids import NO_LEADER
 from .columns import TickRow
 from .snapshots import Snapshot
 
-_CHANGES = {"fenced": "fence", "unfenced": "unfence", "shutting-down": "shutting down"}
+_CHANGES = {"fenced": "fence", "unfenced": "unfence"}
 
 
 def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
@@ -19,32 +20,34 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
         events = shot.events
         for place, event in enumerate(events):
             if isinstance(event, RecordWritten):
+                replayed = list(takewhile(_is_replay, events[place + 1 :]))
                 yield TickRow(
                     x=shot.x,
                     offset=event.offset,
                     record=event.record,
                     version=event.version,
                     text=event.text,
-                    short=_short(events[place + 1 :]),
+                    short=", ".join(dict.fromkeys(filter(None, map(_short, replayed)))),
+                    partition=next((str(getattr(e, "partition", "")) for e in replayed), ""),
                 )
 
 
-def _short(following: Sequence[Event]) -> str:
-    """From the facts that a record's replay reported right after it."""
-    words: list[str] = []
-    for event in following:
-        if isinstance(event, BrokerChanged):
-            words.append(_changed(event))
-        elif isinstance(event, LeaderElected):
-            words.append(_elected(event))
-        elif not isinstance(event, IsrChanged):
-            break
-    return ", ".join(dict.fromkeys(words))
+def _is_replay(event: Event) -> bool:
+    """The facts that a record's replay reports come right after it."""
+    return isinstance(event, BrokerChanged | IsrChanged | LeaderElected)
+
+
+def _short(event: Event) -> str:
+    if isinstance(event, BrokerChanged):
+        return _changed(event)
+    return _elected(event) if isinstance(event, LeaderElected) else ""
 
 
 def _changed(event: BrokerChanged) -> str:
     if event.change == "registered":
         return f"register {event.broker} → epoch {event.epoch}"
+    if event.change == "shutting-down":
+        return f"{event.broker} shutting down"
     return f"{_CHANGES.get(event.change, event.change)} {event.broker}"
 
 

@@ -21,7 +21,7 @@ def api_name(kind: str) -> str:
 
 
 def offsets(first: int, last: int) -> str:
-    """``offset 7`` or ``offsets 0–99``; offsets are inclusive."""
+    """One offset, or from the first to the last of many; both are inclusive."""
     return f"offset {first}" if first == last else f"offsets {first}–{last}"  # noqa: RUF001
 
 

@@ -1,7 +1,7 @@
 """One random timed schedule around the race of KAFKA-14139, as a play.
 
-A schedule says what goes wrong and when. What follows (heartbeats, sessions, registration, recovery,
-fetches, elections) is the engine's business, so one schedule can be run under any feature set.
+A schedule says what goes wrong and when. What follows (heartbeats, sessions, registration, fetches,
+elections) is the engine's business, so one schedule can be run under any feature set.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import msgspec
 from ..plays.play import Play, Statement, split
 
 LEADER, FOLLOWER, PARTITION = 1, 2, "orders-0"
-_LATE_FETCHES = ("fetch",), (("from", str(FOLLOWER)), ("life", "2"))
+_NEXT_LIFE = (("from", str(FOLLOWER)), ("life", "2"))
+_HEARTBEATS, _FETCHES = (("broker-heartbeat",), _NEXT_LIFE), (("fetch",), _NEXT_LIFE)
 _REQUESTS = ("alter-partition",), (("from", str(LEADER)),)
-HOLD_REQUEST, ARRIVE = Statement("hold", *_REQUESTS), Statement("release", *_REQUESTS)
-HOLD_CATCH_UP, CATCH_UP = Statement("hold", *_LATE_FETCHES), Statement("release", *_LATE_FETCHES)
+HOLD_REQUEST, ARRIVES = Statement("hold", *_REQUESTS), Statement("release", *_REQUESTS)
+HOLD_RECOVERY, RECOVERED = Statement("hold", *_HEARTBEATS), Statement("release", *_HEARTBEATS)
+HOLD_CATCH_UP, CATCH_UP = Statement("hold", *_FETCHES), Statement("release", *_FETCHES)
 START_FOLLOWER = Statement("start", (str(FOLLOWER),))
 CRASH_LEADER, START_LEADER = Statement("crash", (str(LEADER),)), Statement("start", (str(LEADER),))
 
@@ -32,25 +34,29 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     that the follower crashes while the request is under way, and say nothing of how often it does.
     """
 
-    request_median_ms: float = 16_000
+    request_median_ms: float = 15_000
     """AlterPartition, from sending to the controller: log-normal. Chosen around the default session
-    of 9 s (broker.session.timeout.ms), so that it arrives on either side of each transition."""
-    request_sigma: float = 0.9
-    """Its spread; 0.9 puts one request in ten below 5 s and one in ten above 51 s. Chosen."""
+    of 9 s (broker.session.timeout.ms), so that it arrives on either side of each transition. What
+    Kafka would send again after 30 s (controller.socket.timeout.ms) is left out."""
+    request_sigma: float = 0.8
+    """Its spread; 0.8 puts one request in ten below 5 s and one in ten above 42 s. Chosen."""
     crash_within: float = 0.9
     """The follower crashes uniformly in the first part of the flight, up to this share: the window
     that everything here is conditional on."""
-    restart_median_ms: float = 8_000
+    restart_median_ms: float = 6_000
     """From a crash to a process that runs again: log-normal. Chosen for a supervisor that restarts
     processes; a machine that has to boot takes minutes."""
-    restart_sigma: float = 0.8
+    restart_sigma: float = 0.7
     """Its spread. Chosen."""
-    catch_up_mean_ms: float = 20_000
-    """From the restart until the follower's fetches get through: exponential. Chosen; it stands for
-    the log to be copied, which depends on retention and throttling."""
+    recovery_mean_ms: float = 5_000
+    """From the restart until the follower asks to be unfenced, its logs being recovered:
+    exponential. Chosen; it grows with the number and the state of the logs."""
+    catch_up_mean_ms: float = 15_000
+    """From there until its fetches get through: exponential. Chosen; it stands for the log to be
+    copied, which depends on retention and throttling."""
     leader_crashes: float = 0.85
     """How often the leader crashes as well. Chosen: without it nothing can be lost."""
-    leader_crash_mean_ms: float = 12_000
+    leader_crash_mean_ms: float = 10_000
     """From the arrival of the request to the leader's crash: exponential. Chosen, short enough that
     it often comes before the follower has caught up."""
     tail_lost: float = 0.35
@@ -61,15 +67,33 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     records: int = 100
     """Committed records before the first event. Chosen, for round numbers in the picture."""
     flushed: int = 60
-    """How many of them are on disk from the start. Chosen; Linux flushes after about 30 s."""
+    """How many of them are on disk from the start; Linux writes the rest after about 30 s."""
     produced: int = 20
     """Records written to the leader while the request is under way. Chosen."""
-    rest_ms: int = 15_000
-    """Calm at the end, longer than a session, so that what was lost comes to light."""
+    rest_ms: int = 13_000
+    """Calm at the end: a session and a few heartbeats, so that what was lost comes to light."""
+
+
+def check(window: Window) -> Window:
+    """`window` itself. Raises ValueError naming the parameter that makes no sense."""
+    for name, value in msgspec.structs.asdict(window).items():
+        share = name in _SHARES
+        if value < 0 or (share and value > 1) or (value == 0 and name in _ABOVE_ZERO):
+            expected = "a share from 0 to 1" if share else "a positive number"
+            raise ValueError(f"{name} is {value}; expected {expected}")
+    if window.tail_lost + window.disk_replaced > 1:
+        raise ValueError("tail_lost and disk_replaced are more than 1 together")
+    if window.flushed > window.records:
+        raise ValueError(f"flushed is {window.flushed}, more than the {window.records} records")
+    return window
+
+
+_SHARES = ("crash_within", "leader_crashes", "tail_lost", "disk_replaced")
+_ABOVE_ZERO = ("records", "produced", "rest_ms")
 
 
 def schedule(window: Window, seed: int, index: int) -> Play:
-    """The play of schedule `index` of `seed`: a function of the three arguments and nothing else."""
+    """The play of schedule `index` of `seed`: a function of these three and nothing else."""
     name = f"schedule {seed}/{index}"
     return Play((*header(window), *_lines(_events(window, seed, index), window)), name)
 
@@ -99,7 +123,8 @@ def _events(window: Window, seed: int, index: int) -> tuple[Timed, ...]:
     arrives = draw.log_normal(window.request_median_ms, window.request_sigma)
     crash = 1 + draw.up_to(window.crash_within * arrives)
     start = crash + draw.log_normal(window.restart_median_ms, window.restart_sigma)
-    caught_up = start + draw.exponential(window.catch_up_mean_ms)
+    recovered = start + draw.exponential(window.recovery_mean_ms)
+    caught_up = recovered + draw.exponential(window.catch_up_mean_ms)
     disk = _disk(window, draw.uniform())
     produce = draw.up_to(arrives)
     leader_crashes = draw.uniform() < window.leader_crashes
@@ -108,12 +133,14 @@ def _events(window: Window, seed: int, index: int) -> tuple[Timed, ...]:
     leader = (leader_crash, CRASH_LEADER), (leader_start, START_LEADER)
     return (
         (0, HOLD_REQUEST),
+        (0, HOLD_RECOVERY),
         (0, HOLD_CATCH_UP),
         (produce, Statement("produce", (PARTITION,), (("count", str(window.produced)),))),
         (crash, Statement("crash", (str(FOLLOWER),), (("disk", disk),))),
         (start, START_FOLLOWER),
+        (recovered, RECOVERED),
         (caught_up, CATCH_UP),
-        (arrives, ARRIVE),
+        (arrives, ARRIVES),
         *(leader if leader_crashes else ()),
     )
 

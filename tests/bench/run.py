@@ -63,7 +63,7 @@ def figures() -> None:
     """From two finished runs to the twin figure, and its page without plotly.js."""
     try:
         import kiplab
-        from kiplab.figures.export import page
+        from kiplab.figures.page import page
         from kiplab.figures.twin import twin
     except ImportError as problem:
         print(f"figures: skipped, {problem.name} is missing")

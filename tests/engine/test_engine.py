@@ -23,6 +23,7 @@ from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.kraft import alter_partition
 from kiplab.protocol.replica.state import Loss
 
 
@@ -213,13 +214,23 @@ def test_without_its_guards_nothing_is_promised() -> None:
     assert not broken.promised
 
 
-def test_with_every_guard_the_same_break_would_be_a_bug() -> None:
-    """The promise is live: take a guard away behind the features' back, and it says so."""
-    stage = ran("3.5", off=("903",))
-    cluster = replace(stage.history.start, features=parse_features("3.5"))
-    assert properties.is_promised(
-        properties.NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=False
+@pytest.mark.parametrize(
+    ("guard", "play"),
+    [("903.controller-epoch", "kafka-14139"), ("841.fenced", "841-by-903-while-fenced")],
+)
+def test_with_every_guard_the_same_break_is_a_bug(
+    guard: str, play: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The promise is live: take a check out behind the features' back, and it is called broken."""
+    check = alter_partition._first_ineligible
+    monkeypatch.setattr(
+        alter_partition,
+        "_first_ineligible",
+        lambda case, active: check(case, active - {guard}),
     )
+    stage = ran("3.5", play)
+    promised = {e.property for e in stage.events if isinstance(e, PropertyBroken) and e.promised}
+    assert {"electable-holds-committed", "no-committed-record-lost"} <= promised
 
 
 def test_the_last_replica_is_a_loss_that_nothing_promised_to_prevent() -> None:

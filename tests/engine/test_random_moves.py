@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.engine.events import Event, PropertyBroken
+from kiplab.engine.events import PropertyBroken
 from kiplab.engine.explain import sentence
 from kiplab.engine.setup import BrokerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.engine.step import step
 from kiplab.protocol.facts import RecordWritten, Refused
 from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import CONTROLLER
 
 FEATURES = [
     parse_features("3.2"),
@@ -57,18 +58,23 @@ class AnythingGoes(RuleBasedStateMachine):
     """Any move of the full menu, at any time."""
 
     cluster: Cluster
-    events: tuple[Event, ...] = ()
-    before: Cluster | None = None
 
     @initialize(features=st.sampled_from(FEATURES), brokers=st.integers(2, 3))
     def begin(self, features: object, brokers: int) -> None:
         self.cluster = small_cluster(features, brokers)
 
     @rule(data=st.data())
-    def deliver(self, data: st.DataObject) -> None:
-        ready = [m for m in enabled(self.cluster, EVERYTHING) if isinstance(m, moves.Deliver)]
-        if ready:
-            self.do(data.draw(st.sampled_from(ready)))
+    def deliver_all_but_alter_partition(self, data: st.DataObject) -> None:
+        """The race needs one slow request in an otherwise quick network."""
+        for _ in range(20):
+            ready = [
+                m
+                for m in enabled(self.cluster, EVERYTHING)
+                if isinstance(m, moves.Deliver) and m.message.kind != "alter-partition"
+            ]
+            if not ready:
+                return
+            self.do(ready[0])
 
     @rule(data=st.data())
     def anything(self, data: st.DataObject) -> None:
@@ -81,28 +87,15 @@ class AnythingGoes(RuleBasedStateMachine):
             self.do(data.draw(st.sampled_from(calm)))
 
     def do(self, move: moves.Move) -> None:
-        self.before = self.cluster
-        done = step(self.cluster, move)
-        assert step(self.cluster, move) == done, "equal moves from equal states give equal results"
-        self.cluster, self.events = done.cluster, done.events
-
-    @invariant()
-    def nothing_promised_breaks(self) -> None:
-        broken = [e for e in self.events if isinstance(e, PropertyBroken) and e.promised]
+        before, done = self.cluster, step(self.cluster, move)
+        assert step(before, move) == done, "equal moves from equal states give equal results"
+        assert all(sentence(e) for e in done.events)
+        broken = [e for e in done.events if isinstance(e, PropertyBroken) and e.promised]
         assert not broken, broken
-
-    @invariant()
-    @precondition(lambda self: self.before is not None)
-    def a_refusal_leaves_the_controller_alone(self) -> None:
-        assert self.before is not None
-        refused = any(isinstance(e, Refused) and e.node < 0 for e in self.events)
-        wrote = any(isinstance(e, RecordWritten) for e in self.events)
-        if refused and not wrote:
-            assert self.cluster.controller is self.before.controller
-
-    @invariant()
-    def every_event_has_a_sentence(self) -> None:
-        assert all(sentence(e) for e in self.events)
+        refused = any(isinstance(e, Refused) and e.node == CONTROLLER for e in done.events)
+        if refused and not any(isinstance(e, RecordWritten) for e in done.events):
+            assert done.cluster.controller is before.controller
+        self.cluster = done.cluster
 
     def teardown(self) -> None:
         if hasattr(self, "cluster"):

@@ -1,0 +1,212 @@
+"""Messages that took their time, or were refused: slanted arrows with words beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from .callouts import draw_callout, draw_outcome
+from .canvas import Box, Canvas, safe
+from .columns import MessageRow, Rows
+from .measure import height_of, width_of
+from .panel import Panel
+
+ARROWS_MAX = 12
+_RANKS = ("alter-partition", "alter-partition-reply", "elect-leaders", "fetch", "fetch-reply")
+_EPOCH = re.compile(r"(as epoch \d+|no epoch sent)")
+
+
+class Flight(NamedTuple):
+    """An arrow on the canvas: moments and pixels."""
+
+    message: MessageRow
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def y(self, x: float) -> float:
+        """Height of the arrow at `x`."""
+        if self.x1 == self.x0:
+            return self.y1
+        return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
+
+
+def shown(rows: Rows) -> list[MessageRow]:
+    """The messages that get an arrow, most telling first; equal ones share one arrow.
+
+    Those that arrived at once and were not refused have none: hover cards and tables list them.
+    """
+    kept = [m for m in rows.messages if m.is_telling]
+    groups: dict[tuple[object, ...], list[MessageRow]] = {}
+    for m in kept:
+        key = (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
+        groups.setdefault(key, []).append(m)
+    merged = [_merged(group) for group in groups.values()]
+    return sorted(merged, key=_rank)[:ARROWS_MAX]
+
+
+def _merged(group: list[MessageRow]) -> MessageRow:
+    first = group[0]
+    return replace(first, label=f"{first.label} ×{len(group)}") if len(group) > 1 else first  # noqa: RUF001
+
+
+def _rank(message: MessageRow) -> tuple[bool, int, int]:
+    place = _RANKS.index(message.kind) if message.kind in _RANKS else len(_RANKS)
+    return (message.fate != "refused", place, message.x_sent)
+
+
+def loudness(rows: Rows, partition: str) -> str:
+    """How much has to be said below the controller's line: silent, messages or refusals."""
+    here = (m for m in shown(rows) if m.partition in ("", partition))
+    found = [m for m in here if "controller" in (m.sender, m.receiver)]
+    if any(m.fate == "refused" and m.receiver == "controller" for m in found):
+        return "refusals"
+    return "messages" if found else "silent"
+
+
+def reserve(panel: Panel) -> None:
+    """Keep the words of the lanes away from where the arrows will go."""
+    for flight in _flights(panel):
+        for box in _along(panel.canvas, flight):
+            panel.canvas.take(box, soft=flight.message.fate != "refused")
+
+
+def _flights(panel: Panel) -> list[Flight]:
+    return [f for m in shown(panel.rows) if (f := _flight(panel, m)) is not None]
+
+
+def draw_messages(panel: Panel) -> None:
+    """All arrows first, then their callouts, then labels where there is still room."""
+    flights = _flights(panel)
+    for flight in flights:
+        _arrow(panel.canvas, flight)
+    for flight in flights:
+        if flight.message.fate == "refused":
+            draw_callout(panel.canvas, flight.message, flight.x1, flight.y1)
+    for flight in flights:
+        _label(panel, flight)
+        if flight.message.fate == "delivered" and flight.message.outcome:
+            draw_outcome(panel.canvas, flight.message, flight.x1, flight.y1)
+
+
+def _flight(panel: Panel, message: MessageRow) -> Flight | None:
+    start, end = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
+    if end is None or not panel.is_shown(message.partition):
+        return None
+    start = panel.lanes.controller - 26 if start is None else start
+    x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
+    # Arrows leave and reach a broker at the edge of its band, the controller at its line.
+    half = panel.canvas.sizes.band / 2
+    toward = 1 if end > start else -1
+    y0 = start + toward * (half if message.sender in panel.lanes.brokers else 0)
+    y1 = end - toward * (half if message.receiver in panel.lanes.brokers else 3)
+    return Flight(message, message.x_sent, y0, x1, y1)
+
+
+def _arrow(canvas: Canvas, flight: Flight) -> None:
+    color = _color(canvas, flight.message)
+    dash = {"in flight": "dash", "dropped": "dot"}.get(flight.message.fate, "solid")
+    ends = (flight.x0, flight.y0, flight.x1, flight.y1)
+    canvas.line(*ends, color, width=2, dash=dash)
+    _tail(canvas, flight, color)
+    if flight.message.fate == "dropped":
+        canvas.text(
+            flight.x1, flight.y1, "✕", color, anchor="center", size=canvas.sizes.text, bold=True
+        )
+    elif flight.message.fate != "in flight":
+        canvas.head(*ends, color)
+
+
+def _tail(canvas: Canvas, flight: Flight, color: str) -> None:
+    """A dot; a hollow diamond if the process that sent it was gone when it arrived."""
+    r, wide = 4.5, canvas.at(canvas.px(0) + 4.5)
+    x, y = flight.x0, flight.y0
+    if flight.message.previous_incarnation:
+        corners = [(x - wide, y), (x, y - r), (x + wide, y), (x, y + r)]
+        points = "L".join(f"{a:.4f},{b:.1f}" for a, b in corners)
+        canvas.path(f"M{points}Z", color, fill=canvas.theme.box, width=1.5)
+    else:
+        edge = {"color": color, "width": 1}
+        canvas.rect(x - wide, x + wide, y - r, y + r, color, type="circle", line=edge)
+
+
+def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:
+    """Small boxes on the arrow, so that words keep away from it."""
+    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
+    steps = int(max(right - left, abs(flight.y1 - flight.y0)) / 10) + 1
+    for n in range(steps + 1):
+        px = left + (right - left) * n / steps
+        y = flight.y0 + (flight.y1 - flight.y0) * n / steps
+        yield Box(px - 2, y - 2, px + 2, y + 2)
+
+
+def _color(canvas: Canvas, message: MessageRow) -> str:
+    theme = canvas.theme
+    return {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
+
+
+# --- labels -------------------------------------------------------------------------------------
+
+
+def _label(panel: Panel, flight: Flight) -> None:
+    """The longest words that find room beside the arrow, near its tail if possible."""
+    canvas, size = panel.canvas, panel.canvas.sizes.text
+    for text in _texts(flight.message):
+        for left, top in _places(panel, flight, text, size):
+            box = Box(left, top, left + width_of(text, size), top + height_of(text, size))
+            if canvas.is_free(box) and box.within(_room(panel)):
+                y = (box.y0 + box.y1) / 2
+                color = _color(canvas, flight.message)
+                canvas.text(canvas.at(left), y, text, color, size=size)
+                return
+
+
+def _room(panel: Panel) -> Box:
+    """Where labels may stand: below the controller's line, on the plot."""
+    canvas, lanes = panel.canvas, panel.lanes
+    return Box(canvas.px(0), lanes.controller, canvas.px(canvas.end), lanes.bottom)
+
+
+def _texts(message: MessageRow) -> Iterable[str]:
+    label = message.label
+    fate = {"in flight": ", still on its way", "dropped": ", lost"}.get(message.fate, "")
+    texts = [f"{label}{fate}", label.split(" · ")[-1] + fate, label.split(" · ")[-1]]
+    return [_EPOCH.sub(r"<b>\1</b>", safe(text)) for text in texts]
+
+
+def _places(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[tuple[float, float]]:
+    """(left, top) in pixels: along the arrow where it is flat, else beside it.
+
+    Beside it means in the room below the controller's line first, as near to the tail as the
+    slope allows.
+    """
+    canvas = panel.canvas
+    wide, high = width_of(text, size), height_of(text, size)
+    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
+    for share in (0.04, 0.12, 0.25, 0.4):
+        start = left + (right - left) * share
+        if start + wide > right:
+            break
+        heights = [flight.y(canvas.at(px)) for px in (start, start + wide)]
+        yield start, min(heights) - high - 3
+    tops = [min(top for top, _ in panel.lanes.brokers.values()) - high - n for n in (3, 9, 16, 24)]
+    for top in (*tops, *(flight.y0 + (flight.y1 - flight.y0) * n / 10 for n in (5, 3, 7, 1, 9))):
+        yield from _beside(canvas, flight, top, wide, high)
+
+
+def _beside(
+    canvas: Canvas, flight: Flight, top: float, wide: float, high: float
+) -> Iterator[tuple[float, float]]:
+    """Right and left of the arrow, all of its height between `top` and `top + high` kept free."""
+    if flight.y1 == flight.y0:
+        return
+    slope = (canvas.px(flight.x1) - canvas.px(flight.x0)) / (flight.y1 - flight.y0)
+    crossings = [canvas.px(flight.x0) + (y - flight.y0) * slope for y in (top - 3, top + high + 3)]
+    low, far = sorted((canvas.px(flight.x0), canvas.px(flight.x1)))
+    crossings = [min(max(px, low), far) for px in crossings]
+    yield max(crossings) + 6, top
+    yield min(crossings) - 6 - wide, top

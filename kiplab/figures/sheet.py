@@ -1,0 +1,122 @@
+"""What single and twin pictures share: the sheet, its heading, a panel, the veil."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..protocol.guards import GUARDS
+from . import arrows, bands, cards, controller, remarks, strips
+from .canvas import Canvas, safe
+from .columns import Rows
+from .lanes import lanes
+from .measure import LINE_HEIGHT, wrapped
+from .panel import Panel
+from .theme import sizes_of, theme_of
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+WIDTH, WIDTH_MIN = 980, 480
+TALK = {"silent": 24, "messages": 50, "refusals": 70}
+"""Pixels between the controller's line and the first broker, by what has to be said there."""
+MARGIN = 14
+
+
+def canvas_of(rows: Rows, end: int, width: int | None, theme: str) -> Canvas:
+    """An empty canvas of that width, or of the width that suits a notebook."""
+    pixels = max(width or WIDTH, WIDTH_MIN)
+    return Canvas(pixels, end, theme_of(theme), sizes_of(pixels, len(rows.meta.brokers)))
+
+
+def draw_heading(canvas: Canvas, rows: Rows) -> float:
+    """Name, title and question of the play; returns where the panels may begin."""
+    meta, sizes = rows.meta, canvas.sizes
+    named = bool(meta.name) and meta.name != meta.title
+    name = meta.name.upper() if named else ""
+    title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading)
+    bold = title.replace(safe(name), f"<b>{safe(name)}</b>", 1) if name else title
+    y = _paragraph(canvas, bold, MARGIN, sizes.heading, canvas.theme.text)
+    if meta.question:
+        size = sizes.text + 1
+        y = _paragraph(canvas, _lines(canvas, meta.question, size), y + 4, size, canvas.theme.muted)
+    return y + 18
+
+
+def _lines(canvas: Canvas, text: str, size: float) -> str:
+    room = (canvas.width - 2 * MARGIN) / 1.05
+    return "<br>".join(safe(line) for line in (wrapped(text, room, size) or text).split("<br>"))
+
+
+def _paragraph(canvas: Canvas, text: str, top: float, size: float, color: str) -> float:
+    high = (text.count("<br>") + 1) * size * LINE_HEIGHT
+    canvas.text(canvas.at(MARGIN), top + high / 2, text, color, size=size)
+    return top + high
+
+
+def draw_panel(
+    canvas: Canvas,
+    rows: Rows,
+    partition: str | None,
+    top: float,
+    title: str,
+    like: tuple[Rows, ...] = (),
+) -> Panel:
+    """One run, back to front; as roomy as the runs in `like` need, so that twins are alike."""
+    runs, name = (rows, *like), chosen(rows, partition)
+    planned = lanes(
+        top,
+        rows.meta.brokers,
+        canvas.sizes,
+        tick_rows=max(controller.tick_words(canvas, run, name)[1] for run in runs),
+        talk=max(TALK[arrows.loudness(run, name)] for run in runs),
+    )
+    words, _ = controller.tick_words(canvas, rows, name)
+    panel = Panel(canvas, rows, name, planned, words)
+    arrows.reserve(panel)
+    strips.draw_grid(panel)
+    strips.draw_title(panel, title)
+    strips.draw_strips(panel)
+    controller.draw_controller(panel)
+    bands.draw_brokers(panel)
+    remarks.draw_glyphs(panel)
+    strips.draw_records(panel)
+    arrows.draw_messages(panel)
+    remarks.draw_remarks(panel)
+    cards.draw_cards(panel)
+    return panel
+
+
+def chosen(rows: Rows, partition: str | None) -> str:
+    """The partition to draw. Raises ValueError, naming those there are, for one that is not."""
+    if partition is not None and partition not in rows.meta.partitions:
+        known = ", ".join(rows.meta.partitions) or "none"
+        raise ValueError(f"there is no partition {partition!r} in this run; there is {known}")
+    return partition or rows.busiest
+
+
+def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
+    """The two shapes that `move_cursor` moves, hidden."""
+    end, theme = canvas.end, canvas.theme
+    above: dict[str, Any] = {"layer": "above", "visible": False}
+    canvas.rect(end, end, top, bottom, theme.veil, name="veil", **above)
+    canvas.line(end, top, end, bottom, theme.message, width=1.5)
+    canvas.shapes[-1].update(name="cursor", visible=False)
+
+
+def move_cursor(figure: go.Figure, until: int | None) -> None:
+    """Veil what comes after moment `until`, or nothing; only two shapes and the verdict change.
+
+    The last moment has nothing after it, and so no veil.
+    """
+    end = figure.layout.meta["end"]
+    veiled = until is not None and until < end - 1
+    x = end if until is None else max(until, 0)
+    figure.update_shapes({"visible": veiled, "x0": min(x + 0.5, end), "x1": end}, {"name": "veil"})
+    figure.update_shapes({"visible": veiled, "x0": x, "x1": x}, {"name": "cursor"})
+    figure.update_traces(visible=not veiled, selector={"name": "verdict"})
+
+
+def own_title(rows: Rows) -> str:
+    """``Kafka 3.5``, and what was switched by hand: ``KIP-903 off · Kafka 3.5``."""
+    words = [f"{GUARDS[id].subject} {'on' if on else 'off'}" for id, on in rows.meta.switched]
+    return " · ".join([*dict.fromkeys(words), f"Kafka {rows.meta.features.split(' ')[0]}"])

@@ -1,0 +1,45 @@
+"""How sure a share is: exact intervals for counts of independent schedules."""
+
+from __future__ import annotations
+
+import msgspec
+
+METHOD = "Clopper-Pearson, 95 %"
+_CONFIDENCE = 0.95
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """Shares between 0 and 1."""
+
+    low: float
+    high: float
+
+
+def exact(events: int, exposure: int) -> Interval:
+    """The exact binomial interval of Clopper and Pearson, two-sided, 95 %.
+
+    It covers at least what it says, mostly more. With no event at all `high` is still above 0: that
+    nothing was seen does not mean that it cannot happen. Raises ValueError for impossible counts.
+    """
+    from scipy.stats import binomtest
+
+    if not 0 <= events <= exposure or exposure == 0:
+        raise ValueError(
+            f"{events} events in {exposure} schedules; expected 0 to {exposure}, of 1 or more"
+        )
+    found = binomtest(events, exposure).proportion_ci(_CONFIDENCE, method="exact")
+    return Interval(float(found.low), float(found.high))
+
+
+def in_words(events: int, exposure: int, interval: Interval) -> str:
+    """``"4.5 % (3.9 to 5.1 %)"``, or ``"none seen (at most 0.074 %)"``; never a bare zero."""
+    if events == 0:
+        return f"none seen (at most {_percent(interval.high)} %)"
+    low, high = _percent(interval.low), _percent(interval.high)
+    return f"{_percent(events / exposure)} % ({low} to {high} %)"
+
+
+def _percent(share: float) -> str:
+    """Two significant digits below 10 %, one decimal above."""
+    percent = 100 * share
+    return f"{percent:.1f}" if percent >= 10 else f"{percent:.2g}"

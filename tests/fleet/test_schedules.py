@@ -1,0 +1,207 @@
+"""The study: what it counts, that it counts the same everywhere, and how it says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+
+from kiplab import fleet
+from kiplab.fleet.blocks import BLOCK_SCHEDULES, orders
+from kiplab.fleet.outcomes import outcome
+from kiplab.fleet.result import CAVEAT, LOSING_MAX, Schedules
+from kiplab.fleet.schedule import Window, schedule
+from kiplab.plays.runner import run_play
+from kiplab.plays.tokens import decode
+from kiplab.plays.verdict import LOSS, lost, verdict
+from kiplab.protocol.features import parse_features
+
+N = 600
+NAMES = ["neither", "KIP-841 only", "KIP-903 only", "both"]
+
+
+@pytest.fixture(scope="module")
+def study() -> Schedules:
+    return fleet.schedules(N, spark=False)
+
+
+def events(study: Schedules, metric: str) -> dict[str, int]:
+    return {row.features: row.events for row in study.rows if row.metric == metric}
+
+
+# --- what it counts -----------------------------------------------------------------------------
+
+
+def test_each_rule_alone_prevents_some_stale_joins_and_both_prevent_all(study: Schedules) -> None:
+    found = events(study, "stale join")
+    assert list(found) == NAMES
+    assert found["neither"] > max(found["KIP-841 only"], found["KIP-903 only"]) > 0
+    assert min(found["KIP-841 only"], found["KIP-903 only"]) > 0
+    assert found["both"] == 0
+
+
+def test_losses_happen_with_one_rule_alone(study: Schedules) -> None:
+    found = events(study, "loss")
+    assert all(found[name] > 0 for name in NAMES[:3])
+
+
+def test_with_both_rules_only_the_last_replica_loses(study: Schedules) -> None:
+    both = next(r for r in study.rows if (r.features, r.metric) == ("both", "loss"))
+    assert both.events == both.excused > 0
+
+
+def test_no_promise_is_broken(study: Schedules) -> None:
+    assert not any(study.runs["broke_promise"].to_pylist())
+
+
+def test_no_rule_causes_what_it_is_there_to_prevent(study: Schedules) -> None:
+    """Schedule by schedule, which averages could hide."""
+    assert all(pair.only_features == 0 for pair in study.paired())
+
+
+def test_the_counts_are_those_of_single_runs(study: Schedules) -> None:
+    features = parse_features("3.5", off=("903",))
+    found = [outcome(schedule(Window(), 0, i), features) for i in range(50)]
+    number = NAMES.index("KIP-841 only")
+    rows = [r for r in study.runs.to_pylist() if r["features"] == number][:50]
+    assert [o.stale_join for o in found] == [r["stale_join"] for r in rows]
+    assert [o.moves for o in found] == [r["moves"] for r in rows]
+
+
+def test_every_feature_set_gets_the_same_schedules(study: Schedules) -> None:
+    """When the request arrives is no business of the rules that judge it."""
+    rows = study.runs.to_pylist()
+    arrived = [[r["arrived"] for r in rows if r["features"] == k] for k in range(4)]
+    assert arrived[0] == arrived[1] == arrived[2] == arrived[3]
+    assert [r["schedule"] for r in rows] == [*range(N)] * 4
+
+
+def test_another_seed_gives_other_schedules() -> None:
+    one, other = (fleet.schedules(40, seed=s, spark=False, features=["3.2"]) for s in (0, 1))
+    assert one.runs["moves"].to_pylist() != other.runs["moves"].to_pylist()
+
+
+def test_the_first_schedules_of_a_larger_study_are_those_of_a_smaller_one(
+    study: Schedules,
+) -> None:
+    small = fleet.schedules(30, spark=False)
+    large = [r for r in study.runs.to_pylist() if r["schedule"] < 30]
+    assert small.runs.to_pylist() == large
+
+
+# --- where it runs ------------------------------------------------------------------------------
+
+
+def test_blocks_cover_every_schedule_once() -> None:
+    features = [parse_features("3.4"), parse_features("3.5")]
+    blocks = orders(features, Window(), 0, 2 * BLOCK_SCHEDULES + 1)
+    assert len(blocks) == 6
+    covered = [(b.number, i) for b in blocks for i in range(b.first, b.last)]
+    assert covered == [(k, i) for k in (0, 1) for i in range(2 * BLOCK_SCHEDULES + 1)]
+
+
+@pytest.fixture(scope="module")
+def _spark() -> Iterator[None]:
+    from kiplab.spark import session
+
+    with session(app="kiplab tests"):
+        yield
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("_spark")
+@pytest.mark.parametrize("partitions", [1, 3, 8])
+def test_any_number_of_partitions_gives_the_integers_of_plain_python(
+    study: Schedules, partitions: int
+) -> None:
+    assert fleet.schedules(N, partitions=partitions).runs.equals(study.runs)
+
+
+# --- what it says -------------------------------------------------------------------------------
+
+
+def test_a_losing_token_replays_to_the_same_loss(study: Schedules) -> None:
+    for losing in study.losing[:: LOSING_MAX // 2]:
+        play, features = decode(losing.token)
+        stage = run_play(play, features)
+        assert verdict(stage) == LOSS
+        assert sum(i["last"] - i["first"] + 1 for i in lost(stage)) == losing.lost_records
+
+
+def test_tokens_are_kept_for_the_first_losing_schedules_of_each_set(study: Schedules) -> None:
+    for name, count in events(study, "loss").items():
+        kept = [x.schedule for x in study.losing if x.features == name]
+        assert len(kept) == min(count, LOSING_MAX)
+        assert kept == sorted(set(kept))
+
+
+def test_the_rows_hold_count_exposure_share_and_interval(study: Schedules) -> None:
+    for row in study.rows:
+        assert row.exposure == N
+        assert row.rate == row.events / N
+        assert row.low <= row.rate <= row.high
+        assert row.high > 0
+    assert list(study.table().columns[:4]) == ["features", "metric", "events", "excused"]
+    assert len(study.table()) == 8
+
+
+def test_the_caveat_is_wherever_the_numbers_are(study: Schedules) -> None:
+    assert study.label == CAVEAT == "given a crash in this window; not a rate"
+    assert CAVEAT in str(study)
+    assert CAVEAT in study._repr_html_()
+    assert any(CAVEAT in note.text for note in study.figure().layout.annotations)
+
+
+def test_nothing_seen_is_said_with_its_upper_bound(study: Schedules) -> None:
+    both = next(
+        line for line in str(study).splitlines() if line.startswith("both  ") and "stale" in line
+    )
+    assert "none seen (at most 0.61 %)" in both
+    assert "0.0 %" not in str(study)
+
+
+def test_the_picture_shows_every_row_with_its_interval(study: Schedules) -> None:
+    stale, loss = study.figure().data
+    rows = {(r.metric, r.features): r for r in study.rows}
+    for trace, metric in ((stale, "stale join"), (loss, "loss")):
+        assert list(trace.y) == NAMES
+        for name, x, up, down in zip(
+            trace.y, trace.x, trace.error_x.array, trace.error_x.arrayminus, strict=True
+        ):
+            row = rows[metric, name]
+            assert math.isclose(x + up, row.high)
+            assert math.isclose(x - down, row.low, abs_tol=1e-12)
+
+
+def test_nothing_seen_is_an_open_marker(study: Schedules) -> None:
+    stale = study.figure().data[0]
+    filled = [color == stale.marker.line.color for color in stale.marker.color]
+    assert filled == [True, True, True, False]
+
+
+# --- what it is asked ---------------------------------------------------------------------------
+
+
+def test_feature_sets_can_be_named_or_listed() -> None:
+    named = fleet.schedules(20, features={"old": "3.2", "new": parse_features("3.9")}, spark=False)
+    listed = fleet.schedules(20, features=["3.2", parse_features("3.9")], spark=False)
+    assert list(named.sets) == ["old", "new"]
+    assert list(listed.sets) == ["3.2", "3.9"]
+    assert named.runs.equals(listed.runs)
+
+
+@pytest.mark.parametrize("n", [0, -3])
+def test_no_schedules_are_refused(n: int) -> None:
+    with pytest.raises(ValueError, match=f"n is {n}; expected 1 schedule or more"):
+        fleet.schedules(n, spark=False)
+
+
+def test_no_feature_sets_are_refused() -> None:
+    with pytest.raises(ValueError, match="there is no feature set"):
+        fleet.schedules(10, features=[], spark=False)
+
+
+def test_a_comparison_with_a_set_that_is_not_there_is_refused(study: Schedules) -> None:
+    with pytest.raises(ValueError, match="there is no feature set 'none'; there are neither, "):
+        study.paired("none")
