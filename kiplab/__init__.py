@@ -15,14 +15,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import fleet
     from .api import Run, guards, plays, run, twin
+    from .classroom import Ordering, check_order, predict
     from .plays.errors import PlayError
     from .widgets import Lab
 
 __version__ = "0.1.0"
-__all__ = ["Lab", "PlayError", "Run", "fleet", "guards", "plays", "run", "twin"]
+__all__ = [
+    "Lab",
+    "Ordering",
+    "PlayError",
+    "Run",
+    "check_order",
+    "fleet",
+    "guards",
+    "plays",
+    "predict",
+    "run",
+    "twin",
+]
 
 _HOMES = {
     "Lab": "kiplab.widgets",
+    "Ordering": "kiplab.classroom",
+    "check_order": "kiplab.classroom",
+    "predict": "kiplab.classroom",
     "PlayError": "kiplab.plays.errors",
     "Run": "kiplab.api",
     "guards": "kiplab.api",

@@ -38,7 +38,8 @@ class History(msgspec.Struct, frozen=True):
         """
         done = step(self.cluster, move)
         recorded = Recorded(move, done.cluster, done.events, line)
-        return History(self.start, (*self.steps[: self.at], recorded), self.at + 1)
+        past = self.steps if self.at == len(self.steps) else self.steps[: self.at]
+        return History(self.start, (*past, recorded), self.at + 1)
 
     def seek(self, at: int) -> History:
         """The same history, seen after `at` moves; held between the first and the last."""

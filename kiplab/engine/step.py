@@ -206,7 +206,7 @@ def _start(cluster: Cluster, move: moves.Start) -> Done:
 
 
 def _shut_down(cluster: Cluster, move: moves.ShutDown) -> Done:
-    node, sends, facts = lifecycle.begin_shutdown(_up(cluster, move.broker))
+    node, sends, facts = lifecycle.begin_shutdown(_up(cluster, move.broker), cluster.clock)
     cluster, events = _done(cluster, node, sends, facts)
     cluster, closed = _after_exit(cluster, move.broker)
     return cluster, [*events, *closed]

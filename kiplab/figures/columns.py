@@ -119,8 +119,9 @@ class EventRow(msgspec.Struct, frozen=True):
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """What the run was and what it amounts to. `end` is where the x axis ends.
+    """What the run was and what it amounts to.
 
+    `name` is the play's, without a path; `end` is where the x axis ends.
     `guards` are the ids of the guards that act on the controller, `switched` the overrides.
     """
 

@@ -10,7 +10,7 @@ from .columns import MessageRow, Rows, SpanRow, broker_lane
 from .lanes import STRIPS
 from .words import plural
 
-_UNSPOKEN = ("sent", "delivered", "dropped", "became-follower", "registered", "lifecycle")
+_UNSPOKEN = ("sent", "delivered", "dropped", "became-follower", "registered")
 """Kinds of events left out of the sentences: something else says the same."""
 
 

@@ -26,7 +26,11 @@ _PAGE = """<!doctype html>
 <style>
 body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {font};
   color: {text}; background: {paper}; }}
-h1 {{ font-size: 1.4rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
+ul {{ list-style: none; padding: 0; }} li {{ margin: 0.4rem 0; }}
+/* The picture shows title and question; readers of the text alone get them here. */
+.spoken {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap; }}
+h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
 figure {{ margin: 0; }} .scroll {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.85rem; }}
 caption {{ text-align: left; padding: 0.5rem 0; color: {muted}; }}
@@ -36,8 +40,8 @@ th, td {{ border: 1px solid {line}; padding: 0.3rem 0.5rem; text-align: left;
 </head>
 <body>
 <main>
-<h1>{title}</h1>
-<p>{question}</p>
+<h1 class="spoken">{title}</h1>
+<p class="spoken">{question}</p>
 <figure>
 <div class="scroll" role="img" aria-label="{label}">
 {figure}
@@ -79,7 +83,9 @@ def page(
         question=html.escape(first.meta.question),
         label=html.escape(str(figure.layout.meta["description"]), quote=True),
         figure=drawn,
-        caption=" ".join(html.escape(f"{name}: {summary(run)}") for name, run in named(runs)),
+        caption="".join(
+            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
+        ),
         runs="\n".join(_run(name, run) for name, run in named(runs)),
         width=max(int(figure.layout.width), 640),
         font=FONT,

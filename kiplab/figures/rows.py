@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ def _kinds() -> list[type[msgspec.Struct]]:
 def _meta(stage: Stage, shots: Sequence[Snapshot]) -> Meta:
     start = shots[0].cluster
     return Meta(
-        name=stage.play.name,
+        name=_name(stage.play.name),
         title=stage.play.title,
         question=stage.play.question,
         release=stage.features.release,
@@ -85,6 +86,12 @@ def _meta(stage: Stage, shots: Sequence[Snapshot]) -> Meta:
         partitions=tuple(p.name for p in start.controller.partitions),
         end=shots[-1].x + 1,
     )
+
+
+def _name(name: str) -> str:
+    """A play read from a file is named by its path; an issue is written as in its tracker."""
+    bare = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".play")
+    return re.sub(r"^kafka-\d+", lambda found: found.group().upper(), bare)
 
 
 def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:

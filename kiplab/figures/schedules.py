@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-WIDTH, ROW, ABOVE, BELOW = 860, 46, 92, 84
+WIDTH, ROW, ABOVE, BELOW = 860, 46, 84, 84
 """Pixels: the figure, one feature set, what is over and under the panels."""
 PANELS = {
     "stale join": ("A stale replica joined the ISR", OKABE_ITO["blue"], "circle"),
@@ -20,7 +20,7 @@ PANELS = {
 }
 """Title, colour and shape of each metric: never a colour alone."""
 GAP = 0.08
-LABEL_ROOM = 1.45
+LABEL_ROOM = 1.55
 """How much longer than its longest interval an axis is: the counts stand to the right of it."""
 
 
@@ -66,7 +66,7 @@ def _dots(rows: Sequence[Row], metric: str, place: int, look: Theme) -> go.Scatt
         name=title,
         marker={
             "symbol": shape,
-            "size": 11,
+            "size": 10,
             "color": [color if row["events"] else look.paper for row in rows],
             "line": {"color": color, "width": 2},
         },
@@ -179,7 +179,7 @@ def _layout(names: list[str], rows: Sequence[Row], look: Theme) -> dict[str, Any
             "text": f"The same {exposure:,} random schedules under each set of rules",
             "x": 0.015,
             "xanchor": "left",
-            "y": 0.94,
+            "y": 0.95,
             "font": {"size": 17, "color": look.text},
         },
         "font": {"family": FONT, "size": 12, "color": look.text},

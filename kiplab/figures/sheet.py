@@ -32,7 +32,7 @@ def draw_heading(canvas: Canvas, rows: Rows) -> float:
     """Name, title and question of the play; returns where the panels may begin."""
     meta, sizes = rows.meta, canvas.sizes
     named = bool(meta.name) and meta.name != meta.title
-    name = meta.name.upper() if named else ""
+    name = meta.name if named else ""
     title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading)
     bold = title.replace(safe(name), f"<b>{safe(name)}</b>", 1) if name else title
     y = _paragraph(canvas, bold, MARGIN, sizes.heading, canvas.theme.text)

@@ -22,7 +22,7 @@ def draw_grid(panel: Panel) -> None:
     for span in panel.spans("records", "state"):
         if span.value == "at risk":
             first = min(top for top, _ in lanes.brokers.values())
-            canvas.rect(span.x0, span.x1, first - 8, bottom - 4, canvas.theme.risk)
+            canvas.rect(span.x0, span.x1, first - 8, bottom - 4, canvas.theme.risk, opacity=0.6)
 
 
 def draw_title(panel: Panel, title: str) -> None:

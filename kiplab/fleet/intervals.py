@@ -42,4 +42,4 @@ def in_words(events: int, exposure: int, interval: Interval) -> str:
 def _percent(share: float) -> str:
     """Two significant digits below 10 %, one decimal above."""
     percent = 100 * share
-    return f"{percent:.1f}" if percent >= 10 else f"{percent:.2g}"
+    return f"{percent:.1f}" if percent >= 10 else f"{percent:#.2g}"

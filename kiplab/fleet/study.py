@@ -50,12 +50,17 @@ def schedules(
             blocks,
             schema=SCHEMA,
             master=master,
-            partitions=partitions,
+            partitions=_tasks(len(blocks)) if partitions is None else partitions,
             progress=progress,
         )
     else:
         runs = run_blocks_plainly(work_off, blocks, SCHEMA)
     return Schedules(sets=sets, window=window, seed=seed, n=n, runs=runs)
+
+
+def _tasks(blocks: int) -> int:
+    """Each costs Spark some 60 ms; too few, and one core is left alone with the last of them."""
+    return max(8, blocks // 4)
 
 
 def _usual() -> dict[str, Features]:

@@ -99,12 +99,12 @@ class Stage(msgspec.Struct, frozen=True):
 def act(stage: Stage, move: moves.Move, line: int) -> Stage:
     """One move; messages sent by it that a `hold` fits are kept back from now on."""
     history = stage.history.do(move, line)
-    held = stage.held
     if stage.holds:
         sent = (e for e in history.steps[-1].events if isinstance(e, Sent))
         kept = {e.message for e in sent if _is_kept(stage, e.message, e.receiver)}
-        held = held | kept
-    return replace(stage, history=history, held=held)
+        if kept:
+            return replace(stage, history=history, held=stage.held | kept)
+    return replace(stage, history=history)
 
 
 def _is_kept(stage: Stage, name: MessageName, receiver: BrokerId) -> bool:

@@ -158,7 +158,7 @@ def test_nothing_seen_is_said_with_its_upper_bound(study: Schedules) -> None:
         line for line in str(study).splitlines() if line.startswith("both  ") and "stale" in line
     )
     assert "none seen (at most 0.61 %)" in both
-    assert "0.0 %" not in str(study)
+    assert " 0.0 %" not in str(study)
 
 
 def test_the_picture_shows_every_row_with_its_interval(study: Schedules) -> None:

@@ -191,14 +191,20 @@ def finish_recovery(broker: Broker, now_ms: int | None) -> place.Effect:
     return replace(broker, process=process), (), ()
 
 
-def begin_shutdown(broker: Broker) -> place.Effect:
-    """Controlled shutdown: the next heartbeats ask to be let go. Outside RUNNING it stops now."""
+def begin_shutdown(broker: Broker, now_ms: int | None) -> place.Effect:
+    """Controlled shutdown: the next heartbeat, due at once, asks for the broker to be let go.
+
+    Outside RUNNING it stops without asking.
+    """
     process = place.process_of(broker)
     if process.lifecycle is not Lifecycle.RUNNING:
         return stop_cleanly(broker)
     leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     fact = LifecycleChanged(node=broker.id, state=leaving)
-    return replace(broker, process=replace(process, lifecycle=leaving)), (), (fact,)
+    process = replace(process, lifecycle=leaving)
+    if now_ms is not None:
+        process = replace(process, timers=replace(process.timers, heartbeat=now_ms))
+    return replace(broker, process=process), (), (fact,)
 
 
 def stop_cleanly(broker: Broker) -> place.Effect:

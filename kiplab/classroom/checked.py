@@ -1,0 +1,30 @@
+"""What an exercise's check answers."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """`points` of `of`. `misconception` names the idea behind a wrong answer, where one is known.
+
+    `token` is the run that the answer made, to be opened as a timeline; empty if it made none.
+    """
+
+    points: int
+    of: int
+    message: str
+    hint: str = ""
+    misconception: str = ""
+    token: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether all points were earned."""
+        return self.points == self.of
+
+    def __str__(self) -> str:
+        said = [f"{self.points}/{self.of}", self.message]
+        said += [f"You may be thinking: {self.misconception}"] if self.misconception else []
+        said += [f"Hint: {self.hint}"] if self.hint else []
+        return "\n".join(said)

@@ -1,0 +1,103 @@
+"""The words around the picture, as HTML: verdict, transcript, notes. Everything is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from ..engine.explain import explain
+from ..plays import verdict as verdicts
+from ..plays.stage import Performed, Stage
+from ..plays.transcript import lines_of
+from ..protocol.facts import Refused
+from .bench import Bench
+
+GLYPHS = {"safe": "●", "loss": "▼", "harm": "▲"}
+INK, MUTED = "var(--jp-ui-font-color1, #1b1f23)", "var(--jp-ui-font-color2, #5b636b)"
+LINE, SOFT = "var(--jp-border-color2, #d7dade)", "var(--jp-layout-color2, #f3f4f6)"
+_EDGES = {"safe": "#009e73", "loss": "#d55e00", "harm": "#b3a300"}
+
+
+def verdict_line(bench: Bench, label: str) -> str:
+    """Where one stands, the verdict so far, and what was refused at this step."""
+    word = verdicts.verdict(bench.here)
+    so_far = " so far" if bench.at < bench.last and word == "safe" else ""
+    said = f"{GLYPHS[word]} {word}: {verdicts.sentence(bench.here)}{so_far}"
+    where = f"Step {bench.at} of {bench.last}" + (f", {label}" if bench.at else "")
+    refused = "".join(_refusal(event) for event in _refusals(bench))
+    return (
+        f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
+        f'padding:4px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
+        f'<span style="color:{MUTED}">{escape(where)}</span>'
+        f'<br><b style="font-size:15px">{escape(said)}</b>{refused}</div>'
+    )
+
+
+def _refusals(bench: Bench) -> list[Refused]:
+    now = [p for p in bench.here.performed if p.moment == bench.at and bench.at]
+    return [e for p in now for e in bench.here.events_of(p) if isinstance(e, Refused)]
+
+
+def _refusal(event: Refused) -> str:
+    said = f"⊘ refused: {event.error.name}"
+    why = explain(event)
+    return f"<br><b>{escape(said)}</b>{escape('. ' + why if why else '')}"
+
+
+def transcript(bench: Bench, height: int) -> str:
+    """What happened up to where one stands; the box opens at its end, on the current step."""
+    groups = "".join(_group(bench.here, moment, bench.at) for moment in range(bench.at + 1))
+    left = bench.last - bench.at
+    more = f"{left} more step{'s' * (left > 1)} in this play" if left else "the end of the play"
+    # The reversed column keeps the scroll bar at the newest line without any script.
+    return (
+        f'<div class="kiplab-transcript" role="log" tabindex="0" aria-label="transcript"'
+        f' style="height:{height}px;overflow-y:auto;display:flex;flex-direction:column-reverse;'
+        f'border:1px solid {LINE};color:{INK};box-sizing:border-box">'
+        f'<div style="font:12px/1.45 var(--jp-code-font-family, monospace);margin-bottom:auto">'
+        f'{groups}<div style="color:{MUTED};padding:2px 10px 6px">{more}</div></div></div>'
+    )
+
+
+def _group(stage: Stage, moment: int, at: int) -> str:
+    here = [p for p in stage.performed if p.moment == moment]
+    lines = [line for performed in here for line in _lines(stage, performed)]
+    if not moment:
+        lines = ["<b>0 the start</b>", *lines]
+    current = moment == at
+    look = f"background:{SOFT};border-left:4px solid #0072b2" if current else "border-left:4px"
+    mark = ' aria-current="step"' if current else ""
+    body = "<br>".join(lines)
+    return f'<div{mark} style="{look};padding:2px 8px 2px 6px">{body}</div>'
+
+
+def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
+    head, *rest = lines_of(stage, performed)
+    yield f"<b>{escape(' '.join(head.split()))}</b>"
+    for line in rest:
+        yield f'<span style="display:block;padding-left:2.2em;text-indent:-1.2em">{_told(line)}'
+
+
+def _told(line: str) -> str:
+    return f"{escape(line.strip())}</span>"
+
+
+def note(text: str, *, alarm: bool = False) -> str:
+    """A calm sentence; an `alarm` is read aloud at once."""
+    if not text:
+        return ""
+    role, edge = ("alert", "#d55e00") if alarm else ("status", "#0072b2")
+    return (
+        f'<div class="kiplab-note" role="{role}" style="border-left:5px solid {edge};'
+        f'padding:4px 12px;line-height:1.5;color:{INK}">{escape(text)}</div>'
+    )
+
+
+def heading(text: str) -> str:
+    """A small heading over a group of controls."""
+    return f'<b style="color:{INK};font-size:13px">{escape(text)}</b>'
+
+
+def muted(text: str) -> str:
+    """A few words beside a control."""
+    return f'<span style="color:{MUTED};font-size:12px;line-height:1.35">{escape(text)}</span>'

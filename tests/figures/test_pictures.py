@@ -1,0 +1,174 @@
+"""Figures, tested on their data: what must be there, and that every word can be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplab.figures.columns import Rows
+from kiplab.figures.rows import rows_of
+from kiplab.figures.sheet import move_cursor
+from kiplab.figures.theme import DARK, LIGHT, Theme
+from kiplab.figures.timeline import timeline
+from kiplab.figures.twin import first_difference, titles, twin
+from kiplab.plays.grammar import parse
+from kiplab.plays.library import names
+from kiplab.plays.runner import run_play
+from tests.figures.boxes import covered, cut_off, words
+from tests.figures.conftest import rows_on
+
+WIDTHS = [600, 900, 1200]
+
+
+def texts(figure: Any) -> list[str]:
+    return [word.text for word in words(figure)]
+
+
+def shape(figure: Any, name: str) -> Any:
+    (found,) = [s for s in figure.layout.shapes if s.name == name]
+    return found
+
+
+def test_a_timeline_says_title_verdict_lanes_and_labels(lossy: Rows) -> None:
+    said = texts(timeline(lossy))
+    assert "<b>Kafka 3.4</b>" in said
+    assert "<b>▼ 100 committed records lost</b>" in said
+    for lane in ("leader epoch", "ISR", "<b>controller</b>", "<b>broker 2</b>"):
+        assert lane in said
+    for word in ("★ leader, from offset 0", "in ISR, log empty", "▲ at risk", "request<br>arrives"):
+        assert word in said
+
+
+def test_a_refusal_has_a_box_with_error_comparison_and_rule(saved: Rows) -> None:
+    figure = timeline(saved, width=1200)
+    assert (
+        "<b>⊘ INELIGIBLE_REPLICA</b><br>broker 2: request 41, registered 57<br>"
+        "<i>KIP-903 · controller epoch</i>"
+    ) in texts(figure)
+    assert shape(figure, "callout").x0 > 6
+
+
+def test_what_was_asked_stands_beside_the_arrow(lossy: Rows, saved: Rows) -> None:
+    assert "AlterPartition v2 · add 2, <b>no epoch sent</b>" in texts(timeline(lossy))
+    assert "AlterPartition v3 · add 2 <b>as epoch 41</b>" in texts(timeline(saved))
+    (arrow,) = [s for s in timeline(saved).layout.shapes if (s.x0, s.x1) == (1, 6)]
+    assert (arrow.type, arrow.line.color) == ("line", LIGHT.refused)
+
+
+def test_a_hover_card_tells_a_message_to_the_last_field(saved: Rows) -> None:
+    (cards,) = [t for t in timeline(saved).data if t.name == "cards"]
+    (card,) = {text for text in cards.text if "INELIGIBLE_REPLICA" in text and "→" in text[:40]}
+    for part in ("broker 1 (epoch 40)", "2@41", "partition epoch 10", "KIP-903: The broker epochs"):
+        assert part in card.replace("<br>", " ")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", names())
+def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
+    figure = timeline(rows_on(name, "3.5"), width=width)
+    assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_of_a_twin_is_cut_off_or_covered(lossy: Rows, saved: Rows, width: int) -> None:
+    figure = twin(lossy, saved, width=width)
+    assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+def test_a_long_run_of_three_brokers_stays_readable() -> None:
+    lines = ["broker 1", "broker 2", "broker 3", "topic t replicas=1,2,3 leader=1 log=10@0"]
+    for _ in range(4):
+        lines += ["crash 2 disk=replaced", "expire 2", "start 2", "unfence 2"]
+        lines += ["hold alter-partition from=1", "catch-up 2", "produce t-0 count=5"]
+        lines += ["deliver alter-partition from=1"]
+    rows = rows_of(run_play(parse("\n".join(lines) + "\n")))
+    assert rows.meta.end > 25
+    for width in WIDTHS:
+        figure = timeline(rows, width=width)
+        assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+def test_twins_share_an_axis_and_mark_the_first_difference(lossy: Rows, saved: Rows) -> None:
+    figure = twin(lossy, saved)
+    assert first_difference(lossy, saved) == 6
+    assert "◆ first difference" in texts(figure)
+    (line,) = [s for s in figure.layout.shapes if s.line.dash == "dot" and s.x0 == s.x1 == 6]
+    titles_at = [w.box.y0 for w in words(figure) if "· Kafka" in w.text]
+    assert line.y1 - line.y0 > titles_at[1] - titles_at[0]
+    assert texts(figure).count("<b>6</b>") == 1
+
+
+def test_a_run_does_not_differ_from_itself(lossy: Rows) -> None:
+    assert first_difference(lossy, lossy) is None
+    assert "◆ first difference" not in texts(twin(lossy, lossy))
+
+
+def test_titles_name_the_one_kip_that_makes_the_difference(lossy: Rows, saved: Rows) -> None:
+    assert titles(lossy, saved) == ("KIP-903 off · Kafka 3.4", "KIP-903 on · Kafka 3.5")
+    switched = rows_on("kafka-14139", "3.5", "903")
+    assert titles(switched, saved) == ("KIP-903 off · Kafka 3.5", "KIP-903 on · Kafka 3.5")
+    assert titles(rows_on("kafka-14139", "3.2"), saved) == ("Kafka 3.2", "Kafka 3.5")
+
+
+def test_the_veil_hides_the_future_and_the_verdict(lossy: Rows) -> None:
+    figure = timeline(lossy, until=4)
+    (verdict,) = [t for t in figure.data if t.name == "verdict"]
+    assert (shape(figure, "veil").x0, shape(figure, "veil").x1) == (4.5, 12)
+    assert (shape(figure, "cursor").x0, verdict.visible) == (4, False)
+    move_cursor(figure, None)
+    assert (shape(figure, "veil").visible, verdict.visible) == (False, True)
+
+
+def test_moving_the_cursor_changes_nothing_else(lossy: Rows) -> None:
+    moved = timeline(lossy)
+    move_cursor(moved, 7)
+    assert moved == timeline(lossy, until=7)
+
+
+def test_at_the_last_moment_nothing_is_veiled(lossy: Rows) -> None:
+    assert shape(timeline(lossy, until=11), "veil").visible is False
+
+
+def test_markup_in_a_title_stays_text() -> None:
+    play = parse("title <b>bold</b> & <script>alert(1)</script>\nbroker 1\ntopic t replicas=1\n")
+    said = texts(timeline(rows_of(run_play(play))))
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;script&gt;alert(1)&lt;/script&gt;" in said
+
+
+def test_an_unknown_partition_or_theme_is_refused_by_name(lossy: Rows) -> None:
+    with pytest.raises(ValueError, match="there is orders-0"):
+        timeline(lossy, partition="orders-7")
+    with pytest.raises(ValueError, match="the themes are light, dark"):
+        timeline(lossy, theme="pink")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
+def test_words_have_the_contrast_that_wcag_asks_for(theme: Theme) -> None:
+    pairs = [
+        (theme.text, theme.paper),
+        (theme.text, theme.epoch_fill),
+        (theme.muted, theme.paper),
+        (theme.muted, theme.tile),
+        (theme.leader_text, theme.leader),
+        (theme.member_text, theme.member),
+        (theme.safe_text, theme.safe),
+        (theme.risk_text, theme.risk),
+        (theme.lost_text, theme.lost),
+        (theme.text, theme.offline),
+        (theme.message, theme.paper),
+        (theme.refused, theme.box),
+    ]
+    assert [p for p in pairs if contrast(*p) < 4.5] == []
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2's ratio of relative luminances."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

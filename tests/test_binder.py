@@ -1,0 +1,42 @@
+"""The Binder image is what the tests test: its files agree with pyproject.toml."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).resolve().parent.parent
+BINDER = ROOT / "binder"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_its_python_is_one_that_the_project_supports() -> None:
+    found = re.fullmatch(r"python-(\d+\.\d+)\n", (BINDER / "runtime.txt").read_text())
+    assert found is not None
+    assert SpecifierSet(PROJECT["requires-python"]).contains(found[1])
+    assert f"Programming Language :: Python :: {found[1]}" in PROJECT["classifiers"]
+
+
+def test_it_installs_the_project_itself_with_the_tested_pins() -> None:
+    lines = (BINDER / "requirements.txt").read_text().splitlines()
+    wanted = [line for line in lines if not line.startswith("#")]
+    assert wanted == ["-c ../constraints.txt", "-e .[lab,fleet]"]
+    assert {"lab", "fleet"} <= set(PROJECT["optional-dependencies"])
+
+
+def test_its_java_is_new_enough_for_spark() -> None:
+    found = re.search(r"openjdk-(\d+)-jre-headless", (BINDER / "apt.txt").read_text())
+    assert found is not None
+    assert int(found[1]) >= 17
+
+
+def test_its_scripts_stop_at_the_first_error() -> None:
+    for name in ("postBuild", "start"):
+        script = BINDER / name
+        assert os.access(script, os.X_OK)
+        assert "set -euo pipefail" in script.read_text()
+    assert (BINDER / "start").read_text().rstrip().endswith('exec "$@"')
