@@ -101,9 +101,8 @@ def _guards(options: argparse.Namespace) -> int:
     width = max(len(g.id) for g in guards())
     for guard in guards():
         error = f" ({guard.error.name})" if guard.error is not None else ""
-        print(
-            f"{guard.id:<{width}}  {guard.kind:<11}  {releases_of(guard):<14}  {guard.clause}{error}"
-        )
+        since = releases_of(guard)
+        print(f"{guard.id:<{width}}  {guard.kind:<11}  {since:<14}  {guard.clause}{error}")
     return DONE
 
 

@@ -1,67 +1,107 @@
-"""The ordering exercise as a widget: move events up and down, check, look at your own schedule."""
+"""The ordering exercise as a widget: move events, check, look at your own schedule."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
+from html import escape
+from typing import Any
 
-import ipywidgets as w
+import ipywidgets
 
-from ..widgets import Lab
-from ..widgets.style import STYLE, allow, button
+from ..api import Run
+from ..widgets.controls import button, column, row, words
+from ..widgets.pages import INK, SOFT
 from .checked import Checked
-from .order import EVENTS, check_order
+from .order import EVENTS, check_order, stage_of
 
 START = (
     *("asks", "arrives", "crashes", "starts"),
     *("expires", "unfenced", "leader crashes", "leader expires"),
 )
-"""The order the exercise begins with; it loses nothing."""
+"""The order that the exercise begins with. It cannot even happen."""
+_PLOTLY = "application/vnd.plotly.v1+json"
 
 
-class Ordering(w.VBox):
-    """Eight events with buttons to move them. `answer` is the order as it stands."""
+class Ordering:
+    """Eight events to be ordered. `answer` is the order as it stands, `checked` the last verdict.
+
+    Without a browser: `move("starts", 2)` and `check()`; or `check_order` for a whole answer.
+    """
 
     def __init__(self, start: Sequence[str] = START) -> None:
         self.answer = list(start)
-        self.rows = w.VBox()
-        self.check = button("Check", "Let the engine judge this order", self._check)
-        self.result = w.HTML()
-        self.schedule = w.VBox()
-        super().__init__([w.HTML(STYLE), self.rows, self.check, self.result, self.schedule])
-        self.add_class("kiplab")
-        self._show()
+        self.checked: Checked | None = None
+        self._run: Run | None = None
+        self.list = ipywidgets.Select(
+            rows=len(EVENTS),
+            description="First to last",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="520px"),
+        )
+        self.list.observe(lambda _: self._allow(), "value")
+        self.earlier = button("Earlier", lambda: self.move(self.list.value, -1))
+        self.later = button("Later", lambda: self.move(self.list.value, 1))
+        self.check_button = button("Check", self.check, "Let the engine judge this order")
+        self.check_button.button_style = "primary"
+        self.result = words()
+        # Not a FigureWidget: those bring five megabytes each.
+        self.schedule = ipywidgets.Output()
+        hands = column([self.earlier, self.later, self.check_button], margin="0 0 0 8px")
+        self.box = column([row([self.list, hands]), self.result, self.schedule])
+        self._show(self.answer[0])
 
-    def _show(self) -> None:
-        self.rows.children = tuple(self._row(place) for place in range(len(self.answer)))
+    @property
+    def run(self) -> Run | None:
+        """The run of the order that was checked last, what could not happen left out."""
+        return self._run
 
-    def _row(self, place: int) -> w.HBox:
-        text = EVENTS[self.answer[place]][0]
-        up = button("Up", f"Earlier: {text}", lambda: self.move(place, -1), "60px")
-        down = button("Down", f"Later: {text}", lambda: self.move(place, 1), "60px")
-        allow(up, "it is the first" if place == 0 else None, up.tooltip)
-        allow(down, "it is the last" if place == len(self.answer) - 1 else None, down.tooltip)
-        return w.HBox([up, down, w.Label(f"{place + 1}. {text}")])
+    def move(self, name: str, by: int) -> None:
+        """Move an event so many places: -1 is one earlier. At the ends it stays."""
+        place = self.answer.index(name)
+        self.answer.insert(max(0, min(place + by, len(self.answer) - 1)), self.answer.pop(place))
+        self._show(name)
 
-    def move(self, place: int, by: int) -> None:
-        """Move the event at `place` one up (-1) or down (1)."""
-        other = place + by
-        if 0 <= other < len(self.answer):
-            swapped = self.answer
-            swapped[place], swapped[other] = swapped[other], swapped[place]
-            self._show()
+    def check(self) -> None:
+        """Judge the order as it stands, and draw it."""
+        self.checked = check_order(self.answer)
+        self.result.value = _told(self.checked)
+        self._run = Run(stage_of(self.answer))
+        drawn = self._run.timeline()
+        bundle = {_PLOTLY: drawn.to_plotly_json(), "text/plain": str(self.checked)}
+        output = {"output_type": "display_data", "data": bundle, "metadata": {}}
+        self.schedule.outputs = (output,)
 
-    def _check(self) -> None:
-        found = check_order(self.answer)
-        self.result.value = _told(found)
-        self.schedule.children = (Lab(found.token),) if found.token else ()
+    def _show(self, name: str) -> None:
+        self.list.options = [
+            (f"{place}. {EVENTS[event][0]}", event) for place, event in enumerate(self.answer, 1)
+        ]
+        self.list.value = name
+        self._allow()
+
+    def _allow(self) -> None:
+        self.earlier.disabled = self.list.value == self.answer[0]
+        self.later.disabled = self.list.value == self.answer[-1]
+
+    def __repr__(self) -> str:
+        return f"<Ordering: {', '.join(self.answer)}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """A reference to the widgets, and the events in words where there are none."""
+        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
+        events = "\n".join(f"{name}: {text}" for name, (text, _) in EVENTS.items())
+        return {**bundle, "text/plain": f"{events}\n{self!r}"}
 
 
 def _told(found: Checked) -> str:
-    mark = "✓" if found.right else "✕"
-    lines = [f"<b>{mark} {found.points} of {found.of}</b>", html.escape(found.message)]
+    mark = "✓" if found.right else "○"
+    edge = "#009e73" if found.right else "#e69f00"
+    lines = [f"<b>{mark} {found.points} of {found.of} points.</b> {escape(found.message)}"]
     if found.misconception:
-        lines.append(f"You may be thinking: <i>{html.escape(found.misconception)}</i>.")
+        lines.append(f"You may be thinking that <i>{escape(found.misconception)}</i>.")
     if found.hint:
-        lines.append(html.escape(found.hint))
-    return f'<div class="kiplab-note" role="status">{"<br>".join(lines)}</div>'
+        lines.append(f"Hint: {escape(found.hint)}")
+    return (
+        f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
+        f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
+        f"{'<br>'.join(lines)}</div>"
+    )

@@ -3,78 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-import ipywidgets as w
+import ipywidgets
 
-from ..widgets.style import STYLE, button
+from ..widgets.controls import button, column, words
+from ..widgets.pages import heading, note
 from . import kept
 
+if TYPE_CHECKING:
+    from ..api import Run
 
-class Prediction(w.VBox):
-    """Radio buttons and a button that locks them. A locked answer survives a kernel restart."""
+WIDTH = "860px"
+
+
+class Prediction:
+    """Choices, and a button that locks one. A locked answer survives a kernel's restart.
+
+    `Lab(..., after=prediction)` waits for it.
+    """
 
     def __init__(self, id: str, question: str, choices: Sequence[str]) -> None:
-        self.id = id
+        self.id, self.question = id, question
         self._waiting: list[Callable[[], None]] = []
-        self.choices = w.RadioButtons(
-            options=list(choices), value=None, layout=w.Layout(width="max-content")
+        self.choices = ipywidgets.RadioButtons(
+            options=list(choices), value=None, layout=ipywidgets.Layout(width="auto")
         )
-        self.lock = button("Lock my prediction", "It cannot be changed afterwards", self._lock)
-        self.state = w.HTML()
-        super().__init__(
-            [w.HTML(STYLE), w.HTML(f"<b>{question}</b>"), self.choices, self.lock, self.state]
-        )
-        self.add_class("kiplab")
-        self._restore()
+        self.choices.observe(lambda _: self._ready(), "value")
+        self.lock_button = button("Lock in my prediction", self._press)
+        self.lock_button.button_style = "primary"
+        self.state = words()
+        asked = words(heading(question))
+        self.box = column([asked, self.choices, self.lock_button, self.state], max_width=WIDTH)
+        self._ready()
+        if self.locked:
+            self._show_locked()
 
     @property
     def answer(self) -> str | None:
         """The locked answer, or None."""
         return kept.prediction(self.id)
 
-    def _restore(self) -> None:
-        if self.answer in self.choices.options:
-            self.choices.value = self.answer
-            self._show_locked()
+    @property
+    def locked(self) -> bool:
+        """Whether there is an answer, from now or from before."""
+        return self.answer is not None
 
-    def _lock(self) -> None:
-        if self.choices.value is None:
-            self._say("Choose one first. A guess is fine: it is the comparison that teaches.")
+    def lock(self, choice: str) -> None:
+        """Lock one of the choices in, as the button does. What stands in the way is said."""
+        if choice not in self.choices.options:
+            self._say(f"“{choice}” is not among the choices.", alarm=True)
             return
+        self.choices.value = choice
+        self._press()
+
+    def when_locked(self, action: Callable[[], None]) -> None:
+        """Call `action` once the answer is locked: now, or then."""
+        if self.locked:
+            action()
+        else:
+            self._waiting.append(action)
+
+    def beside(self, run: Run) -> Any:
+        """What was predicted beside what `run` shows; a gentle sentence until there is both."""
+        shown = words(note("There is nothing to compare yet: lock in your prediction above."))
+        self.when_locked(lambda: shown.set_trait("value", _beside(self.answer or "", run)))
+        return shown
+
+    def _press(self) -> None:
         try:
             kept.lock(self.id, self.choices.value)
-        except (kept.LockedError, OSError) as problem:
-            self._say(str(problem))
+        except kept.LockedError as problem:
+            self._say(f"{problem}.", alarm=True)
+            return
+        except OSError as problem:
+            where = kept.work_file().absolute()
+            self._say(f"It cannot be kept in {where}: {problem.strerror}.", alarm=True)
             return
         self._show_locked()
-        for reveal in self._waiting:
-            reveal()
-        self._waiting.clear()
+        waiting, self._waiting = self._waiting, []
+        for action in waiting:
+            action()
+
+    def _ready(self) -> None:
+        chosen = self.choices.value is not None
+        self.lock_button.disabled = not chosen
+        self.lock_button.tooltip = (
+            "It is kept, and cannot be changed afterwards" if chosen else "Choose an answer first"
+        )
 
     def _show_locked(self) -> None:
-        self.choices.disabled = self.lock.disabled = True
-        self.lock.tooltip = "Locked"
-        self._say(f"Locked: you predicted “{self.answer}”. Now run it.")
+        if self.answer in self.choices.options:
+            self.choices.value = self.answer
+        self.choices.disabled = self.lock_button.disabled = True
+        self.lock_button.tooltip = "Locked in"
+        self._say(f"Locked in: “{self.answer}”")
 
-    def _say(self, text: str) -> None:
-        self.state.value = f'<p class="kiplab-note" role="status">{text}</p>'
+    def _say(self, text: str, *, alarm: bool = False) -> None:
+        self.state.value = note(text, alarm=alarm)
 
-    def then(self, make: Callable[..., w.Widget], *args: Any, **options: Any) -> w.VBox:
-        """What `make` makes, shown once the prediction is locked; until then a gentle sentence."""
-        box = w.VBox([w.HTML('<p class="kiplab-note">First lock your prediction above.</p>')])
-        box.add_class("kiplab")
+    def __repr__(self) -> str:
+        return f"<Prediction {self.id!r}: {self.answer or 'not made yet'}>"
 
-        def reveal() -> None:
-            box.children = (make(*args, **options),)
-
-        if self.answer is not None:
-            reveal()
-        else:
-            self._waiting.append(reveal)
-        return box
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """A reference to the widgets, and the question in words where there are none."""
+        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": f"{self.question}\n{self!r}"}
 
 
 def predict(id: str, question: str, choices: Sequence[str]) -> Prediction:
-    """Ask before the run. `id` is the name the answer is kept under."""
+    """Ask before the run. `id` is the name that the answer is kept under."""
     return Prediction(id, question, choices)
+
+
+def _beside(answer: str, run: Run) -> str:
+    cells = (("You predicted", answer), ("The run says", f"{run.verdict}: {run.sentence}"))
+    rows = "".join(
+        f'<tr><th style="text-align:left;padding:4px 16px 4px 0;font-weight:600">{head}</th>'
+        f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
+        for head, text in cells
+    )
+    return f'<table style="font-size:14px;line-height:1.5">{rows}</table>'

@@ -9,7 +9,7 @@ from ..plays.play import Statement
 from .bench import Bench
 from .choices import Choice, about_message, content, route
 from .controls import button, column, offer, row, words
-from .pages import heading, muted
+from .pages import heading, muted, stacked
 
 SHOWN_MAX = 12
 """Messages with buttons; of more than these only the number is told."""
@@ -28,7 +28,7 @@ class _MessageRow:
         self._act(self._choices[place].line)
 
     def show(self, bench: Bench, message: Message) -> None:
-        self.text.value = f"{heading(route(message))}<br>{muted(content(message))}"
+        self.text.value = stacked(route(message), content(message))
         self._choices = about_message(bench.here.cluster, message)
         for made, choice in zip((self.deliver, self.drop), self._choices, strict=True):
             offer(made, choice.reason, choice.line.text)

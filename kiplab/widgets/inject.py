@@ -12,7 +12,7 @@ from ..protocol.ids import BrokerId, node_name
 from .bench import Bench
 from .choices import BROKER_CHOICES, LOSS_WORDS, Choice, about_broker, standing
 from .controls import button, column, offer, row, words
-from .pages import heading, muted
+from .pages import heading, stacked
 
 _ADVICE = {
     "Crash": "The process dies now; what it takes with it is chosen above",
@@ -42,7 +42,7 @@ class _BrokerRow:
 
     def show(self, bench: Bench, disk: str) -> None:
         cluster = bench.here.cluster
-        self.state.value = f"{heading(node_name(self.id))}<br>{muted(standing(cluster, self.id))}"
+        self.state.value = stacked(node_name(self.id), standing(cluster, self.id))
         self._choices = about_broker(cluster, self.id, disk)
         for made, choice in zip(self.buttons, self._choices, strict=True):
             offer(made, choice.reason, f"{_ADVICE[choice.label]}: {choice.line.text}")

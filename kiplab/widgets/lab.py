@@ -12,7 +12,7 @@ import ipywidgets
 from ..api import Run, chosen
 from ..figures.describe import sentences, table_html
 from ..figures.rows import Rows, rows_of
-from ..figures.timeline import timeline
+from ..figures.so_far import so_far
 from ..plays.errors import PlayError
 from ..plays.library import find
 from ..plays.play import Play, Statement
@@ -130,14 +130,14 @@ class Lab:
         return f"<Lab of {self.bench.own.name!r} at step {self.bench.at} of {self.bench.last}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the widgets, and words where there are none: saved notebooks stay small."""
+        """A reference to the widgets, and words where there are none: notebooks stay small."""
         bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
         return {**bundle, "text/plain": repr(self)}
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self.painter = Painter(timeline(self._rows, until=self.bench.at, **self._look))
+        self.painter = Painter(self._picture())
         self.transport = Transport(self.seek, self.reset)
         self.inject = Inject(self.bench, self.act, self.do)
         self.in_flight = InFlight(self.act)
@@ -151,7 +151,8 @@ class Lab:
         self.more.observe(lambda _: self._tell(), "selected_index")
         hands = column([self.inject.box, self.in_flight.box], width="51%")
         told = column([self.transcript], width="49%")
-        parts = [self.painter.widget, self.verdict, self.transport.box, self.rulebook.box]
+        # The figure keeps its height and the verdict does not: what is pressed most stays put.
+        parts = [self.painter.widget, self.transport.box, self.verdict, self.rulebook.box]
         parts += [self.note, row([hands, told], align_items="stretch"), self.more]
         self.box.layout.width = f"{self._look['width'] + 4}px"
         self.box.children = tuple(parts)
@@ -159,16 +160,15 @@ class Lab:
 
     def _turn_to(self, bench: Bench, said: str) -> None:
         before, self.bench = self.bench, bench
-        repaint = bench.stops is not before.stops
-        if repaint:
+        if bench.stops is not before.stops:
             self._rows = rows_of(bench.whole)
-        if not self.is_open:
-            return
-        if repaint:
-            self.painter.paint(timeline(self._rows, until=bench.at, **self._look))
-        else:
-            self.painter.point(bench.at)
-        self._show(said)
+        if self.is_open:
+            self.painter.paint(self._picture())
+            self._show(said)
+
+    def _picture(self) -> Any:
+        """What has happened up to where one stands, on the sheet of the whole run."""
+        return so_far(rows_of(self.bench.here), self._rows, **self._look)
 
     def _show(self, said: str) -> None:
         bench = self.bench
@@ -183,7 +183,8 @@ class Lab:
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:
-            self.note.value = note(text, alarm=alarm)
+            hint = f"What you do below happens at step {self.bench.at}."
+            self.note.value = note(text or hint, alarm=alarm)
         elif text:
             print(text)
 

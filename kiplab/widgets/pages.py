@@ -63,23 +63,20 @@ def _group(stage: Stage, moment: int, at: int) -> str:
     here = [p for p in stage.performed if p.moment == moment]
     lines = [line for performed in here for line in _lines(stage, performed)]
     if not moment:
-        lines = ["<b>0 the start</b>", *lines]
+        lines = ["<div><b>0 the start</b></div>", *lines]
     current = moment == at
     look = f"background:{SOFT};border-left:4px solid #0072b2" if current else "border-left:4px"
     mark = ' aria-current="step"' if current else ""
-    body = "<br>".join(lines)
+    body = "".join(lines)
     return f'<div{mark} style="{look};padding:2px 8px 2px 6px">{body}</div>'
 
 
 def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
     head, *rest = lines_of(stage, performed)
-    yield f"<b>{escape(' '.join(head.split()))}</b>"
+    yield f"<div><b>{escape(' '.join(head.split()))}</b></div>"
     for line in rest:
-        yield f'<span style="display:block;padding-left:2.2em;text-indent:-1.2em">{_told(line)}'
-
-
-def _told(line: str) -> str:
-    return f"{escape(line.strip())}</span>"
+        told = escape(line.strip())
+        yield f'<div style="padding-left:2.2em;text-indent:-1.2em">{told}</div>'
 
 
 def note(text: str, *, alarm: bool = False) -> str:
@@ -91,6 +88,11 @@ def note(text: str, *, alarm: bool = False) -> str:
         f'<div class="kiplab-note" role="{role}" style="border-left:5px solid {edge};'
         f'padding:4px 12px;line-height:1.5;color:{INK}">{escape(text)}</div>'
     )
+
+
+def stacked(title: str, text: str) -> str:
+    """A heading, and a few words under it."""
+    return f'<div style="line-height:1.4;padding:3px 0">{heading(title)}<br>{muted(text)}</div>'
 
 
 def heading(text: str) -> str:

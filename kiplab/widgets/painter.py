@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..figures.sheet import move_cursor
-
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -17,7 +15,7 @@ _TRACE = ("x", "y", "text", "textposition", "textfont", "visible")
 
 
 class Painter:
-    """Holds `widget`, and paints timelines onto it."""
+    """Holds `widget`, and paints figures of the same traces onto it."""
 
     def __init__(self, figure: go.Figure) -> None:
         import plotly.graph_objects as go
@@ -27,7 +25,7 @@ class Painter:
         self.widget._config = {"displayModeBar": False}
 
     def paint(self, figure: go.Figure) -> None:
-        """Show another timeline: it has the same traces, by name, in the same axes."""
+        """Show another figure: it has the same traces, by name, and the same axes."""
         with self.widget.batch_update():
             layout = self.widget.layout
             for key in _LAYOUT:
@@ -46,8 +44,3 @@ class Painter:
             if fresh[key] is not None:
                 trace[key] = fresh[key]
         trace.visible = fresh.visible is not False
-
-    def point(self, at: int) -> None:
-        """Veil what comes after step `at`."""
-        with self.widget.batch_update():
-            move_cursor(self.widget, at)

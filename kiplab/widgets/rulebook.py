@@ -31,9 +31,8 @@ class Rulebook:
         self.release.observe(self._released, "value")
         self.kips = {kip: self._box(kip, f"KIP-{kip} ({since_words(kip)})") for kip in KIPS}
         self.own = button("Rules as in the play", lambda: change(own), "Back to the play's own")
-        self.box = row(
-            [self.release, *self.kips.values(), self.own], justify_content="space-between"
-        )
+        self.own.layout.margin = "2px 2px 2px auto"
+        self.box = row([self.release, *self.kips.values(), self.own])
         self.guards = {id: self._guard_box(guard) for id, guard in GUARDS.items()}
         self.list = column(_in_groups(self.guards), max_height="320px", overflow="auto")
 
@@ -48,7 +47,9 @@ class Rulebook:
 
     def _box(self, name: str, words: str) -> Any:
         box = ipywidgets.Checkbox(
-            description=words, indent=False, layout=ipywidgets.Layout(width="auto")
+            description=words,
+            indent=False,
+            layout=ipywidgets.Layout(width="auto", margin="2px 2px 2px 18px"),
         )
         box.observe(lambda change: self._switched(name, change["new"]), "value")
         return box

@@ -27,7 +27,7 @@ class Transport:
             description="step",
             min=0,
             max=1,
-            layout=ipywidgets.Layout(flex="1 1 auto", min_width="160px"),
+            layout=ipywidgets.Layout(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px"),
             style={"description_width": "initial"},
         )
         self.slider.observe(self._slid, "value")
