@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from . import fleet
     from .api import Run, guards, plays, run, twin
     from .classroom import Ordering, check_order, predict
+    from .classroom.committed import check_acknowledged, check_high_watermark, check_schedules
+    from .classroom.epochs import check_epochs, check_fences
+    from .classroom.reading import check_reading
     from .plays.errors import PlayError
     from .widgets import Lab
 
@@ -25,7 +28,13 @@ __all__ = [
     "Ordering",
     "PlayError",
     "Run",
+    "check_acknowledged",
+    "check_epochs",
+    "check_fences",
+    "check_high_watermark",
     "check_order",
+    "check_reading",
+    "check_schedules",
     "fleet",
     "guards",
     "plays",
@@ -38,6 +47,12 @@ _HOMES = {
     "Lab": "kiplab.widgets",
     "Ordering": "kiplab.classroom",
     "check_order": "kiplab.classroom",
+    "check_acknowledged": "kiplab.classroom.committed",
+    "check_epochs": "kiplab.classroom.epochs",
+    "check_fences": "kiplab.classroom.epochs",
+    "check_high_watermark": "kiplab.classroom.committed",
+    "check_reading": "kiplab.classroom.reading",
+    "check_schedules": "kiplab.classroom.committed",
     "predict": "kiplab.classroom",
     "PlayError": "kiplab.plays.errors",
     "Run": "kiplab.api",

@@ -86,15 +86,29 @@ class Run:
 
         return timeline(self.rows(), **options)
 
-    def to_html(self, *, include_plotlyjs: bool | str = True) -> str:
-        """A page with the picture, the story in sentences and the table of events.
+    def to_html(
+        self,
+        *,
+        include_plotlyjs: bool | str | None = None,
+        fragment: bool = False,
+        id: str | None = None,
+    ) -> str:
+        """A page with the picture, its player, the story in sentences and the table of events.
 
-        With `include_plotlyjs` False it is a fragment's worth of script: the page around it has to
-        load plotly.js once.
+        With `fragment`, picture, player and caption for a place in another page, which loads
+        plotly.js above it; `id` tells it from others there and names it in links to a step.
+        `include_plotlyjs` is by default True for a page and False for a fragment, and may be
+        "directory". ValueError for another value, or an unfit id.
         """
-        from .figures.page import page
+        from .figures import page
 
-        return page(self.rows(), include_plotlyjs=include_plotlyjs)
+        whole = not fragment
+        script = whole if include_plotlyjs is None else include_plotlyjs
+        if whole and id is not None:
+            raise ValueError("id names a fragment: add fragment=True, or leave id out")
+        if whole:
+            return page.page(self.rows(), include_plotlyjs=script)
+        return page.fragment(self.rows(), id=id, include_plotlyjs=script)
 
     def report(self) -> dict[str, Any]:
         """The whole run as plain values: what `kiplab play --json` prints."""

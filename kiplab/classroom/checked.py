@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import fill
+
 import msgspec
+
+LINE = 96
+"""Characters: what a notebook shows of a printed line without breaking it."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,4 +32,4 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         said = [f"{self.points}/{self.of}", self.message]
         said += [f"You may be thinking: {self.misconception}"] if self.misconception else []
         said += [f"Hint: {self.hint}"] if self.hint else []
-        return "\n".join(said)
+        return "\n".join(fill(line, LINE) for line in said)

@@ -50,11 +50,11 @@ _Diagnosis = tuple[str, str]
 def play_of(answer: Sequence[str]) -> Play:
     """The play whose lines are the events in this order; `answer` as for `check_order`."""
     lines = "\n".join(EVENTS[name][1] for name in _names(answer))
-    return parse(f"{_HEADER}{lines}\n", "your schedule")
+    return parse(f"{_HEADER}{lines}\n")
 
 
 def stage_of(answer: Sequence[str]) -> Stage:
-    """The run of that order; events that cannot happen where they stand are noted and left out."""
+    """The run of that order, up to an event that cannot happen where it stands, if there is one."""
     return _run(play_of(answer))
 
 
@@ -93,11 +93,13 @@ def _unfit(names: list[str]) -> str:
 
 
 def _run(play: Play, on: str = "") -> Stage:
-    """The play, an event that cannot happen noted rather than refused."""
+    """The play; an event that cannot happen ends it, noted rather than refused."""
     features = parse_features("3.5") if on else None
     stage = replace(open_stage(play, features), strict=False)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
+        if stage.performed and stage.performed[-1].not_applicable is not None:
+            break
     return stage
 
 

@@ -19,6 +19,7 @@ START = (
     *("expires", "unfenced", "leader crashes", "leader expires"),
 )
 """The order that the exercise begins with. It cannot even happen."""
+WIDTH = "844px"
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
@@ -43,7 +44,7 @@ class Ordering:
         self.later = button("Later", lambda: self.move(self.list.value, 1))
         self.check_button = button("Check", self.check, "Let the engine judge this order")
         self.check_button.button_style = "primary"
-        self.result = words()
+        self.result = words(max_width=WIDTH)
         # Not a FigureWidget: those bring five megabytes each.
         self.schedule = ipywidgets.Output()
         hands = column([self.earlier, self.later, self.check_button], margin="0 0 0 8px")
@@ -66,7 +67,7 @@ class Ordering:
         self.checked = check_order(self.answer)
         self.result.value = _told(self.checked)
         self._run = Run(stage_of(self.answer))
-        drawn = self._run.timeline()
+        drawn = self._run.timeline(width=840)
         bundle = {_PLOTLY: drawn.to_plotly_json(), "text/plain": str(self.checked)}
         output = {"output_type": "display_data", "data": bundle, "metadata": {}}
         self.schedule.outputs = (output,)

@@ -15,7 +15,8 @@ from . import kept
 if TYPE_CHECKING:
     from ..api import Run
 
-WIDTH = "860px"
+WIDTH = "844px"
+_NOTHING_YET = "There is nothing to compare yet: lock in your prediction above."
 
 
 class Prediction:
@@ -35,7 +36,8 @@ class Prediction:
         self.lock_button.button_style = "primary"
         self.state = words()
         asked = words(heading(question))
-        self.box = column([asked, self.choices, self.lock_button, self.state], max_width=WIDTH)
+        parts = [asked, self.choices, self.lock_button, self.state]
+        self.box = column(parts, max_width=WIDTH, align_items="flex-start")
         self._ready()
         if self.locked:
             self._show_locked()
@@ -65,11 +67,9 @@ class Prediction:
         else:
             self._waiting.append(action)
 
-    def beside(self, run: Run) -> Any:
+    def beside(self, run: Run) -> Comparison:
         """What was predicted beside what `run` shows; a gentle sentence until there is both."""
-        shown = words(note("There is nothing to compare yet: lock in your prediction above."))
-        self.when_locked(lambda: shown.set_trait("value", _beside(self.answer or "", run)))
-        return shown
+        return Comparison(self, run)
 
     def _press(self) -> None:
         try:
@@ -112,16 +112,40 @@ class Prediction:
         return {**bundle, "text/plain": f"{self.question}\n{self!r}"}
 
 
+class Comparison:
+    """A prediction and a run side by side; it fills itself in when the prediction is locked."""
+
+    def __init__(self, prediction: Prediction, run: Run) -> None:
+        self._prediction, self._run = prediction, run
+        self.box = words(note(_NOTHING_YET))
+        prediction.when_locked(self._fill_in)
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """(head, text) per row; nothing before there is a prediction."""
+        answer, run = self._prediction.answer, self._run
+        if answer is None:
+            return []
+        refused = "; ".join(f"refused: {r['error']}" for r in run.refusals)
+        found = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
+        return [("You predicted", answer), ("The run says", found)]
+
+    def _fill_in(self) -> None:
+        rows = "".join(
+            f'<tr><th style="text-align:left;padding:4px 16px 4px 0;font-weight:600">{head}</th>'
+            f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
+            for head, text in self.cells
+        )
+        self.box.value = f'<table style="font-size:14px;line-height:1.5">{rows}</table>'
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{head}: {text}" for head, text in self.cells) or _NOTHING_YET
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": repr(self)}
+
+
 def predict(id: str, question: str, choices: Sequence[str]) -> Prediction:
     """Ask before the run. `id` is the name that the answer is kept under."""
     return Prediction(id, question, choices)
-
-
-def _beside(answer: str, run: Run) -> str:
-    cells = (("You predicted", answer), ("The run says", f"{run.verdict}: {run.sentence}"))
-    rows = "".join(
-        f'<tr><th style="text-align:left;padding:4px 16px 4px 0;font-weight:600">{head}</th>'
-        f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
-        for head, text in cells
-    )
-    return f'<table style="font-size:14px;line-height:1.5">{rows}</table>'

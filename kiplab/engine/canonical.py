@@ -2,6 +2,9 @@
 
 Rules only ever compare these numbers, add to the largest, or test for "none": their order is all
 that matters. Broker epochs are metadata offsets, so both share one numbering.
+
+Offsets are the exception: a leader that has lost its log appends towards numbers that are known
+already. Their distances stay, up to GAP_MAX records.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from ..protocol.ids import BrokerId
 from ..protocol.kraft.state import (
     Controller,
     HeartbeatState,
@@ -78,6 +82,8 @@ _FIELDS: dict[type, dict[str, str]] = {
     MessageName: {"incarnation": _LIFE},
     Observed: {},
 }
+GAP_MAX = 8
+"""Distances of this many records and more count as equal."""
 _OWNERS = ("broker", "id", "sender", "receiver")
 """Fields that say whose life an incarnation counts."""
 
@@ -88,39 +94,67 @@ Renumber = Callable[[str, str, int], int]
 def canonical(cluster: Cluster) -> Cluster:
     """The representative of all clusters that differ only in how things are numbered.
 
-    Message counters are dropped; a message keeps its ordinal among those still in flight.
+    A message keeps its ordinal among those still in flight, and counters go on from there.
     """
     cluster = msgspec.structs.replace(cluster, sent=(), messages=_renamed(cluster))
-    seen: dict[tuple[str, str], set[int]] = {}
+    # The log's last offset is a number that rules use, whether or not somebody has noted it.
+    seen = {(_METADATA, ""): {cluster.controller.next_offset - 1}}
 
     def note(kind: str, whose: str, number: int) -> int:
         seen.setdefault((kind, whose), {0} if kind == _OFFSET else set()).add(number)
         return number
 
     _walk(cluster, "", note)
-    ranks = {key: _ranked(numbers) for key, numbers in seen.items()}
+    ranks = {key: _ranked(n, GAP_MAX if key[0] == _OFFSET else 1) for key, n in seen.items()}
     renumbered = _walk(cluster, "", lambda kind, whose, number: ranks[kind, whose][number])
     assert isinstance(renumbered, Cluster)
-    return renumbered
+    return msgspec.structs.replace(renumbered, sent=_counters(renumbered.messages))
 
 
-def _ranked(numbers: set[int]) -> dict[int, int]:
-    """Negative numbers mean "none" or "unknown" and stay."""
+def _ranked(numbers: set[int], gap: int) -> dict[int, int]:
+    """Negative numbers mean "none" or "unknown" and stay; distances stay up to `gap`."""
+    ranks = {n: n for n in numbers if n < 0}
     positive = sorted(n for n in numbers if n >= 0)
-    ranks = {number: rank for rank, number in enumerate(positive)}
-    return ranks | {n: n for n in numbers if n < 0}
+    rank = 0
+    for last, number in zip(positive[:1] + positive, positive, strict=False):
+        rank += min(number - last, gap)
+        ranks[number] = rank
+    return ranks
 
 
 def _renamed(cluster: Cluster) -> tuple[Message, ...]:
     counts: dict[tuple[int, int, str], int] = {}
+    connections: dict[tuple[object, ...], int] = {}
     messages = []
     for message in cluster.messages:
         key = message.name[:3]
         counts[key] = counts.get(key, 0) + 1
         name = MessageName(*key, counts[key])
-        connection = 0 if message.connection == 0 else counts[key]
-        messages.append(msgspec.structs.replace(message, name=name, connection=connection))
+        mine = (*_client(message), message.connection)
+        same = sum(1 for known in connections if known[:-1] == mine[:-1])
+        number = connections.setdefault(mine, same + 1) if message.connection else 0
+        messages.append(msgspec.structs.replace(message, name=name, connection=number))
     return tuple(messages)
+
+
+def _client(message: Message) -> tuple[int, int, str]:
+    """Who opened the connection of a message, in which life, and for what kind of request."""
+    kind = message.name.kind
+    if message.request is None:
+        return message.name.sender, message.name.incarnation, kind
+    return message.receiver, message.receiver_incarnation, kind.removesuffix("-reply")
+
+
+def _counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, int], ...]:
+    """How far each sender's names and connections are taken."""
+    taken: dict[tuple[int, int, str], int] = {}
+    for message in messages:
+        for key, number in (
+            (message.name[:3], message.name.ordinal),
+            (_client(message), message.connection),
+        ):
+            taken[key] = max(number, taken.get(key, 0))
+    return tuple((BrokerId(who), life, kind, n) for (who, life, kind), n in sorted(taken.items()))
 
 
 def _walk(value: Any, whose: str, number: Renumber) -> Any:
@@ -132,6 +166,9 @@ def _walk(value: Any, whose: str, number: Renumber) -> Any:
         return value
     if isinstance(value, Observed):
         return _walk_observed(value, number)
+    if isinstance(value, AlterPartitionResult) and value.error:
+        # The zeros of an error entry are a schema's defaults and no epochs.
+        return value
     kinds = _FIELDS.get(type(value), {})
     partition = _partition_of(value) or whose
     changed = {}

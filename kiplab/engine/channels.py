@@ -102,6 +102,8 @@ def blocker(cluster: Cluster, message: Message) -> Message | None:
             and other.receiver == message.receiver
             and other.name.incarnation == name.incarnation
             and other.connection == message.connection
+            # Every retry has a connection of its own, numbered apart for each kind of request.
+            and (not message.connection or other.name.kind == name.kind)
         ):
             return other
     return None
@@ -115,7 +117,7 @@ def without(cluster: Cluster, message: Message) -> Cluster:
 def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
     """The same request once more, on a new connection."""
     cluster, name = _named(cluster, message.name.sender, message.name.kind)
-    copy = replace(message, name=name, connection=message.connection + name.ordinal)
+    copy = replace(message, name=name, connection=name.ordinal)
     event = Sent(message=name, receiver=copy.receiver, body=copy.body)
     return replace(cluster, messages=(*cluster.messages, copy)), event
 

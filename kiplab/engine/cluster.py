@@ -64,8 +64,10 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     """Everything. Brokers are sorted by id, messages in the order they were sent.
 
     `broken` names the (property, partition) pairs that do not hold any more. `forged` is set by a
-    raw request: what a forger does is not promised anything. `sent` counts messages per sender,
-    incarnation and kind, for their names. `timed` says whether `now_ms` and all timers count.
+    raw request: what a forger does is not promised anything. `inherited` is set by an upgrade from
+    features that promise less: what they let through or sent may still count. `sent` counts
+    messages per sender, incarnation and kind, for their names. `timed` says whether `now_ms` and
+    all timers count.
     """
 
     features: Features
@@ -79,6 +81,7 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     timed: bool = False
     now_ms: int = 0
     forged: bool = False
+    inherited: bool = False
 
     @property
     def clock(self) -> int | None:

@@ -82,7 +82,10 @@ def _report(
         return cluster, []
     excused = any(o.excused for o in cluster.observed if o.partition == name)
     promised = properties.is_promised(
-        found, cluster.features, excused=excused, forged=cluster.forged
+        found,
+        cluster.features,
+        excused=excused,
+        forged=cluster.forged or (cluster.inherited and bool(found.needs)),
     )
     fact = PropertyBroken(property=found.id, partition=name, detail=detail, promised=promised)
     return replace(cluster, broken=(*cluster.broken, (found.id, name))), [fact]

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..protocol import features as feature_rules
-from ..protocol.ids import BrokerId, node_name
+from ..protocol.ids import CONTROLLER, BrokerId, node_name
 from ..protocol.kraft.sessions import stale_broker
 from ..protocol.kraft.state import heartbeat, registration
+from ..protocol.releases import supports
 from ..protocol.replica.state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
@@ -54,6 +55,14 @@ def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> s
     if found.name.kind == "metadata" or found.name.kind.endswith("-reply"):
         return f"only a request can be retried, and {found.name.kind} is none"
     return None
+
+
+def _duplicate(cluster: Cluster, move: moves.Duplicate) -> str | None:
+    name = move.message
+    sender = broker(cluster, name.sender)
+    gone = sender is not None and (sender.process is None or sender.incarnation != name.incarnation)
+    found = _about_request(cluster, move)
+    return found or ("the process that sent it is gone, and sends nothing again" if gone else None)
 
 
 def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> str | None:
@@ -153,6 +162,11 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
         feature_rules.check_release(move.release)
     except feature_rules.UnknownFeatureError as error:
         return str(error)
+    if move.node not in (None, CONTROLLER) and broker(cluster, BrokerId(move.node or 0)) is None:
+        return _no_broker(cluster, BrokerId(move.node or 0))
+    version = cluster.features.metadata_version
+    if not supports(move.release, version):
+        return f"Kafka {move.release} does not know metadata version {version}, and does not start"
     return None
 
 
@@ -161,6 +175,9 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
         feature_rules.at_metadata_version(cluster.features, move.metadata_version)
     except feature_rules.UnknownFeatureError as error:
         return str(error)
+    for node, release in cluster.features.nodes:
+        if not supports(release, move.metadata_version):
+            return f"{node_name(node)} runs Kafka {release}, which does not know it yet"
     return None
 
 
@@ -186,7 +203,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Deliver: _deliver,
     moves.Drop: _about_message,
     moves.TimeOut: _about_request,
-    moves.Duplicate: _about_request,
+    moves.Duplicate: _duplicate,
     moves.LoseReply: _lose_reply,
     moves.Advance: _advance,
     moves.Fire: _fire,

@@ -19,6 +19,7 @@ from ..protocol.messages import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     ElectLeadersRequest,
+    ElectLeadersResponse,
     FetchRequest,
     FetchResponse,
     MetadataUpdate,
@@ -77,6 +78,8 @@ BROKER_RULES: dict[type, Rule] = {
         w.clock,
     ),
     BrokerHeartbeatResponse: lambda b, m, w: lifecycle.heartbeat_answered(b, m.body),
+    # Only a raw request makes a broker ask for an election; no rule waits for the answer.
+    ElectLeadersResponse: lambda b, m, w: (b, (), ()),
     MetadataUpdate: lambda b, m, w: lifecycle.metadata_arrived(b, m.body, w.features, w.clock),
 }
 TIMERS: dict[moves.Timer, Callable[[Broker, Cluster], place.Effect]] = {

@@ -46,8 +46,19 @@ def _round(cluster: Cluster) -> Cluster:
         if isinstance(move, moves.ExpireSession) and not _is_gone(cluster, move):
             continue
         if move in enabled(cluster, PROGRESS):
-            cluster = deliver_all(step(cluster, move).cluster)
+            cluster = _without_repeats(deliver_all(step(cluster, move).cluster))
     return cluster
+
+
+def _without_repeats(cluster: Cluster) -> Cluster:
+    """What waits at a cut link and says the same as what waits there already adds nothing."""
+    waiting: dict[tuple[object, ...], Message] = {}
+    for message in cluster.messages:
+        ends = (message.name.sender, message.name.incarnation, message.receiver)
+        waiting.setdefault((*ends, message.body, message.request), message)
+    if len(waiting) == len(cluster.messages):
+        return cluster
+    return replace(cluster, messages=tuple(waiting.values()))
 
 
 def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ..protocol import features as feature_rules
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Appended, Fact
+from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
 from ..protocol.kraft import broker as lifecycle
 from ..protocol.kraft.fencing import expire_session, fail_over
@@ -22,13 +23,14 @@ from ..protocol.messages import (
     Send,
 )
 from ..protocol.replica import isr_manager, log, place
-from ..protocol.replica.leader import move_high_watermark
+from ..protocol.replica.leader import move_high_watermark, wanted_in_sync
 from ..protocol.replica.state import Broker, Timers, log_of, replica_of
 from . import channels, moves
 from .cluster import Cluster, Message, broker, incarnation_of, is_up
 from .events import Delivered, Dropped, Event, Happened
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
+from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .routes import BROKER_RULES, CONTROLLER_RULES, PERIOD_MS, TIMERS
 
 
@@ -104,7 +106,8 @@ def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Done:
 def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Done:
     request = _in_flight(cluster, move.message)
     cluster, events = _deliver(cluster, moves.Deliver(move.message))
-    reply = next((m for m in cluster.messages if m.request is request.body), None)
+    # A copy of the request may have been answered before: the newest answer is the one.
+    reply = next((m for m in reversed(cluster.messages) if m.request is request.body), None)
     if reply is None:
         return cluster, events
     cluster = _sender_notices(channels.without(cluster, reply), request)
@@ -162,13 +165,13 @@ def _produce(cluster: Cluster, move: moves.Produce) -> Done:
     assert replica is not None
     assert replica.leading is not None
     mine = log_of(node, move.partition)
+    here = place.here(node, cluster.features, cluster.clock)
     in_sync = len(replica.leading.isr_state.isr)
-    if move.acks_all and in_sync < replica.min_insync_replicas:
+    if move.acks_all and in_sync < wanted_in_sync(here, replica):
         error = KafkaError.NOT_ENOUGH_REPLICAS.name
         return cluster, [Happened(text=f"produce to {move.partition} refused: {error}")]
     longer = log.append(mine, replica.leader_epoch, move.count)
     node = place.with_log(node, move.partition, longer)
-    here = place.here(node, cluster.features, cluster.clock)
     replica, facts = move_high_watermark(here, replica, longer)
     appended = Appended(
         node=node.id, partition=move.partition, first=mine.end, last=Offset(longer.end - 1)
@@ -251,13 +254,20 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Done:
         features = replace(features, nodes=tuple(sorted([*others, (move.node, move.release)])))
     who = "every node" if move.node is None else node_name(move.node)
     text = f"{who} runs Kafka {move.release}"
-    return replace(cluster, features=features), [Happened(text=text)]
+    return _now_with(cluster, features), [Happened(text=text)]
 
 
 def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Done:
     features = feature_rules.at_metadata_version(cluster.features, move.metadata_version)
     text = f"the metadata version is {move.metadata_version}"
-    return replace(cluster, features=features), [Happened(text=text)]
+    return _now_with(cluster, features), [Happened(text=text)]
+
+
+def _now_with(cluster: Cluster, features: Features) -> Cluster:
+    promised = is_promised(
+        NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=cluster.inherited
+    )
+    return replace(cluster, features=features, inherited=not promised)
 
 
 # --- plumbing -----------------------------------------------------------------------------------

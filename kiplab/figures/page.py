@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from .columns import Rows
 from .describe import sentences, summary, table_html
+from .player import player, steps_of, style
 from .sheet import own_title
-from .theme import FONT, theme_of
+from .theme import FONT, Theme, theme_of
 from .timeline import timeline
 from .twin import titles, twin
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-DIV = "kiplab-figure"
+ID = "kiplab"
+"""The name of the one figure of a page."""
+PLOTLYJS = (True, False, "directory")
+_FRAGMENT = """<figure class="kiplab-figure" id="{id}" style="{colors}">
+<style>
+{style}
+</style>
+<div class="kiplab-scroll" role="img" aria-label="{label}">
+{drawn}
+</div>
+{player}
+<figcaption>{caption}</figcaption>
+</figure>"""
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +46,7 @@ ul {{ list-style: none; padding: 0; }} li {{ margin: 0.4rem 0; }}
 .spoken {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
   clip-path: inset(50%); white-space: nowrap; }}
 h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
-figure {{ margin: 0; }} .scroll {{ overflow-x: auto; }}
+.scroll {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.85rem; }}
 caption {{ text-align: left; padding: 0.5rem 0; color: {muted}; }}
 th, td {{ border: 1px solid {line}; padding: 0.3rem 0.5rem; text-align: left;
@@ -42,12 +57,7 @@ th, td {{ border: 1px solid {line}; padding: 0.3rem 0.5rem; text-align: left;
 <main>
 <h1 class="spoken">{title}</h1>
 <p class="spoken">{question}</p>
-<figure>
-<div class="scroll" role="img" aria-label="{label}">
 {figure}
-</div>
-<figcaption>{caption}</figcaption>
-</figure>
 {runs}
 </main>
 </body>
@@ -63,29 +73,20 @@ def page(
     theme: str = "light",
     width: int | None = None,
 ) -> str:
-    """The whole page as HTML, of one run or of two.
+    """The whole page as HTML, of one run or of two: `fragment`, sentences and tables.
 
-    `include_plotlyjs` is True for a page that needs nothing else, "directory" for one with
-    plotly.min.js beside it, False for one whose surroundings load plotly.js. `figure` is shown in
-    place of the one that the rows make.
+    Its address ends in ``#step=6`` once a reader has gone to step 6. `include_plotlyjs` is True
+    for a page that needs nothing else, "directory" for one with plotly.min.js beside it, False for
+    one whose surroundings load plotly.js; other values raise ValueError. `figure` is shown in place
+    of the one that the rows make; the player needs one made by `timeline` or `twin`.
     """
     runs, colors = runs_of(rows), theme_of(theme)
     figure = figure or picture(runs, theme, width)
-    drawn = figure.to_html(
-        full_html=False,
-        include_plotlyjs=include_plotlyjs,
-        div_id=DIV,
-        config={"displayModeBar": False},
-    )
     first = runs[0]
     return _PAGE.format(
         title=html.escape(first.meta.title or "A run"),
         question=html.escape(first.meta.question),
-        label=html.escape(str(figure.layout.meta["description"]), quote=True),
-        figure=drawn,
-        caption="".join(
-            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
-        ),
+        figure=_embedded(runs, figure, ID, "step", include_plotlyjs, colors),
         runs="\n".join(_run(name, run) for name, run in named(runs)),
         width=max(int(figure.layout.width), 640),
         font=FONT,
@@ -93,6 +94,63 @@ def page(
         paper=colors.paper,
         muted=colors.muted,
         line=colors.line,
+    )
+
+
+def fragment(
+    rows: Rows | Sequence[Rows],
+    *,
+    id: str | None = None,
+    figure: go.Figure | None = None,
+    include_plotlyjs: bool | str = False,
+    theme: str = "light",
+    width: int | None = None,
+) -> str:
+    """Figure, player and caption for a place in somebody's page, which loads plotly.js above it.
+
+    `id` tells fragments of one page apart: a letter, then letters, digits, - and _. The page's
+    address then ends in ``#id.step=6``. Without one a new one is made up every time, so links to a
+    step last as long as the file. Other arguments as for `page`; ValueError for any of them.
+    """
+    id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
+        raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
+    runs, colors = runs_of(rows), theme_of(theme)
+    figure = figure or picture(runs, theme, width)
+    return _embedded(runs, figure, id, f"{id}.step", include_plotlyjs, colors)
+
+
+def _embedded(
+    runs: tuple[Rows, ...],
+    figure: go.Figure,
+    id: str,
+    key: str,
+    include_plotlyjs: bool | str,
+    theme: Theme,
+) -> str:
+    if include_plotlyjs not in PLOTLYJS:
+        raise ValueError(
+            f"include_plotlyjs is True, False or 'directory', not {include_plotlyjs!r}:"
+            " a page of kiplab asks nobody on the network"
+        )
+    drawn = figure.to_html(
+        full_html=False,
+        include_plotlyjs=include_plotlyjs,
+        div_id=f"{id}-plot",
+        config={"displayModeBar": False},
+    )
+    steps = steps_of(figure, runs)
+    colors = {"text": theme.text, "paper": theme.paper, "accent": theme.message}
+    return _FRAGMENT.format(
+        id=id,
+        style=style(),
+        colors="".join(f"--kiplab-{name}:{color};" for name, color in colors.items()),
+        label=html.escape(str(figure.layout.meta["description"]), quote=True),
+        drawn=drawn,
+        player=player(steps, id, key) if steps else "",
+        caption="".join(
+            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
+        ),
     )
 
 

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import NamedTuple
+
+
+class Part(NamedTuple):
+    """Which part of a line is wrong: its word or its ``key=value`` of this number, from 0.
+
+    `value` says that it is what stands behind the ``=``.
+    """
+
+    pair: bool
+    number: int
+    value: bool = False
 
 
 class PlayError(ValueError):
@@ -17,6 +30,7 @@ class PlayError(ValueError):
         self.expected = expected
         self.line = line
         self.token = token
+        self.part: Part | None = None
         self.column = 1
         self.file = file
 
@@ -24,7 +38,8 @@ class PlayError(ValueError):
         """The same error, with the place it belongs to filled in where it was still open."""
         self.file = self.file or file
         self.line = self.line or line
-        found = source.find(self.token) if self.token else -1
+        start = _start(source, self.part) if self.part else 0
+        found = source.find(self.token, start) if self.token or self.part else -1
         self.column = found + 1 if found >= 0 else self.column
         return self
 
@@ -33,6 +48,16 @@ class PlayError(ValueError):
         place = ":".join(word for word in known if word)
         text = f"{place}: {self.problem}" if place else self.problem
         return f"{text}; {self.expected}" if self.expected else text
+
+
+def _start(source: str, part: Part) -> int:
+    """Where in a line a part of it begins."""
+    _, *rest = re.finditer(r"\S+", source)
+    fit = [found for found in rest if ("=" in found[0]) == part.pair]
+    if part.number >= len(fit):
+        return 0
+    found = fit[part.number]
+    return found.start() + (found[0].index("=") + 1 if part.value else 0)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import msgspec
 
 from . import values
-from .errors import PlayError, nearest
+from .errors import Part, PlayError, nearest
+from .forms import check_form
 from .header import names_of
-from .play import FREE_TEXT, Play, Statement, split
-from .raw import SENDABLE
+from .play import FREE_TEXT, Play, Statement, lines_of, split
+from .raw import FIELDS, SENDABLE
+from .situation import judge
 from .values import Check, Keys, Names
 
 _PATTERN: Keys = {
-    "from": values.node,
-    "to": values.node,
+    "from": values.party,
+    "to": values.party,
     "n": values.count,
     "life": values.count,
 }
 _LOSS: Keys = {"disk": values.one_of(*values.LOSSES)}
 _SEND: Keys = {
     "from": values.any_broker,
-    "to": values.node,
+    "to": values.broker,
     "version": values.number,
     "partition": values.any_partition,
     "broker-epoch": values.number,
@@ -38,18 +40,18 @@ _SEND: Keys = {
     "unclean": values.yes_no,
 }
 _TOPIC: Keys = {
-    "partition": values.number,
+    "partition": values.natural,
     "replicas": values.brokers,
     "isr": values.brokers,
     "leader": values.leader,
-    "leader-epoch": values.number,
-    "partition-epoch": values.number,
+    "leader-epoch": values.natural,
+    "partition-epoch": values.natural,
     "recovery": values.one_of("recovered", "recovering"),
     "adding": values.brokers,
     "removing": values.brokers,
     "min-insync-replicas": values.count,
     "log": values.log,
-    "flushed": values.number,
+    "flushed": values.natural,
 }
 _EXPECT: Keys = {
     "error": values.error,
@@ -72,11 +74,15 @@ _EXPECT: Keys = {
 
 
 class Verb(msgspec.Struct, frozen=True):
-    """A verb: how it is used, its words in order, its keys. `header` verbs come first."""
+    """A verb: how it is used, its words in order, its keys and which of them it needs.
+
+    `header` verbs come first.
+    """
 
     usage: str
     words: tuple[Check, ...] = ()
     keys: Keys = {}
+    needs: tuple[str, ...] = ()
     optional_words: int = 0
     header: bool = False
     repeat: Check | None = None
@@ -94,13 +100,16 @@ VERBS: dict[str, Verb] = {
     "off": Verb("off GUARD...", (values.guard,), repeat=values.guard, header=True),
     "on": Verb("on GUARD...", (values.guard,), repeat=values.guard, header=True),
     "controller": Verb(
-        "controller kafka=RELEASE", keys={"kafka": values.code_release}, header=True
+        "controller kafka=RELEASE",
+        keys={"kafka": values.code_release},
+        needs=("kafka",),
+        header=True,
     ),
     "broker": Verb(
         "broker ID epoch=N",
         (values.any_broker,),
         {
-            "epoch": values.number,
+            "epoch": values.natural,
             "kafka": values.code_release,
             "fenced": values.yes_no,
             "shutting-down": values.yes_no,
@@ -109,16 +118,20 @@ VERBS: dict[str, Verb] = {
         header=True,
     ),
     "topic": Verb(
-        "topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.text,), _TOPIC, header=True
+        "topic NAME replicas=1,2 isr=1 leader=1 log=100@5", (values.topic,), _TOPIC, header=True
     ),
     "replica": Verb(
         "replica PARTITION broker=ID log=80@4",
         (values.partition,),
         {"broker": values.broker, "log": values.log},
+        needs=("broker", "log"),
         header=True,
     ),
     "given": Verb(
-        "given next-metadata-offset=N", keys={"next-metadata-offset": values.number}, header=True
+        "given next-metadata-offset=N",
+        keys={"next-metadata-offset": values.natural},
+        needs=("next-metadata-offset",),
+        header=True,
     ),
     "timed": Verb("timed", header=True),
     "manual": Verb("manual", header=True),
@@ -153,7 +166,7 @@ VERBS: dict[str, Verb] = {
     "elect": Verb("elect PARTITION [unclean=yes]", (values.partition,), {"unclean": values.yes_no}),
     "upgrade": Verb(
         "upgrade NODE|all kafka=RELEASE, or upgrade metadata=METADATA-VERSION",
-        (values.text,),
+        (values.upgradable,),
         {"kafka": values.code_release, "metadata": values.metadata_version},
         optional_words=1,
     ),
@@ -170,16 +183,19 @@ def parse(text: str, name: str = "") -> Play:
     """
     play = split(text, name)
     names = names_of(play)
+    sources = lines_of(text)
     started = False
-    for line, (statement, source) in enumerate(
-        zip(play.statements, text.splitlines(), strict=True), 1
-    ):
+    for line, (statement, source) in enumerate(zip(play.statements, sources, strict=True), 1):
         try:
             started = check(statement, names, started)
         except PlayError as problem:
             raise problem.at(file=name, line=line, source=source) from None
     if not names.brokers:
         raise PlayError("there is no broker", expected="begin with `broker 1`", file=name, line=1)
+    try:
+        judge(play)
+    except PlayError as problem:
+        raise problem.at(file=name, source=sources[problem.line - 1]) from None
     return play
 
 
@@ -197,6 +213,7 @@ def check(statement: Statement, names: Names, started: bool) -> bool:
     if statement.verb not in FREE_TEXT:
         _check_words(statement, verb, names)
         _check_keys(statement, verb, names)
+        _check_whole(statement, verb, names)
     return started or not verb.header
 
 
@@ -205,25 +222,68 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
     fewest, most = len(verb.words) - verb.optional_words, len(verb.words)
     if len(given) < fewest or (len(given) > most and verb.repeat is None):
         token = given[most] if len(given) > most else statement.verb
-        problem = f"{statement.verb!r} has {len(given)} of its words"
-        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=token)
+        problem = PlayError(
+            f"{statement.verb!r} has {len(given)} of its words",
+            expected=f"it reads: {verb.usage}",
+            token=token,
+        )
+        problem.part = Part(pair=False, number=most) if len(given) > most else None
+        raise problem
     for position, word in enumerate(given):
         expected = verb.words[position] if position < most else verb.repeat
         if expected is not None:
-            expected(word, names)
-    if statement.verb == "expect" and given and given[0].startswith("@"):
-        values.feature_set(given[0])
+            _check_part(expected, word, names, Part(pair=False, number=position))
 
 
 def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
     seen: set[str] = set()
-    for key, value in statement.args:
-        if key not in verb.keys:
-            expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
-            raise PlayError(
-                f"{statement.verb!r} has no {key!r}", expected=expected, token=f"{key}="
-            )
-        if key in seen:
-            raise PlayError(f"{key!r} is given twice", expected="once is enough", token=f"{key}=")
+    for position, (key, value) in enumerate(statement.args):
+        if key not in verb.keys or key in seen:
+            problem = _wrong_key(statement, verb, key)
+            problem.part = Part(pair=True, number=position)
+            raise problem
         seen.add(key)
-        verb.keys[key](value, names)
+        _check_part(verb.keys[key], value, names, Part(pair=True, number=position, value=True))
+
+
+def _wrong_key(statement: Statement, verb: Verb, key: str) -> PlayError:
+    if key in verb.keys:
+        return PlayError(f"{key!r} is given twice", expected="once is enough", token=f"{key}=")
+    expected = nearest(key, verb.keys) if verb.keys else f"it reads: {verb.usage}"
+    return PlayError(f"{statement.verb!r} has no {key!r}", expected=expected, token=f"{key}=")
+
+
+def _check_part(expected: Check, text: str, names: Names, part: Part) -> None:
+    try:
+        expected(text, names)
+    except PlayError as problem:
+        problem.part = part
+        raise
+
+
+def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
+    """What concerns more than one part of a line."""
+    given = [key for key, _ in statement.args]
+    missing = [key for key in verb.needs if key not in given]
+    if missing:
+        problem = f"{statement.verb!r} needs {missing[0]}="
+        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
+    if statement.verb == "upgrade" and (
+        len(given) != 1 or (statement.words and given == ["metadata"])
+    ):
+        problem = f"{statement.text!r} says not what is upgraded to what"
+        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
+    if statement.verb == "send":
+        _check_fields(statement)
+    if statement.verb == "expect":
+        check_form(statement, names)
+
+
+def _check_fields(statement: Statement) -> None:
+    kind = statement.words[0]
+    for position, (key, _) in enumerate(statement.args):
+        if key not in FIELDS[kind]:
+            expected = nearest(key, FIELDS[kind])
+            problem = PlayError(f"{kind} has no {key!r}", expected=expected, token=f"{key}=")
+            problem.part = Part(pair=True, number=position)
+            raise problem

@@ -23,16 +23,17 @@ from .play import Play, Statement
 from .values import Names
 
 DEFAULT_RELEASE = "3.5"
-BROKERS_MAX, PARTITIONS_MAX = 12, 12
 
 
 def names_of(play: Play) -> Names:
     """The brokers and partitions that the header introduces."""
     brokers = (s.words[0] for s in play.statements if s.verb == "broker" and s.words)
     topics = (s for s in play.statements if s.verb == "topic" and s.words)
+    senders = (s.arg("from", "1") or "" for s in play.statements if s.verb == "send")
     return Names(
-        tuple(BrokerId(int(b)) for b in brokers if b.isdigit()),
+        tuple(BrokerId(int(b)) for b in brokers if values.is_broker_id(b)),
         tuple(partition_name(s) for s in topics),
+        tuple(BrokerId(int(b)) for b in dict.fromkeys(senders) if values.is_broker_id(b)),
     )
 
 
@@ -64,9 +65,6 @@ def features_of(play: Play) -> Features:
 def setup_of(play: Play, features: Features) -> Setup:
     """What the run begins with, under `features`."""
     names = names_of(play)
-    if len(names.brokers) > BROKERS_MAX or len(names.partitions) > PARTITIONS_MAX:
-        expected = f"at most {BROKERS_MAX} brokers and {PARTITIONS_MAX} partitions"
-        raise PlayError("the cluster is too large", expected=expected)
     brokers = tuple(_broker(s) for s in _all(play, "broker"))
     given = play.first("given")
     offset = given.arg("next-metadata-offset") if given else None
@@ -104,7 +102,7 @@ def _partition(
         replicas=replicas,
         isr=isr,
         leader=_leader(statement, isr, names),
-        leader_epoch=LeaderEpoch(_number(statement, "leader-epoch")),
+        leader_epoch=LeaderEpoch(_number(statement, "leader-epoch", _last_epoch(statement, logs))),
         partition_epoch=PartitionEpoch(_number(statement, "partition-epoch")),
         recovery=1 if statement.arg("recovery") == "recovering" else 0,
         adding=_ids(statement, "adding", (), names),
@@ -117,6 +115,12 @@ def _partition(
         ),
         flushed=Offset(int(flushed)) if flushed else None,
     )
+
+
+def _last_epoch(topic: Statement, replicas: Iterable[Statement]) -> int:
+    """The leader epoch in which the newest records of all logs were written."""
+    logs = (values.log(s.arg("log") or "empty", Names()) for s in (topic, *replicas))
+    return max((epoch for log in logs for _, epoch in log), default=0)
 
 
 def _leader(statement: Statement, isr: tuple[BrokerId, ...], names: Names) -> BrokerId:

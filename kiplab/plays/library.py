@@ -9,9 +9,10 @@ from pathlib import Path
 from ..protocol.features import Features
 from .errors import PlayError, nearest
 from .grammar import parse
-from .play import Play
+from .play import LINE_LENGTH_MAX, LINES_MAX, Play
 from .tokens import decode, is_token
 
+FILE_MAX = LINES_MAX * (LINE_LENGTH_MAX + 1)
 _FOLDER = files(__package__) / "scenarios"
 
 
@@ -36,18 +37,29 @@ def find(source: str | Path) -> tuple[Play, Features | None]:
     if is_token(text):
         return decode(text)
     path = Path(text)
-    if text in names() or not (path.suffix or path.exists()):
+    if text in names() or not (path.suffix or _exists(path)):
         return load(text), None
     return read(path), None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        # A name that is too long for a file, for one.
+        return False
 
 
 def read(path: Path) -> Play:
     """The play in a file. Raises PlayError when it cannot be read."""
     try:
-        content = path.read_text(encoding="utf-8")
-    except OSError as problem:
-        reason = problem.strerror or "it cannot be read"
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            content = file.read(FILE_MAX + 1)
+    except (OSError, ValueError) as problem:
+        if isinstance(problem, UnicodeDecodeError):
+            raise PlayError(f"{path} is no text", expected="a play in UTF-8") from None
+        reason = getattr(problem, "strerror", None) or "it cannot be read"
         raise PlayError(f"{path}: {reason}", expected="a play's name or file") from None
-    except UnicodeDecodeError:
-        raise PlayError(f"{path} is no text", expected="a play in UTF-8") from None
+    if len(content) > FILE_MAX:
+        raise PlayError(f"{path} is too long", expected=f"at most {FILE_MAX} characters")
     return parse(content, str(path))

@@ -57,12 +57,18 @@ class Play(msgspec.Struct, frozen=True, cache_hash=True):
         return " ".join(found.words) if found else ""
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines as every editor counts them."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 def split(text: str, name: str = "") -> Play:
     """The play in `text`, its lines taken apart but not judged: `parse` does that.
 
     Raises PlayError for text that is no play at all: too long, or not printable.
     """
-    lines = text.splitlines()
+    lines = lines_of(text)
     if len(lines) > LINES_MAX:
         raise PlayError(
             f"{len(lines)} lines", expected=f"a play has at most {LINES_MAX}", file=name

@@ -127,3 +127,23 @@ _BUILDERS: dict[str, Callable[[Statement, Cluster, BrokerId], Request]] = {
     "elect-leaders": _elect,
 }
 SENDABLE = tuple(_BUILDERS)
+_COMMON = ("from",)
+FIELDS: dict[str, tuple[str, ...]] = {
+    "alter-partition": (
+        *_COMMON,
+        *("version", "broker-epoch", "partition", "leader-epoch", "partition-epoch"),
+        *("isr", "recovery"),
+    ),
+    "fetch": (
+        *_COMMON,
+        *("to", "version", "partition", "replica-epoch", "leader-epoch", "offset"),
+        "last-fetched-epoch",
+    ),
+    "broker-registration": (*_COMMON, "incarnation"),
+    "broker-heartbeat": (
+        *_COMMON,
+        *("broker-epoch", "metadata-offset", "want-fence", "want-shut-down"),
+    ),
+    "elect-leaders": (*_COMMON, "partition", "unclean"),
+}
+"""What `send` takes for each kind of request; of a fetch also whom it goes `to`."""

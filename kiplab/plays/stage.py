@@ -14,10 +14,11 @@ from ..engine.events import Event, NotApplicable, Sent
 from ..engine.history import History
 from ..protocol.features import Features
 from ..protocol.ids import BrokerId
+from .errors import PlayError
 from .play import Play, Statement
 
-MOVES_PER_LINE_MAX = 5_000
-"""A line that does more than this is cycling."""
+MOVES_MAX = 20_000
+"""A play that does more than this is no lesson: its time and memory are bounded."""
 
 
 class Pattern(msgspec.Struct, frozen=True, cache_hash=True):
@@ -69,7 +70,8 @@ class Stage(msgspec.Struct, frozen=True):
     history: History
     strict: bool = True
     manual: bool = False
-    holds: tuple[Pattern, ...] = ()
+    holds: tuple[tuple[Pattern, bool], ...] = ()
+    """What `hold` (True) and `release` (False) said, in order; the last that fits decides."""
     held: frozenset[MessageName] = frozenset()
     performed: tuple[Performed, ...] = ()
     expectations: tuple[Expectation, ...] = ()
@@ -98,6 +100,9 @@ class Stage(msgspec.Struct, frozen=True):
 
 def act(stage: Stage, move: moves.Move, line: int) -> Stage:
     """One move; messages sent by it that a `hold` fits are kept back from now on."""
+    if stage.history.at >= MOVES_MAX:
+        expected = f"it has {MOVES_MAX} moves already, and a play ends there"
+        raise PlayError("the play is too long", expected=expected, line=line, file=stage.play.name)
     history = stage.history.do(move, line)
     if stage.holds:
         sent = (e for e in history.steps[-1].events if isinstance(e, Sent))
@@ -108,19 +113,16 @@ def act(stage: Stage, move: moves.Move, line: int) -> Stage:
 
 
 def _is_kept(stage: Stage, name: MessageName, receiver: BrokerId) -> bool:
-    return any(p.fits(name, receiver) for p in stage.holds)
+    return next((kept for p, kept in reversed(stage.holds) if p.fits(name, receiver)), False)
 
 
 def flow(stage: Stage, line: int) -> Stage:
     """Deliver what is not held, oldest first, until nothing is left."""
     if stage.manual:
         return stage
-    for _ in range(MOVES_PER_LINE_MAX):
-        ready = next(ready_messages(stage), None)
-        if ready is None:
-            return stage
+    while (ready := next(ready_messages(stage), None)) is not None:
         stage = act(stage, moves.Deliver(ready.name), line)
-    raise RuntimeError(f"line {line} never comes to rest")
+    return stage
 
 
 def ready_messages(stage: Stage) -> Iterator[Message]:

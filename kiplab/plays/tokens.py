@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import zlib
 
 import msgspec
 from msgspec.structs import replace
 
-from ..protocol.features import Features
+from ..protocol.features import Features, check_features
 from .errors import PlayError
 from .grammar import parse
 from .play import Play, format_play
@@ -20,6 +21,7 @@ from .play import Play, format_play
 PREFIX, VERSION = "kiplab", 1
 UNPACKED_MAX = 400_000
 """Bytes; a token that unpacks to more is refused before it costs memory."""
+NAME_MAX = 300
 
 
 class _Content(msgspec.Struct, frozen=True):
@@ -43,7 +45,12 @@ def encode(play: Play, features: Features | None = None) -> str:
 def decode(token: str) -> tuple[Play, Features | None]:
     """(play, features or None). Raises PlayError, one sentence, for anything that is no token."""
     content = _content(_payload(token.strip()))
-    return parse(content.play, content.name or "token"), content.features
+    name = content.name or "token"
+    if len(name) > NAME_MAX or not name.isprintable():
+        raise _damaged()
+    if content.features is not None:
+        check_features(content.features)
+    return parse(content.play, name), content.features
 
 
 def is_token(text: str) -> bool:
@@ -54,7 +61,7 @@ def is_token(text: str) -> bool:
 def _payload(token: str) -> bytes:
     head, colon, body = token.partition(":")
     version = head.removeprefix(PREFIX)
-    if not colon or not head.startswith(PREFIX) or not version.isdigit():
+    if not colon or not re.fullmatch(f"{PREFIX}[1-9][0-9]{{0,3}}", head):
         raise PlayError("this is no kiplab token", expected=f"one begins with {PREFIX}{VERSION}:")
     if int(version) > VERSION:
         raise PlayError(f"this token is of version {version}", expected="update kiplab to read it")
@@ -74,7 +81,7 @@ def _content(payload: bytes) -> _Content:
         if unpacker.unconsumed_tail:
             raise PlayError("this token is too large", expected=f"at most {UNPACKED_MAX} bytes")
         return msgspec.json.decode(data, type=_Content)
-    except (zlib.error, msgspec.DecodeError):
+    except (zlib.error, msgspec.DecodeError, RecursionError):
         raise _damaged() from None
 
 

@@ -26,6 +26,7 @@ LOG_RUNS_MAX, RECORDS_MAX = 50, 10**9
 KINDS = tuple(
     kind + reply for kind in LANES for reply in ("", "-reply") if kind + reply != "metadata-reply"
 )
+_RUN = r"[0-9]{1,9}@[0-9]{1,9}"
 LOSSES = {"kept": "nothing", "tail-lost": "unflushed", "replaced": "disk"}
 
 
@@ -34,6 +35,8 @@ class Names(msgspec.Struct, frozen=True):
 
     brokers: tuple[BrokerId, ...] = ()
     partitions: tuple[str, ...] = ()
+    strangers: tuple[BrokerId, ...] = ()
+    """Who else sends raw requests."""
 
 
 Check = Callable[[str, Names], object]
@@ -42,11 +45,19 @@ Check = Callable[[str, Names], object]
 
 def number(text: str, names: Names) -> int:
     """A whole number; -1 and below mean "none" to Kafka and are allowed."""
-    if not re.fullmatch(r"-?\d{1,12}", text):
+    if not re.fullmatch(r"-?[0-9]{1,12}", text):
         raise PlayError(
             f"{text!r} is no whole number", expected="expected 0, 17, -1 ...", token=text
         )
     return int(text)
+
+
+def natural(text: str, names: Names) -> int:
+    """A whole number from 0."""
+    value = number(text, names)
+    if value < 0:
+        raise PlayError(f"{text!r} is negative", expected="expected 0, 17 ...", token=text)
+    return value
 
 
 def count(text: str, names: Names) -> int:
@@ -61,17 +72,22 @@ def count(text: str, names: Names) -> int:
 def broker(text: str, names: Names) -> BrokerId:
     """One of the play's brokers."""
     known = ", ".join(str(b) for b in names.brokers) or "none yet"
-    if not text.isdigit() or int(text) not in names.brokers:
+    if not is_broker_id(text) or int(text) not in names.brokers:
         expected = f"the brokers are {known}"
         raise PlayError(f"there is no broker {text!r}", expected=expected, token=text)
     return BrokerId(int(text))
 
 
+def is_broker_id(text: str) -> bool:
+    """Whether `text` writes a broker id, in the one way there is to write it."""
+    return re.fullmatch(r"0|[1-9][0-9]{0,8}", text) is not None
+
+
 def any_broker(text: str, names: Names) -> BrokerId:
     """Any broker id: a raw request may come from anybody."""
-    if not text.isdigit():
+    if not is_broker_id(text):
         raise PlayError(f"{text!r} is no broker id", expected="expected 1, 2 ...", token=text)
-    return BrokerId(number(text, names))
+    return BrokerId(int(text))
 
 
 def node(text: str, names: Names) -> BrokerId:
@@ -79,6 +95,28 @@ def node(text: str, names: Names) -> BrokerId:
     if text in ("controller", "client"):
         return CONTROLLER if text == "controller" else CLIENT
     return broker(text, names)
+
+
+def party(text: str, names: Names) -> BrokerId:
+    """``controller``, ``client``, a broker, or whoever sends a raw request in this play."""
+    if is_broker_id(text) and int(text) in names.strangers:
+        return BrokerId(int(text))
+    return node(text, names)
+
+
+def upgradable(text: str, names: Names) -> str:
+    """``all``, ``controller`` or a broker."""
+    if text not in ("all", "controller"):
+        broker(text, names)
+    return text
+
+
+def topic(text: str, names: Names) -> str:
+    """A topic's name, as Kafka allows it."""
+    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,80}", text):
+        expected = "expected up to 80 letters, digits, dots, dashes and underscores"
+        raise PlayError(f"{text!r} is no topic", expected=expected, token=text)
+    return text
 
 
 def partition(text: str, names: Names) -> str:
@@ -92,7 +130,7 @@ def partition(text: str, names: Names) -> str:
 
 def any_partition(text: str, names: Names) -> str:
     """Any partition name: a raw request may ask for what does not exist."""
-    if not re.fullmatch(r"[\w.-]{1,80}-\d{1,6}", text):
+    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,80}-[0-9]{1,6}", text):
         expected = "expected TOPIC-NUMBER, as in orders-0"
         raise PlayError(f"{text!r} is no partition", expected=expected, token=text)
     return text
@@ -127,7 +165,7 @@ def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
     if text in ("empty", "0"):
         return ()
     runs = text.split(",")
-    if len(runs) > LOG_RUNS_MAX or not all(re.fullmatch(r"\d{1,9}@\d{1,9}", r) for r in runs):
+    if len(runs) > LOG_RUNS_MAX or not all(re.fullmatch(_RUN, r) for r in runs):
         expected = "expected RECORDS@LEADER-EPOCH, as in 100@5 or 80@4,20@5"
         raise PlayError(f"{text!r} is no log", expected=expected, token=text)
     pairs = tuple((int(n), LeaderEpoch(int(e))) for n, _, e in (r.partition("@") for r in runs))
@@ -139,8 +177,8 @@ def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
 
 def duration(text: str, names: Names) -> int:
     """``9s``, ``250ms`` or ``2m``, in milliseconds."""
-    found = re.fullmatch(r"(\d{1,9})(ms|s|m)", text)
-    if not found:
+    found = re.fullmatch(r"([0-9]{1,9})(ms|s|m)", text)
+    if not found or not int(found[1]):
         expected = "expected 250ms, 9s or 2m"
         raise PlayError(f"{text!r} is no duration", expected=expected, token=text)
     return int(found[1]) * {"ms": 1, "s": 1000, "m": 60_000}[found[2]]
@@ -233,5 +271,7 @@ def text(text: str, names: Names) -> str:
     return text
 
 
+Judgement = Callable[[], object]
+"""A check with its word already in its hand."""
 yes_no = one_of("yes", "no")
 Keys = Mapping[str, Check]

@@ -56,8 +56,7 @@ def pattern_of(statement: Statement) -> Pattern:
 def _node(text: str | None) -> BrokerId | None:
     if text is None:
         return None
-    names = Names(brokers=(BrokerId(int(text)),)) if text.isdigit() else _ANY
-    return values.node(text, names)
+    return BrokerId(int(text)) if values.is_broker_id(text) else values.node(text, _ANY)
 
 
 def _number(text: str | None) -> int | None:
@@ -72,15 +71,14 @@ def _broker(statement: Statement) -> BrokerId:
 
 
 def _hold(stage: Stage, statement: Statement, line: int) -> Stage:
-    return replace(stage, holds=(*stage.holds, pattern_of(statement)))
+    return replace(stage, holds=(*stage.holds, (pattern_of(statement), True)))
 
 
 def _release(stage: Stage, statement: Statement, line: int) -> Stage:
     pattern = pattern_of(statement)
     flying = {m.name: m.receiver for m in stage.cluster.messages}
     left = frozenset(n for n in stage.held if n in flying and not pattern.fits(n, flying[n]))
-    holds = tuple(p for p in stage.holds if p != pattern)
-    return replace(stage, holds=holds, held=left)
+    return replace(stage, holds=(*stage.holds, (pattern, False)), held=left)
 
 
 def _about(move: type) -> Perform:

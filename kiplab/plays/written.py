@@ -72,8 +72,8 @@ def _link(verb: str) -> Callable[[Any], Statement]:
 
 def _raw(move: moves.RawRequest) -> Statement:
     args = [("from", str(move.sender))]
-    if move.receiver != CONTROLLER:
-        args.append(("to", _node(move.receiver)))
+    if move.receiver >= 0:
+        args.append(("to", str(move.receiver)))
     return Statement("send", (KINDS[type(move.body)],), (*args, *_fields(move.body)))
 
 

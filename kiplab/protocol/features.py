@@ -89,6 +89,20 @@ def check_release(release: str) -> str:
     return release
 
 
+def check_features(features: Features) -> Features:
+    """`features` itself; raises UnknownFeatureError for what no command line could ask for."""
+    for release in (features.release, *(r for _, r in features.nodes)):
+        check_release(release)
+    at_metadata_version(features, features.metadata_version)
+    for id, _ in features.overrides:
+        if id not in GUARDS:
+            raise UnknownFeatureError(f"unknown guard {id!r}; {_suggestion(id)}")
+    nodes, ids = [n for n, _ in features.nodes], [g for g, _ in features.overrides]
+    if nodes != sorted(set(nodes)) or ids != sorted(set(ids)):
+        raise UnknownFeatureError("nodes and guards are listed once each, in order")
+    return features
+
+
 def at_metadata_version(features: Features, metadata_version: str) -> Features:
     """The same features at another metadata version that the release supports."""
     if metadata_version not in METADATA_LEVEL:

@@ -17,7 +17,7 @@ from ..protocol.replica.state import Lifecycle, Loss
 
 LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
 """What a crash takes with it, in words, and as the play's line says it."""
-BROKER_CHOICES = ("Crash", "Expire session", "Start", "Unfence", "Fetch")
+BROKER_CHOICES = ("Crash", "Expire", "Start", "Unfence", "Fetch")
 """What can happen to a broker, in the order of the buttons."""
 
 
@@ -44,10 +44,15 @@ def about_message(cluster: Cluster, message: Message) -> tuple[Choice, Choice]:
     """Deliver it, or drop it."""
     deliver = _choice(cluster, moves.Deliver(message.name))
     drop = _choice(cluster, moves.Drop(message.name))
-    return (
-        msgspec.structs.replace(deliver, label="Deliver"),
-        msgspec.structs.replace(drop, label="Drop"),
-    )
+    return _brief(cluster, message, "Deliver", deliver), _brief(cluster, message, "Drop", drop)
+
+
+def _brief(cluster: Cluster, message: Message, label: str, choice: Choice) -> Choice:
+    """A line speaks of the oldest message that it fits: kind and sender are mostly enough."""
+    kind, sender = message.name.kind, message.name.sender
+    alike = (m for m in cluster.messages if (m.name.kind, m.name.sender) == (kind, sender))
+    exact = choice.line.args if next(alike) is not message else choice.line.args[:1]
+    return Choice(label, msgspec.structs.replace(choice.line, args=exact), choice.reason)
 
 
 def _choice(cluster: Cluster, move: moves.Move) -> Choice:

@@ -16,7 +16,7 @@ from .pages import heading, stacked
 
 _ADVICE = {
     "Crash": "The process dies now; what it takes with it is chosen above",
-    "Expire session": "The controller finds the session over and fences the broker",
+    "Expire": "The controller finds the session over and fences the broker",
     "Start": "A new process starts and registers: a new broker epoch",
     "Unfence": "Recovery is over: the broker asks to be unfenced",
     "Fetch": "The follower fetches once from its leader",
@@ -35,7 +35,7 @@ class _BrokerRow:
             button(label, lambda at=place: self._press(at))  # type: ignore[misc]
             for place, label in enumerate(BROKER_CHOICES)
         ]
-        self.box = row([self.state, *self.buttons])
+        self.box = row([self.state, *self.buttons], flex_flow="row wrap")
 
     def _press(self, place: int) -> None:
         self._act(self._choices[place].line)
@@ -59,7 +59,7 @@ class Inject:
             options=list(LOSS_WORDS.items()),
             description="A crash takes",
             style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="250px"),
+            layout=ipywidgets.Layout(width="240px"),
         )
         self.disk.observe(lambda _: self.show(self._bench), "value")
         self.rows = [_BrokerRow(node.id, act) for node in bench.here.cluster.brokers]
@@ -70,7 +70,7 @@ class Inject:
             layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
         )
         self.do = button("Do it", lambda: write(self.line.value), "Do this line here")
-        head = row([words(heading("Make something happen here")), self.disk])
+        head = row([words(heading("What happens next")), self.disk])
         head.layout.justify_content = "space-between"
         self.box = column([head, *(r.box for r in self.rows), row([self.line, self.do])])
 

@@ -27,8 +27,14 @@ from .painter import Painter
 from .rulebook import Rulebook
 from .transport import Transport
 
-WIDTH, TRANSCRIPT_HEIGHT = 980, 300
-"""Pixels."""
+WIDTH, TRANSCRIPT_HEIGHT = 840, 300
+"""Pixels; a notebook beside the list of files has that much room on a screen of 1280."""
+_TABLE = """<style>
+.kiplab-words { line-height: 1.45; font-size: 12px; }
+.kiplab-words td, .kiplab-words th { text-align: left; vertical-align: top; }
+.kiplab-words td, .kiplab-words th { padding: 3px 8px 3px 0; }
+.kiplab-words caption { text-align: left; padding: 4px 0; font-weight: 600; }
+</style>"""
 _WAIT = "First lock in your prediction above. The lab opens here as soon as you have."
 
 
@@ -149,8 +155,8 @@ class Lab:
             titles=("Single rules", "This run so far, in sentences and as a table"),
         )
         self.more.observe(lambda _: self._tell(), "selected_index")
-        hands = column([self.inject.box, self.in_flight.box], width="51%")
-        told = column([self.transcript], width="49%")
+        hands = column([self.inject.box, self.in_flight.box], width="53%")
+        told = column([self.transcript], width="47%")
         # The figure keeps its height and the verdict does not: what is pressed most stays put.
         parts = [self.painter.widget, self.transport.box, self.verdict, self.rulebook.box]
         parts += [self.note, row([hands, told], align_items="stretch"), self.more]
@@ -197,7 +203,7 @@ class Lab:
 def _told(rows: Rows) -> str:
     story = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(rows))
     table = f'<div style="overflow:auto">{table_html(rows)}</div>'
-    return f'<ul style="line-height:1.5">{story}</ul>{table}'
+    return f'{_TABLE}<div class="kiplab-words"><ul>{story}</ul>{table}</div>'
 
 
 def _because(problem: PlayError) -> str:

@@ -65,7 +65,11 @@ def _group(stage: Stage, moment: int, at: int) -> str:
     if not moment:
         lines = ["<div><b>0 the start</b></div>", *lines]
     current = moment == at
-    look = f"background:{SOFT};border-left:4px solid #0072b2" if current else "border-left:4px"
+    look = (
+        f"background:{SOFT};border-left:4px solid #0072b2"
+        if current
+        else "border-left:4px solid transparent"
+    )
     mark = ' aria-current="step"' if current else ""
     body = "".join(lines)
     return f'<div{mark} style="{look};padding:2px 8px 2px 6px">{body}</div>'
@@ -102,4 +106,5 @@ def heading(text: str) -> str:
 
 def muted(text: str) -> str:
     """A few words beside a control."""
-    return f'<span style="color:{MUTED};font-size:12px;line-height:1.35">{escape(text)}</span>'
+    look = f"display:inline-block;color:{MUTED};font-size:12px;line-height:1.35"
+    return f'<span style="{look}">{escape(text)}</span>'

@@ -70,15 +70,16 @@ class Rulebook:
 
 
 def _in_groups(boxes: dict[str, Any]) -> list[Any]:
-    """Under a heading per KIP or issue: each switch, and its clause beneath."""
+    """Under a heading per KIP or issue: each switch, and its clause beside it."""
     made: list[Any] = []
     subject = ""
     for id, box in sorted(boxes.items(), key=lambda item: _place(item[0])):
         if GUARDS[id].subject != subject:
             subject = GUARDS[id].subject
             made.append(words(heading(subject)))
-        clause = words(muted(GUARDS[id].clause), margin="-6px 0 4px 22px")
-        made += [box, clause]
+        box.layout.flex = "0 0 47%"
+        clause = words(muted(GUARDS[id].clause), flex="1 1 auto")
+        made.append(row([box, clause], flex="0 0 auto"))
     return made
 
 

@@ -1,34 +1,45 @@
-"""A browser, a JupyterLab, and a page that keeps a record of where it went and what it said."""
+"""A student's folder with JupyterLab running in it, a browser, and the lab open."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from kiplab.doctor import find_chromium
-
-from .server import lab_server
+from kiplab.figures.chromium import find_chromium
+from tests.browser.lab_page import LabPage
+from tests.browser.server import lab_server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
+LAB = "04-kafka-14139.ipynb"
+WINDOW = {"width": 1280, "height": 1500}
+"""A projector's width; high enough for a cell to be photographed whole."""
 _ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
 
 
-@pytest.fixture(scope="session")
-def artefacts() -> Path:
-    """Where screenshots are kept; not under version control."""
-    ARTEFACTS.mkdir(exist_ok=True)
-    return ARTEFACTS
+class Student(NamedTuple):
+    """A folder of copies, and the address of the lab in it."""
+
+    folder: Path
+    address: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def student(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Student]:
+    """`kiplab lab`, started and stopped."""
+    home = tmp_path_factory.mktemp("student")
+    with lab_server(home, LAB) as address:
+        yield Student(home / "labs", address)
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A headless Chromium. Closed with the module: other tests want an event loop of their own."""
     from playwright.sync_api import sync_playwright
 
     chromium = find_chromium()
@@ -40,8 +51,10 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
-def lab_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of lab 04 in a JupyterLab of its own."""
-    with lab_server(tmp_path_factory.mktemp("student"), "04-kafka-14139.ipynb") as address:
-        yield address
+@pytest.fixture(scope="module")
+def lab(student: Student, browser: Browser) -> LabPage:
+    """The lab, opened and not yet run. Screenshots go to tests/artefacts."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+    page.open(student.address)
+    return page

@@ -23,7 +23,7 @@ def ids(members: tuple[int, ...]) -> str:
 def header(row: Row, features: Features) -> list[str]:
     lines = [
         f"kafka {features.release}/{features.metadata_version}",
-        "given next-metadata-offset=900",
+        "given next-metadata-offset=2000",
     ]
     for known in row.brokers:
         fenced, leaving = known.fenced, known.in_controlled_shutdown

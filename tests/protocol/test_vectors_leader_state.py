@@ -58,7 +58,9 @@ def test_records_wait_for_a_proposed_member(features: Features) -> None:
     assert stage.high_watermark == 10
     stage.fails(E.OPERATION_NOT_ATTEMPTED)
     assert stage.is_committed([101])
-    assert stage.high_watermark == 20
+    assert stage.high_watermark == 10, "Kafka looks again with the next append"
+    stage.append(1)
+    assert stage.high_watermark == 21
 
 
 # --- metadata -------------------------------------------------------------------------------------

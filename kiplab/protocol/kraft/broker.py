@@ -68,6 +68,9 @@ def registered(
         return broker, (), ()
     fact = Registered(node=broker.id, epoch=response.broker_epoch)
     broker = replace(broker, process=replace(process, epoch=response.broker_epoch))
+    if process.published:
+        # The answer to a registration sent twice: the process is further already.
+        return broker, (), (fact,)
     broker, facts = _publish_first(broker, features, now_ms)
     return broker, (), (fact, *facts)
 

@@ -40,14 +40,31 @@ def register_broker(
             for p in controller.partitions
             if request.broker in p.replicas
         ]
-    known = heartbeat(controller, request.broker)
-    fresh = known is None or (existing is not None and existing.incarnation != request.incarnation)
-    state = HeartbeatState(request.broker) if fresh or known is None else known
-    if features.release_of(CONTROLLER) != "3.2" or fresh:
-        state = replace(state, fenced=record.fenced)
+    another = existing is not None and existing.incarnation != request.incarnation
+    known = None if another else heartbeat(controller, request.broker)
+    state = _noted(known, record, features.release_of(CONTROLLER), now_ms)
     controller, sends, facts = commit(heard(controller, state), records, features)
     reply = BrokerRegistrationResponse(broker_epoch=record.epoch)
     return controller, (*sends, Send(request.broker, reply)), facts
+
+
+def _noted(
+    known: HeartbeatState | None, record: RegisterBrokerRecord, release: str, now_ms: int | None
+) -> HeartbeatState:
+    """BrokerHeartbeatManager.register; at 3.2 the session of a known broker stays as it was."""
+    if known is None:
+        return HeartbeatState(record.broker, fenced=record.fenced, last_contact_ms=now_ms or 0)
+    fenced = known.fenced if release == "3.2" else record.fenced
+    changed = fenced != known.fenced
+    if not changed and "3.3" <= release <= "3.6":
+        return known
+    return replace(
+        known,
+        fenced=fenced,
+        last_contact_ms=now_ms or 0,
+        metadata_offset=known.metadata_offset if changed else -1,
+        controlled_shutdown_offset=-1 if fenced else known.controlled_shutdown_offset,
+    )
 
 
 def _duplicate(

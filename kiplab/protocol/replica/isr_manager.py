@@ -108,7 +108,7 @@ def _hand_over(
     if result.error is KafkaError.NONE:
         replica, facts = leader.decided(place, replica, log, result)
     elif result.error in leader.REVERTING or result.error in leader.WAITING:
-        replica, facts = leader.denied(place, replica, log, result.error)
+        replica, facts = leader.denied(place, replica, result.error)
     else:
         # "Any other" error: the same pending state is submitted again.
         process = process_of(broker)

@@ -107,7 +107,12 @@ def _remote(
         return RemoteReplica(broker, last_caught_up_ms=caught_up)
     if not reset:
         return known
-    return replace(known, leader_end_at_last_fetch=start, last_caught_up_ms=caught_up)
+    return replace(
+        known,
+        leader_end_at_last_fetch=start,
+        last_fetch_ms=caught_up,
+        last_caught_up_ms=caught_up,
+    )
 
 
 def follower_fetched(
@@ -134,6 +139,9 @@ def follower_fetched(
     ]
     replica, item, proposed = propose_expand(here, replica, request.replica)
     facts += proposed
+    if noted.end == remote.end:
+        # Nothing new on the follower: Kafka does not look at the high watermark again.
+        return replica, item, tuple(facts)
     replica, moved = move_high_watermark(here, replica, log)
     return replica, item, (*facts, *moved)
 
@@ -227,8 +235,8 @@ def move_high_watermark(here: Here, replica: Replica, log: Log) -> Effect:
     """Commit what every replica that counts has. A high watermark never goes back."""
     leading = _leading(replica)
     state = leading.isr_state
-    wanted = min(replica.min_insync_replicas, len(replica.replicas))
-    if "966.committed-with-min-isr" in here.active and len(state.isr) < wanted:
+    too_few = len(state.isr) < wanted_in_sync(here, replica)
+    if "966.committed-with-min-isr" in here.active and too_few:
         return replica, ()
     counted = state.maximal if "497.maximal-isr" in here.active else state.isr
     lowest = log.end
@@ -243,6 +251,13 @@ def move_high_watermark(here: Here, replica: Replica, log: Log) -> Effect:
         node=here.id, partition=replica.partition, before=replica.high_watermark, after=lowest
     )
     return replace(replica, high_watermark=lowest), (fact,)
+
+
+def wanted_in_sync(here: Here, replica: Replica) -> int:
+    """min.insync.replicas; from 3.7 on never more than there are replicas (KAFKA-15583)."""
+    wanted = replica.min_insync_replicas
+    newer = here.release >= "3.7" or "966.committed-with-min-isr" in here.active
+    return min(wanted, len(replica.replicas)) if newer else wanted
 
 
 def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult) -> Effect:
@@ -272,11 +287,12 @@ WAITING = (
 )
 
 
-def denied(here: Here, replica: Replica, log: Log, error: KafkaError) -> Effect:
+def denied(here: Here, replica: Replica, error: KafkaError) -> Effect:
     """The controller refused the pending proposal with an error that is not retried.
 
     KIP-903: "the leader will discard the proposed ISR change and revert to the old committed ISR
-    if the controller returns INELIGIBLE_REPLICA". With most other errors it stays pending.
+    if the controller returns INELIGIBLE_REPLICA". With most other errors it stays pending. The high
+    watermark is looked at again with the next append, fetch or metadata, not here.
     """
     leading = _leading(replica)
     name = replica.partition
@@ -285,8 +301,7 @@ def denied(here: Here, replica: Replica, log: Log, error: KafkaError) -> Effect:
     isr = leading.isr_state.isr
     reverted = replace(replica, leading=replace(leading, isr_state=IsrState(isr)))
     fact = IsrReverted(node=here.id, partition=name, isr=isr, error=error)
-    moved, facts = move_high_watermark(here, reverted, log)
-    return moved, (fact, *facts)
+    return reverted, (fact,)
 
 
 def _proposed(

@@ -1,0 +1,172 @@
+"""Whether a header describes a situation that Kafka could be in.
+
+Each line on its own is judged by the grammar; here is what only several lines together can get
+wrong: two brokers with one id, an ISR beyond the replicas, an epoch from the future.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..protocol.releases import LATEST_METADATA_VERSION, supports
+from . import values
+from .errors import PlayError
+from .header import features_of, partition_name
+from .play import Play, Statement
+from .values import Names
+
+BROKERS_MAX, PARTITIONS_MAX = 12, 12
+_ONCE = ("title", "question", "kafka", "metadata", "controller", "given", "timed", "manual")
+_ANY = Names()
+
+Line = tuple[int, Statement]
+"""A line's number and what stands there."""
+
+
+def judge(play: Play) -> None:
+    """Raise PlayError, with its line, for the first thing that cannot be."""
+    lines = list(enumerate(play.statements, 1))
+    for verb in _ONCE:
+        _distinct(_all(lines, verb), lambda s: s.verb, "stands there twice")
+    _versions_fit(
+        play, [line for verb in ("metadata", "broker", "controller") for line in _all(lines, verb)]
+    )
+    brokers, topics = _all(lines, "broker"), _all(lines, "topic")
+    _distinct(brokers, lambda s: f"broker {s.words[0]}", "is introduced twice")
+    _distinct(topics, lambda s: f"partition {partition_name(s)}", "is introduced twice")
+    _at_most(brokers, BROKERS_MAX, "brokers")
+    _at_most(topics, PARTITIONS_MAX, "partitions")
+    _distinct(
+        [line for line in brokers if line[1].arg("epoch")],
+        lambda s: f"epoch {s.arg('epoch')}",
+        "belongs to another broker already: it is the offset of one registration",
+    )
+    _epochs_are_past(brokers, _all(lines, "given"))
+    replicas = _all(lines, "replica")
+    _distinct(
+        replicas,
+        lambda s: f"the log of broker {s.arg('broker')} for {s.words[0]}",
+        "is given twice",
+    )
+    for line, statement in topics:
+        name = partition_name(statement)
+        _topic(line, statement, brokers, [s for _, s in replicas if s.words[0] == name])
+    for line, statement in replicas:
+        _has_replica(line, statement, topics, brokers)
+
+
+def _all(lines: Iterable[Line], verb: str) -> list[Line]:
+    return [(line, s) for line, s in lines if s.verb == verb]
+
+
+def _wrong(line: Line | int, problem: str, expected: str, token: str = "") -> PlayError:
+    number = line if isinstance(line, int) else line[0]
+    return PlayError(problem, expected=expected, line=number, token=token)
+
+
+def _distinct(lines: Iterable[Line], name: Callable[[Statement], str], problem: str) -> None:
+    seen: dict[str, int] = {}
+    for line, statement in lines:
+        found = name(statement)
+        if found in seen:
+            expected = f"line {seen[found]} says it first"
+            raise _wrong(line, f"{found} {problem}", expected, statement.verb)
+        seen[found] = line
+
+
+def _at_most(lines: list[Line], most: int, what: str) -> None:
+    if len(lines) > most:
+        raise _wrong(lines[most], "the cluster is too large", f"at most {most} {what}")
+
+
+def _versions_fit(play: Play, lines: list[Line]) -> None:
+    """A node does not start at a metadata version that its release does not know."""
+    for line, statement in lines:
+        try:
+            version = features_of(play).metadata_version
+        except PlayError as problem:
+            raise problem.at(line=line) from None
+        release = statement.arg("kafka")
+        if release is not None and not supports(release, version):
+            known = LATEST_METADATA_VERSION[release]
+            unknown = f"Kafka {release} does not know metadata version {version}"
+            raise _wrong(line, unknown, f"`metadata {known}` is its latest", "kafka=")
+
+
+def _epochs_are_past(brokers: list[Line], given: list[Line]) -> None:
+    for line, statement in given:
+        offset = int(statement.arg("next-metadata-offset") or 0)
+        newest = max((_epoch(s) for _, s in brokers), default=0)
+        if offset <= newest:
+            problem = f"a broker has the epoch {newest}, which is a metadata offset"
+            expected = f"next-metadata-offset has to be at least {newest + 1}"
+            raise _wrong(line, problem, expected, "next-metadata-offset")
+
+
+def _epoch(broker: Statement) -> int:
+    return int(broker.arg("epoch") or 100 + int(broker.words[0]))
+
+
+def _topic(line: int, topic: Statement, brokers: list[Line], logs: list[Statement]) -> None:
+    known = [s.words[0] for _, s in brokers]
+    listed = {key: _list(line, topic, key) for key in ("replicas", "isr", "adding", "removing")}
+    replicas = known if listed["replicas"] is None else listed["replicas"]
+    if not replicas:
+        raise _wrong(line, "a partition without replicas", "replicas=1,2 names them", "replicas=")
+    for key in ("isr", "adding", "removing"):
+        _within(line, key, listed[key] or [], replicas, "the replicas are")
+    # A replica may be on a broker that is not registered any more; the ISR never is.
+    _within(line, "isr", listed["isr"] or [], known, "the brokers are")
+    isr = listed["isr"]
+    if isr is None:
+        isr = [s.words[0] for _, s in brokers if s.words[0] in replicas and _is_active(s)]
+    if not isr:
+        expected = "in Kafka the last member always stays; isr=1 names it"
+        raise _wrong(line, "a partition without an ISR", expected, "isr=")
+    leader = topic.arg("leader")
+    if leader not in (None, "none", *isr):
+        expected = f"it is one of {', '.join(isr)}, or none"
+        raise _wrong(line, f"leader {leader} is not in the ISR", expected, "leader=")
+    _log_is_past(line, topic, logs)
+
+
+def _is_active(broker: Statement) -> bool:
+    return broker.arg("fenced") != "yes" and broker.arg("shutting-down") != "yes"
+
+
+def _list(line: int, topic: Statement, key: str) -> list[str] | None:
+    given = topic.arg(key)
+    if given is None:
+        return None
+    found = [str(b) for b in values.brokers(given, _ANY)]
+    if len(set(found)) < len(found):
+        raise _wrong(line, f"{key}={given} lists a broker twice", "once each", f"{key}=")
+    return found
+
+
+def _within(line: int, key: str, found: list[str], allowed: list[str], known: str) -> None:
+    strange = [b for b in found if b not in allowed]
+    if strange:
+        expected = f"{known} {', '.join(allowed)}"
+        raise _wrong(line, f"{key} has broker {strange[0]}", expected, f"{key}=")
+
+
+def _log_is_past(line: int, topic: Statement, logs: list[Statement]) -> None:
+    given = topic.arg("leader-epoch")
+    if given is None:
+        return
+    written = [values.log(s.arg("log") or "empty", _ANY) for s in (topic, *logs)]
+    newest = max((epoch for log in written for _, epoch in log), default=0)
+    if newest > int(given):
+        problem = f"a log has records of leader epoch {newest}"
+        raise _wrong(line, problem, f"leader-epoch has to be at least {newest}", "leader-epoch=")
+
+
+def _has_replica(line: int, replica: Statement, topics: list[Line], brokers: list[Line]) -> None:
+    name, broker = replica.words[0], replica.arg("broker")
+    topic = next(s for _, s in topics if partition_name(s) == name)
+    listed = _list(line, topic, "replicas")
+    replicas = [s.words[0] for _, s in brokers] if listed is None else listed
+    if broker not in replicas:
+        expected = f"its replicas are {', '.join(replicas)}"
+        raise _wrong(line, f"{name} has no replica on broker {broker}", expected, "broker=")

@@ -1,0 +1,274 @@
+"""Pages and fragments from a file, in a browser: they step, remember, and ask nobody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kiplab.figures.columns import Rows
+from kiplab.figures.export import write
+from kiplab.figures.page import fragment
+from kiplab.figures.rows import rows_of
+from kiplab.plays.grammar import parse
+from kiplab.plays.library import load
+from kiplab.plays.runner import run_play
+from kiplab.protocol.features import parse_features
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+EVIL = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> </script><!--<script>"
+LAST = 11
+
+
+class Watched:
+    """A page, the addresses it asked for beyond files, and what it complained of."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda r: self.asked.append(r.url))
+        page.on("pageerror", lambda e: self.complaints.append(str(e)))
+        page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
+
+    def open(self, file: Path, hash: str = "") -> None:
+        self.page.goto(f"{file.as_uri()}{hash}")
+
+
+def rows_on(kafka: str) -> Rows:
+    return rows_of(run_play(load("kafka-14139"), parse_features(kafka)))
+
+
+@pytest.fixture(scope="module")
+def lossy() -> Rows:
+    return rows_on("3.4")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, lossy: Rows) -> Path:
+    """single.html; twin.html; evil.html; embedded.html with the fragments a and b, narrow."""
+    there = tmp_path_factory.mktemp("pages")
+    for name, rows in (("single", lossy), ("twin", (lossy, rows_on("3.5"))), ("evil", evil())):
+        write(rows, there / f"{name}.html", include_plotlyjs="directory")
+    parts = "\n<p>Some words.</p>\n".join(fragment(lossy, id=id) for id in "ab")
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>A course</title>'
+    script = '<script src="plotly.min.js"></script>'
+    (there / "embedded.html").write_text(f"{head}{script}<h1>A course</h1>{parts}", "utf-8")
+    return there
+
+
+def evil() -> Rows:
+    play = f"title {EVIL}\nquestion {EVIL}\nbroker 1\ntopic t replicas=1\nproduce t-0\ncrash 1\n"
+    return rows_of(run_play(parse(play)))
+
+
+@pytest.fixture
+def watched(browser: Browser) -> Iterator[Watched]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield Watched(context.new_page())
+    context.close()
+
+
+def veiled_from(page: Page, plot: str = "kiplab-plot") -> float | None:
+    """Where the veil that is drawn begins, in moments; None if none is drawn."""
+    found: Any = page.evaluate(
+        """id => {
+            const plot = document.getElementById(id);
+            const veil = plot._fullLayout.shapes.find(shape => shape.name === "veil");
+            const index = plot._fullLayout.shapes.indexOf(veil);
+            const drawn = plot.querySelector(`.shapelayer [data-index="${index}"]`);
+            return drawn === null ? null : veil.x0;
+        }""",
+        plot,
+    )
+    return None if found is None else float(found)
+
+
+def verdict_shows(page: Page, plot: str = "kiplab-plot") -> bool:
+    return page.locator(f"#{plot} text", has_text="100 committed records lost").count() > 0
+
+
+def expect_step(page: Page, step: int, words: str = "", within: str = "body") -> None:
+    from playwright.sync_api import expect
+
+    said = page.locator(within).locator("[aria-live]")
+    expect(said).to_have_text(re.compile(rf"step {step} of {LAST}: .*{words}"), timeout=20_000)
+    assert page.locator(within).get_by_label("step", exact=True).input_value() == str(step)
+
+
+def press(page: Page, name: str, within: str = "body") -> None:
+    page.locator(within).get_by_role("button", name=name, exact=True).click()
+
+
+def hash_of(page: Page) -> str:
+    return str(page.evaluate("location.hash"))
+
+
+@pytest.mark.parametrize("name", ["single", "twin"])
+def test_one_file_alone_opens_without_the_network_and_without_complaint(
+    watched: Watched, tmp_path: Path, lossy: Rows, name: str
+) -> None:
+    rows = lossy if name == "single" else (lossy, rows_on("3.5"))
+    file = write(rows, tmp_path / "alone.html")
+    watched.open(file)
+    expect_step(watched.page, LAST, "1 fetches")
+    assert veiled_from(watched.page) is None
+    assert verdict_shows(watched.page)
+    press(watched.page, "Back")
+    expect_step(watched.page, LAST - 1)
+    assert watched.asked == [file.as_uri()]
+    assert watched.complaints == []
+
+
+def test_buttons_move_veil_words_verdict_and_address(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    watched.open(folder / "single.html")
+    assert hash_of(page) == ""
+    for button, step, words in (
+        ("First", 0, "start"),
+        ("Back", 0, "start"),
+        ("Step", 1, "2 catches up"),
+        ("Step", 2, "2 dies"),
+        ("Back", 1, "2 catches up"),
+    ):
+        press(page, button)
+        expect_step(page, step, words)
+        assert veiled_from(page) == step + 0.5
+        assert hash_of(page) == f"#step={step}"
+        assert not verdict_shows(page)
+    press(page, "Last")
+    expect_step(page, LAST)
+    assert veiled_from(page) is None
+    assert verdict_shows(page)
+
+
+def test_everything_can_be_reached_by_keyboard(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    watched.open(folder / "single.html")
+    names = []
+    page.get_by_role("button", name="First").focus()
+    for _ in range(6):
+        names.append(page.evaluate("(e => e.textContent || e.type)(document.activeElement)"))
+        page.keyboard.press("Tab")
+    assert names == ["First", "Back", "Play", "Step", "Last", "range"]
+    page.get_by_label("step", exact=True).focus()
+    page.keyboard.press("Home")
+    expect_step(page, 0)
+    page.keyboard.press("ArrowRight")
+    expect_step(page, 1)
+    assert veiled_from(page) == 1.5
+    page.get_by_role("button", name="Step").focus()
+    page.keyboard.press("Enter")
+    expect_step(page, 2)
+    page.keyboard.press("Space")
+    expect_step(page, 3)
+    assert hash_of(page) == "#step=3"
+
+
+def test_the_address_brings_a_reader_back_to_the_step(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    watched.open(folder / "single.html", "#step=6")
+    expect_step(page, 6, "request arrives")
+    assert veiled_from(page) == 6.5
+    press(page, "Step")
+    page.reload()
+    expect_step(page, 7)
+    assert veiled_from(page) == 7.5
+    page.evaluate("location.hash = 'step=2'")
+    expect_step(page, 2)
+    page.evaluate("location.hash = 'another-place'")
+    expect_step(page, 2)
+
+
+@pytest.mark.parametrize("hash", ["#step=99", "#step=-1", "#step=", "#step=<b>", "#elsewhere"])
+def test_an_address_that_names_no_step_shows_everything(
+    watched: Watched, folder: Path, hash: str
+) -> None:
+    watched.open(folder / "single.html", hash)
+    expect_step(watched.page, LAST)
+    assert veiled_from(watched.page) is None
+    assert watched.complaints == []
+
+
+def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    watched.open(folder / "twin.html", "#step=9")
+    press(page, "Play")
+    press(page, "Pause")
+    expect_step(page, 9)
+    press(page, "Play")
+    expect_step(page, LAST)
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    assert veiled_from(page) is None
+    press(page, "Play")
+    expect_step(page, 0, "start")
+    assert veiled_from(page) == 0.5
+
+
+def test_on_a_narrow_screen_the_picture_follows_the_cursor(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 500, "height": 900})
+    watched.open(folder / "single.html")
+    scrolled = "document.querySelector('.kiplab-scroll').scrollLeft"
+    press(page, "Last")
+    press(page, "Back")
+    assert page.evaluate(scrolled) > 300
+    press(page, "First")
+    assert page.evaluate(scrolled) < 100
+    assert page.evaluate("document.documentElement.scrollWidth") <= 500
+
+
+def test_the_player_is_in_sight_beside_a_picture_higher_than_the_window(
+    watched: Watched, folder: Path
+) -> None:
+    watched.page.set_viewport_size({"width": 1280, "height": 600})
+    watched.open(folder / "twin.html")
+    box = watched.page.get_by_role("group", name="player").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 600
+
+
+def test_a_title_with_a_script_in_it_is_harmless(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    watched.open(folder / "evil.html", "#step=1")
+    page.locator("[aria-live]", has_text="step 1 of 2").wait_for()
+    page.locator("#kiplab-plot text", has_text="window.hacked=1").first.wait_for()
+    assert page.title() == EVIL
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert watched.complaints == []
+
+
+def test_two_fragments_share_plotlyjs_and_step_on_their_own(watched: Watched, folder: Path) -> None:
+    page = watched.page
+    watched.open(folder / "embedded.html", "#b.step=4")
+    expect_step(page, LAST, within="#a")
+    expect_step(page, 4, within="#b")
+    press(page, "Back", within="#a")
+    press(page, "Step", within="#b")
+    expect_step(page, LAST - 1, within="#a")
+    expect_step(page, 5, within="#b")
+    assert (veiled_from(page, "a-plot"), veiled_from(page, "b-plot")) == (10.5, 5.5)
+    assert hash_of(page) == "#a.step=10&b.step=5"
+    page.reload()
+    expect_step(page, LAST - 1, within="#a")
+    expect_step(page, 5, within="#b")
+    assert {Path(url.split("#")[0]).name for url in watched.asked} == {
+        "embedded.html",
+        "plotly.min.js",
+    }
+    assert watched.complaints == []
+
+
+def test_a_fragment_says_so_when_plotlyjs_is_not_there(
+    watched: Watched, tmp_path: Path, lossy: Rows
+) -> None:
+    (tmp_path / "bare.html").write_text(f"<!doctype html>{fragment(lossy)}", "utf-8")
+    watched.open(tmp_path / "bare.html")
+    watched.page.get_by_text("the page has to load plotly.js above this place").wait_for()

@@ -1,0 +1,176 @@
+"""Lab 04 in a real JupyterLab in a real Chromium: one student, from opening it to saving it.
+
+The tests share the page and go in the order in which a student does.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import LAB, Student
+from tests.browser.lab_page import LabPage
+
+pytestmark = pytest.mark.browser
+
+WRONG = "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out."
+FIGURE = ".js-plotly-plot .main-svg"
+TOO_SLOW_HERE = "found = kiplab.fleet.schedules(20, spark=False)\nfound.figure()"
+"""In place of the Spark cell, which has tests of its own."""
+
+
+def test_run_all_stops_nowhere_and_the_lab_waits(lab: LabPage) -> None:
+    lab.rewrite("spark", TOO_SLOW_HERE)
+    lab.run_all()
+    expect(lab.cell("exit-compare")).to_contain_text("nothing to compare yet")
+    expect(lab.cell("lab")).to_contain_text("First lock in your prediction above")
+    errors = lab.page.locator('[data-mime-type="application/vnd.jupyter.error"]')
+    assert errors.count() == 0
+    for id in ("twin", "spark"):
+        expect(lab.cell(id).locator(FIGURE).first).to_be_visible()
+        lab.photograph(id, id)
+
+
+def test_a_prediction_opens_the_lab_and_is_kept(lab: LabPage, student: Student) -> None:
+    question = lab.cell("lock")
+    lock = question.get_by_role("button", name="Lock in my prediction")
+    expect(lock).to_be_disabled()
+    lab.photograph("lock", "1-prediction")
+    question.get_by_label(WRONG).check()
+    lock.click()
+    expect(question).to_contain_text("Locked in")
+    expect(lab.cell("lab").locator(FIGURE).first).to_be_visible()
+    expect(lab.cell("compare")).to_contain_text("loss: 100 committed records lost")
+    kept = json.loads((student.folder / "kiplab-work.json").read_text())
+    assert kept == {"predictions": {"kafka-14139/late-request": WRONG}}
+    lab.photograph("lab", "2-start")
+
+
+def test_stepping_shows_the_request_on_its_way(lab: LabPage) -> None:
+    lab.press("lab", "Step", "Step", "Step")
+    expect(lab.cell("lab")).to_contain_text("Step 3 of 11, session of 2 expires")
+    expect(figure(lab)).to_contain_text("still on its way")
+    lab.photograph("lab", "3-on-its-way")
+
+
+def test_the_slider_moves_by_keyboard(lab: LabPage) -> None:
+    handle = lab.cell("lab").locator(".noUi-handle")
+    handle.focus()
+    for _ in range(3):
+        handle.press("ArrowRight")
+    expect(lab.cell("lab")).to_contain_text("Step 6 of 11, request arrives")
+    expect(verdict(lab)).to_contain_text("▲ harm")
+    expect(figure(lab)).to_contain_text("at risk")
+    lab.photograph("lab", "4-accepted")
+
+
+def test_with_903_on_the_same_request_is_refused(lab: LabPage) -> None:
+    lab.cell("lab").get_by_label("KIP-903", exact=False).first.check()
+    expect(verdict(lab)).to_contain_text("⊘ refused: INELIGIBLE_REPLICA")
+    expect(verdict(lab)).to_contain_text("● safe")
+    expect(figure(lab)).to_contain_text("INELIGIBLE_REPLICA")
+    expect(lab.cell("lab")).to_contain_text("Step 6 of 11")
+    lab.photograph("lab", "5-refused")
+    lab.press("lab", "Last")
+    expect(verdict(lab)).to_contain_text("unavailable for a while, nothing lost")
+    lab.press("lab", "Rules as in the play")
+    expect(verdict(lab)).to_contain_text("▼ loss: 100 committed records lost")
+    lab.photograph("lab", "6-lost")
+
+
+def test_a_reboot_injected_by_hand_loses_the_data(lab: LabPage) -> None:
+    lab.press("lab", "First", "Step")
+    expect(lab.cell("lab")).to_contain_text("Step 1 of 11")
+    lab.cell("lab").get_by_label("A crash takes").select_option("the whole disk")
+    for label in ("Crash", "Expire", "Start", "Unfence"):
+        button(lab, 2, label).click()
+    expect(lab.cell("lab")).to_contain_text("Step 5 of 5")
+    lab.press("lab", "Deliver")
+    expect(verdict(lab)).to_contain_text("▲ harm")
+    lab.cell("lab").get_by_label("A crash takes").select_option("nothing")
+    for label in ("Crash", "Expire"):
+        button(lab, 1, label).click()
+    expect(verdict(lab)).to_contain_text("▼ loss: 100 committed records lost")
+    expect(figure(lab)).to_contain_text("100 committed records lost")
+    lab.photograph("lab", "7-reboot-by-hand")
+
+
+def test_what_cannot_be_done_says_why(lab: LabPage) -> None:
+    dead = button(lab, 1, "Crash")
+    expect(dead).to_be_disabled()
+    expect(dead).to_have_attribute("title", "Not now: broker 1 is down")
+    lab.cell("lab").get_by_label("Any other line").fill("crash 9")
+    lab.press("lab", "Do it")
+    expect(lab.cell("lab").get_by_role("alert")).to_contain_text("the brokers are 1, 2")
+    lab.photograph("lab", "8-impossible")
+
+
+def test_reset_brings_the_play_back(lab: LabPage) -> None:
+    lab.press("lab", "Reset")
+    expect(lab.cell("lab")).to_contain_text("Step 0 of 11")
+
+
+def test_single_rules_and_words_unfold(lab: LabPage) -> None:
+    lab.cell("lab").get_by_text("Single rules").click()
+    expect(lab.cell("lab").get_by_label("903.controller-epoch", exact=False)).to_be_visible()
+    lab.photograph("lab", "9-single-rules")
+    lab.cell("lab").get_by_text("This run so far").click()
+    expect(lab.cell("lab").get_by_role("table")).to_be_visible()
+    lab.photograph("lab", "10-in-words")
+
+
+def test_the_exercise_is_judged_and_drawn(lab: LabPage) -> None:
+    exercise = lab.cell("order")
+    lab.press("order", "Check")
+    expect(exercise).to_contain_text("0 of 2 points")
+    expect(exercise.locator(FIGURE).first).to_be_visible()
+    events = exercise.get_by_role("listbox")
+    events.select_option("2. 1's request arrives at the controller")
+    lab.press("order", *["Later"] * 4)
+    events.select_option("4. 2's session expires: the controller fences it")
+    lab.press("order", "Earlier", "Check")
+    expect(exercise).to_contain_text("2 of 2 points")
+    expect(exercise).to_contain_text("With KIP-903 on, the same order loses nothing.")
+    expect(exercise.locator(FIGURE).first).to_be_visible()
+    lab.photograph("order", "11-exercise")
+
+
+def test_a_restarted_kernel_remembers_the_prediction(lab: LabPage) -> None:
+    lab.restart()
+    lab.run_all()
+    expect(lab.cell("lock")).to_contain_text(f"Locked in: “{WRONG}”")
+    expect(lab.cell("lock").get_by_label(WRONG)).to_be_disabled()
+    expect(lab.cell("lab")).to_contain_text("Step 0 of 11")
+
+
+def test_the_saved_notebook_holds_pictures_and_no_plotting_library(
+    lab: LabPage, student: Student
+) -> None:
+    before = (student.folder / LAB).stat().st_mtime_ns
+    lab.save()
+    lab.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    assert (student.folder / LAB).stat().st_mtime_ns > before
+    assert (student.folder / LAB).stat().st_size < 1_000_000
+
+
+def test_nothing_left_this_machine_and_nothing_complained(lab: LabPage) -> None:
+    assert lab.outside == []
+    assert lab.complaints == []
+
+
+def figure(lab: LabPage) -> Locator:
+    """The lab's picture."""
+    return lab.cell("lab").locator(".js-plotly-plot")
+
+
+def verdict(lab: LabPage) -> Locator:
+    """The line that says how it stands."""
+    return lab.cell("lab").locator(".kiplab-verdict")
+
+
+def button(lab: LabPage, broker: int, label: str) -> Locator:
+    """A button of a broker's row."""
+    rows = lab.cell("lab").locator(".widget-hbox", has_text=f"broker {broker}")
+    return rows.last.get_by_role("button", name=label, exact=True)

@@ -1,0 +1,15 @@
+"""Every test has its own place for predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where this test's predictions are kept."""
+    path = tmp_path / "kiplab-work.json"
+    monkeypatch.setenv("KIPLAB_WORK", str(path))
+    return path

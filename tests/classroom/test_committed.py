@@ -1,0 +1,112 @@
+"""Committed and acknowledged: the engine says which, and wrong ideas have names."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+import kiplab
+from kiplab.classroom.committed import SCHEDULES, acknowledged, committed, schedule
+
+MARKS = (100, 100, 100, 110, 110, 110, 120, 120)
+COPIES = "min.insync.replicas copies are enough to commit a record"
+
+
+def test_the_high_watermark_follows_the_isr() -> None:
+    assert kiplab.check_high_watermark(MARKS).right
+    assert kiplab.check_high_watermark([str(mark) for mark in MARKS]).right
+
+
+def test_from_37_on_it_waits_while_the_isr_is_too_small() -> None:
+    assert kiplab.check_high_watermark(MARKS, kafka="3.6").right
+    assert kiplab.check_high_watermark(MARKS, kafka="3.7").points == 6
+    assert kiplab.check_high_watermark((*MARKS[:6], 110, 110), kafka="3.7").right
+
+
+@pytest.mark.parametrize(
+    ("step", "said", "misconception"),
+    [
+        (2, 110, "a record is committed once it is written"),
+        (3, 110, COPIES),
+        (4, 100, ""),
+        (6, 120, "a record is committed once it is written"),
+    ],
+)
+def test_a_wrong_high_watermark_is_understood(step: int, said: int, misconception: str) -> None:
+    answer = [*MARKS]
+    answer[step - 1] = said
+    found = kiplab.check_high_watermark(answer)
+    assert (found.points, found.of) == (7, 8)
+    assert f"step {step} (" in found.message
+    assert found.misconception == misconception
+    assert found.hint
+
+
+def test_acks_1_tells_the_producer_of_records_that_are_not_committed() -> None:
+    assert kiplab.check_acknowledged("A").right
+    assert kiplab.check_acknowledged(["a"]).right
+    assert kiplab.check_acknowledged("A", kafka="3.9").right
+
+
+@pytest.mark.parametrize(
+    ("answer", "points", "misconception"),
+    [
+        ("AB", 3, "what was acknowledged is committed"),
+        ("AC", 3, "acks=all waits for min.insync.replicas copies"),
+        ("AD", 3, COPIES),
+        ("", 3, "acks=1 waits for a follower"),
+        ("BCD", 0, "acks=1 waits for a follower"),
+    ],
+)
+def test_a_wrong_statement_names_the_idea(answer: str, points: int, misconception: str) -> None:
+    found = kiplab.check_acknowledged(answer)
+    assert (found.points, found.misconception) == (points, misconception)
+
+
+def test_only_one_choice_of_schedules_is_right() -> None:
+    choices = ("".join(c) for n in range(7) for c in combinations(SCHEDULES, n))
+    assert [c for c in choices if kiplab.check_schedules(c).right] == ["ACD"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "misconception"),
+    [
+        ("ABCD", COPIES),
+        ("AD", "committed means on every replica"),
+        ("AC", "only acks=all records are ever committed"),
+        ("ACDE", "alone in the ISR accepts everything"),
+        ("ACDF", "committed as soon as all have it"),
+    ],
+)
+def test_a_wrong_schedule_names_the_idea(answer: str, misconception: str) -> None:
+    found = kiplab.check_schedules(answer)
+    assert (found.points, found.of) == (5, 6)
+    assert misconception in found.misconception
+
+
+def test_in_schedule_f_every_log_has_the_records_and_the_leader_does_not_know() -> None:
+    stage = schedule("F")
+    assert {b.durable.replicas[0].log.end for b in stage.cluster.brokers} == {110}
+    assert not committed(stage)
+
+
+def test_below_37_records_are_committed_that_no_producer_is_told_of() -> None:
+    for kafka, mark in (("3.5", True), ("3.6", True), ("3.7", False)):
+        stage = kiplab.run("isr-committed", kafka=kafka).stage
+        assert committed(stage, 120) is mark
+        assert not acknowledged(stage, 120)
+        assert acknowledged(stage, 110)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (kiplab.check_schedules("AX"), "There is no X."),
+        (kiplab.check_acknowledged("AE"), "There is no E."),
+        (kiplab.check_high_watermark([100]), "Here are 1."),
+    ],
+)
+def test_an_answer_of_another_shape_says_what_is_wrong(found: object, said: str) -> None:
+    assert said in str(found)
+    assert str(found).startswith("0/")

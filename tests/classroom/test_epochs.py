@@ -1,0 +1,87 @@
+"""Twelve events and four epochs: the engine says which move, under which metadata version."""
+
+from __future__ import annotations
+
+import pytest
+
+import kiplab
+
+BEFORE = ("-", "LP", "B", "-", "P", "C", "-", "LP", "B", "-", "-", "-")
+"""Up to metadata version 3.5-IV2: a shrink of the ISR bumps the leader epoch."""
+SINCE = ("-", "P", *BEFORE[2:])
+"""From 3.6-IV0 on it does not."""
+
+
+@pytest.mark.parametrize(
+    ("kafka", "answer"),
+    [
+        (None, BEFORE),
+        ("3.2", BEFORE),
+        ("3.5", BEFORE),
+        ("3.6", SINCE),
+        ("3.6/3.6-IV0", SINCE),
+        ("3.6/3.5-IV2", BEFORE),
+        ("3.9", SINCE),
+    ],
+)
+def test_the_metadata_version_decides(kafka: str | None, answer: tuple[str, ...]) -> None:
+    assert kiplab.check_epochs(answer, kafka=kafka).right
+    other = SINCE if answer is BEFORE else BEFORE
+    found = kiplab.check_epochs(other, kafka=kafka)
+    assert (found.points, found.message) == (11, "Look again at: event 2 (expire 3).")
+
+
+def test_letters_may_come_in_any_order_and_none_may_be_empty() -> None:
+    said = [word.lower()[::-1].replace("-", "") for word in BEFORE]
+    assert kiplab.check_epochs(said).right
+
+
+@pytest.mark.parametrize(
+    ("event", "said", "kafka", "misconception"),
+    [
+        (1, "P", "3.5", "a crash is noticed at once"),
+        (2, "P", "3.5", "a new leader epoch needs a new leader"),
+        (2, "LP", "3.6", "the leader epoch changes on every ISR change"),
+        (3, "BP", "3.5", "a registration touches the broker's partitions"),
+        (4, "B", "3.5", "unfencing is a new life"),
+        (5, "LP", "3.5", "the leader epoch changes on every ISR change"),
+        (6, "CL", "3.5", "a new controller elects the leaders anew"),
+        (12, "P", "3.5", "fencing always bumps the partition epoch"),
+        (9, "-", "3.5", ""),
+    ],
+)
+def test_a_wrong_event_names_the_idea_behind_it(
+    event: int, said: str, kafka: str, misconception: str
+) -> None:
+    answer = [*(BEFORE if kafka == "3.5" else SINCE)]
+    answer[event - 1] = said
+    found = kiplab.check_epochs(answer, kafka=kafka)
+    assert (found.points, found.of) == (11, 12)
+    assert f"event {event} (" in found.message
+    assert found.misconception == misconception
+    assert found.hint
+
+
+def test_each_stale_message_is_given_away_by_one_number() -> None:
+    assert kiplab.check_fences("BLPL").right
+    assert kiplab.check_fences(["b", "l", "p", "l"], kafka="3.9").right
+    found = kiplab.check_fences("BPPL")
+    assert (found.points, found.message) == (3, "Look again at: message 2.")
+    assert "leader epoch" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [("BLP", "Give 4 letters"), ("BLPX", "There is no epoch X."), ("", "Here are 0.")],
+)
+def test_an_answer_of_another_shape_says_what_is_wrong(answer: str, said: str) -> None:
+    found = kiplab.check_fences(answer)
+    assert found.points == 0
+    assert said in found.message
+
+
+def test_a_word_for_an_event_that_names_no_epoch_is_said() -> None:
+    found = kiplab.check_epochs(["Z", *BEFORE[1:]])
+    assert (found.points, found.of) == (0, 12)
+    assert "There is no epoch Z." in found.message
+    assert "L (leader epoch)" in found.message

@@ -1,0 +1,117 @@
+"""A prediction is kept at once, cannot be changed, and is there again after a restart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kiplab
+from kiplab.classroom import Prediction, kept
+
+CHOICES = ("It refuses.", "It accepts, and that is fine.", "It accepts, and data is lost.")
+
+
+def ask() -> Prediction:
+    """The question as a fresh kernel asks it."""
+    return kiplab.predict("late-request", "What does the controller do?", CHOICES)
+
+
+def test_a_locked_prediction_is_on_disk_at_once(work_file: Path) -> None:
+    question = ask()
+    question.choices.value = CHOICES[0]
+    assert not work_file.exists()
+    question.lock_button.click()
+    assert json.loads(work_file.read_text()) == {"predictions": {"late-request": CHOICES[0]}}
+    assert list(work_file.parent.iterdir()) == [work_file]
+
+
+def test_nothing_can_be_locked_before_something_is_chosen() -> None:
+    question = ask()
+    assert question.lock_button.disabled
+    assert question.lock_button.tooltip == "Choose an answer first"
+    question.choices.value = CHOICES[1]
+    assert not question.lock_button.disabled
+
+
+def test_a_locked_prediction_cannot_be_changed() -> None:
+    question = ask()
+    question.lock(CHOICES[0])
+    assert question.choices.disabled
+    assert question.lock_button.disabled
+    question.lock(CHOICES[2])
+    assert question.answer == CHOICES[0]
+    assert "is locked" in question.state.value
+
+
+def test_it_is_there_again_after_a_restart() -> None:
+    ask().lock(CHOICES[2])
+    again = ask()
+    assert (again.answer, again.choices.value) == (CHOICES[2], CHOICES[2])
+    assert again.choices.disabled
+
+
+def test_a_choice_that_a_later_lab_no_longer_offers_stays_locked() -> None:
+    ask().lock(CHOICES[0])
+    again = kiplab.predict("late-request", "What does it do?", ["Something else."])
+    assert again.locked
+    assert CHOICES[0] in again.state.value
+
+
+def test_what_waits_for_it_happens_once() -> None:
+    question, done = ask(), []
+    question.when_locked(lambda: done.append("then"))
+    assert done == []
+    question.lock(CHOICES[0])
+    question.when_locked(lambda: done.append("at once"))
+    question.lock(CHOICES[0])
+    assert done == ["then", "at once"]
+
+
+def test_beside_a_run_it_says_both_once_there_is_both() -> None:
+    question, run = ask(), kiplab.run("kafka-14139", kafka="3.5")
+    shown = question.beside(run)
+    assert "lock in your prediction above" in shown.box.value
+    assert "lock in your prediction above" in shown._repr_mimebundle_()["text/plain"]
+    question.lock(CHOICES[2])
+    for said in (CHOICES[2], run.sentence, "INELIGIBLE_REPLICA"):
+        assert said in shown.box.value
+        assert said in repr(shown)
+
+
+def test_something_that_is_no_choice_is_refused_in_words() -> None:
+    question = ask()
+    question.lock("Perhaps.")
+    assert "not among the choices" in question.state.value
+    assert not question.locked
+
+
+def test_a_folder_that_cannot_be_written_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+    question = ask()
+    question.lock(CHOICES[0])
+    assert "cannot be kept in" in question.state.value
+    assert not question.locked
+
+
+def test_several_questions_share_one_file() -> None:
+    ask().lock(CHOICES[0])
+    kept.lock("another", "yes")
+    assert kept.read().predictions == {"late-request": CHOICES[0], "another": "yes"}
+
+
+def test_a_damaged_file_is_set_aside_and_not_lost(work_file: Path) -> None:
+    work_file.write_text("{ half a fi")
+    ask().lock(CHOICES[0])
+    assert work_file.with_name("kiplab-work.json.damaged").read_text() == "{ half a fi"
+    assert ask().answer == CHOICES[0]
+
+
+def test_a_notebook_without_widgets_has_the_question_in_words() -> None:
+    bundle = ask()._repr_mimebundle_()
+    assert "What does the controller do?" in bundle["text/plain"]
+    assert len(json.dumps(bundle)) < 1_000

@@ -1,0 +1,129 @@
+"""A Lab's value: one stop per step; acting in the middle forks; a failure changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+import kiplab
+from kiplab.api import Run
+from kiplab.plays.errors import PlayError
+from kiplab.plays.library import load, names
+from kiplab.plays.play import Statement
+from kiplab.plays.runner import run_play
+from kiplab.plays.verdict import verdict
+from kiplab.protocol.features import parse_features
+from kiplab.widgets.bench import Bench, act, as_played, open_bench, read_line, rerun, reset, seek
+
+CRASH = Statement("crash", ("1",))
+NEW = parse_features("3.5")
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return open_bench(load("kafka-14139"))
+
+
+def test_there_is_one_stop_per_step(bench: Bench) -> None:
+    assert [stop.stage.moment for stop in bench.stops] == list(range(12))
+    assert (bench.at, bench.last, bench.changed) == (0, 11, False)
+
+
+def test_a_hold_belongs_to_the_step_before_it(bench: Bench) -> None:
+    assert [p.statement.verb for p in bench.here.performed] == ["hold"]
+    assert bench.here.holds
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_play_ends_as_when_it_is_run(name: str) -> None:
+    opened, run = open_bench(load(name)), run_play(load(name))
+    assert opened.whole.cluster == run.cluster
+    assert opened.last == run.moment
+
+
+@pytest.mark.parametrize(("asked", "at"), [(-3, 0), (4, 4), (99, 11)])
+def test_seeking_stays_within_the_run(bench: Bench, asked: int, at: int) -> None:
+    assert seek(bench, asked).at == at
+
+
+def test_acting_in_the_middle_leaves_the_rest_out(bench: Bench) -> None:
+    forked = act(seek(bench, 3), CRASH)
+    assert (forked.at, forked.last, forked.changed) == (4, 4, True)
+    assert forked.stops[:4] == bench.stops[:4]
+    assert forked.play.statements[-1] == CRASH
+    assert bench.last == 11
+
+
+def test_acting_at_the_end_adds_a_step(bench: Bench) -> None:
+    longer = act(seek(bench, 11), CRASH)
+    assert (longer.at, longer.last) == (12, 12)
+    assert longer.stops[:12] == bench.stops
+
+
+def test_a_line_that_moves_nothing_takes_no_step(bench: Bench) -> None:
+    held = act(seek(bench, 3), Statement("hold", ("fetch",)))
+    assert (held.at, held.last) == (3, 3)
+    assert len(held.here.holds) == 2
+
+
+def test_what_cannot_be_done_says_why_and_changes_nothing(bench: Bench) -> None:
+    before = seek(bench, 2)
+    with pytest.raises(PlayError, match="broker 2 is down"):
+        act(before, Statement("crash", ("2",)))
+    assert before == seek(bench, 2)
+
+
+def test_under_other_rules_ones_own_line_is_judged_as_strictly(bench: Bench) -> None:
+    other = seek(rerun(bench, NEW), 11)
+    with pytest.raises(PlayError, match="running already"):
+        act(other, Statement("start", ("2",)))
+
+
+def test_other_rules_keep_lines_and_place(bench: Bench) -> None:
+    other = rerun(seek(bench, 6), NEW)
+    assert (other.at, other.last) == (6, 11)
+    assert (verdict(bench.whole), verdict(other.whole)) == ("loss", "safe")
+
+
+def test_a_line_that_lost_its_object_keeps_its_step(bench: Bench) -> None:
+    other = rerun(bench, NEW)
+    assert [p.statement.text for p in other.whole.performed if p.not_applicable] == ["fetch 1"]
+    assert other.last == bench.last
+
+
+def test_reset_brings_the_play_back_and_keeps_the_rules(bench: Bench) -> None:
+    again = reset(act(seek(rerun(bench, NEW), 3), CRASH))
+    assert again == rerun(bench, NEW)
+
+
+def test_a_run_made_by_hand_replays_from_its_token(bench: Bench) -> None:
+    made = act(act(seek(rerun(bench, NEW), 6), CRASH), Statement("expire", ("1",)))
+    run = Run(as_played(made))
+    replayed, features = kiplab.run(run.token), run.stage.features
+    assert replayed.stage.cluster == made.whole.cluster
+    assert features == NEW
+
+
+def test_a_run_with_inapplicable_lines_replays_too(bench: Bench) -> None:
+    other = rerun(bench, NEW)
+    run = Run(as_played(other))
+    assert "fetch 1" not in [s.text for s in run.stage.play.statements]
+    assert kiplab.run(run.token).stage.cluster == other.whole.cluster
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no line to do"),
+        ("crash 1\ncrash 2", "no line to do"),
+        ("crush 1", "did you mean 'crash'"),
+        ("crash 9", "the brokers are 1, 2"),
+        ("broker 3", "belongs to the header"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_explained(bench: Bench, text: str, problem: str) -> None:
+    with pytest.raises(PlayError, match=problem):
+        read_line(bench, text)
+
+
+def test_a_written_line_is_a_statement(bench: Bench) -> None:
+    assert read_line(bench, " crash 2  disk=replaced ").text == "crash 2 disk=replaced"

@@ -1,0 +1,110 @@
+"""Buttons offer what the engine allows, and say what is in the way of the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.plays.library import load, names
+from kiplab.protocol.ids import BrokerId
+from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.choices import Choice, about_broker, about_message, standing
+
+TWO = BrokerId(2)
+
+
+def at(step: int, name: str = "kafka-14139") -> Bench:
+    """A play, seen from a step."""
+    return seek(open_bench(load(name)), step)
+
+
+def offered(bench: Bench, disk: str = "kept") -> dict[str, Choice]:
+    """What can happen to broker 2, by label."""
+    return {choice.label: choice for choice in about_broker(bench.here.cluster, TWO, disk)}
+
+
+def test_a_running_broker_can_crash_and_cannot_start() -> None:
+    choices = offered(at(1))
+    assert choices["Crash"].reason is None
+    assert choices["Start"].reason == "broker 2 is running already"
+    assert choices["Unfence"].reason == "broker 2 is not fenced"
+
+
+def test_a_dead_broker_can_only_start_or_lose_its_session() -> None:
+    choices = offered(at(2))
+    assert [label for label, c in choices.items() if c.reason is None] == ["Expire", "Start"]
+    assert choices["Crash"].reason == "broker 2 is down"
+
+
+def test_a_recovering_broker_can_be_unfenced() -> None:
+    choices = offered(at(4))
+    assert (choices["Unfence"].reason, choices["Unfence"].line.text) == (None, "unfence 2")
+
+
+def test_a_running_broker_that_is_fenced_asks_by_heartbeat() -> None:
+    fenced = act(at(0), offered(at(0))["Expire"].line)
+    unfence = offered(fenced)["Unfence"]
+    assert (unfence.reason, unfence.line.text) == (None, "heartbeat 2")
+    assert standing(act(fenced, unfence.line).here.cluster, TWO) == "runs as epoch 41"
+
+
+@pytest.mark.parametrize(
+    ("disk", "line"),
+    [
+        ("kept", "crash 2"),
+        ("tail-lost", "crash 2 disk=tail-lost"),
+        ("replaced", "crash 2 disk=replaced"),
+    ],
+)
+def test_a_crash_takes_what_was_chosen(disk: str, line: str) -> None:
+    assert offered(at(1), disk)["Crash"].line.text == line
+
+
+def test_a_held_request_can_be_delivered_or_dropped() -> None:
+    bench = at(3)
+    (message,) = bench.here.cluster.messages
+    deliver, drop = about_message(bench.here.cluster, message)
+    assert deliver.line.text == "deliver alter-partition from=1"
+    assert drop.line.text == "drop alter-partition from=1"
+    assert act(bench, deliver.line).here.cluster.messages == ()
+    assert act(bench, drop.line).here.cluster.messages == ()
+
+
+def test_of_two_alike_messages_the_younger_is_named_exactly() -> None:
+    bench = at(3)
+    (first,) = bench.here.cluster.messages
+    both = act(bench, read_line(bench, "duplicate alter-partition from=1"))
+    younger = both.here.cluster.messages[-1]
+    assert younger.name != first.name
+    deliver, _ = about_message(both.here.cluster, younger)
+    assert deliver.line.arg("n") == str(younger.name.ordinal)
+    assert younger not in act(both, deliver.line).here.cluster.messages
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_offered_can_be_done_and_what_is_not_cannot(name: str) -> None:
+    """A button's word against the engine's, at every step of every play."""
+    opened = open_bench(load(name))
+    for step in range(opened.last + 1):
+        bench = seek(opened, step)
+        for node in bench.here.cluster.brokers:
+            for choice in about_broker(bench.here.cluster, node.id, "kept"):
+                if choice.reason is None:
+                    assert act(bench, choice.line).at >= bench.at
+        for message in bench.here.cluster.messages:
+            for choice in about_message(bench.here.cluster, message):
+                if choice.reason is None:
+                    assert message not in act(bench, choice.line).here.cluster.messages
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (1, "runs as epoch 41"),
+        (2, "down, not noticed yet"),
+        (3, "down, fenced"),
+        (4, "recovering as epoch 57, fenced"),
+        (5, "runs as epoch 57"),
+    ],
+)
+def test_how_a_broker_does_in_a_few_words(step: int, words: str) -> None:
+    assert standing(at(step).here.cluster, TWO) == words

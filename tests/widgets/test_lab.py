@@ -1,0 +1,268 @@
+"""The Lab without a browser: buttons are pressed, and everything shown follows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+import kiplab
+from kiplab.plays.library import names
+from kiplab.widgets import Lab
+from kiplab.widgets.inflight import SHOWN_MAX
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return kiplab.Lab("kafka-14139")
+
+
+def text(html: str) -> str:
+    """What a reader sees of some HTML."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def words_in_figure(lab: Lab) -> str:
+    """Everything written in the picture."""
+    return " ".join(str(word) for trace in lab.painter.widget.data for word in trace.text or ())
+
+
+def reboot(lab: Lab) -> None:
+    """Broker 2 loses its disk and comes back, pressed by hand."""
+    lab.inject.disk.value = "replaced"
+    for label in ("Crash", "Expire", "Start", "Unfence"):
+        lab.inject.button(2, label).click()
+
+
+def test_it_opens_before_the_first_step(lab: Lab) -> None:
+    assert (lab.transport.slider.value, lab.transport.slider.max) == (0, 11)
+    assert lab.transport.back.disabled
+    assert "lost" not in words_in_figure(lab).replace("nothing lost", "")
+
+
+def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
+    lab.transport.step.click()
+    lab.transport.step.click()
+    assert (lab.bench.at, lab.transport.slider.value) == (2, 2)
+    lab.transport.back.click()
+    assert lab.bench.at == 1
+    lab.transport.slider.value = 7
+    assert lab.bench.at == 7
+    lab.transport.last.click()
+    assert lab.bench.at == 11
+    assert lab.transport.step.disabled
+    lab.transport.first.click()
+    assert lab.bench.at == 0
+
+
+def test_verdict_transcript_and_picture_are_of_the_same_step(lab: Lab) -> None:
+    lab.seek(6)
+    assert "Step 6 of 11, request arrives" in text(lab.verdict.value)
+    assert "▲ harm" in text(lab.verdict.value)
+    assert 'aria-current="step"' in lab.transcript.value
+    assert "6 deliver alter-partition from=1" in text(lab.transcript.value)
+    assert "7 crash 1" not in text(lab.transcript.value)
+    assert "at risk" in words_in_figure(lab)
+    lab.seek(8)
+    assert "▼ loss: 100 committed records lost" in text(lab.verdict.value)
+    assert "100 committed records lost" in words_in_figure(lab)
+
+
+def test_the_figure_is_painted_again_and_never_replaced(lab: Lab) -> None:
+    figure, traces = lab.painter.widget, lab.painter.widget.data
+    lab.seek(5)
+    lab.rulebook.kips["903"].value = True
+    lab.do("crash 1")
+    assert lab.painter.widget is figure
+    assert lab.painter.widget.data == traces
+    assert lab.box.children[0] is figure
+
+
+def test_switching_903_on_refuses_the_request_at_the_same_step(lab: Lab) -> None:
+    lab.seek(6)
+    lab.rulebook.kips["903"].value = True
+    assert lab.bench.at == 6
+    said = text(lab.verdict.value)
+    assert "● safe" in said
+    assert "⊘ refused: INELIGIBLE_REPLICA" in said
+    assert "request 41, registered 57" in said
+    assert "INELIGIBLE_REPLICA" in words_in_figure(lab)
+    lab.rulebook.kips["903"].value = False
+    assert "▲ harm" in text(lab.verdict.value)
+    assert lab.bench.features == kiplab.Lab("kafka-14139").bench.features
+
+
+def test_the_release_menu_runs_the_same_lines(lab: Lab) -> None:
+    lab.transport.last.click()
+    verdicts = {}
+    for release in ("3.2", "3.4", "3.5", "3.9"):
+        lab.rulebook.release.value = release
+        verdicts[release] = lab.run.verdict
+    assert verdicts == {"3.2": "loss", "3.4": "loss", "3.5": "safe", "3.9": "safe"}
+    lab.rulebook.own.click()
+    assert lab.rulebook.release.value == "3.4"
+    assert lab.rulebook.own.disabled
+
+
+def test_a_single_rule_can_be_switched(lab: Lab) -> None:
+    lab.rulebook.guards["841.fenced"].value = False
+    assert not lab.rulebook.kips["841"].value
+    lab.rulebook.kips["841"].value = True
+    assert lab.rulebook.guards["841.fenced"].value
+
+
+def test_a_line_that_lost_its_object_is_said_in_the_transcript(lab: Lab) -> None:
+    lab.transport.last.click()
+    lab.rulebook.release.value = "3.5"
+    assert "not applicable under these features: fetch 1" in text(lab.transcript.value)
+
+
+def test_a_reboot_made_by_hand_loses_the_data(lab: Lab) -> None:
+    lab.seek(1)
+    reboot(lab)
+    assert [p.statement.text for p in lab.bench.whole.performed][-4:] == [
+        "crash 2 disk=replaced",
+        "expire 2",
+        "start 2",
+        "unfence 2",
+    ]
+    lab.in_flight.rows[0].deliver.click()
+    lab.inject.button(1, "Crash").click()
+    lab.inject.button(1, "Expire").click()
+    assert "▼ loss: 100 committed records lost" in text(lab.verdict.value)
+
+
+def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -> None:
+    assert lab.transport.reset.disabled
+    lab.seek(3)
+    lab.in_flight.rows[0].deliver.click()
+    assert (lab.bench.at, lab.bench.last, lab.transport.slider.max) == (4, 4, 4)
+    assert "The 8 steps after step 3 made way for yours." in text(lab.note.value)
+    assert "841.fenced" in text(lab.verdict.value)
+    lab.transport.reset.click()
+    assert (lab.bench.at, lab.bench.last) == (0, 11)
+    assert lab.transport.reset.disabled
+
+
+def test_what_cannot_be_done_is_a_disabled_button_with_the_reason(lab: Lab) -> None:
+    lab.seek(2)
+    crash = lab.inject.button(2, "Crash")
+    assert crash.disabled
+    assert crash.tooltip == "Not now: broker 2 is down"
+    assert not lab.inject.button(2, "Start").disabled
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("start 1", "broker 1 is running already. Nothing has changed."),
+        ("crash 9", "the brokers are 1, 2. Nothing has changed."),
+        ("crush", "did you mean 'crash'"),
+        ("", "There is no line to do"),
+        ("deliver fetch from=2", "no such message is in flight"),
+    ],
+)
+def test_a_wrong_line_is_explained_and_changes_nothing(lab: Lab, line: str, reason: str) -> None:
+    before = lab.bench
+    lab.inject.line.value = line
+    lab.inject.do.click()
+    assert lab.bench is before
+    assert reason in text(lab.note.value).replace("&#x27;", "'")
+    assert 'role="alert"' in lab.note.value
+
+
+def test_a_note_goes_away_with_the_next_step(lab: Lab) -> None:
+    lab.do("start 1")
+    lab.transport.step.click()
+    assert text(lab.note.value) == "What you do below happens at step 1."
+
+
+def test_messages_that_come_and_go_use_the_same_rows(lab: Lab) -> None:
+    lab.seek(1)
+    (row,) = lab.in_flight.rows
+    assert "broker 1 → controller" in text(row.text.value)
+    lab.seek(7)
+    assert row.box not in lab.in_flight.box.children
+    lab.seek(3)
+    assert row.box in lab.in_flight.box.children
+    assert lab.in_flight.rows == [row]
+
+
+def test_of_very_many_messages_only_the_number_is_told(lab: Lab) -> None:
+    lab.seek(1)
+    for _ in range(SHOWN_MAX + 2):
+        lab.do("duplicate alter-partition from=1")
+    assert len(lab.in_flight.rows) == SHOWN_MAX
+    assert lab.in_flight.box.children[-1].value.endswith("and 3 more</span>")
+
+
+def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:
+    lab.seek(6)
+    assert lab.in_words.value == ""
+    lab.more.selected_index = 1
+    assert "deliver alter-partition" in text(lab.in_words.value)
+    assert "<table>" in lab.in_words.value
+    lab.seek(2)
+    assert "deliver alter-partition" not in text(lab.in_words.value)
+
+
+def test_the_run_can_be_taken_away_as_a_token(lab: Lab) -> None:
+    lab.seek(6)
+    lab.do("crash 1")
+    again = kiplab.run(lab.run.token)
+    assert again.stage.cluster == lab.bench.whole.cluster
+
+
+def test_the_note_and_the_transcript_are_escaped(lab: Lab) -> None:
+    lab.do("<b>bold</b>")
+    assert "<b>bold" not in lab.note.value
+    assert "&lt;b&gt;bold" in lab.note.value
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_play_opens_and_steps_to_its_end(name: str) -> None:
+    lab = kiplab.Lab(name)
+    for _ in range(lab.bench.last):
+        lab.transport.step.click()
+    assert lab.transport.step.disabled
+    assert lab.bench.at == lab.bench.last
+
+
+class _Lock:
+    """Something to wait for."""
+
+    def __init__(self) -> None:
+        self.locked = False
+        self.actions: list[Callable[[], None]] = []
+
+    def when_locked(self, action: Callable[[], None]) -> None:
+        self.actions.append(action)
+
+
+def test_it_waits_for_a_prediction_with_a_gentle_sentence() -> None:
+    lock = _Lock()
+    lab = kiplab.Lab("kafka-14139", after=lock)
+    assert "First lock in your prediction" in lab.box.children[0].value
+    assert "First lock in" in repr(lab)
+    lock.locked = True
+    lock.actions[0]()
+    assert lab.box.children[0] is lab.painter.widget
+
+
+def test_a_saved_notebook_stays_small(lab: Lab) -> None:
+    bundle = lab._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/plain"}
+    assert len(json.dumps(bundle)) < 1_000
+
+
+def test_every_control_has_a_word_on_it(lab: Lab) -> None:
+    lab.seek(1)
+    widgets = [lab.box]
+    for widget in widgets:
+        widgets.extend(getattr(widget, "children", ()))
+    kinds = ("Button", "Checkbox", "Dropdown", "IntSlider", "Text")
+    controls = [w for w in widgets if type(w).__name__ in kinds]
+    assert len(controls) > 40
+    assert all(control.description for control in controls)
