@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import fleet
-    from .api import Run, guards, plays, run, twin
+    from .api import Run, all_plays, guards, run, twin
     from .classroom import Ordering, check_order, predict
     from .classroom.committed import check_acknowledged, check_high_watermark, check_schedules
     from .classroom.epochs import check_epochs, check_fences
@@ -28,6 +28,7 @@ __all__ = [
     "Ordering",
     "PlayError",
     "Run",
+    "all_plays",
     "check_acknowledged",
     "check_epochs",
     "check_fences",
@@ -37,7 +38,6 @@ __all__ = [
     "check_schedules",
     "fleet",
     "guards",
-    "plays",
     "predict",
     "run",
     "twin",
@@ -57,7 +57,7 @@ _HOMES = {
     "PlayError": "kiplab.plays.errors",
     "Run": "kiplab.api",
     "guards": "kiplab.api",
-    "plays": "kiplab.api",
+    "all_plays": "kiplab.api",
     "run": "kiplab.api",
     "twin": "kiplab.api",
 }

@@ -177,7 +177,7 @@ def twin(one: Run, other: Run, **options: Any) -> Figure:
     return draw(one.rows(), other.rows(), **options)
 
 
-def plays() -> list[Play]:
+def all_plays() -> list[Play]:
     """The plays that come with kiplab."""
     return [load(name) for name in names()]
 

@@ -63,9 +63,11 @@ def _print_json(value: object) -> int:
 
 
 def _plays(options: argparse.Namespace) -> int:
-    from .api import plays
+    from .api import all_plays
 
-    found = [{"name": p.name, "question": p.question, "kafka": _own_features(p)} for p in plays()]
+    found = [
+        {"name": p.name, "question": p.question, "kafka": _own_features(p)} for p in all_plays()
+    ]
     if options.json:
         return _print_json({"plays": found})
     width = max(len(p["name"]) for p in found)

@@ -174,6 +174,12 @@ def _wrong_mark(place: int, text: str, said: str, cluster: Cluster) -> Slip:
         )
     if said == str(ends[0]):
         return Slip(part, "Who else is in the ISR?", "a record is committed once it is written")
+    if said.isdigit() and int(said) > ends[0]:
+        return Slip(
+            part,
+            "The log ends before that. How large is the ISR, and what is min.insync.replicas?",
+            "a leader alone in the ISR accepts everything",
+        )
     return Slip(part, "Read the row ISR: how far has each of these brokers fetched?")
 
 

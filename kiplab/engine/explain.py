@@ -42,7 +42,10 @@ def explain(refused: facts.Refused | facts.NotProposed) -> str:
 
 
 def comparison(compared: facts.Compared) -> str:
-    """``broker 2 epoch: request 41, registered 57``."""
+    """``broker 2 epoch: request 41, registered 57``; ``broker 2: proposed, but fenced``."""
+    if compared.name.startswith("broker") and not compared.name.endswith("epoch"):
+        asked = "proposed" if compared.requested == "member" else compared.requested
+        return f"{compared.name}: {asked}, but {compared.held}"
     held = "registered" if compared.name.startswith("broker") else "here"
     return f"{compared.name}: request {compared.requested}, {held} {compared.held}"
 

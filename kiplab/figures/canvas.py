@@ -195,6 +195,8 @@ class Canvas:
                 "font": {"size": 12, "color": self.theme.text, "family": FONT},
             },
             "dragmode": False,
+            # A notebook offers cameras and lassos that lead nowhere in this picture.
+            "modebar": {"remove": ["toImage", "lasso", "select", "zoom", "pan", "resetScale"]},
             "showlegend": False,
             "meta": {"description": label, "end": self.end},
         }

@@ -271,7 +271,7 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     if statement.verb == "upgrade" and (
         len(given) != 1 or (statement.words and given == ["metadata"])
     ):
-        problem = f"{statement.text!r} says not what is upgraded to what"
+        problem = f"{statement.text!r} does not say what is upgraded to what"
         raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
     if statement.verb == "send":
         _check_fields(statement)

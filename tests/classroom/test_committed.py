@@ -31,6 +31,7 @@ def test_from_37_on_it_waits_while_the_isr_is_too_small() -> None:
         (3, 110, COPIES),
         (4, 100, ""),
         (6, 120, "a record is committed once it is written"),
+        (8, 130, "a leader alone in the ISR accepts everything"),
     ],
 )
 def test_a_wrong_high_watermark_is_understood(step: int, said: int, misconception: str) -> None:

@@ -1,0 +1,35 @@
+"""What a registration does to the session of a broker (BrokerHeartbeatManager.register)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.kraft.registration import register_broker
+from kiplab.protocol.kraft.state import Controller, HeartbeatState, Registration, heartbeat
+from kiplab.protocol.messages import BrokerRegistrationRequest
+
+
+@pytest.mark.parametrize(
+    ("release", "fenced", "contact", "offset"),
+    [
+        ("3.2", False, 5_000, -1),
+        ("3.3", True, 5_000, 90),
+        ("3.6", True, 5_000, 90),
+        ("3.7", False, 5_000, -1),
+        ("3.9", False, 5_000, -1),
+    ],
+)
+def test_the_same_process_registers_again(
+    release: str, fenced: bool, contact: int, offset: int
+) -> None:
+    controller = Controller(
+        next_offset=100,
+        registrations=(Registration(1, 50, incarnation=1, fenced=False, record_offset=50),),
+        heartbeats=(HeartbeatState(1, fenced=False, last_contact_ms=1_000, metadata_offset=90),),
+    )
+    request = BrokerRegistrationRequest(broker=1, incarnation=1)
+    after, _, _ = register_broker(controller, request, parse_features(release), 5_000)
+    assert heartbeat(after, 1) == HeartbeatState(
+        1, fenced=fenced, last_contact_ms=contact, metadata_offset=offset
+    )
