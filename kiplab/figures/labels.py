@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..engine.events import Event
 from ..plays.play import Statement
-from ..protocol.facts import BrokerChanged, Fetched, IsrProposed, Registered
+from ..protocol.facts import Appended, BrokerChanged, Fetched, IsrProposed, Registered
 from .columns import MomentRow
 from .snapshots import Snapshot
 from .words import plural
@@ -75,7 +75,9 @@ def _unfence(statement: Statement, events: Sequence[Event]) -> str:
 
 
 def _produce(statement: Statement, events: Sequence[Event]) -> str:
-    return f"{plural(int(statement.arg('count') or 1), 'record')} written"
+    records = plural(int(statement.arg("count") or 1), "record")
+    written = any(isinstance(e, Appended) for e in events)
+    return f"{records} {'written' if written else 'refused'}"
 
 
 def _upgrade(statement: Statement, events: Sequence[Event]) -> str:

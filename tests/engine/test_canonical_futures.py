@@ -10,8 +10,8 @@ from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.engine.setup import BrokerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.engine.settle import settle
+from kiplab.engine.setup import BrokerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.engine.step import step
 from kiplab.protocol.features import parse_features
 
