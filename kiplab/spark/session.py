@@ -63,6 +63,9 @@ def _connected(address: str, app: str) -> "SparkSession":
 
     if address.startswith("sc://"):
         require_reachable(address, default_port=15002)
+    else:
+        # A server of our own: it is started here, and takes its Python and Java from here.
+        _set_environment(address)
     try:
         return SparkSession.builder.remote(address).appName(app).getOrCreate()
     except ImportError as error:
