@@ -19,8 +19,6 @@ CAVEAT = "given a crash in this window; not a rate"
 STALE_JOIN, LOSS = "stale join", "loss"
 METRICS = {STALE_JOIN: "stale_join", LOSS: "lost"}
 """Each metric and the column that counts it."""
-LOSING_MAX = 20
-"""Losing schedules kept per feature set."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,7 +107,7 @@ class Schedules:
 
     @property
     def losing(self) -> list[Losing]:
-        """The first losing schedules of each feature set, at most LOSING_MAX, each with a token."""
+        """Every losing schedule of each feature set, with a token that opens as a timeline."""
         return [
             found for number, name in enumerate(self.sets) for found in self._losing(number, name)
         ]
@@ -125,7 +123,7 @@ class Schedules:
                 excused=excused[index],
                 token=encode(schedule(self.window, self.seed, index), self.sets[name]),
             )
-            for index in lost[:LOSING_MAX]
+            for index in lost
         ]
 
     def paired(self, against: str | None = None) -> list[Pair]:
