@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,3 +43,32 @@ def test_its_scripts_stop_at_the_first_error() -> None:
         assert os.access(script, os.X_OK)
         assert "set -euo pipefail" in script.read_text()
     assert (BINDER / "start").read_text().rstrip().endswith('exec "$@"')
+
+
+@pytest.fixture(scope="module")
+def recipe() -> str:
+    """The Dockerfile that Binder would build from this checkout; nothing is built here."""
+    program = "import sys; from repo2docker.__main__ import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--no-build", "--debug", str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_repo2docker_reads_every_file_of_it(recipe: str) -> None:
+    wanted = (
+        "environment-2epy-2d3-2e12",
+        "openjdk-17-jre-headless",
+        'pip install --no-cache-dir -r "binder/requirements.txt"',
+        "RUN ./binder/postBuild",
+        'ENV R2D_ENTRYPOINT="${REPO_DIR}/binder/start"',
+    )
+    assert [line for line in wanted if line not in recipe] == []
+
+
+def test_the_project_is_there_before_it_is_installed(recipe: str) -> None:
+    assert recipe.index("COPY --chown=0:0 src/ ") < recipe.index("-r \"binder/requirements.txt\"")
