@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from ..protocol.clients.consumer import Consumer
 from ..protocol.ids import BrokerId
 from ..protocol.kraft.state import (
     Controller,
@@ -81,6 +82,7 @@ _FIELDS: dict[type, dict[str, str]] = {
     Message: {"receiver_incarnation": _LIFE},
     MessageName: {"incarnation": _LIFE},
     Observed: {},
+    Consumer: {"position": _OFFSET, "last_epoch": _LEADER, "leader_epoch": _LEADER},
 }
 GAP_MAX = 8
 """Distances of this many records and more count as equal."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerEpoch, BrokerId, node_name
 from ..protocol.kraft.state import Controller
@@ -61,7 +62,8 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
-    """Everything. Brokers are sorted by id, messages in the order they were sent.
+    """Everything. Brokers are sorted by id, messages in the order they were sent, consumers by name
+    and partition.
 
     `broken` names the (property, partition) pairs that do not hold any more. `forged` is set by a
     raw request: what a forger does is not promised anything. `inherited` is set by an upgrade from
@@ -82,6 +84,7 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     now_ms: int = 0
     forged: bool = False
     inherited: bool = False
+    consumers: tuple[Consumer, ...] = ()
 
     @property
     def clock(self) -> int | None:

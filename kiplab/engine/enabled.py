@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER
 from ..protocol.replica.state import Loss
 from . import moves
@@ -17,13 +18,15 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     """Which families of moves are offered, and with which parameters.
 
     `faults_left` bounds the moves of `moves.FAULTS`: with 0 none is offered. Sizes are small
-    tuples; `produce` lists record counts.
+    tuples; `produce` lists record counts, `poll` names of consumers: each polls every partition,
+    asks for metadata and goes to either end.
     """
 
     messages: tuple[type, ...] = (moves.Deliver,)
     timers: tuple[moves.Timer, ...] = ()
     losses: tuple[Loss, ...] = ()
     produce: tuple[int, ...] = ()
+    poll: tuple[str, ...] = ()
     advance_ms: tuple[int, ...] = ()
     expire: bool = True
     start: bool = True
@@ -40,6 +43,7 @@ EVERYTHING = Menu(
     timers=tuple(moves.Timer),
     losses=tuple(Loss),
     produce=(1,),
+    poll=("consumer",),
     shut_down=True,
     fail_over=True,
     elect=(False, True),
@@ -80,6 +84,8 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
         if menu.shut_down:
             yield moves.ShutDown(node.id)
     yield from _about_partitions(cluster, menu)
+    for name in menu.poll:
+        yield from _about_consumer(cluster, name)
     yield from _about_links(cluster, menu)
     if menu.fail_over:
         yield moves.FailOver()
@@ -91,6 +97,14 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
         for count in menu.produce:
             yield from (moves.Produce(state.name, b.id, count) for b in cluster.brokers)
         yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
+
+
+def _about_consumer(cluster: Cluster, name: str) -> Iterator[moves.Move]:
+    for state in cluster.controller.partitions:
+        yield moves.Poll(state.name, name)
+        yield moves.ResetOffset(state.name, Reset.EARLIEST, name)
+        yield moves.ResetOffset(state.name, Reset.LATEST, name)
+    yield moves.RefreshMetadata(name)
 
 
 def _about_links(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:

@@ -161,7 +161,7 @@ def _refused(e: facts.Refused) -> str:
 def _elected(e: facts.LeaderElected) -> str:
     if e.leader == NO_LEADER:
         return f"{e.partition} has no leader (leader epoch {e.leader_epoch})"
-    how = "is elected uncleanly" if e.unclean else "leads"
+    how = "is elected uncleanly to lead" if e.unclean else "leads"
     return f"broker {e.leader} {how} {e.partition} from leader epoch {e.leader_epoch} on"
 
 
@@ -174,6 +174,31 @@ def _delivered(e: events.Delivered) -> str:
 def _broken(e: events.PropertyBroken) -> str:
     promised = "although it is promised" if e.promised else "which nothing promised here"
     return f"property {e.property} is broken, {promised}: {e.detail}"
+
+
+def _polled(e: facts.Polled) -> str:
+    found = span(e.first, e.last) if e.last >= e.first else f"nothing new at offset {e.first}"
+    return (
+        f"{e.consumer} reads {found} of {e.partition} from broker {e.node}"
+        f" (high watermark {e.high_watermark})"
+    )
+
+
+def _raised(e: facts.ConsumerRaised) -> str:
+    parted = f", the logs part at {e.diverging}" if e.diverging is not None else ""
+    return (
+        f"{e.consumer} throws {e.exception} at offset {e.position} of {e.partition}{parted};"
+        " no reset policy says where to go on"
+    )
+
+
+def _refreshed(e: facts.MetadataRefreshed) -> str:
+    leader = "nobody" if e.leader == NO_LEADER else f"broker {e.leader}"
+    doubt = "; its position has to be validated" if e.validating else ""
+    return (
+        f"{e.consumer} asks broker {e.node} who leads {e.partition}: {leader} in leader epoch"
+        f" {e.leader_epoch}{doubt}"
+    )
 
 
 _LIFE = {
@@ -228,6 +253,26 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
     facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
+    facts.Polled: _polled,
+    facts.PollFailed: lambda e: (
+        f"{e.consumer} knows no leader of {e.partition} ({e.error.name})"
+        if e.node == NO_LEADER
+        else f"{e.consumer} gets no answer from broker {e.node} for {e.partition} ({e.error.name})"
+    ),
+    facts.PositionValidated: lambda e: (
+        f"{e.consumer} validates offset {e.position} of {e.partition}: on broker {e.node} leader"
+        f" epoch {e.last_epoch} ends at {e.end}, so what it has read is still there"
+    ),
+    facts.PositionTruncated: lambda e: (
+        f"{e.consumer} detects a truncation of {e.partition}: on broker {e.node} leader epoch"
+        f" {e.end_epoch} ends at {e.after}, and the consumer has read up to {e.before} of leader"
+        f" epoch {e.last_epoch}; it goes back to {e.after}"
+    ),
+    facts.PositionReset: lambda e: (
+        f"{e.consumer} goes to the {e.to} offset of {e.partition}: {e.before} -> {e.after}"
+    ),
+    facts.ConsumerRaised: _raised,
+    facts.MetadataRefreshed: _refreshed,
     events.Sent: lambda e: (
         f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {describe(e.body)}"
     ),

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
+from ..protocol.clients.consumer import Reset
 from ..protocol.ids import BrokerId
 from ..protocol.messages import Request
 from ..protocol.replica.state import Loss
@@ -79,6 +80,28 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     broker: BrokerId
     count: int
     acks_all: bool = True
+
+
+class Poll(msgspec.Struct, frozen=True, cache_hash=True, tag="poll"):
+    """A consumer reads on from where it is; a consumer that is not known yet begins at offset 0."""
+
+    partition: str
+    consumer: str = "consumer"
+
+
+class RefreshMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="refresh"):
+    """A consumer asks a broker who leads; None asks the one that knows most."""
+
+    consumer: str = "consumer"
+    broker: BrokerId | None = None
+
+
+class ResetOffset(msgspec.Struct, frozen=True, cache_hash=True, tag="reset"):
+    """A consumer goes to the beginning or to the end of a partition."""
+
+    partition: str
+    to: Reset = Reset.EARLIEST
+    consumer: str = "consumer"
 
 
 class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
@@ -162,6 +185,9 @@ Move = (
     | Fire
     | ExpireSession
     | Produce
+    | Poll
+    | RefreshMetadata
+    | ResetOffset
     | Crash
     | Start
     | ShutDown

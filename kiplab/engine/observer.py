@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from ..protocol.clients.consumer import Consumer
 from ..protocol.facts import (
     BecameLeader,
     Destroyed,
@@ -19,7 +20,7 @@ from ..protocol.facts import (
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
 from ..protocol.kraft.state import PartitionRegistration, partition, registration
 from ..protocol.messages import AlterPartitionRequest
-from ..protocol.replica.log import Log, epoch_at, first_difference, holds, truncate
+from ..protocol.replica.log import Log, epoch_at, first_difference, first_missing, holds, up_to
 from ..protocol.replica.state import Broker, log_of, replica_of
 from . import properties
 from .cluster import Cluster, Observed, broker
@@ -50,6 +51,11 @@ def observe(
     return after, noticed
 
 
+def broken_now(cluster: Cluster) -> tuple[str, ...]:
+    """Ids of the properties that do not hold in `cluster` as it stands, whatever led there."""
+    return tuple(dict.fromkeys(found.id for found, _, _ in _checks(cluster, cluster)))
+
+
 def _may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
     old, new = before.controller, after.controller
@@ -58,6 +64,8 @@ def _may_matter(before: Cluster, after: Cluster) -> bool:
         and new.registrations is old.registrations
         and new.epoch == old.epoch
     ):
+        return True
+    if after.consumers is not before.consumers:
         return True
     if after.brokers is before.brokers:
         return False
@@ -153,12 +161,7 @@ def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset
     node = broker(cluster, leader)
     if node is None or mark <= known.committed.end:
         return known
-    return replace(known, committed=_prefix(log_of(node, known.partition), mark))
-
-
-def _prefix(log: Log, end: Offset) -> Log:
-    cut = truncate(log, end)
-    return Log(tuple(e for e in cut.epochs if e.offset < end), cut.end, cut.end)
+    return replace(known, committed=up_to(log_of(node, known.partition), mark))
 
 
 def _with_damage(
@@ -183,9 +186,32 @@ def _with_damage(
     )
     # An ISR that shrinks may leave only members that were damaged before.
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
+    hopeless = hopeless or _committed_too_late(cluster, known, state, events)
     if damaged == known.damaged and (known.excused or not hopeless):
         return known
     return replace(known, damaged=damaged, excused=known.excused or hopeless)
+
+
+def _committed_too_late(
+    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
+) -> bool:
+    """A deposed leader commits after every member of the ISR has lost the records.
+
+    The lives in which they caught up are over. They had told it of the records before: when the
+    disks went, nothing was committed yet.
+    """
+    commits = any(
+        isinstance(e, HighWatermarkMoved) and e.partition == known.partition for e in events
+    )
+    return (
+        commits
+        and bool(state.isr)
+        and not any(_has_committed(cluster, known, m) for m in state.isr)
+        and not any(
+            _lives(cluster, m) and _registered_epoch(cluster, m) == epoch
+            for m, epoch in known.isr_epochs
+        )
+    )
 
 
 def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:
@@ -233,7 +259,7 @@ def _takes_over(cluster: Cluster, event: BecameLeader) -> tuple[Cluster, list[Co
     # What is lost is lost once: from now on the new leader's records are the ones that count.
     replica = replica_of(node, event.partition)
     mark = replica.high_watermark if replica is not None else Offset(0)
-    now = replace(known, committed=_prefix(mine, mark))
+    now = replace(known, committed=up_to(mine, mark))
     observed = tuple(now if o is known else o for o in cluster.observed)
     return replace(cluster, observed=observed), [lost]
 
@@ -261,6 +287,8 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
             broken += _mismatches(after, old, new)
     if before.controller is not after.controller:
         broken += _fallen_epochs(before, after)
+    for reader in after.consumers:
+        broken += _unread(after, reader)
     return broken
 
 
@@ -300,6 +328,21 @@ def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
         if now.high_watermark < was.high_watermark:
             detail = f"broker {new.id}: {was.high_watermark} to {now.high_watermark}"
             yield properties.HIGH_WATERMARK_STAYS, was.partition, detail
+
+
+def _unread(cluster: Cluster, reader: Consumer) -> Iterator[Broken]:
+    """What a consumer has read, and the broker that leads, and knows that it does, has not."""
+    state = partition(cluster.controller.partitions, reader.partition)
+    node = broker(cluster, state.leader) if state is not None else None
+    replica = replica_of(node, reader.partition) if node is not None else None
+    if state is None or node is None or replica is None or replica.leading is None:
+        return
+    if replica.leader_epoch != state.leader_epoch:
+        return
+    missing = first_missing(log_of(node, reader.partition), reader.observed)
+    if missing is not None:
+        detail = f"broker {node.id} leads without offset {missing}, which {reader.name} has read"
+        yield properties.CONSUMER_READS_STAY, reader.partition, detail
 
 
 def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ..protocol import features as feature_rules
-from ..protocol.ids import CONTROLLER, BrokerId, node_name
+from ..protocol.clients.consumer import Reset
+from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, node_name
 from ..protocol.kraft.sessions import stale_broker
 from ..protocol.kraft.state import heartbeat, registration
 from ..protocol.releases import supports
 from ..protocol.replica.state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
+from .clients import consumer_of, consumers_of, informant
 from .cluster import Cluster, MessageName, broker, is_cut
 
 
@@ -108,13 +110,41 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
 
 
 def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
+    if move.broker == NO_LEADER:
+        return f"{move.partition} has no leader, so there is nobody to write to"
     found, reason = _running(cluster, move.broker)
     if found is None:
         return reason
+    if is_cut(cluster, CLIENT, move.broker):
+        return f"the link between client and broker {move.broker} is cut"
     replica = replica_of(found, move.partition)
     if replica is None or replica.leading is None:
         return f"broker {move.broker} does not lead {move.partition} (NOT_LEADER_OR_FOLLOWER)"
     return None if move.count > 0 else "at least one record has to be written"
+
+
+def _poll(cluster: Cluster, move: moves.Poll) -> str | None:
+    return _no_partition(cluster, move.partition)
+
+
+def _refresh(cluster: Cluster, move: moves.RefreshMetadata) -> str | None:
+    if not any(consumers_of(cluster, move.consumer)):
+        return f"{move.consumer} reads nothing yet; let it poll first"
+    if informant(cluster, move.broker) is not None:
+        return None
+    if move.broker is None:
+        return "no broker that knows the metadata can be reached"
+    if broker(cluster, move.broker) is None:
+        return _no_broker(cluster, move.broker)
+    return f"broker {move.broker} does not answer: it is down, cut off, or has no metadata yet"
+
+
+def _reset(cluster: Cluster, move: moves.ResetOffset) -> str | None:
+    if move.to is Reset.NONE:
+        return "a consumer goes to the earliest or to the latest offset"
+    if consumer_of(cluster, move.consumer, move.partition) is None:
+        return f"{move.consumer} does not read {move.partition} yet; poll it first"
+    return None
 
 
 def _needs_running(cluster: Cluster, move: moves.Crash | moves.ShutDown) -> str | None:
@@ -151,10 +181,14 @@ def _heal(cluster: Cluster, move: moves.Heal) -> str | None:
 
 
 def _elect(cluster: Cluster, move: moves.Elect) -> str | None:
+    return _no_partition(cluster, move.partition)
+
+
+def _no_partition(cluster: Cluster, name: str) -> str | None:
     known = [p.name for p in cluster.controller.partitions]
-    if move.partition in known:
+    if name in known:
         return None
-    return f"there is no partition {move.partition} (there is {', '.join(known)})"
+    return f"there is no partition {name} (there is {', '.join(known)})"
 
 
 def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
@@ -209,6 +243,9 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.Poll: _poll,
+    moves.RefreshMetadata: _refresh,
+    moves.ResetOffset: _reset,
     moves.Crash: _needs_running,
     moves.Start: _start,
     moves.ShutDown: _needs_running,

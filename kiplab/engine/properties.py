@@ -84,6 +84,13 @@ LOGS_MATCH = Property(
     scope="partition",
     needs=("631.one-live-incarnation",),
 )
+CONSUMER_READS_STAY = Property(
+    id="consumer-reads-stay",
+    sentence="Whoever leads has every record that a consumer has read.",
+    scope="partition",
+    needs=_DURABLE,
+    durable=True,
+)
 
 PROPERTIES: dict[str, Property] = {
     p.id: p
@@ -94,6 +101,7 @@ PROPERTIES: dict[str, Property] = {
         HIGH_WATERMARK_STAYS,
         EPOCHS_STAY,
         LOGS_MATCH,
+        CONSUMER_READS_STAY,
     )
 }
 """Every property by id."""

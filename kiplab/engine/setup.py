@@ -5,8 +5,17 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from ..protocol.clients.consumer import Consumer, Reset
 from ..protocol.features import Features
-from ..protocol.ids import NO_LEADER, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from ..protocol.ids import (
+    NO_LEADER,
+    NO_LEADER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    PartitionEpoch,
+)
 from ..protocol.kraft.broker import metadata_arrived
 from ..protocol.kraft.replay import image
 from ..protocol.kraft.state import (
@@ -14,10 +23,11 @@ from ..protocol.kraft.state import (
     HeartbeatState,
     PartitionRegistration,
     Registration,
+    partition,
     registration,
 )
 from ..protocol.messages import MetadataUpdate
-from ..protocol.replica.log import EMPTY, Log, append, flush
+from ..protocol.replica.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.replica.state import (
     Broker,
     Durable,
@@ -56,9 +66,19 @@ class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
     adding: tuple[BrokerId, ...] = ()
     removing: tuple[BrokerId, ...] = ()
     min_insync_replicas: int = 1
+    unclean_leader_election: bool = False
     log: tuple[tuple[int, LeaderEpoch], ...] = ()
     logs: tuple[tuple[BrokerId, tuple[tuple[int, LeaderEpoch], ...]], ...] = ()
     flushed: Offset | None = None
+
+
+class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One consumer. It has read the committed records below `position`."""
+
+    name: str
+    partition: str
+    position: Offset = Offset(0)
+    reset: Reset = Reset.LATEST
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +89,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     partitions: tuple[PartitionSetup, ...]
     next_offset: int | None = None
     timed: bool = False
+    consumers: tuple[ConsumerSetup, ...] = ()
 
 
 def cluster_of(setup: Setup) -> Cluster:
@@ -89,6 +110,35 @@ def cluster_of(setup: Setup) -> Cluster:
         brokers=nodes,
         observed=observed,
         timed=setup.timed,
+        consumers=_consumers(setup, controller, observed),
+    )
+
+
+def _consumers(
+    setup: Setup, controller: Controller, observed: tuple[Observed, ...]
+) -> tuple[Consumer, ...]:
+    found = (_consumer(given, controller, observed) for given in setup.consumers)
+    return tuple(sorted(found, key=lambda c: (c.name, c.partition)))
+
+
+def _consumer(
+    given: ConsumerSetup, controller: Controller, observed: tuple[Observed, ...]
+) -> Consumer:
+    """Below the high watermark a position has an epoch; beyond it, it is as after a seek."""
+    committed = next(o.committed for o in observed if o.partition == given.partition)
+    known = given.position <= committed.end
+    read = up_to(committed, given.position) if known else EMPTY
+    state = partition(controller.partitions, given.partition)
+    led = state is not None and state.leader != NO_LEADER
+    return Consumer(
+        name=given.name,
+        partition=given.partition,
+        position=given.position,
+        last_epoch=last_epoch(read),
+        leader=state.leader if state is not None else NO_LEADER,
+        leader_epoch=state.leader_epoch if state is not None and led else NO_LEADER_EPOCH,
+        reset=given.reset,
+        observed=read,
     )
 
 
@@ -125,6 +175,7 @@ def _partition(given: PartitionSetup) -> PartitionRegistration:
         adding=given.adding,
         removing=given.removing,
         min_insync_replicas=given.min_insync_replicas,
+        unclean_leader_election=given.unclean_leader_election,
     )
 
 
@@ -193,5 +244,4 @@ def _committed(state: PartitionRegistration, nodes: tuple[Broker, ...]) -> Log:
         return EMPTY
     replica = replica_of(node, state.name)
     mark = replica.high_watermark if replica is not None else found.checkpoint
-    kept = tuple(e for e in found.log.epochs if e.offset < mark)
-    return Log(kept, Offset(mark), Offset(mark))
+    return up_to(found.log, mark)

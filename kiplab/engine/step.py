@@ -25,7 +25,7 @@ from ..protocol.messages import (
 from ..protocol.replica import isr_manager, log, place
 from ..protocol.replica.leader import move_high_watermark, wanted_in_sync
 from ..protocol.replica.state import Broker, Timers, log_of, replica_of
-from . import channels, moves
+from . import channels, clients, moves
 from .cluster import Cluster, Message, broker, incarnation_of, is_up
 from .events import Delivered, Dropped, Event, Happened
 from .observer import observe
@@ -321,6 +321,9 @@ _MOVES: dict[type, Callable[[Cluster, Any], Done]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.Poll: clients.poll,
+    moves.RefreshMetadata: clients.refresh,
+    moves.ResetOffset: clients.reset,
     moves.Crash: _crash,
     moves.Start: _start,
     moves.ShutDown: _shut_down,

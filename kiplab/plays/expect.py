@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..engine.clients import consumer_of
 from ..engine.cluster import broker
 from ..engine.events import CommittedLost, Dropped, Event, Sent
 from ..protocol.errors import KafkaError
-from ..protocol.facts import RecordWritten, Refused
+from ..protocol.facts import Polled, PollFailed, RecordWritten, Refused
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.kraft.state import PartitionRegistration, partition, registration
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
 from ..protocol.replica.state import log_of, replica_of
 from . import values
-from .forms import PARTITION, REPLICA, REPLY
+from .forms import CONSUMER, PARTITION, REPLICA, REPLY
 from .play import Statement
 from .stage import Expectation, Stage
 from .verdict import verdict
@@ -73,14 +74,19 @@ def _of_partition(state: PartitionRegistration) -> dict[str, str]:
 
 
 def _of_line(stage: Stage) -> dict[str, str]:
-    """The last line that did something: its first refusal, its records; and the run's verdict."""
+    """The last line that did something: its first refusal, its metadata records, what a consumer
+    read; and the run's verdict.
+    """
     events = last_events(stage)
-    refusal = next((e for e in events if isinstance(e, Refused)), None)
+    refusal = next((e for e in events if isinstance(e, (Refused, PollFailed))), None)
+    guard = refusal.guard if isinstance(refusal, Refused) else None
+    read = [e for e in events if isinstance(e, Polled) and e.last >= e.first]
     records = [e.record for e in events if isinstance(e, RecordWritten)]
     return {
         "error": refusal.error.name if refusal else KafkaError.NONE.name,
-        "guard": (refusal.guard or "none") if refusal else "none",
+        "guard": guard or "none",
         "records": ",".join(records) or "none",
+        "read": ",".join(f"{e.first}..{e.last}" for e in read) or "none",
         "verdict": verdict(stage),
     }
 
@@ -113,6 +119,19 @@ def _replica(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
         "high-watermark": str(played.high_watermark) if played else "none",
         "leader-epoch": str(played.leader_epoch) if played else "none",
         "isr": _ids(isr),
+    }
+
+
+def _consumer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    name = words[2] if len(words) > 2 else values.DEFAULT_CONSUMER
+    found = consumer_of(stage.cluster, name, words[1])
+    if found is None:
+        return dict.fromkeys(CONSUMER, "none")
+    return {
+        "position": str(found.position),
+        "last-epoch": str(found.last_epoch),
+        "leader": _leader(found.leader),
+        "leader-epoch": str(found.leader_epoch),
     }
 
 
@@ -167,6 +186,7 @@ def _leader(id: BrokerId) -> str:
 _FINDERS: dict[str, Callable[[Stage, tuple[str, ...]], dict[str, str]]] = {
     "broker": _broker,
     "replica": _replica,
+    "consumer": _consumer,
     "reply": _reply,
     "lost": _lost,
     "property": _property,

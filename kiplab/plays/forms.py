@@ -11,13 +11,15 @@ from .values import Names
 
 USAGE = (
     "expect reads PARTITION key=value, broker ID key=value, replica ID PARTITION key=value,"
-    " reply PARTITION key=value, lost PARTITION FIRST..LAST, lost nothing,"
-    " property ID broken|holds, error=NAME, guard=ID, records=A,B or verdict=WORD"
+    " consumer PARTITION [NAME] key=value, reply PARTITION key=value,"
+    " lost PARTITION FIRST..LAST, lost nothing, property ID broken|holds, error=NAME, guard=ID,"
+    " records=A,B, read=FIRST..LAST or verdict=WORD"
 )
-LINE = ("error", "guard", "records", "verdict")
+LINE = ("error", "guard", "records", "read", "verdict")
 PARTITION = ("leader", "isr", "replicas", "leader-epoch", "partition-epoch", "recovery")
 BROKER = ("epoch", "fenced", "shutting-down", "state")
 REPLICA = ("end", "high-watermark", "leader-epoch", "isr")
+CONSUMER = ("position", "last-epoch", "leader", "leader-epoch")
 REPLY = ("error", "leader", "isr", "leader-epoch", "partition-epoch", "recovery")
 
 
@@ -51,6 +53,10 @@ def _keys(words: tuple[str, ...], first: int, names: Names) -> tuple[str, ...]:
         _part(lambda: values.broker(rest[0], names), first + 1)
         _part(lambda: values.partition(rest[1], names), first + 2)
         return REPLICA
+    if subject == "consumer" and len(rest) in (1, 2):
+        _part(lambda: values.partition(rest[0], names), first + 1)
+        _part(lambda: values.consumer(rest[-1], names) if rest[1:] else None, first + 2)
+        return CONSUMER
     if subject == "reply" and len(rest) <= 1:
         return REPLY
     if subject == "lost" and _is_loss(rest, names):
@@ -58,7 +64,7 @@ def _keys(words: tuple[str, ...], first: int, names: Names) -> tuple[str, ...]:
     if subject == "property" and len(rest) == 2 and rest[1] in ("broken", "holds"):
         _part(lambda: values.property_id(rest[0], names), first + 1)
         return ()
-    if subject in ("broker", "replica", "reply", "lost", "property") or rest:
+    if subject in ("broker", "replica", "consumer", "reply", "lost", "property") or rest:
         problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=USAGE, token=subject)
         problem.part = Part(pair=False, number=first)
         raise problem

@@ -50,6 +50,7 @@ _TOPIC: Keys = {
     "adding": values.brokers,
     "removing": values.brokers,
     "min-insync-replicas": values.count,
+    "unclean-leader-election": values.yes_no,
     "log": values.log,
     "flushed": values.natural,
 }
@@ -70,6 +71,9 @@ _EXPECT: Keys = {
     "state": values.text,
     "end": values.number,
     "high-watermark": values.number,
+    "read": values.text,
+    "position": values.number,
+    "last-epoch": values.number,
 }
 
 
@@ -127,6 +131,18 @@ VERBS: dict[str, Verb] = {
         needs=("broker", "log"),
         header=True,
     ),
+    # It has read what is committed below its position. Without a name it is called "consumer",
+    # which needs no line here unless its position or its auto.offset.reset (latest) is another.
+    "consumer": Verb(
+        "consumer PARTITION [name=NAME] [position=N] [reset=none|earliest|latest]",
+        (values.partition,),
+        {
+            "name": values.new_consumer,
+            "position": values.natural,
+            "reset": values.one_of("none", "earliest", "latest"),
+        },
+        header=True,
+    ),
     "given": Verb(
         "given next-metadata-offset=N",
         keys={"next-metadata-offset": values.natural},
@@ -159,6 +175,19 @@ VERBS: dict[str, Verb] = {
         "produce PARTITION count=N [to=BROKER] [acks=all|1]",
         (values.partition,),
         {"count": values.count, "to": values.broker, "acks": values.one_of("all", "1")},
+    ),
+    "poll": Verb(
+        "poll PARTITION [consumer=NAME]", (values.partition,), {"consumer": values.consumer}
+    ),
+    "refresh": Verb(
+        "refresh [consumer=NAME] [from=BROKER]",
+        keys={"consumer": values.consumer, "from": values.broker},
+    ),
+    "reset": Verb(
+        "reset PARTITION to=earliest|latest [consumer=NAME]",
+        (values.partition,),
+        {"to": values.one_of("earliest", "latest"), "consumer": values.consumer},
+        needs=("to",),
     ),
     "cut": Verb("cut NODE NODE", (values.node, values.node)),
     "heal": Verb("heal NODE NODE", (values.node, values.node)),

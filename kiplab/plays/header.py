@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ..engine.setup import BrokerSetup, PartitionSetup, Setup
+from ..engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
+from ..protocol.clients.consumer import Reset
 from ..protocol.features import Features, UnknownFeatureError, at_metadata_version, parse_features
 from ..protocol.ids import (
     CONTROLLER,
@@ -34,12 +35,18 @@ def names_of(play: Play) -> Names:
         tuple(BrokerId(int(b)) for b in brokers if values.is_broker_id(b)),
         tuple(partition_name(s) for s in topics),
         tuple(BrokerId(int(b)) for b in dict.fromkeys(senders) if values.is_broker_id(b)),
+        tuple(consumer_name(s) for s in play.statements if s.verb == "consumer"),
     )
 
 
 def partition_name(statement: Statement) -> str:
     """``topic orders`` is partition orders-0; ``partition=1`` names another."""
     return f"{statement.words[0]}-{statement.arg('partition', '0')}"
+
+
+def consumer_name(statement: Statement) -> str:
+    """``consumer orders-0`` is called "consumer"; ``name=billing`` calls it otherwise."""
+    return statement.arg("name") or values.DEFAULT_CONSUMER
 
 
 def features_of(play: Play) -> Features:
@@ -74,6 +81,16 @@ def setup_of(play: Play, features: Features) -> Setup:
         partitions=tuple(_partition(s, play, brokers, names) for s in _all(play, "topic")),
         next_offset=int(offset) if offset else None,
         timed=play.first("timed") is not None,
+        consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
+    )
+
+
+def _consumer(statement: Statement) -> ConsumerSetup:
+    return ConsumerSetup(
+        name=consumer_name(statement),
+        partition=statement.words[0],
+        position=Offset(_number(statement, "position")),
+        reset=Reset(statement.arg("reset") or Reset.LATEST),
     )
 
 
@@ -108,6 +125,7 @@ def _partition(
         adding=_ids(statement, "adding", (), names),
         removing=_ids(statement, "removing", (), names),
         min_insync_replicas=_number(statement, "min-insync-replicas", 1),
+        unclean_leader_election=statement.arg("unclean-leader-election") == "yes",
         log=values.log(statement.arg("log") or "empty", names),
         logs=tuple(
             (BrokerId(int(s.arg("broker") or -1)), values.log(s.arg("log") or "empty", names))

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from ..protocol.releases import LATEST_METADATA_VERSION, supports
 from . import values
 from .errors import PlayError
-from .header import features_of, partition_name
+from .header import consumer_name, features_of, partition_name
 from .play import Play, Statement
 from .values import Names
 
-BROKERS_MAX, PARTITIONS_MAX = 12, 12
+BROKERS_MAX, PARTITIONS_MAX, CONSUMERS_MAX = 12, 12, 12
 _ONCE = ("title", "question", "kafka", "metadata", "controller", "given", "timed", "manual")
 _ANY = Names()
 
@@ -42,6 +42,13 @@ def judge(play: Play) -> None:
         "belongs to another broker already: it is the offset of one registration",
     )
     _epochs_are_past(brokers, _all(lines, "given"))
+    consumers = _all(lines, "consumer")
+    _distinct(
+        consumers,
+        lambda s: f"{consumer_name(s)} on {s.words[0]}",
+        "is introduced twice",
+    )
+    _at_most(consumers, CONSUMERS_MAX, "consumers")
     replicas = _all(lines, "replica")
     _distinct(
         replicas,

@@ -22,6 +22,7 @@ from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
 from .errors import PlayError, nearest
 
 NUMBER_MAX = 10**12
+DEFAULT_CONSUMER = "consumer"
 LOG_RUNS_MAX, RECORDS_MAX = 50, 10**9
 KINDS = tuple(
     kind + reply for kind in LANES for reply in ("", "-reply") if kind + reply != "metadata-reply"
@@ -37,6 +38,7 @@ class Names(msgspec.Struct, frozen=True):
     partitions: tuple[str, ...] = ()
     strangers: tuple[BrokerId, ...] = ()
     """Who else sends raw requests."""
+    consumers: tuple[str, ...] = ()
 
 
 Check = Callable[[str, Names], object]
@@ -125,6 +127,23 @@ def partition(text: str, names: Names) -> str:
         known = ", ".join(names.partitions) or "none yet"
         expected = f"the partitions are {known}"
         raise PlayError(f"there is no partition {text!r}", expected=expected, token=text)
+    return text
+
+
+def new_consumer(text: str, names: Names) -> str:
+    """A consumer's name."""
+    if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9._-]{0,39}", text):
+        expected = "expected a letter, then up to 39 letters, digits, dots, dashes or underscores"
+        raise PlayError(f"{text!r} is no consumer's name", expected=expected, token=text)
+    return text
+
+
+def consumer(text: str, names: Names) -> str:
+    """One of the play's consumers, or the one that needs no introduction."""
+    known = (DEFAULT_CONSUMER, *(c for c in names.consumers if c != DEFAULT_CONSUMER))
+    if text not in known:
+        expected = f"the consumers are {', '.join(known)}; the header introduces others"
+        raise PlayError(f"there is no consumer {text!r}", expected=expected, token=text)
     return text
 
 

@@ -11,6 +11,7 @@ from ..engine import moves
 from ..engine.clock import due_moves
 from ..engine.cluster import broker
 from ..engine.possible import ImpossibleMoveError
+from ..protocol.clients.consumer import Reset
 from ..protocol.ids import BrokerId
 from ..protocol.kraft.state import partition
 from ..protocol.replica.state import Lifecycle, Loss
@@ -171,6 +172,25 @@ def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, move, line)
 
 
+def _poll(stage: Stage, statement: Statement, line: int) -> Stage:
+    return act(stage, moves.Poll(statement.words[0], _consumer(statement)), line)
+
+
+def _refresh(stage: Stage, statement: Statement, line: int) -> Stage:
+    asked = _number(statement.arg("from"))
+    broker = None if asked is None else BrokerId(asked)
+    return act(stage, moves.RefreshMetadata(_consumer(statement), broker), line)
+
+
+def _reset(stage: Stage, statement: Statement, line: int) -> Stage:
+    to = Reset(statement.arg("to") or Reset.EARLIEST)
+    return act(stage, moves.ResetOffset(statement.words[0], to, _consumer(statement)), line)
+
+
+def _consumer(statement: Statement) -> str:
+    return statement.arg("consumer") or values.DEFAULT_CONSUMER
+
+
 def _link(move: type) -> Perform:
     def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
         one, other = (_node(w) for w in statement.words)
@@ -239,6 +259,9 @@ _VERBS: dict[str, Perform] = {
     "shut-down": _shut_down,
     "expire": _expire,
     "produce": _produce,
+    "poll": _poll,
+    "refresh": _refresh,
+    "reset": _reset,
     "cut": _link(moves.Cut),
     "heal": _link(moves.Heal),
     "fail-over": _fail_over,

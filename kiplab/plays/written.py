@@ -13,7 +13,7 @@ from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
 from ..protocol.messages import KINDS, AlterPartitionRequest, Request
 from ..protocol.replica.state import Loss
 from .play import Play, Statement
-from .values import LOSSES
+from .values import DEFAULT_CONSUMER, LOSSES
 
 _TIMER_VERBS = {timer: timer.value for timer in moves.Timer} | {moves.Timer.LAG_CHECK: "check-lag"}
 
@@ -61,6 +61,23 @@ def _produce(move: moves.Produce) -> Statement:
     return Statement("produce", (move.partition,), (*args, *acks))
 
 
+def _by(consumer: str) -> tuple[tuple[str, str], ...]:
+    return () if consumer == DEFAULT_CONSUMER else (("consumer", consumer),)
+
+
+def _poll(move: moves.Poll) -> Statement:
+    return Statement("poll", (move.partition,), _by(move.consumer))
+
+
+def _refresh(move: moves.RefreshMetadata) -> Statement:
+    asked = () if move.broker is None else (("from", str(move.broker)),)
+    return Statement("refresh", (), (*_by(move.consumer), *asked))
+
+
+def _reset(move: moves.ResetOffset) -> Statement:
+    return Statement("reset", (move.partition,), (("to", move.to.value), *_by(move.consumer)))
+
+
 def _upgrade(move: moves.Upgrade) -> Statement:
     who = "all" if move.node is None else _node(move.node)
     return Statement("upgrade", (who,), (("kafka", move.release),))
@@ -103,6 +120,9 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Fire: lambda m: Statement(_TIMER_VERBS[m.timer], (str(m.broker),)),
     moves.ExpireSession: _about_broker("expire"),
     moves.Produce: _produce,
+    moves.Poll: _poll,
+    moves.RefreshMetadata: _refresh,
+    moves.ResetOffset: _reset,
     moves.Crash: _crash,
     moves.Start: _about_broker("start"),
     moves.ShutDown: _about_broker("shut-down"),

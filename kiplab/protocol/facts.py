@@ -184,6 +184,81 @@ class LifecycleChanged(msgspec.Struct, frozen=True, tag="lifecycle", kw_only=Tru
     state: str
 
 
+class Polled(msgspec.Struct, frozen=True, tag="polled", kw_only=True):
+    """A consumer read offsets first..last; `last` is one below `first` when there was nothing."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    first: Offset
+    last: Offset
+    high_watermark: Offset
+
+
+class PollFailed(msgspec.Struct, frozen=True, tag="poll-failed", kw_only=True):
+    """A consumer could ask nobody: no leader is known (`node` -1), or it does not answer."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    error: KafkaError
+
+
+class PositionValidated(msgspec.Struct, frozen=True, tag="position-validated", kw_only=True):
+    """A new leader's log has everything that a consumer read: `last_epoch` ends at `end` there."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    position: Offset
+    last_epoch: LeaderEpoch
+    end: Offset
+
+
+class PositionTruncated(msgspec.Struct, frozen=True, tag="position-truncated", kw_only=True):
+    """A consumer found that records it had read are gone, and goes on where the logs part."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    before: Offset
+    after: Offset
+    last_epoch: LeaderEpoch
+    end_epoch: LeaderEpoch
+
+
+class PositionReset(msgspec.Struct, frozen=True, tag="position-reset", kw_only=True):
+    """A consumer goes on at the ``earliest`` or the ``latest`` offset."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    before: Offset
+    after: Offset
+    to: str
+
+
+class ConsumerRaised(msgspec.Struct, frozen=True, tag="consumer-raised", kw_only=True):
+    """A poll threw: no reset policy says where to go on. `diverging` is where the logs part."""
+
+    consumer: str
+    partition: str
+    exception: str
+    position: Offset
+    diverging: Offset | None = None
+
+
+class MetadataRefreshed(msgspec.Struct, frozen=True, tag="metadata-refreshed", kw_only=True):
+    """A consumer asked broker `node` who leads; `leader` is whom it believes from now on."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    validating: bool
+
+
 Fact = (
     Refused
     | NotProposed
@@ -203,4 +278,11 @@ Fact = (
     | HighWatermarkMoved
     | Registered
     | LifecycleChanged
+    | Polled
+    | PollFailed
+    | PositionValidated
+    | PositionTruncated
+    | PositionReset
+    | ConsumerRaised
+    | MetadataRefreshed
 )

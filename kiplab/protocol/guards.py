@@ -90,6 +90,10 @@ def _alternative(id: str, clause: str) -> Guard:
     return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, releases=())
 
 
+def _as_specified(id: str, clause: str) -> Guard:
+    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.AS_SPECIFIED, releases=())
+
+
 def _kip(id: str) -> int | None:
     subject = id.split(".")[0]
     return int(subject) if subject.isdigit() else None
@@ -215,13 +219,17 @@ _TABLE = (
     ),
     _refusal(
         "320.fenced-fetch",
-        "A fetch from a follower that still obeys an earlier leader epoch is refused.",
+        "A fetch that still obeys an earlier leader epoch is refused.",
         _E.FENCED_LEADER_EPOCH,
     ),
     _refusal(
         "320.unknown-fetch",
         "A fetch that names a newer leader epoch than the leader knows is refused.",
         _E.UNKNOWN_LEADER_EPOCH,
+    ),
+    _rule(
+        "320.validated-position",
+        "A consumer that learns of a new leader asks where its own epoch ends before it reads on.",
     ),
     # The controller keeps brokers and elects leaders.
     _refusal(
@@ -244,6 +252,18 @@ _TABLE = (
         "An ISR that shrinks no longer bumps the leader epoch.",
         first="3.6",
         metadata_version="3.6-IV0",
+    ),
+    _rule(
+        "kafka-12670.unclean-by-config",
+        "Where unclean.leader.election.enable is on, the controller lets a replica outside the ISR"
+        " lead when no member can.",
+        first="3.9",
+    ),
+    # What KIP-497 says of a proposal under way, and Kafka forgets when metadata comes late.
+    _as_specified(
+        "497.pending-outlives-metadata",
+        "A proposed ISR counts until it is decided: metadata of the partition epoch that it was"
+        " prepared against does not undo it.",
     ),
     # What KIP-903 rejected.
     _alternative(

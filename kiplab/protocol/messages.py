@@ -93,7 +93,10 @@ class FetchRequest(msgspec.Struct, frozen=True, cache_hash=True, tag="fetch", kw
 
 
 class FetchResponse(msgspec.Struct, frozen=True, cache_hash=True, tag="fetch-reply", kw_only=True):
-    """Records from the requested offset on, or where the two logs part, or an error."""
+    """Records from the requested offset on, or where the two logs part, or an error.
+
+    With OFFSET_OUT_OF_RANGE `diverging` is the leader's log end, which a follower asks for next.
+    """
 
     partition: str
     leader_epoch: LeaderEpoch = NO_LEADER_EPOCH

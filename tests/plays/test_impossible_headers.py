@@ -39,6 +39,13 @@ TWO = "broker 1 epoch=40\nbroker 2 epoch=41\n"
         (TWO + "topic t\nreplica t-0 log=5@1", 4, 1, "'replica' needs broker="),
         (TWO + "topic t replicas=1\nreplica t-0 broker=2 log=5@1", 4, 13, "no replica on broker 2"),
         (TWO + "topic t\n" + "replica t-0 broker=2 log=5@1\n" * 2, 5, 1, "is given twice"),
+        (TWO + "topic t\n" + "consumer t-0\n" * 2, 5, 1, "consumer on t-0 is introduced twice"),
+        (TWO + "topic t\nconsumer t-1", 4, 10, "there is no partition 't-1'"),
+        (TWO + "topic t\nconsumer t-0 name=7up", 4, 19, "'7up' is no consumer's name"),
+        (TWO + "topic t\nconsumer t-0 reset=never", 4, 20, "'never' is not known here"),
+        (TWO + "topic t\nconsumer t-0 position=-1", 4, 23, "'-1' is negative"),
+        (TWO + "topic t\npoll t-0 consumer=me", 4, 19, "there is no consumer 'me'"),
+        (TWO + "topic t\npoll t-0\nreset t-0", 5, 1, "'reset' needs to="),
         ("".join(f"broker {i}\n" for i in range(1, 15)), 13, 1, "too large"),
     ],
 )

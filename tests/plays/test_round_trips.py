@@ -106,7 +106,7 @@ def test_any_history_is_a_play_that_replays_to_the_same_states(
     assert states(again.history.steps) == states(stage.history.steps)
 
 
-HEADER = ("title", "question", "kafka", "broker", "topic", "replica", "given", "timed")
+HEADER = ("title", "question", "kafka", "broker", "topic", "replica", "consumer", "given", "timed")
 
 
 def states(steps: tuple[object, ...]) -> list[Cluster]:

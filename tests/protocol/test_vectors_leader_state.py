@@ -1,15 +1,16 @@
 """The leader's high watermark, the metadata it applies, and whose fetches it serves.
 
-Fetches of consumers (L32e to L32l) are not modelled. Tests without a vector's id follow the
-specification where no vector goes.
+Consumers that name a rack (L32i to L32l, KIP-392) are not modelled. Tests without a vector's id
+follow the specification where no vector goes.
 """
 
 import pytest
 
 from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import Features
 from kiplab.protocol.messages import FetchRequest
-from kiplab.protocol.replica import fetching
+from kiplab.protocol.replica import fetching, reading
 from tests.protocol.building import vector, vectors
 from tests.protocol.leading import KRAFT, T0, Stage, both
 
@@ -133,6 +134,24 @@ def test_l32_the_leader_epoch_of_a_fetch(
     stage = both(features, records=0)
     assert stage.fetch(102, 0, leader_epoch=leader_epoch).error is error
     assert stage.remote(102).end == (0 if error is E.NONE else -1)
+
+
+@vectors(
+    "leader_epoch error",
+    ("L32e", "3.3-3.9", -1, E.NOT_LEADER_OR_FOLLOWER),
+    ("L32f", "3.3-3.9", 5, E.NOT_LEADER_OR_FOLLOWER),
+    ("L32g", "3.3-3.9", 4, E.FENCED_LEADER_EPOCH),
+    ("L32h", "3.3-3.9", 6, E.UNKNOWN_LEADER_EPOCH),
+)
+def test_l32_a_consumer_that_asks_a_follower(
+    leader_epoch: int, error: KafkaError, features: Features
+) -> None:
+    stage = both(features, records=0)
+    stage.metadata([101, 102], [101, 102], le=5, pe=2, leader=102)
+    asked = reading.asked(stage.broker, stage.replica.partition, leader_epoch, features, None)
+    answer = reading.consumer_fetch(asked, 0)
+    assert isinstance(answer, Refused)
+    assert answer.error is error
 
 
 @pytest.mark.parametrize(

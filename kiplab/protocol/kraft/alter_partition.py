@@ -24,7 +24,7 @@ from ..messages import (
     IsrMember,
     Send,
 )
-from .partition_change import Code, Targets, build
+from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
 from .replay import Effect, commit, merge
 from .state import Controller, PartitionRegistration, is_active, partition, registration
@@ -153,7 +153,7 @@ def _accept(
     def acceptable(broker: BrokerId) -> bool:
         return is_active(registration(case.controller.registrations, broker), active)
 
-    record = build(case.held, targets, acceptable, code)
+    record = build(case.held, targets, acceptable, code, ordinary(case.held, code))
     after = case.held if record is None else merge(case.held, record)
     if record is not None and record.leader not in (None, case.request.broker):
         # A reassignment that completes may take the leadership from the sender: the record stands.

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, BrokerId, ControllerEpoch
 from ..releases import at_least
-from .partition_change import Code, Targets, build
+from .partition_change import Code, Targets, build, ordinary
 from .records import (
     BrokerRegistrationChangeRecord,
     PartitionChangeRecord,
@@ -88,7 +88,13 @@ def _changes(
         return broker == added or is_active(registration(controller.registrations, broker), active)
 
     built = (
-        build(p, Targets(isr=tuple(r for r in p.isr if r != removed)), acceptable, code)
+        build(
+            p,
+            Targets(isr=tuple(r for r in p.isr if r != removed)),
+            acceptable,
+            code,
+            ordinary(p, code),
+        )
         for p in partitions
     )
     return [record for record in built if record is not None]

@@ -75,6 +75,12 @@ def build(
     return None if _is_nothing(record, code) else record
 
 
+def ordinary(partition: PartitionRegistration, code: Code) -> Election:
+    """How the controller itself elects; KRaft did not read the configuration before 3.9."""
+    allowed = partition.unclean_leader_election and "kafka-12670.unclean-by-config" in code.active
+    return Election.UNCLEAN if allowed else Election.ONLINE
+
+
 def elect(
     partition: PartitionRegistration,
     isr: tuple[BrokerId, ...],

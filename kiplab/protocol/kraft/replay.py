@@ -164,10 +164,19 @@ def _partition_changes(
                 before=old.leader,
                 leader=new.leader,
                 leader_epoch=new.leader_epoch,
-                unclean=record.recovery == RECOVERING,
+                unclean=_is_unclean(old, record),
             )
         )
     return facts
+
+
+def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bool:
+    """A partition that is RECOVERING already does not become so by another unclean election.
+
+    A completed reassignment may also leave a lone new member, but it changes the replicas.
+    """
+    lone = record.isr == (record.leader,) and record.leader not in old.isr
+    return record.recovery == RECOVERING or (lone and record.replicas is None)
 
 
 def _broker_changes(

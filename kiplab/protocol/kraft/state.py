@@ -26,7 +26,10 @@ class Registration(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
-    """A partition as the metadata log has it. Lists are ordered; ``replicas[0]`` is preferred."""
+    """A partition as the metadata log has it. Lists are ordered; ``replicas[0]`` is preferred.
+
+    The last two are its topic's min.insync.replicas and unclean.leader.election.enable.
+    """
 
     name: str
     replicas: tuple[BrokerId, ...]
@@ -38,6 +41,7 @@ class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     adding: tuple[BrokerId, ...] = ()
     removing: tuple[BrokerId, ...] = ()
     min_insync_replicas: int = 1
+    unclean_leader_election: bool = False
 
 
 class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Appended, BecameFollower, Compared, Fact, Refused, Truncated
 from ..features import Features
-from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, Offset
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, LeaderEpoch, Offset
 from ..kraft.state import PartitionRegistration, registration
 from ..messages import FetchRequest, FetchResponse, Send
 from . import isr_manager, log, place
 from .leader import Here, follower_fetched
+from .reading import not_the_leader, refusal
 from .state import Broker, Replica, replica_of
 
 KIND = "fetch"
@@ -84,15 +85,14 @@ def serve_fetch(
     here = place.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
     mine = place.log_of(broker, request.partition)
-    diverging = _diverging(mine, request)
     refused = _refusal(here, replica, request)
-    if refused is None and diverging is None:
-        # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
-        refused = _stale(here, request)
     if refused is not None or replica is None:
         error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-        reply = FetchResponse(partition=request.partition, error=error)
-        return broker, (Send(request.replica, reply),), (refused,) if refused else ()
+        return broker, (_failed(request, error),), (refused,) if refused else ()
+    beyond = _out_of_range(here, mine, request)
+    if beyond is not None:
+        return broker, (_sent_back(replica, mine, request),), (beyond,)
+    diverging = _diverging(mine, request)
     if diverging is not None:
         reply = FetchResponse(
             partition=request.partition,
@@ -100,7 +100,11 @@ def serve_fetch(
             high_watermark=replica.high_watermark,
             diverging=diverging,
         )
+        # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
         return broker, (Send(request.replica, reply),), ()
+    stale = _stale(here, request)
+    if stale is not None:
+        return broker, (_failed(request, stale.error),), (stale,)
     reply = FetchResponse(
         partition=request.partition,
         leader_epoch=replica.leader_epoch,
@@ -115,25 +119,53 @@ def serve_fetch(
     return broker, (Send(request.replica, reply), *sends), facts
 
 
+def _failed(request: FetchRequest, error: KafkaError) -> Send:
+    return Send(request.replica, FetchResponse(partition=request.partition, error=error))
+
+
+def _sent_back(replica: Replica, mine: log.Log, request: FetchRequest) -> Send:
+    """OFFSET_OUT_OF_RANGE, with what the follower's ListOffsets will hear: the leader's log end."""
+    reply = FetchResponse(
+        partition=request.partition,
+        leader_epoch=replica.leader_epoch,
+        error=KafkaError.OFFSET_OUT_OF_RANGE,
+        diverging=log.EpochStart(NO_LEADER_EPOCH, mine.end),
+    )
+    return Send(request.replica, reply)
+
+
+def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused | None:
+    """An offset beyond the log's end, or an epoch that the leader's log knows nothing of.
+
+    With a known last epoch the answer is where the logs part, and never this one.
+    """
+    error = KafkaError.OFFSET_OUT_OF_RANGE
+    epoch = _last_fetched_epoch(request)
+    if epoch == NO_LEADER_EPOCH:
+        if request.offset <= mine.end:
+            return None
+        compared = Compared("offset", str(request.offset), f"at most {mine.end}")
+    elif log.end_of_epoch(mine, epoch) is None:
+        compared = Compared("last epoch", str(epoch), str(log.last_epoch(mine)))
+    else:
+        return None
+    return refusal(here, request.partition, KIND, error, compared=compared)
+
+
+def _last_fetched_epoch(request: FetchRequest) -> LeaderEpoch:
+    """LastFetchedEpoch is on the wire from version 12 on (KIP-595)."""
+    return request.last_fetched_epoch if request.version >= 12 else NO_LEADER_EPOCH
+
+
 def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refused | None:
     asked = request.leader_epoch
-    if replica is None:
-        return _refused(here, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None)
-    held = replica.leader_epoch
-    if asked != NO_LEADER_EPOCH and asked < held and "320.fenced-fetch" in here.active:
-        compared = Compared("leader epoch", str(asked), str(held))
-        return _refused(here, request, KafkaError.FENCED_LEADER_EPOCH, "320.fenced-fetch", compared)
-    if asked > held and "320.unknown-fetch" in here.active:
-        compared = Compared("leader epoch", str(asked), str(held))
-        return _refused(
-            here, request, KafkaError.UNKNOWN_LEADER_EPOCH, "320.unknown-fetch", compared
-        )
-    if replica.leading is None:
-        return _refused(here, request, KafkaError.NOT_LEADER_OR_FOLLOWER, None)
+    wrong = not_the_leader(here, replica, request.partition, asked, KIND)
+    if wrong is not None or replica is None:
+        return wrong
     if request.replica not in replica.replicas:
         unknown = asked == NO_LEADER_EPOCH
         error = KafkaError.NOT_LEADER_OR_FOLLOWER if unknown else KafkaError.UNKNOWN_LEADER_EPOCH
-        return _refused(here, request, error, None)
+        return refusal(here, request.partition, KIND, error)
     return None
 
 
@@ -147,48 +179,30 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
     if known.epoch <= epoch:
         return None
     compared = Compared(f"broker {request.replica} epoch", str(epoch), str(known.epoch))
-    return _refused(here, request, KafkaError.NOT_LEADER_OR_FOLLOWER, guard, compared)
-
-
-def _refused(
-    here: Here,
-    request: FetchRequest,
-    error: KafkaError,
-    guard: str | None,
-    compared: Compared | None = None,
-) -> Refused:
-    return Refused(
-        node=here.id,
-        request=KIND,
-        error=error,
-        guard=guard,
-        compared=(compared,) if compared else (),
-        partition=request.partition,
-    )
+    error = KafkaError.NOT_LEADER_OR_FOLLOWER
+    return refusal(here, request.partition, KIND, error, guard, compared)
 
 
 def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
     """Where the follower's log leaves the leader's, or None while they agree (KIP-595)."""
-    if request.last_fetched_epoch == NO_LEADER_EPOCH:
-        return log.EpochStart(NO_LEADER_EPOCH, mine.end) if request.offset > mine.end else None
-    end = log.end_of_epoch(mine, request.last_fetched_epoch)
-    if end is None:
-        return log.EpochStart(NO_LEADER_EPOCH, mine.end)
-    if end.epoch < request.last_fetched_epoch or end.offset < request.offset:
-        return end
-    return None
+    epoch = _last_fetched_epoch(request)
+    end = None if epoch == NO_LEADER_EPOCH else log.end_of_epoch(mine, epoch)
+    if end is None or (end.epoch >= epoch and end.offset >= request.offset):
+        return None
+    return end
 
 
 def fetched(
     broker: Broker, response: FetchResponse, request: FetchRequest, now_ms: int | None
 ) -> place.Effect:
-    """The follower's side: append what came, or cut what the leader does not have."""
+    """The follower's side: append what came, or cut what the leader does not have.
+
+    Of the errors only OFFSET_OUT_OF_RANGE changes anything, and only it names the leader's epoch.
+    """
     replica = replica_of(broker, response.partition)
     mine = place.log_of(broker, response.partition)
     stale = replica is None or replica.leading is not None or request.offset != mine.end
-    if replica is None or stale or response.error is not KafkaError.NONE:
-        return broker, (), ()
-    if response.leader_epoch != replica.leader_epoch:
+    if replica is None or stale or response.leader_epoch != replica.leader_epoch:
         return broker, (), ()
     if response.diverging is not None:
         return _truncated(broker, replica, mine, response.diverging)
@@ -207,7 +221,8 @@ def fetched(
 def _truncated(
     broker: Broker, replica: Replica, mine: log.Log, diverging: log.EpochStart
 ) -> place.Effect:
-    own = log.end_of_epoch(mine, diverging.epoch)
+    known_epoch = diverging.epoch != NO_LEADER_EPOCH
+    own = log.end_of_epoch(mine, diverging.epoch) if known_epoch else None
     cut = Offset(diverging.offset if own is None else min(diverging.offset, own.offset))
     shorter = log.truncate(mine, cut)
     if shorter is mine:

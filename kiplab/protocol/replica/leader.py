@@ -77,7 +77,7 @@ def make_leader(
         replicas=state.replicas,
         high_watermark=Offset(min(before, log.end)),
         min_insync_replicas=state.min_insync_replicas,
-        leading=Leading(start, IsrState(state.isr), remotes),
+        leading=Leading(start, _isr_state(here, replica, state), remotes),
     )
     facts: list[Fact] = []
     if new_epoch or led is None:
@@ -91,6 +91,21 @@ def make_leader(
         )
     leader, moved = move_high_watermark(here, leader, log)
     return leader, (*facts, *moved)
+
+
+def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration) -> IsrState:
+    """The committed ISR; a pending one is forgotten, though its request may still be accepted.
+
+    That is so for metadata of the same partition epoch, too: an answer to AlterPartition often
+    tells the leader of its epoch before the metadata does.
+    """
+    known = replica.leading.isr_state if replica is not None and replica.leading else None
+    if replica is None or known is None or "497.pending-outlives-metadata" not in here.active:
+        return IsrState(state.isr)
+    same = replica.leader_epoch == state.leader_epoch
+    return (
+        known if same and replica.partition_epoch == state.partition_epoch else IsrState(state.isr)
+    )
 
 
 def _remote(

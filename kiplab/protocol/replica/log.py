@@ -64,6 +64,12 @@ def truncate(log: Log, offset: Offset) -> Log:
     return Log(kept, end, Offset(min(log.flushed, end)))
 
 
+def up_to(log: Log, end: Offset) -> Log:
+    """The records below `end`, as somebody who has only these would know them; all flushed."""
+    cut = truncate(log, end)
+    return Log(tuple(e for e in cut.epochs if e.offset < end), cut.end, cut.end)
+
+
 def last_epoch(log: Log) -> LeaderEpoch:
     """Epoch of the last record, or NO_LEADER_EPOCH in an empty log (LastFetchedEpoch of Fetch)."""
     return epoch_at(log, Offset(log.end - 1)) if log.end else NO_LEADER_EPOCH
@@ -113,6 +119,23 @@ def extend(log: Log, records: Log) -> Log:
     return Log(noted, records.end, log.flushed)
 
 
+def overlaid(known: Log, records: Log) -> Log:
+    """`known` with `records` laid over it; epoch -1 stands where neither has any."""
+    first, end = records.epochs[0].offset, records.end
+    before = [e for e in known.epochs if e.offset < first]
+    if known.end < first:
+        before.append(EpochStart(NO_LEADER_EPOCH, known.end))
+    after = [e for e in known.epochs if e.offset > end]
+    if end < known.end:
+        after.insert(0, EpochStart(epoch_at(known, end), end))
+    joined: list[EpochStart] = []
+    for entry in (*before, *records.epochs, *after):
+        if not joined or joined[-1].epoch != entry.epoch:
+            joined.append(entry)
+    longest = Offset(max(known.end, end))
+    return Log(tuple(joined), longest, longest)
+
+
 def first_difference(one: Log, other: Log) -> Offset:
     """The first offset at which the two do not hold the same record.
 
@@ -130,3 +153,17 @@ def holds(log: Log, committed: Log) -> bool:
     if log.end < committed.end:
         return False
     return first_difference(log, committed) >= committed.end
+
+
+def first_missing(log: Log, read: Log) -> Offset | None:
+    """The first record of `read` that `log` does not hold; epoch -1 in `read` is no record."""
+    ends = (*(e.offset for e in read.epochs[1:]), read.end)
+    for (epoch, start), end in zip(read.epochs, ends, strict=False):
+        if epoch == NO_LEADER_EPOCH:
+            continue
+        starts = (start, *(e.offset for e in log.epochs if start < e.offset < end))
+        found = (o for o in starts if o >= log.end or epoch_at(log, Offset(o)) != epoch)
+        missing = next(found, log.end if log.end < end else None)
+        if missing is not None:
+            return Offset(missing)
+    return None

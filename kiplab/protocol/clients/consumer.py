@@ -1,0 +1,225 @@
+"""The consumer: where it reads on, whom it asks, and how it notices a truncated log (KIP-320).
+
+Source: SubscriptionState, FetchCollector, OffsetFetcherUtils, OffsetsForLeaderEpochUtils of
+org.apache.kafka.clients.consumer.internals.
+
+A poll of this model is one whole turn: validate the position if the leader is another one, then
+fetch once. Each turn asks one broker, the one that the consumer believes to lead.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import (
+    ConsumerRaised,
+    Fact,
+    Polled,
+    PollFailed,
+    PositionReset,
+    PositionTruncated,
+    PositionValidated,
+    Refused,
+)
+from ..features import Features
+from ..ids import CLIENT, NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
+from ..kraft.state import PartitionRegistration
+from ..replica import log, reading
+from ..replica.state import Broker
+
+
+class Reset(StrEnum):
+    """auto.offset.reset: where to go on when the position is lost."""
+
+    NONE = "none"
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
+    """One consumer on one partition.
+
+    `position` is the next offset it wants, `last_epoch` the leader epoch of the last record it
+    read, -1 while it knows none. `leader` and `leader_epoch` are what its metadata says.
+    `validating` says that a newer leader epoch has put the position in doubt. `observed` is every
+    record it has ever read, by epoch, with epoch -1 where it read nothing: no rule looks at it.
+    """
+
+    name: str
+    partition: str
+    position: Offset = Offset(0)
+    last_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    leader: BrokerId = NO_LEADER
+    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    reset: Reset = Reset.LATEST
+    validating: bool = False
+    observed: log.Log = log.EMPTY
+
+
+Effect = tuple[Consumer, tuple[Fact, ...]]
+
+
+def refreshed(consumer: Consumer, state: PartitionRegistration, features: Features) -> Consumer:
+    """The consumer after a metadata answer.
+
+    Metadata of an earlier leader epoch is ignored, and so is a partition that has no leader. A
+    position whose last epoch is known has to be validated against another leader epoch.
+    """
+    if state.leader == NO_LEADER or state.leader_epoch < consumer.leader_epoch:
+        return consumer
+    if (state.leader, state.leader_epoch) == (consumer.leader, consumer.leader_epoch):
+        return consumer
+    validates = "320.validated-position" in features.active(CLIENT)
+    return replace(
+        consumer,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        validating=validates and consumer.last_epoch != NO_LEADER_EPOCH,
+    )
+
+
+def poll(
+    consumer: Consumer, leader: Broker | None, features: Features, now_ms: int | None
+) -> Effect:
+    """One turn. `leader` is the broker that the consumer asks, None when it cannot be reached."""
+    if consumer.leader == NO_LEADER or leader is None:
+        return consumer, (_unanswered(consumer),)
+    asked = _asked(consumer, leader, features, now_ms)
+    facts: tuple[Fact, ...] = ()
+    if consumer.validating:
+        consumer, facts = _validated(consumer, asked)
+        if consumer.validating:
+            return consumer, facts
+    answer = reading.consumer_fetch(asked, consumer.position)
+    if isinstance(answer, Refused):
+        if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
+            return consumer, (*facts, answer)
+        consumer, found = _lost_position(consumer, asked, "OffsetOutOfRangeException", None)
+        return consumer, (*facts, answer, *found)
+    consumer, polled = _read(consumer, asked, answer)
+    return consumer, (*facts, polled)
+
+
+def seek(
+    consumer: Consumer,
+    to: Reset,
+    leader: Broker | None,
+    features: Features,
+    now_ms: int | None,
+) -> Effect:
+    """seekToBeginning or seekToEnd: ListOffsets says where that is."""
+    if consumer.leader == NO_LEADER or leader is None:
+        return consumer, (_unanswered(consumer),)
+    return _moved(consumer, _asked(consumer, leader, features, now_ms), to)
+
+
+def _asked(
+    consumer: Consumer, leader: Broker, features: Features, now_ms: int | None
+) -> reading.Asked:
+    return reading.asked(leader, consumer.partition, consumer.leader_epoch, features, now_ms)
+
+
+def _unanswered(consumer: Consumer) -> PollFailed:
+    known = consumer.leader != NO_LEADER
+    return PollFailed(
+        node=consumer.leader,
+        consumer=consumer.name,
+        partition=consumer.partition,
+        error=KafkaError.NETWORK_EXCEPTION if known else KafkaError.LEADER_NOT_AVAILABLE,
+    )
+
+
+def _validated(consumer: Consumer, asked: reading.Asked) -> Effect:
+    """KIP-320: does the leader still have the last record that was read?"""
+    answer = reading.end_of_epoch(asked, consumer.last_epoch)
+    if isinstance(answer, Refused):
+        return consumer, (answer,)
+    if answer is None:
+        return _lost_position(consumer, asked, "LogTruncationException", None)
+    if answer.offset < consumer.position:
+        if consumer.reset is Reset.NONE:
+            return _lost_position(consumer, asked, "LogTruncationException", answer.offset)
+        return _cut_back(consumer, asked, answer)
+    fact = PositionValidated(
+        node=asked.here.id,
+        consumer=consumer.name,
+        partition=consumer.partition,
+        position=consumer.position,
+        last_epoch=consumer.last_epoch,
+        end=answer.offset,
+    )
+    return replace(consumer, validating=False), (fact,)
+
+
+def _cut_back(consumer: Consumer, asked: reading.Asked, end: log.EpochStart) -> Effect:
+    fact = PositionTruncated(
+        node=asked.here.id,
+        consumer=consumer.name,
+        partition=consumer.partition,
+        before=consumer.position,
+        after=end.offset,
+        last_epoch=consumer.last_epoch,
+        end_epoch=end.epoch,
+    )
+    back = replace(consumer, position=end.offset, last_epoch=end.epoch, validating=False)
+    return back, (fact,)
+
+
+def _lost_position(
+    consumer: Consumer, asked: reading.Asked, exception: str, diverging: Offset | None
+) -> Effect:
+    """The reset policy decides; without one the application has to."""
+    if consumer.reset is not Reset.NONE:
+        return _moved(consumer, asked, consumer.reset)
+    fact = ConsumerRaised(
+        consumer=consumer.name,
+        partition=consumer.partition,
+        exception=exception,
+        position=consumer.position,
+        diverging=diverging,
+    )
+    return consumer, (fact,)
+
+
+def _moved(consumer: Consumer, asked: reading.Asked, to: Reset) -> Effect:
+    """A position from ListOffsets has no epoch, so there is nothing to validate it by."""
+    answer = reading.list_offset(asked, latest=to is Reset.LATEST)
+    if isinstance(answer, Refused):
+        return consumer, (answer,)
+    fact = PositionReset(
+        node=asked.here.id,
+        consumer=consumer.name,
+        partition=consumer.partition,
+        before=consumer.position,
+        after=answer,
+        to=to.value,
+    )
+    there = replace(consumer, position=answer, last_epoch=NO_LEADER_EPOCH, validating=False)
+    return there, (fact,)
+
+
+def _read(
+    consumer: Consumer, asked: reading.Asked, answer: reading.Records
+) -> tuple[Consumer, Polled]:
+    records = answer.records
+    polled = Polled(
+        node=asked.here.id,
+        consumer=consumer.name,
+        partition=consumer.partition,
+        first=consumer.position,
+        last=Offset(max(records.end, consumer.position) - 1),
+        high_watermark=answer.high_watermark,
+    )
+    if not records.epochs:
+        return consumer, polled
+    there = replace(
+        consumer,
+        position=records.end,
+        last_epoch=log.last_epoch(records),
+        observed=log.overlaid(consumer.observed, records),
+    )
+    return there, polled

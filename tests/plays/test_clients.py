@@ -1,0 +1,182 @@
+"""Clients in plays: consumers in the header and in `expect`, producers, and raw fetches."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.plays.errors import PlayError
+from kiplab.plays.grammar import parse
+from kiplab.plays.runner import run_play
+from kiplab.plays.stage import Stage
+from kiplab.plays.verdict import breaks_promise, refused
+from kiplab.protocol.facts import LeaderElected
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.messages import FetchResponse
+
+TWO = "broker 1\nbroker 2\n"
+
+
+def ran(text: str, release: str = "3.5") -> Stage:
+    return run_play(parse(TWO + text), parse_features(release))
+
+
+def failed(stage: Stage) -> list[str]:
+    return [f"{e.text}: {e.found}" for e in stage.expectations if e.status != "held"]
+
+
+def test_a_position_in_the_header_is_what_has_been_read() -> None:
+    stage = ran(
+        "topic t log=4@3,6@5\n"
+        "consumer t-0 position=8\n"
+        "consumer t-0 name=far position=40 reset=earliest\n"
+        "poll t-0\n"
+        "expect read=8..9 error=NONE\n"
+        "expect consumer t-0 position=10 last-epoch=5 leader=1 leader-epoch=5\n"
+        "poll t-0 consumer=far\n"
+        "expect error=OFFSET_OUT_OF_RANGE read=none\n"
+        "expect consumer t-0 far position=0 last-epoch=-1\n"
+        "expect property consumer-reads-stay holds\n"
+    )
+    assert not failed(stage)
+
+
+def test_a_consumer_of_an_offline_partition_waits_for_a_leader() -> None:
+    stage = ran(
+        "topic t isr=1 leader=none log=4@3\n"
+        "consumer t-0\n"
+        "poll t-0\n"
+        "expect error=LEADER_NOT_AVAILABLE\n"
+        "expect consumer t-0 leader=none leader-epoch=-1 position=0\n"
+    )
+    assert not failed(stage)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("expect consumer t-0 color=red", "has no 'color'"),
+        ("expect consumer t-0 me position=1", "there is no consumer 'me'"),
+        ("expect consumer position=1", "cannot be read"),
+        ("refresh from=7", "there is no broker '7'"),
+        ("reset t-0 to=middle", "'middle' is not known here"),
+    ],
+)
+def test_a_wrong_line_about_a_consumer_is_refused(line: str, found: str) -> None:
+    with pytest.raises(PlayError, match=found):
+        parse(f"{TWO}topic t\n{line}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ("refresh", "let it poll first"),
+        ("reset t-0 to=latest", "poll it first"),
+        ("cut client 1\nproduce t-0", "the link between client and broker 1 is cut"),
+        ("crash 1\nexpire 1\ncrash 2\nproduce t-0", "broker 2 is down"),
+        ("crash 1\nexpire 1\ncrash 2\nexpire 2\nproduce t-0", "t-0 has no leader"),
+    ],
+)
+def test_what_a_client_cannot_do_now_is_said(lines: str, found: str) -> None:
+    with pytest.raises(PlayError, match=found):
+        ran(f"topic t log=4@3\n{lines}")
+
+
+FETCH = "topic t isr=1 log=4@3,6@5\nsend fetch from=2 "
+
+
+@pytest.mark.parametrize(
+    ("fields", "compared"),
+    [
+        ("version=11 offset=11 last-fetched-epoch=5", ("offset", "11", "at most 10")),
+        ("offset=11", ("offset", "11", "at most 10")),
+        ("offset=10 last-fetched-epoch=9", ("last epoch", "9", "5")),
+    ],
+)
+def test_a_fetch_that_the_log_cannot_place_is_out_of_range(
+    fields: str, compared: tuple[str, str, str]
+) -> None:
+    stage = ran(FETCH + fields)
+    (found,) = refused(stage)
+    assert found["error"] == "OFFSET_OUT_OF_RANGE"
+    (only,) = found["compared"]
+    assert (only["name"], only["requested"], only["held"]) == compared
+    assert "caught up" not in " ".join(str(e) for e in stage.events)
+
+
+@pytest.mark.parametrize(
+    ("fields", "parted"),
+    [
+        ("offset=11 last-fetched-epoch=5", (5, 10)),
+        ("offset=6 last-fetched-epoch=3", (3, 4)),
+        ("offset=4 last-fetched-epoch=4", (3, 4)),
+    ],
+)
+def test_a_fetch_with_an_epoch_that_the_log_knows_hears_where_the_logs_part(
+    fields: str, parted: tuple[int, int]
+) -> None:
+    stage = ran(FETCH + fields)
+    bodies = [getattr(e, "body", None) for e in stage.events]
+    (answer,) = {b for b in bodies if isinstance(b, FetchResponse)}
+    assert answer.diverging == parted
+    assert not refused(stage)
+
+
+def test_a_follower_that_is_out_of_range_goes_back_to_the_end_of_the_leaders_log() -> None:
+    stage = ran(
+        "topic t isr=1 leader=1 log=4@3\n"
+        "replica t-0 broker=2 log=9@3\n"
+        "send fetch from=2 offset=9\n"
+        "expect error=OFFSET_OUT_OF_RANGE\n"
+        "expect replica 2 t-0 end=4\n"
+    )
+    assert not failed(stage)
+
+
+SECOND = (
+    "topic t isr=1 log=10@5 recovery=recovering\n"
+    "replica t-0 broker=2 log=4@5\n"
+    "crash 1\n"
+    "expire 1\n"
+    "elect t-0 unclean=yes\n"
+    "expect t-0 leader=2 isr=2 recovery=recovering\n"
+    "expect verdict=loss\n"
+)
+
+
+def test_a_second_unclean_election_is_one_too() -> None:
+    """It writes no recovery state, since that stands already; nothing was promised all the same."""
+    stage = ran(SECOND)
+    assert not failed(stage)
+    assert [e.unclean for e in stage.events if isinstance(e, LeaderElected)] == [False, True]
+    assert not breaks_promise(stage)
+
+
+@pytest.mark.parametrize(("release", "leader"), [("3.2", -1), ("3.8", -1), ("3.9", 2)])
+def test_unclean_election_by_configuration_came_with_3_9(release: str, leader: int) -> None:
+    stage = ran("topic t isr=1 log=10@5 unclean-leader-election=yes\ncrash 1\nexpire 1\n", release)
+    (state,) = stage.cluster.controller.partitions
+    assert state.leader == leader
+    assert not breaks_promise(stage)
+
+
+def test_with_the_configuration_a_member_of_the_isr_still_comes_first() -> None:
+    text = (
+        "topic t replicas=3,1,2 isr=1,2 log=10@5 unclean-leader-election=yes\ncrash 1\nexpire 1\n"
+    )
+    stage = ran("broker 3\n" + text, "3.9")
+    (state,) = stage.cluster.controller.partitions
+    assert (state.leader, state.isr, state.recovery) == (2, (2,), 0)
+
+
+def test_an_unfenced_broker_takes_over_a_leaderless_partition_uncleanly() -> None:
+    stage = ran(
+        "topic t isr=1 log=10@5 unclean-leader-election=yes\n"
+        "crash 2\nexpire 2\ncrash 1\nexpire 1\n"
+        "expect t-0 leader=none isr=1\n"
+        "start 2\nunfence 2\n"
+        "expect t-0 leader=2 isr=2 recovery=recovering\n",
+        "3.9",
+    )
+    assert not [e for e in stage.expectations if e.status == "failed"]
+    (state,) = stage.cluster.controller.partitions
+    assert (state.leader, state.recovery) == (2, 1)
