@@ -13,6 +13,7 @@ from .canvas import Box, Canvas, safe
 from .columns import MessageRow, Rows
 from .measure import height_of, width_of
 from .panel import Panel
+from .strokes import draw_stroke
 
 ARROWS_MAX = 12
 _RANKS = ("alter-partition", "alter-partition-reply", "elect-leaders", "fetch", "fetch-reply")
@@ -35,12 +36,15 @@ class Flight(NamedTuple):
         return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
 
 
-def shown(rows: Rows) -> list[MessageRow]:
+def shown(rows: Rows, partition: str = "") -> list[MessageRow]:
     """The messages that get an arrow, most telling first; equal ones share one arrow.
 
     Those that arrived at once and were not refused have none: hover cards and tables list them.
+    With `partition`, those about others have none either.
     """
     kept = [m for m in rows.messages if m.is_telling]
+    if partition:
+        kept = [m for m in kept if m.partition in ("", partition)]
     groups: dict[tuple[object, ...], list[MessageRow]] = {}
     for m in kept:
         key = (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
@@ -61,7 +65,7 @@ def _rank(message: MessageRow) -> tuple[bool, int, int]:
 
 def loudness(rows: Rows, partition: str) -> str:
     """How much has to be said below the controller's line: silent, messages or refusals."""
-    here = (m for m in shown(rows) if m.partition in ("", partition))
+    here = shown(rows, partition)
     found = [m for m in here if "controller" in (m.sender, m.receiver)]
     if any(m.fate == "refused" and m.receiver == "controller" for m in found):
         return "refusals"
@@ -76,7 +80,8 @@ def reserve(panel: Panel) -> None:
 
 
 def _flights(panel: Panel) -> list[Flight]:
-    return [f for m in shown(panel.rows) if (f := _flight(panel, m)) is not None]
+    here = shown(panel.rows, panel.partition)
+    return [f for m in here if (f := _flight(panel, m)) is not None]
 
 
 def draw_messages(panel: Panel) -> None:
@@ -87,10 +92,29 @@ def draw_messages(panel: Panel) -> None:
     for flight in flights:
         if flight.message.fate == "refused":
             draw_callout(panel.canvas, flight.message, flight.x1, flight.y1)
+    for bundle in _bundles(flights):
+        _label(panel, bundle)
     for flight in flights:
-        _label(panel, flight)
         if flight.message.fate == "delivered" and flight.message.outcome:
             draw_outcome(panel.canvas, flight.message, flight.x1, flight.y1)
+
+
+def _bundles(flights: list[Flight]) -> Iterator[Flight]:
+    """One flight for all that go the same way at the same time: it says how many they are."""
+    groups: dict[tuple[object, ...], list[Flight]] = {}
+    for flight in flights:
+        m = flight.message
+        to_controller = m.receiver == "controller"
+        end = (to_controller, m.receiver if to_controller else m.sender)
+        key = (m.kind, m.label, end, m.x_sent, m.x_arrived, m.fate)
+        groups.setdefault(key, []).append(flight)
+    for first, *others in groups.values():
+        if others:
+            where = "from" if first.message.receiver == "controller" else "to"
+            label = f"{first.message.label} {where} {len(others) + 1} brokers"
+            yield first._replace(message=replace(first.message, label=label))
+        else:
+            yield first
 
 
 def _flight(panel: Panel, message: MessageRow) -> Flight | None:
@@ -104,34 +128,14 @@ def _flight(panel: Panel, message: MessageRow) -> Flight | None:
     toward = 1 if end > start else -1
     y0 = start + toward * (half if message.sender in panel.lanes.brokers else 0)
     y1 = end - toward * (half if message.receiver in panel.lanes.brokers else 3)
-    return Flight(message, message.x_sent, y0, x1, y1)
+    flight = Flight(message, message.x_sent, y0, x1, y1)
+    # What was sent before the first moment shown comes in over the edge.
+    return flight._replace(x0=0, y0=flight.y(0) if x1 else y0) if flight.x0 < 0 else flight
 
 
 def _arrow(canvas: Canvas, flight: Flight) -> None:
-    color = _color(canvas, flight.message)
-    dash = {"in flight": "dash", "dropped": "dot"}.get(flight.message.fate, "solid")
     ends = (flight.x0, flight.y0, flight.x1, flight.y1)
-    canvas.line(*ends, color, width=2, dash=dash)
-    _tail(canvas, flight, color)
-    if flight.message.fate == "dropped":
-        canvas.text(
-            flight.x1, flight.y1, "✕", color, anchor="center", size=canvas.sizes.text, bold=True
-        )
-    elif flight.message.fate != "in flight":
-        canvas.head(*ends, color)
-
-
-def _tail(canvas: Canvas, flight: Flight, color: str) -> None:
-    """A dot; a hollow diamond if the process that sent it was gone when it arrived."""
-    r, wide = 4.5, canvas.at(canvas.px(0) + 4.5)
-    x, y = flight.x0, flight.y0
-    if flight.message.previous_incarnation:
-        corners = [(x - wide, y), (x, y - r), (x + wide, y), (x, y + r)]
-        points = "L".join(f"{a:.4f},{b:.1f}" for a, b in corners)
-        canvas.path(f"M{points}Z", color, fill=canvas.theme.box, width=1.5)
-    else:
-        edge = {"color": color, "width": 1}
-        canvas.rect(x - wide, x + wide, y - r, y + r, color, type="circle", line=edge)
+    draw_stroke(canvas, flight.message, ends, _color(canvas, flight.message))
 
 
 def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:

@@ -2,43 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .canvas import Canvas, safe
+from .canvas import Box, Canvas, safe
 from .cards import folded
-from .columns import MomentRow, Rows
-from .measure import LINE_HEIGHT, wrapped
+from .columns import Meta, MomentRow, Rows
+from .measure import LINE_HEIGHT, width_of, wrapped
 
 LINES_MAX, ROWS_MAX, SENTENCES_MAX = 3, 3, 7
+ROOM_MAX = 90
+"""Pixels that a label may take where not all of them find room."""
+EVERY = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""Which of the numbers are written: all, every second ..."""
 
 
-class Labels(NamedTuple):
-    """`texts` by x, wrapped; neighbours stand on `rows` alternating rows of `lines` lines."""
+class Label(NamedTuple):
+    """What happened at `x`, wrapped, on a row below the numbers; `row` counts downwards."""
 
-    texts: dict[int, str]
-    rows: int
-    lines: int
+    x: int
+    text: str
+    row: int
 
 
-def labels(canvas: Canvas, moments: tuple[MomentRow, ...]) -> Labels:
-    """As few rows as let every label stand free of its neighbours.
+def labels(canvas: Canvas, moments: Sequence[MomentRow]) -> list[Label]:
+    """On as few rows as let every label stand free of its neighbours, whole if possible.
 
-    With the most rows, labels that still don't fit are left out; the hover card has them.
+    Where even the most rows don't do, labels are left out; the hover card has them.
     """
-    wanted = {m.x: m.label for m in moments if m.x and m.label}
-    for rows in range(1, ROWS_MAX + 1):
-        room = canvas.unit * rows - 8
-        found = {x: _wrapped(label, room, canvas.sizes.small) for x, label in wanted.items()}
-        fitting = {x: text for x, text in found.items() if text}
-        if len(fitting) == len(wanted) or rows == ROWS_MAX:
-            break
-    lines = max((text.count("<br>") + 1 for text in fitting.values()), default=0)
-    return Labels({x: safe_lines(t) for x, t in fitting.items()}, rows, lines)
+    wanted = [(m.x, m.label) for m in moments if m.line and m.label]
+    for shortened in (False, True):
+        for rows in range(1, ROWS_MAX + 1):
+            most = canvas.unit * rows - 8
+            rooms = [min(most, _to_the_edge(canvas, x)) for x, _ in wanted]
+            found = [
+                _wrapped(text, room, canvas.sizes.small, shortened)
+                for (_, text), room in zip(wanted, rooms, strict=True)
+            ]
+            if all(found):
+                places = enumerate(zip(wanted, found, strict=True))
+                return [Label(x, text or "", n % rows) for n, ((x, _), text) in places]
+    return list(_as_many_as_fit(canvas, wanted))
 
 
-def _wrapped(label: str, room: float, size: float) -> str | None:
-    """All of a label on two lines, or its first half, or all of it on as many as are allowed."""
-    tries = [wrapped(text, room, size) for text in (label, label.split(", ")[0])]
+def _as_many_as_fit(canvas: Canvas, wanted: list[tuple[int, str]]) -> Iterator[Label]:
+    """From the left, each on the first row where there is room beside what stands there."""
+    size = canvas.sizes.small
+    ends = [canvas.px(0) - ROOM_MAX / 2] * ROWS_MAX
+    for x, text in wanted:
+        for row, end in enumerate(ends):
+            room = min(2 * (canvas.px(x) - end - 4), _to_the_edge(canvas, x), ROOM_MAX)
+            found = _wrapped(text, room, size, shortened=True)
+            if found is not None and found.count("<br>") < 2:
+                ends[row] = canvas.px(x) + width_of(found, size) / 2
+                yield Label(x, found, row)
+                break
+
+
+def _to_the_edge(canvas: Canvas, x: int) -> float:
+    """How wide words in the middle of which `x` is may be on this sheet."""
+    return 2 * (canvas.width - 4 - canvas.px(x))
+
+
+def _wrapped(label: str, room: float, size: float, shortened: bool) -> str | None:
+    """All of a label on two lines, or on as many as are allowed; `shortened`, its first half."""
+    texts = (label, label.split(", ")[0]) if shortened else (label,)
+    tries = [wrapped(text, room, size) for text in texts]
     short = (t for t in tries if t is not None and t.count("<br>") < 2)
     long = (t for t in tries if t is not None and t.count("<br>") < LINES_MAX)
     return next(short, None) or next(long, None)
@@ -52,28 +81,53 @@ def safe_lines(text: str) -> str:
 def draw_axis(canvas: Canvas, rows: Rows, top: float) -> float:
     """Numbers and labels from `top` on; returns where they end."""
     size, theme = canvas.sizes.small, canvas.theme
-    for x in range(canvas.end + 1):
-        canvas.text(x, top, str(x), anchor="center", bold=True, layer="axis")
+    draw_numbers(canvas, rows.meta, top)
     found = labels(canvas, rows.moments)
     first = top + canvas.sizes.text * 0.75
-    height = found.lines * size * LINE_HEIGHT + 5
-    for place, (x, text) in enumerate(sorted(found.texts.items())):
-        row = place % found.rows
+    lines = max((label.text.count("<br>") + 1 for label in found), default=0)
+    height = lines * size * LINE_HEIGHT + 5
+    for x, text, row in found:
         y = first + row * height
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
         middle = y + (text.count("<br>") + 1) * size * LINE_HEIGHT / 2
+        text = safe_lines(text)
         canvas.text(x, middle, text, theme.muted, size=size, anchor="center", layer="axis")
     _cards(canvas, rows, top)
-    return first + found.rows * height
+    return first + (1 + max((label.row for label in found), default=0)) * height
+
+
+def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
+    """The play's own numbers of the moments; where there is no room for all, every fifth or so.
+
+    Folded columns come first: without their numbers the others could not be counted on.
+    """
+    size = canvas.sizes.text
+    last = meta.number(meta.end)
+    wide = width_of(last, size, bold=True) + 5
+    every = next((n for n in EVERY if canvas.unit * n >= wide), EVERY[-1])
+    folded = [x for x, (a, b) in enumerate(meta.columns) if a < b]
+    singly = [x for x in range(canvas.end + 1) if x not in folded]
+    taken: list[Box] = []
+    for x in [*folded, *(x for x in singly if int(meta.number(x)) % every == 0)]:
+        text = meta.number(x)
+        box = canvas.box_of(x, y, text, size, "center", bold=True)
+        roomy = Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)
+        if box.x1 < canvas.width and not any(roomy.overlaps(other) for other in taken):
+            taken.append(box)
+            canvas.text(x, y, text, anchor="center", bold=True, layer="axis")
 
 
 def _cards(canvas: Canvas, rows: Rows, y: float) -> None:
+    told: dict[int, list[str]] = {}
+    for event in rows.events:
+        if event.kind not in _SMALL_TALK:
+            told.setdefault(event.x, []).append(event.text)
     for moment in rows.moments:
-        sentences = [e.text for e in rows.events if e.x == moment.x and e.kind not in _SMALL_TALK]
+        sentences = told.get(moment.x, [])
         left = len(sentences) - SENTENCES_MAX
         more = [f"... and {left} more"] if left > 0 else []
-        heading = f"{moment.x} · {moment.text or moment.label}"
+        heading = f"{rows.meta.number(moment.x)} · {moment.text or moment.label}"
         canvas.card(moment.x, y, folded([heading, *sentences[:SENTENCES_MAX], *more]))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from itertools import pairwise
 
+from . import roles, signs
 from .canvas import Box, Canvas, safe
 from .columns import SpanRow
-from .measure import first_fit, wrapped
+from .measure import first_fit, width_of, wrapped
 from .panel import Panel
 
-_PAD = 8
+_PAD, _SIGN = 8, 14
 
 
 def draw_brokers(panel: Panel) -> None:
@@ -19,7 +21,7 @@ def draw_brokers(panel: Panel) -> None:
         for span in panel.spans(lane, "uptime"):
             _uptime(panel, span)
         for span in panel.spans(lane, "role"):
-            _ROLES[span.value](panel.canvas, span, panel.lanes.band(lane))
+            _role(panel, span)
         for span in panel.spans(lane, "fenced"):
             _fenced(panel, span)
         for span in panel.spans(lane, "role"):
@@ -28,6 +30,7 @@ def draw_brokers(panel: Panel) -> None:
             _shutting_down(panel, span)
         for span in panel.spans(lane, "down"):
             _down(panel, span)
+        _gates(panel, lane)
 
 
 def _name(panel: Panel, lane: str) -> None:
@@ -55,46 +58,20 @@ def _uptime(panel: Panel, span: SpanRow) -> None:
 # --- roles --------------------------------------------------------------------------------------
 
 
-def _leader(canvas: Canvas, span: SpanRow, y: float) -> None:
-    theme, half = canvas.theme, canvas.sizes.band / 2
-    recovering = "recovering" in span.flags
-    edge = {"color": theme.refused if recovering else theme.band_edge, "width": 1.5}
-    line = {**edge, "dash": "dot"} if recovering else edge
-    canvas.rect(span.x0, span.x1, y - half, y + half, theme.leader, line=line)
+def _role(panel: Panel, span: SpanRow) -> None:
+    """The band in pieces: half as high while the broker shuts down."""
+    canvas, y = panel.canvas, panel.lanes.band(span.lane)
+    full = canvas.sizes.band / 2 * roles.HEIGHTS[span.value]
+    for x0, x1, leaving in _pieces(span, list(panel.spans(span.lane, "shutting down"))):
+        half = full / 2 if leaving else full
+        roles.DRAWN[span.value](canvas, roles.Band(x0, x1, y - half, y + half, span.flags))
 
 
-def _member(canvas: Canvas, span: SpanRow, y: float) -> None:
-    theme, half = canvas.theme, canvas.sizes.band / 2 - 3
-    edge = {"color": theme.member_edge, "width": 1.5}
-    canvas.rect(span.x0, span.x1, y - half, y + half, theme.member, line=edge)
-
-
-def _proposed(canvas: Canvas, span: SpanRow, y: float) -> None:
-    theme, half = canvas.theme, canvas.sizes.band / 2 - 3
-    edge = {"color": theme.member_edge, "width": 1.5, "dash": "dash"}
-    canvas.hatch(span.x0, span.x1, y - half, y + half, theme.member_edge)
-    canvas.rect(span.x0, span.x1, y - half, y + half, "rgba(0,0,0,0)", line=edge)
-
-
-def _out(canvas: Canvas, span: SpanRow, y: float) -> None:
-    canvas.line(span.x0, y, span.x1, y, canvas.theme.line, width=3)
-
-
-def _believes(canvas: Canvas, span: SpanRow, y: float) -> None:
-    """It leads in its own eyes only: the leader's shape, hollow."""
-    theme, half = canvas.theme, canvas.sizes.band / 2
-    edge = {"color": theme.band_edge, "width": 1.5, "dash": "dash"}
-    canvas.rect(span.x0, span.x1, y - half, y + half, theme.box, line=edge)
-
-
-_ROLES: dict[str, Callable[[Canvas, SpanRow, float], None]] = {
-    "leader": _leader,
-    "elected": _believes,
-    "believes": _believes,
-    "in ISR": _member,
-    "proposed": _proposed,
-    "out": _out,
-}
+def _pieces(span: SpanRow, leaving: list[SpanRow]) -> Iterator[tuple[int, int, bool]]:
+    cuts = {x for other in leaving for x in (other.x0, other.x1) if span.x0 < x < span.x1}
+    ends = sorted({span.x0, span.x1, *cuts})
+    for x0, x1 in pairwise(ends):
+        yield x0, x1, any(other.x0 <= x0 < other.x1 for other in leaving)
 
 
 def _say_role(panel: Panel, span: SpanRow) -> None:
@@ -111,7 +88,7 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     if not text:
         return
     at = canvas.at(canvas.px(span.x0) + _PAD)
-    if span.value == "proposed" or _is_hatched(panel, span):
+    if span.value == "proposed" or _is_hatched(panel, span) or _is_leaving(panel, span):
         box = canvas.box_of(at, y, text, size)
         left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
         canvas.rect(left, right, y - 8, y + 8, fill)
@@ -122,14 +99,23 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | N
     """(texts from long to short, their colour, what they stand on); None for a thin line."""
     theme = canvas.theme
     if span.value == "leader":
-        return [f"★ {span.text}", "★ leader", "★"], theme.leader_text, theme.leader
+        texts = [f"★ {span.text}", "★ leader", "★"]
+        if "recovering" in span.flags:
+            texts = ["★ leader · R recovering", "★ R recovering", "★ R", "R"]
+        return texts, theme.leader_text, theme.leader
     if span.value in ("elected", "believes"):
         return [f"☆ {span.text}", f"☆ {span.value}", "☆"], theme.text, theme.box
     if span.value == "in ISR":
-        return [span.text, "in ISR", "ISR"], theme.member_text, theme.member
+        hollow = "log empty" in span.flags
+        color, fill = (theme.text, theme.box) if hollow else (theme.member_text, theme.member)
+        return [span.text, "in ISR", "ISR"], color, fill
     if span.value == "proposed":
         return [span.text, "proposed"], theme.text, theme.tile
     return None
+
+
+def _is_leaving(panel: Panel, span: SpanRow) -> bool:
+    return any(f.x0 <= span.x0 < f.x1 for f in panel.spans(span.lane, "shutting down"))
 
 
 def _is_hatched(panel: Panel, span: SpanRow) -> bool:
@@ -142,28 +128,43 @@ def _is_hatched(panel: Panel, span: SpanRow) -> bool:
 def _fenced(panel: Panel, span: SpanRow) -> None:
     canvas, y = panel.canvas, panel.lanes.band(span.lane)
     half = canvas.sizes.band / 2
-    canvas.hatch(span.x0, span.x1, y - half, y + half, canvas.theme.hatch)
+    signs.cross_hatch(canvas, span.x0, span.x1, y - half, y + half, canvas.theme.hatch)
     canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
-    if span.x1 < canvas.end:
-        # The gate that opens when the controller unfences it.
-        canvas.line(span.x1, y - half, span.x1, y + half, canvas.theme.hatch, width=1.5)
-    _below(panel, span, "fenced")
+    px, low = _below(panel, span, "fenced")
+    signs.no_entry(canvas, px, low, canvas.theme.muted, canvas.theme.tile)
+
+
+def _gates(panel: Panel, lane: str) -> None:
+    """Where a fence ends because the controller let the broker in again."""
+    canvas, y, half = panel.canvas, panel.lanes.band(lane), panel.canvas.sizes.band / 2
+    for span in panel.rows.gates(lane):
+        signs.gate(canvas, span.x1, y - half, y + half, canvas.theme.tile_edge)
 
 
 def _shutting_down(panel: Panel, span: SpanRow) -> None:
-    """A grey bar along the tile's lower edge."""
-    canvas, bottom = panel.canvas, panel.lanes.brokers[span.lane][1]
-    canvas.rect(span.x0, span.x1, bottom - 3, bottom, canvas.theme.hatch)
-    _below(panel, span, "◐ shutting down", "◐")
+    """The sign, and words; that the band is lower says the same."""
+    px, y = _below(panel, span, "shutting down", "shuts down", early=True)
+    signs.power(panel.canvas, px, y, panel.canvas.theme.muted)
 
 
-def _below(panel: Panel, span: SpanRow, *candidates: str) -> None:
-    """Words on the tile's bottom line, in the middle of the span."""
+def _below(
+    panel: Panel, span: SpanRow, *candidates: str, early: bool = False
+) -> tuple[float, float]:
+    """Words on the tile's bottom line, in the middle of the span or at its beginning, and room for
+    a sign before them; returns the sign's place in pixels.
+    """
     canvas, size = panel.canvas, panel.canvas.sizes.small
-    text = first_fit(candidates, (span.x1 - span.x0) * canvas.unit + 6, size)
+    room = (span.x1 - span.x0) * canvas.unit + 6 - _SIGN
+    text = first_fit(candidates, room, size)
+    y, middle = bottom_line(panel, span.lane), (canvas.px(span.x0) + canvas.px(span.x1)) / 2
+    wide = width_of(text, size) if text else 0
+    left = middle - (wide + (_SIGN if text else 0)) / 2
+    if early:
+        left = min(left, canvas.px(span.x0) + _PAD)
     if text:
-        x, y = (span.x0 + span.x1) / 2, bottom_line(panel, span.lane)
-        canvas.text(x, y, text, canvas.theme.muted, size=size, anchor="center")
+        canvas.text(canvas.at(left + _SIGN), y, text, canvas.theme.muted, size=size)
+    canvas.take(Box(left, y - 6, left + _SIGN, y + 6))
+    return left + 5, y
 
 
 def bottom_line(panel: Panel, lane: str) -> float:
@@ -171,7 +172,7 @@ def bottom_line(panel: Panel, lane: str) -> float:
     return panel.lanes.brokers[lane][1] - panel.canvas.sizes.small * 0.8
 
 
-_GAPS = {"disk replaced": "⌀ ", "tail lost": "⌀ "}
+GAPS = {"disk replaced": "⌀ ", "tail lost": "⌀ "}
 
 
 def _down(panel: Panel, span: SpanRow) -> None:
@@ -179,7 +180,7 @@ def _down(panel: Panel, span: SpanRow) -> None:
     canvas, size = panel.canvas, panel.canvas.sizes.small
     theme, y = canvas.theme, panel.lanes.band(span.lane)
     room = (span.x1 - span.x0) * canvas.unit - 18 - _PAD
-    full = f"{_GAPS.get(span.value, '')}{span.text}"
+    full = f"{GAPS.get(span.value, '')}{span.text}"
     text = first_fit([full], room, size) or wrapped(full, room, size) or ""
     if text and text.count("<br>") < 3:
         canvas.text(canvas.at(canvas.px(span.x0) + 18), y, text, theme.muted, size=size)

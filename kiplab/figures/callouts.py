@@ -28,7 +28,8 @@ def draw_callout(canvas: Canvas, message: MessageRow, x: float, y: float) -> Non
     )
     for text, soft in tries:
         for box in _places(canvas, text, x, y):
-            if canvas.is_free(box, ignoring_soft=soft):
+            within = box.x1 <= canvas.px(canvas.end) + 2
+            if within and canvas.is_free(box, ignoring_soft=soft):
                 _box(canvas, text, box)
                 return
     canvas.text(x, y, "⊘", canvas.theme.refused, anchor="center", bold=True, size=14)

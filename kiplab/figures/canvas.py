@@ -10,6 +10,7 @@ import html
 from math import atan2, cos, sin
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .columns import Columns
 from .measure import height_of, width_of
 from .theme import FONT, Sizes, Theme
 
@@ -46,11 +47,17 @@ def safe(text: str) -> str:
 
 
 class Canvas:
-    """Collects a drawing `width` pixels wide whose plot shows moments 0 to `end`."""
+    """Collects a drawing `width` pixels wide whose plot shows moments 0 to `end`.
 
-    def __init__(self, width: int, end: int, theme: Theme, sizes: Sizes) -> None:
+    In the picture of a view, `columns` are those of its rows, and x counts them.
+    """
+
+    def __init__(
+        self, width: int, end: int, theme: Theme, sizes: Sizes, columns: Columns = ()
+    ) -> None:
         self.width = width
         self.end = end
+        self.columns = columns
         self.theme = theme
         self.sizes = sizes
         self.unit = (width - sizes.left - sizes.right) / end
@@ -172,8 +179,12 @@ class Canvas:
 
     def figure(self, height: float, label: str) -> go.Figure:
         """Everything drawn, as a plotly figure; `label` says in a sentence what it shows."""
-        import plotly.graph_objects as go
+        from .shown import Picture
 
+        return Picture(self.drawing(height, label))
+
+    def drawing(self, height: float, label: str) -> dict[str, Any]:
+        """The figure as a plain dict, which plotly has not looked at yet."""
         hidden = {"visible": False, "fixedrange": True}
         layout = {
             "template": "none",
@@ -198,9 +209,16 @@ class Canvas:
             # A notebook offers cameras and lassos that lead nowhere in this picture.
             "modebar": {"remove": ["toImage", "lasso", "select", "zoom", "pan", "resetScale"]},
             "showlegend": False,
-            "meta": {"description": label, "end": self.end},
+            "meta": self._meta(label),
         }
-        return go.Figure({"data": self._traces(), "layout": layout})
+        return {"data": self._traces(), "layout": layout}
+
+    def _meta(self, label: str) -> dict[str, Any]:
+        """What `move_cursor` and the player need to know of the axis."""
+        meta: dict[str, Any] = {"description": label, "end": self.end}
+        if self.columns:
+            meta["columns"] = [list(column) for column in self.columns]
+        return meta
 
     def _traces(self) -> list[dict[str, Any]]:
         common = {"type": "scatter", "cliponaxis": False}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from .arrows import shown
 from .canvas import safe
@@ -18,30 +18,40 @@ def draw_cards(panel: Panel) -> None:
     for track in STRIPS:
         y0, y1 = panel.lanes.strips[track]
         for span in panel.spans("partition", track):
-            _span(panel, span, (y0 + y1) / 2, f"{track} of {panel.partition}: {span.text}")
+            said = f"{track} of {panel.partition}: {span.text}"
+            _span(panel, span, (y0 + y1) / 2, said, "decided by the controller")
     _ticks(panel)
     for lane in panel.lanes.brokers:
         _broker(panel, lane)
     y0, y1 = panel.lanes.records
     for span in panel.spans("records", "state"):
         _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
-    for message in shown(panel.rows):
+    for message in shown(panel.rows, panel.partition):
         _message(panel, message)
 
 
-def card_of(message: MessageRow) -> list[str]:
-    """The lines of a message's card: the first is its heading."""
+def card_of(message: MessageRow, number: Callable[[int], str] = str) -> list[str]:
+    """The lines of a message's card: the first is its heading. `number` names a moment.
+
+    What it carries, what the receiver held, the check that failed, its clause, the log of Kafka.
+    """
     sender = message.sender
     if message.sent_by >= 0:
         sender += f" (epoch {message.sent_by})"
-    lines = [f"{sender} → {message.receiver}", message.detail]
-    arrived = "" if message.x_arrived is None else f", {message.fate} at {message.x_arrived}"
-    lines.append(f"sent at {message.x_sent}{arrived or ', still in flight'}")
+    lines = [f"{sender} → {message.receiver}", *(message.fields or (message.detail,))]
+    when = "still in flight"
+    if message.x_arrived is not None:
+        when = f"{message.fate} at {number(message.x_arrived)}"
+    lines.append(f"sent at {number(message.x_sent)}, {when}")
+    if message.duplicate:
+        lines.append("a copy, sent again")
     if message.previous_incarnation:
         lines.append("the process that sent it is gone")
+    lines += message.held
     if message.error:
-        lines += [f"⊘ {message.error}", *message.compared, message.clause]
-    return [line for line in (*lines, message.outcome) if line]
+        lines += [f"⊘ {message.error}", *message.compared]
+        lines += [f"first check that fails: {message.guard}"] if message.guard else []
+    return [line for line in (*lines, message.clause, message.outcome, *message.log) if line]
 
 
 def folded(lines: Iterable[str]) -> str:
@@ -61,7 +71,7 @@ def folded(lines: Iterable[str]) -> str:
 
 def _span(panel: Panel, span: SpanRow, y: float, *lines: str) -> None:
     """One point per moment, so that the card is found anywhere on the span."""
-    card = folded([*lines, f"from {span.x0} to {span.x1}"])
+    card = folded([*lines, *_lasting(panel, span)])
     for x in range(span.x0, span.x1):
         panel.canvas.card(x + 0.5, y, card)
 
@@ -76,16 +86,51 @@ def _ticks(panel: Panel) -> None:
 
 def _broker(panel: Panel, lane: str) -> None:
     """Per moment: who the broker is, what it is to the partition, what its log holds."""
-    y = panel.lanes.band(lane)
-    for x in range(panel.rows.meta.end):
-        lines = [
-            span.text
-            for track in ("uptime", "down", "fenced", "shutting down", "role", "log")
-            for span in panel.spans(lane, track)
-            if span.x0 <= x < span.x1
-        ]
-        marks = [m.text for m in panel.rows.marks if (m.lane, m.x) == (lane, x)]
-        panel.canvas.card(x + 0.5, y, folded([f"{lane}, at {x}", *lines, *marks]))
+    y, end = panel.lanes.band(lane), panel.rows.meta.end
+    said: list[list[str]] = [[] for _ in range(end)]
+    for track in ("uptime", "down", "fenced", "shutting down", "role", "log"):
+        for span in panel.spans(lane, track):
+            lines = list(_standing(panel, span))
+            for x in range(span.x0, span.x1):
+                said[x] += lines
+    for mark in panel.rows.marks:
+        if mark.lane == lane and panel.is_shown(mark.partition):
+            said[mark.x].append(mark.text)
+    for x, lines in enumerate(said):
+        heading = f"{lane}, at {panel.rows.meta.number(x)}"
+        panel.canvas.card(x + 0.5, y, folded([heading, *lines]))
+
+
+def _standing(panel: Panel, span: SpanRow) -> Iterator[str]:
+    """A state in words, since when, why, and who decided it."""
+    if span.track == "log":
+        yield span.text
+        return
+    since, *cause = _lasting(panel, span)
+    yield f"{span.text}: {since}"
+    by = _DECIDES.get(span.value) or _DECIDES.get(span.track)
+    why = ", ".join((*cause, *([f"decided by {by}"] if by else [])))
+    if why:
+        yield why
+
+
+_DECIDES = {
+    "proposed": "nobody yet: its leader has asked",
+    "believes": "nobody: it has not heard of its successor",
+    "role": "the controller",
+    "uptime": "the controller",
+    "fenced": "the controller",
+    "shutting down": "the broker, the controller agrees",
+}
+
+
+def _lasting(panel: Panel, span: SpanRow) -> Iterator[str]:
+    """``from 4 to 5``, and what the play did at 4."""
+    meta, moments = panel.rows.meta, panel.rows.moments
+    yield f"from {meta.number(span.x0)} to {meta.number(span.x1)}"
+    # There is a moment for every x, in order.
+    if span.x0 < len(moments) and moments[span.x0].text:
+        yield f"since {moments[span.x0].text}"
 
 
 def _message(panel: Panel, message: MessageRow) -> None:
@@ -93,7 +138,7 @@ def _message(panel: Panel, message: MessageRow) -> None:
     if ends[0] is None or ends[1] is None or not panel.is_shown(message.partition):
         return
     x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
-    card = folded(card_of(message))
+    card = folded(card_of(message, panel.rows.meta.number))
     for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
         x = message.x_sent + (x1 - message.x_sent) * share
         panel.canvas.card(x, ends[0] + (ends[1] - ends[0]) * share, card)

@@ -7,7 +7,21 @@ shows at x = k, and a run of n such lines ends at x = n + 1. A lane is ``"partit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import msgspec
+
+Columns = tuple[tuple[int, int], ...]
+"""The first and the last of the moments that stand in each column."""
+
+
+def place(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
+    """The x of a moment on an axis of these columns that ends at `end`; none count moments."""
+    if not columns:
+        return min(max(moment, -1), end)
+    found = (x for x, (_, last) in enumerate(columns) if moment <= last)
+    return next(found, end) if moment >= columns[0][0] else -1
 
 
 class MomentRow(msgspec.Struct, frozen=True):
@@ -33,8 +47,8 @@ class SpanRow(msgspec.Struct, frozen=True):
     | | log | log end offset |
     | records | state | safe, at risk, lost, offline |
 
-    `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed`` and
-    ``recovering`` (role), ``no leader`` (leader epoch).
+    `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``
+    and ``recovering`` (role), ``no leader`` (leader epoch).
     """
 
     lane: str
@@ -66,6 +80,8 @@ class MessageRow(msgspec.Struct, frozen=True):
     """A message. `x_arrived` is None while it is in flight; where it was dropped it is the x of
     that. `fate`: delivered, refused, dropped, in flight. `compared` are the failed comparison's
     sentences, `clause` the rule behind it. `sent_by` is the sender's broker epoch, -1 for none.
+    `fields` is what it carries and `held` what the receiver held when it arrived, a sentence each;
+    `log` the lines that it left in the logs of Kafka. `duplicate` marks a copy sent again.
     """
 
     name: str
@@ -85,6 +101,10 @@ class MessageRow(msgspec.Struct, frozen=True):
     compared: tuple[str, ...] = ()
     previous_incarnation: bool = False
     sent_by: int = -1
+    fields: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    duplicate: bool = False
 
     @property
     def is_telling(self) -> bool:
@@ -95,8 +115,8 @@ class MessageRow(msgspec.Struct, frozen=True):
 class MarkRow(msgspec.Struct, frozen=True):
     """Something that happened at one x, on a lane.
 
-    Kinds: crashed, stopped, caught up, truncated, destroyed, appended, not proposed, withdrawn,
-    unclean, lost, broken, not applicable, happened.
+    Kinds: crashed, stopped, caught up, truncated, destroyed, appended, polled, not proposed,
+    withdrawn, unclean, lost, broken, not applicable, happened.
     """
 
     x: int
@@ -107,7 +127,9 @@ class MarkRow(msgspec.Struct, frozen=True):
 
 
 class EventRow(msgspec.Struct, frozen=True):
-    """One event as a sentence. `step` counts moves from 1, `line` is the play's line."""
+    """One event as a sentence. `step` counts moves from 1, `line` is the play's line. `log` is what
+    an operator reads of it in the logs of Kafka, line by line.
+    """
 
     step: int
     x: int
@@ -116,6 +138,7 @@ class EventRow(msgspec.Struct, frozen=True):
     node: str
     partition: str
     text: str
+    log: str = ""
 
 
 class Meta(msgspec.Struct, frozen=True):
@@ -123,6 +146,7 @@ class Meta(msgspec.Struct, frozen=True):
 
     `name` is the play's, without a path; `end` is where the x axis ends.
     `guards` are the ids of the guards that act on the controller, `switched` the overrides.
+    `columns` is empty where x counts moments; in a view it says which of them stand at each x.
     """
 
     name: str
@@ -137,10 +161,33 @@ class Meta(msgspec.Struct, frozen=True):
     brokers: tuple[int, ...]
     partitions: tuple[str, ...]
     end: int
+    columns: Columns = ()
+
+    def own(self, x: int) -> tuple[int, int]:
+        """The play's own numbers of the moments at `x`, the first and the last of them."""
+        return self.columns[x] if self.columns and 0 <= x < len(self.columns) else (x, x)
+
+    def number(self, x: int) -> str:
+        """The same in words: ``34``, ``34–45``, ``before 34``."""  # noqa: RUF002
+        if x < 0:
+            return f"before {self.own(0)[0]}"
+        if self.columns and x >= len(self.columns):
+            return str(self.columns[-1][1] + 1 + x - len(self.columns))
+        first, last = self.own(x)
+        return str(first) if first == last else f"{first}–{last}"  # noqa: RUF001
+
+    def place(self, moment: int) -> int:
+        """The x at which a moment of the play stands: -1 before the first one shown, `end` after
+        the last.
+        """
+        return place(self.columns, self.end, moment)
 
 
-class Rows(msgspec.Struct, frozen=True):
-    """Everything that pictures, sentences and tables need of one run."""
+class Rows(msgspec.Struct, frozen=True, dict=True):
+    """Everything that pictures, sentences and tables need of one run.
+
+    It has a dict for what is worked out once and asked for a thousand times.
+    """
 
     meta: Meta
     moments: tuple[MomentRow, ...]
@@ -150,7 +197,15 @@ class Rows(msgspec.Struct, frozen=True):
     marks: tuple[MarkRow, ...]
     events: tuple[EventRow, ...]
 
-    @property
+    @cached_property
+    def tracks(self) -> dict[tuple[str, str], tuple[SpanRow, ...]]:
+        """The spans by lane and track."""
+        found: dict[tuple[str, str], list[SpanRow]] = {}
+        for span in self.spans:
+            found.setdefault((span.lane, span.track), []).append(span)
+        return {key: tuple(spans) for key, spans in found.items()}
+
+    @cached_property
     def busiest(self) -> str:
         """The partition that the run is about: the one with the most losses and refused or
         long-lived messages, then with the most events; empty if there is none.
@@ -161,6 +216,13 @@ class Rows(msgspec.Struct, frozen=True):
         return max(
             self.meta.partitions, key=lambda name: (told.count(name), all_.count(name)), default=""
         )
+
+    def gates(self, lane: str) -> tuple[SpanRow, ...]:
+        """The fences of a broker that ended because the controller unfenced it."""
+        standing = self.tracks.get(("controller", lane), ())
+        active = {span.x0 for span in standing if span.value == "active"}
+        fences = self.tracks.get((lane, "fenced"), ())
+        return tuple(span for span in fences if span.x1 in active)
 
 
 def broker_lane(id: int) -> str:

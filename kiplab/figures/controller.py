@@ -53,7 +53,8 @@ def draw_controller(panel: Panel) -> None:
     end = panel.rows.meta.end
     canvas.line(0, y, end, y, theme.line, width=1.5)
     canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
-    for x in dict.fromkeys(tick.x for tick in panel.rows.ticks):
+    here = (tick.x for tick in panel.rows.ticks if panel.is_shown(tick.partition))
+    for x in dict.fromkeys(here):
         canvas.line(x, y - 6, x, y + 6, theme.text, width=2)
         canvas.take(Box(canvas.px(x) - 2, y - 6, canvas.px(x) + 2, y + 6))
     for word in panel.ticks:

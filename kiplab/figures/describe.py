@@ -10,6 +10,9 @@ from .columns import MessageRow, Rows, SpanRow, broker_lane
 from .lanes import STRIPS
 from .words import plural
 
+LOG = "in the logs of Kafka"
+_ROUTINE = ("lifecycle", "registered")
+"""Kinds of events whose log lines the sentences leave to the table."""
 _UNSPOKEN = ("sent", "delivered", "dropped", "became-follower", "registered")
 """Kinds of events left out of the sentences: something else says the same."""
 
@@ -47,8 +50,17 @@ def table(rows: Rows, partition: str | None = None) -> tuple[list[str], list[lis
         brokers = [_cell(rows, lane, moment.x, name) for lane in lanes]
         records = _at(rows, "records", "state", moment.x, name)
         line = str(moment.line or "")
-        body.append([str(moment.x), line, moment.label, *strips, *brokers, records])
-    return [*heads, *lanes, "committed records"], body
+        log = " | ".join(log_at(rows, moment.x))
+        body.append([str(moment.x), line, moment.label, *strips, *brokers, records, log])
+    return [*heads, *lanes, "committed records", LOG], body
+
+
+def log_at(rows: Rows, x: int, without: tuple[str, ...] = ()) -> list[str]:
+    """What operators read in the logs of Kafka at a moment, line by line; not what follows from
+    events of the kinds in `without`.
+    """
+    events = (e for e in rows.events if e.x == x and e.kind not in without)
+    return [line for e in events for line in e.log.split("\n") if line]
 
 
 def table_html(rows: Rows, partition: str | None = None) -> str:
@@ -72,6 +84,8 @@ def table_html(rows: Rows, partition: str | None = None) -> str:
 def table_text(rows: Rows, partition: str | None = None) -> str:
     """The table in aligned columns, for a terminal."""
     heads, body = table(rows, partition)
+    # Lines of logs are wider than all else together, and the sentences have them.
+    heads, body = heads[:-1], [line[:-1] for line in body]
     widths = [max(len(line[n]) for line in (heads, *body)) for n in range(len(heads))]
     rule = ["-" * width for width in widths]
     padded = (
@@ -110,6 +124,9 @@ def _told(rows: Rows, x: int) -> Iterator[str]:
     for event in rows.events:
         if event.x == x and event.kind not in _UNSPOKEN:
             yield event.text.rstrip(".")
+    for line in log_at(rows, x, _ROUTINE):
+        if "DEBUG" not in line:
+            yield f"in the {line.rstrip('.')}"
     for message in held:
         if message.x_sent == x:
             yield f"{message.sender} sends {message.detail} to {message.receiver}: it is on its way"

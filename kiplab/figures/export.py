@@ -7,14 +7,15 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import msgspec
 
 from .columns import EventRow, Rows
+from .compared import comparisons, differences_text
 from .describe import sentences, table_text
 from .page import named, page, picture, runs_of
-from .twin import first_difference
+from .view import ViewOptions
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,10 +42,11 @@ class Order(NamedTuple):
     include_plotlyjs: bool | str
     theme: str
     width: int | None
+    options: ViewOptions
 
     def drawn(self) -> go.Figure:
         """The figure given, or the one the runs make."""
-        return self.figure or picture(self.runs, self.theme, self.width)
+        return self.figure or picture(self.runs, self.theme, self.width, **self.options)
 
 
 def write(
@@ -55,26 +57,30 @@ def write(
     include_plotlyjs: bool | str = True,
     theme: str = "light",
     width: int | None = None,
+    **options: Unpack[ViewOptions],
 ) -> Path:
-    """Write a run, or two, to `path`, and return it.
+    """Write a run, or two to four of one play, to `path`, and return it.
 
     | ending | content |
     |---|---|
     | .html | a page: figure, summary, sentences, tables; `include_plotlyjs` as for `page` |
     | .svg .png | the picture; needs kaleido and a Chromium |
-    | .json | ``{"runs": [rows, ...], "first_difference": moment or null}`` |
+    | .json | ``{"runs": [rows, ...], "first_difference": moment or null, "comparisons": [...]}``:
+    every further run with the first, as `compared.Comparison` |
     | .csv | the events, one per line, the features in front |
-    | .txt | sentences and state table |
+    | .txt | sentences and state tables, and the differences in sentences |
 
-    `figure` is written in place of the one that the rows make. Raises ExportError for an ending
-    not listed here and for what the machine lacks, OSError for a path that cannot be written.
+    `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds` and
+    `between` are as for `timeline`, and about the picture only. Raises ExportError for an ending
+    not listed here and for what the machine lacks, OSError for a path that cannot be written,
+    ValueError for what a picture cannot show.
     """
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())
     if writer is None:
         known = " ".join(_WRITERS)
         raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {known}")
-    writer(Order(target, runs_of(rows), figure, include_plotlyjs, theme, width))
+    writer(Order(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
     return target
 
 
@@ -87,6 +93,7 @@ def _html(order: Order) -> None:
         include_plotlyjs=order.include_plotlyjs,
         theme=order.theme,
         width=order.width,
+        **order.options,
     )
     order.path.write_text(text, encoding="utf-8")
 
@@ -144,8 +151,11 @@ def _chromium() -> str:
 
 
 def _json(order: Order) -> None:
-    differs = first_difference(*order.runs) if len(order.runs) == 2 else None
-    content = msgspec.json.encode({"runs": order.runs, "first_difference": differs})
+    compared = comparisons(order.runs)
+    differs = min((c.first_difference for c in compared if c.first_difference), default=None)
+    content = msgspec.json.encode(
+        {"runs": order.runs, "first_difference": differs, "comparisons": compared}
+    )
     order.path.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
 
 
@@ -164,7 +174,20 @@ def _txt(order: Order) -> None:
         f"{name}\n{'=' * len(name)}\n\n" + "\n".join(sentences(run)) + "\n\n" + table_text(run)
         for name, run in named(order.runs)
     ]
+    parts += [
+        f"{title}\n{'=' * len(title)}\n\n" + "\n".join(told) + "\n"
+        for title, told in _differences(order.runs)
+    ]
     order.path.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
+    """(heading, sentences) for every run but the first."""
+    names = [name for name, _ in named(runs)]
+    return [
+        (f"{names[0]} against {name}", differences_text(runs[0], run))
+        for name, run in zip(names[1:], runs[1:], strict=True)
+    ]
 
 
 _WRITERS: dict[str, Callable[[Order], None]] = {

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from .columns import broker_lane
 from .theme import Sizes
 
+MANY_BROKERS = 5
 STRIPS = ("leader epoch", "partition epoch", "ISR")
 
 
@@ -59,6 +60,6 @@ def lanes(
     tiles = {}
     for id in brokers:
         tiles[broker_lane(id)] = (y, y + sizes.tile)
-        y += sizes.tile + 13
+        y += sizes.tile + (13 if len(brokers) < MANY_BROKERS else 8)
     y += 5
     return Lanes(top + sizes.title * 0.6, strips, rows, controller, tiles, (y, y + 18), y + 18)

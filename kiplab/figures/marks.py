@@ -10,6 +10,7 @@ from ..engine.events import CommittedLost, Event, Happened, NotApplicable, Prope
 from ..protocol import facts
 from ..protocol.guards import GUARDS
 from ..protocol.kraft.state import partition
+from ..protocol.replica.reading import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from .columns import MarkRow, broker_lane
 from .snapshots import Snapshot
 from .words import offsets, plural
@@ -63,6 +64,19 @@ def _not_proposed(event: facts.NotProposed) -> _Made:
     return broker_lane(event.node), "not proposed", text
 
 
+def _polled(event: facts.Polled) -> _Made:
+    if event.last < event.first:
+        return None
+    return broker_lane(event.node), "polled", f"{event.consumer} reads to {event.last}"
+
+
+def _not_read(event: facts.Refused) -> _Made:
+    """Clients' requests have no arrow that a refusal could be drawn on."""
+    if event.request not in (CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS):
+        return None
+    return broker_lane(event.node), "polled", event.error.name
+
+
 def _elected(event: facts.LeaderElected) -> _Made:
     if not event.unclean:
         return None
@@ -82,6 +96,8 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
         "appended",
         f"+{plural(e.last - e.first + 1, 'record')}",
     ),
+    facts.Polled: _polled,
+    facts.Refused: _not_read,
     facts.NotProposed: _not_proposed,
     facts.IsrReverted: lambda e: (broker_lane(e.node), "withdrawn", "withdraws its proposal"),
     facts.IsrStuck: lambda e: (broker_lane(e.node), "withdrawn", "waits with its proposal"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _PER_THOUSAND = {
     191: "'",
@@ -79,11 +80,20 @@ def _greedy(text: str, width: float, size: float) -> str | None:
     return "<br>".join(lines)
 
 
+def shortened(text: str, width: float, size: float, *, bold: bool = False) -> str:
+    """`text`, or as much of its beginning as fits on one line with an ellipsis after it."""
+    if width_of(text, size, bold=bold) <= width:
+        return text
+    longest = (text[:n] + "…" for n in range(len(text) - 1, 0, -1))
+    return next((t for t in longest if width_of(t, size, bold=bold) <= width), "…")
+
+
 def first_fit(candidates: Iterable[str], width: float, size: float) -> str:
     """The first of `candidates` that fits on one line; empty if none does."""
     return next((c for c in candidates if width_of(c, size) <= width), "")
 
 
+@lru_cache(maxsize=4096)  # a lab draws the same words again at every step
 def _line(text: str, size: float) -> float:
     plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     return sum(_WIDTHS.get(char, _OTHER) for char in plain) * size / 1000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,12 +11,15 @@ from ..engine import explain
 from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..engine.history import Recorded
+from ..engine.moves import Duplicate
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
 from ..protocol.ids import BrokerId
 from ..protocol.kraft.state import partition
 from ..protocol.messages import AlterPartitionRequest, FetchRequest
+from . import carried
 from .columns import MessageRow
+from .log_lines import Moment, all_lines
 from .snapshots import Snapshot
 from .words import api_name, lane_of
 
@@ -32,14 +35,17 @@ def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
             for event in step.events:
                 _note(found, event, shot.x, before, step)
             before = step.cluster
-    return tuple(found.values())
+    return tuple(_with_answers(found.values()))
 
 
 def _note(found: Found, event: Event, x: int, before: Cluster, step: Recorded) -> None:
     if isinstance(event, Sent):
-        found[event.message] = _sent(event, x, before, step.cluster)
+        sent = _sent(event, x, before, step.cluster)
+        found[event.message] = replace(sent, duplicate=isinstance(step.move, Duplicate))
     elif isinstance(event, Delivered):
         row = found.get(event.message) or _sent(event, x, before, step.cluster)
+        row = replace(row, held=tuple(carried.held(event, before)))
+        row = replace(row, log=all_lines(Moment(before, step)))
         found[event.message] = _delivered(row, event, x, step.events)
     elif isinstance(event, Dropped):
         row = found.get(event.message) or _sent(event, x, before, step.cluster)
@@ -60,6 +66,7 @@ def _sent(event: Sent | Delivered | Dropped, x: int, before: Cluster, after: Clu
         fate="in flight",
         label=_label(name.kind, event.body, before),
         detail=explain.describe(event.body),
+        fields=tuple(carried.fields(event.body)),
         partition=_partition(event.body),
         sent_by=-1 if process is None else process.epoch,
     )
@@ -81,6 +88,20 @@ def _delivered(row: MessageRow, event: Delivered, x: int, events: Sequence[Event
             partition=refused.partition or row.partition,
         )
     return replace(row, outcome=_accepted(event, events))
+
+
+def _with_answers(rows: Iterable[MessageRow]) -> Iterator[MessageRow]:
+    """Requests whose answer came at the same moment have its log lines too."""
+    kept = tuple(rows)
+    answers: dict[tuple[str, str, int | None], list[str]] = {}
+    for row in kept:
+        if row.kind.endswith("-reply") and row.fate == "delivered" and row.log:
+            key = (row.kind.removesuffix("-reply"), row.receiver, row.x_arrived)
+            answers.setdefault(key, []).extend(row.log)
+    for row in kept:
+        found = answers.get((row.kind, row.sender, row.x_arrived))
+        log = dict.fromkeys((*row.log, *(found or ())))
+        yield replace(row, log=tuple(log)) if found else row
 
 
 def _is_about(event: Event, delivered: Delivered) -> bool:
@@ -114,7 +135,8 @@ def _clause(guard: str | None) -> str:
 
 def _partition(body: Any) -> str:
     if isinstance(body, AlterPartitionRequest):
-        return body.items[0].partition if body.items else ""
+        # A request about several partitions belongs to all of them.
+        return body.items[0].partition if len(body.items) == 1 else ""
     name = getattr(body, "partition", "")
     return str(name)
 
@@ -125,7 +147,8 @@ def _partition(body: Any) -> str:
 def _label(kind: str, body: Any, before: Cluster) -> str:
     """A few words: the API, then what it wants."""
     if isinstance(body, AlterPartitionRequest) and body.items:
-        return f"AlterPartition v{body.version} · {_wish(body, before)}"
+        several = f" · {len(body.items)} partitions" if len(body.items) > 1 else ""
+        return f"AlterPartition v{body.version}{several} · {_wish(body, before)}"
     if isinstance(body, FetchRequest):
         return f"Fetch · from offset {body.offset}"
     return api_name(kind)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 from uuid import uuid4
 
 from .columns import Rows
+from .compared import differences_html
 from .describe import sentences, summary, table_html
+from .ladder import RUNS_MAX, comparable, ladder
+from .naming import titles
 from .player import player, steps_of, style
-from .sheet import own_title
 from .theme import FONT, Theme, theme_of
 from .timeline import timeline
-from .twin import titles, twin
+from .twin import twin
+from .view import ViewOptions
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -58,6 +61,7 @@ th, td {{ border: 1px solid {line}; padding: 0.3rem 0.5rem; text-align: left;
 <h1 class="spoken">{title}</h1>
 <p class="spoken">{question}</p>
 {figure}
+{differences}
 {runs}
 </main>
 </body>
@@ -72,21 +76,25 @@ def page(
     include_plotlyjs: bool | str = True,
     theme: str = "light",
     width: int | None = None,
+    **options: Unpack[ViewOptions],
 ) -> str:
-    """The whole page as HTML, of one run or of two: `fragment`, sentences and tables.
+    """The whole page as HTML, of one to four runs: `fragment`, differences, sentences, tables.
 
     Its address ends in ``#step=6`` once a reader has gone to step 6. `include_plotlyjs` is True
     for a page that needs nothing else, "directory" for one with plotly.min.js beside it, False for
     one whose surroundings load plotly.js; other values raise ValueError. `figure` is shown in place
-    of the one that the rows make; the player needs one made by `timeline` or `twin`.
+    of the one that the rows make; the player needs one made by `timeline`, `twin` or `ladder`.
+    `partition`, `fold`, `kinds` and `between` are as for `timeline`; sentences and tables are about
+    the whole run in any case.
     """
     runs, colors = runs_of(rows), theme_of(theme)
-    figure = figure or picture(runs, theme, width)
+    figure = figure or picture(runs, theme, width, **options)
     first = runs[0]
     return _PAGE.format(
         title=html.escape(first.meta.title or "A run"),
         question=html.escape(first.meta.question),
         figure=_embedded(runs, figure, ID, "step", include_plotlyjs, colors),
+        differences=_differences(runs),
         runs="\n".join(_run(name, run) for name, run in named(runs)),
         width=max(int(figure.layout.width), 640),
         font=FONT,
@@ -105,6 +113,7 @@ def fragment(
     include_plotlyjs: bool | str = False,
     theme: str = "light",
     width: int | None = None,
+    **options: Unpack[ViewOptions],
 ) -> str:
     """Figure, player and caption for a place in somebody's page, which loads plotly.js above it.
 
@@ -116,7 +125,7 @@ def fragment(
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
         raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
     runs, colors = runs_of(rows), theme_of(theme)
-    figure = figure or picture(runs, theme, width)
+    figure = figure or picture(runs, theme, width, **options)
     return _embedded(runs, figure, id, f"{id}.step", include_plotlyjs, colors)
 
 
@@ -155,24 +164,51 @@ def _embedded(
 
 
 def runs_of(rows: Rows | Sequence[Rows]) -> tuple[Rows, ...]:
-    """One or two runs. Raises ValueError for another number."""
+    """One run or two, or three or four of one play. Raises ValueError for others."""
     runs = (rows,) if isinstance(rows, Rows) else tuple(rows)
-    if len(runs) not in (1, 2):
-        raise ValueError(f"a picture shows one run or two, not {len(runs)}")
-    return runs
+    if not 1 <= len(runs) <= RUNS_MAX:
+        raise ValueError(
+            f"a picture shows one run or up to {RUNS_MAX} of one play, not {len(runs)}"
+        )
+    return comparable(runs) if len(runs) > 2 else runs
 
 
-def picture(runs: tuple[Rows, ...], theme: str, width: int | None) -> go.Figure:
-    """The timeline of one run, or the twin of two."""
+def picture(
+    runs: tuple[Rows, ...], theme: str, width: int | None, **options: Unpack[ViewOptions]
+) -> go.Figure:
+    """The timeline of one run, the twin of two, the ladder of more.
+
+    Raises ValueError for a ladder that is asked to leave something out: its panels show every step.
+    """
     if len(runs) == 1:
-        return timeline(runs[0], theme=theme, width=width)
-    return twin(runs[0], runs[1], theme=theme, width=width)
+        return timeline(runs[0], theme=theme, width=width, **options)
+    if len(runs) == 2:
+        return twin(runs[0], runs[1], theme=theme, width=width, **options)
+    partition = options.pop("partition", None)
+    if any(value not in (None, False) for value in options.values()):
+        raise ValueError(
+            f"the small panels of {len(runs)} runs show every step and message: compare two runs"
+            " at a time to pick kinds of messages, a range, or folded steps"
+        )
+    return ladder(runs, partition=partition, theme=theme, width=width)
 
 
 def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:
     """(panel title, rows) of each run."""
-    names = titles(runs[0], runs[1]) if len(runs) == 2 else tuple(own_title(run) for run in runs)
-    return list(zip(names, runs, strict=True))
+    return list(zip(titles(runs), runs, strict=True))
+
+
+def _differences(runs: tuple[Rows, ...]) -> str:
+    """A table per run that is compared with the first; nothing for one run alone."""
+    if len(runs) == 1:
+        return ""
+    tables = "".join(
+        '<div class="scroll" tabindex="0" role="region"'
+        f' aria-label="differences from the first run, {html.escape(name)}">'
+        f"{differences_html(runs[0], run)}</div>"
+        for name, run in named(runs)[1:]
+    )
+    return f"<section><h2>Where the runs differ</h2>{tables}</section>"
 
 
 def _run(name: str, run: Rows) -> str:

@@ -30,8 +30,8 @@ class Panel(NamedTuple):
 
     def spans(self, lane: str, track: str) -> Iterator[SpanRow]:
         """The spans of a track, those of other partitions left out."""
-        for span in self.rows.spans:
-            if (span.lane, span.track) == (lane, track) and self.is_shown(span.partition):
+        for span in self.rows.tracks.get((lane, track), ()):
+            if self.is_shown(span.partition):
                 yield span
 
     def marks(self, *kinds: str) -> Iterator[MarkRow]:

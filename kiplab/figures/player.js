@@ -5,13 +5,14 @@
   const EDGE = 80; // pixels kept free around the cursor where the picture has to be scrolled
   const player = document.getElementById(id + "-player");
   const picture = document.getElementById(id + "-plot");
-  const { steps, initial, verdicts } = JSON.parse(
+  const { steps, initial, verdicts, first } = JSON.parse(
     document.getElementById(id + "-steps").textContent
   );
   const slider = player.querySelector("input");
   const said = player.querySelector("[aria-live]");
   const button = (name) => player.querySelector(`[data-do="${name}"]`);
-  const last = steps.length - 1;
+  const last = first + steps.length - 1;
+  const held = (step) => Math.max(first, Math.min(step, last));
   let current = initial;
   let timer = null;
 
@@ -20,7 +21,7 @@
     const parts = location.hash.slice(1).split("&");
     const mine = parts.find((part) => part.startsWith(key + "="));
     const value = mine ? mine.slice(key.length + 1) : "";
-    return /^\d+$/.test(value) ? Math.min(Number(value), last) : otherwise;
+    return /^\d+$/.test(value) ? held(Number(value)) : otherwise;
   }
 
   // Replaced, not pushed: the way back out of the page does not lead through every step.
@@ -34,14 +35,14 @@
 
   function tell() {
     slider.value = current;
-    said.textContent = `step ${current} of ${last}: ${steps[current].label}`;
+    said.textContent = `step ${current} of ${last}: ${steps[current - first].label}`;
   }
 
   // From step to step the veil jumps: there is no motion that somebody could want reduced.
   function draw(before) {
-    const { veil, verdict, at } = steps[current];
+    const { veil, verdict, at } = steps[current - first];
     Plotly.relayout(picture, veil);
-    if (verdict !== steps[before].verdict) Plotly.restyle(picture, { visible: verdict }, verdicts);
+    if (verdict !== steps[before - first].verdict) Plotly.restyle(picture, { visible: verdict }, verdicts);
     const sheet = picture.closest(".kiplab-scroll");
     const left = at - sheet.scrollLeft;
     if (left < EDGE || left > sheet.clientWidth - EDGE) {
@@ -51,7 +52,7 @@
 
   function show(step) {
     const before = current;
-    current = Math.max(0, Math.min(step, last));
+    current = held(step);
     tell();
     if (current !== before) draw(before);
   }
@@ -68,7 +69,7 @@
   }
 
   function play() {
-    if (current === last) move(0);
+    if (current === last) move(first);
     button("play").textContent = "Pause";
     timer = setInterval(() => {
       move(current + 1);
@@ -86,7 +87,7 @@
     player.textContent = "There is no picture: the page has to load plotly.js above this place.";
     return;
   }
-  button("first").addEventListener("click", () => byHand(0));
+  button("first").addEventListener("click", () => byHand(first));
   button("back").addEventListener("click", () => byHand(current - 1));
   button("step").addEventListener("click", () => byHand(current + 1));
   button("last").addEventListener("click", () => byHand(last));

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .columns import Rows
-from .sheet import move_cursor
+from .sheet import move_cursor, moving
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BUTTONS = ("First", "Back", "Play", "Step", "Last")
 _PLAYER = """<div class="kiplab-player" id="{id}-player" role="group" aria-label="player" hidden>
 <div>{buttons}</div>
-<label>step <input type="range" min="0" max="{last}" value="{initial}" step="1"></label>
+<label>step <input type="range" min="{first}" max="{last}" value="{initial}" step="1"></label>
 <p aria-live="polite"></p>
 </div>
 <script type="application/json" id="{id}-steps">{steps}</script>
@@ -37,44 +37,64 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Steps(msgspec.Struct, frozen=True):
-    """What the script is given: the steps, the one shown at first, the traces of the verdicts."""
+    """What the script is given: the steps, the one shown at first, the traces of the verdicts, and
+    the number of the first step, which is not 0 where a range was zoomed in on.
+    """
 
     steps: tuple[Step, ...]
     initial: int
     verdicts: tuple[int, ...]
+    first: int = 0
 
 
 def steps_of(figure: go.Figure, runs: tuple[Rows, ...]) -> Steps | None:
-    """The steps of a timeline or a twin; None for a picture that has no veil to be moved, or
-    nothing to step through.
+    """The steps of a timeline, a twin or a ladder; None for a picture that has no veil to be
+    moved, or nothing to step through.
 
     What is shown at first is what `figure` shows: all of it, unless it was drawn with `until`.
     """
     import plotly.graph_objects as go
 
-    named = {shape.name: n for n, shape in enumerate(figure.layout.shapes) if shape.name}
-    if not {"veil", "cursor"} <= named.keys():
+    numbers = moving(figure)
+    if not numbers:
         return None
     labels = _labels(runs)
-    moved = go.Figure(figure)
-    last = figure.layout.meta["end"] - 1
-    cursor = figure.layout.shapes[named["cursor"]]
-    steps = tuple(_step(moved, x, labels.get(x, ""), named) for x in range(last + 1))
+    # What moves is moved on a sheet of its own: among hundreds of shapes it would take minutes.
+    moved = go.Figure(layout=figure.layout)
+    moved.layout.shapes = [figure.layout.shapes[n] for n in numbers]
+    cursor = _cursor(moved)
+    columns = figure.layout.meta.get("columns") or [(x, x) for x in range(moved.layout.meta["end"])]
+    first, last = columns[0][0], columns[-1][1]
+    initial = columns[int(cursor.x0)][1] if cursor.visible else last
+    steps = tuple(_step(moved, x, labels.get(x, ""), numbers) for x in range(first, last + 1))
     verdicts = tuple(n for n, trace in enumerate(figure.data) if trace.name == "verdict")
-    return Steps(steps, int(cursor.x0) if cursor.visible else last, verdicts) if last else None
+    return Steps(steps, initial, verdicts, first) if len(steps) > 1 else None
 
 
-def _step(figure: go.Figure, x: int, label: str, named: dict[str, int]) -> Step:
-    """Asks `figure` itself where its veil is at moment `x`."""
-    move_cursor(figure, x)
+def _cursor(figure: go.Figure) -> Any:
+    return next(shape for shape in figure.layout.shapes if shape.name == "cursor")
+
+
+def _step(figure: go.Figure, moment: int, label: str, numbers: list[int]) -> Step:
+    """Asks the figure where its veils and cursors are at a moment: one each per column of panels.
+
+    `numbers` are those that its shapes have in the picture.
+    """
+    move_cursor(figure, moment)
+    shapes = zip(numbers, figure.layout.shapes, strict=True)
     veil = {
-        f"shapes[{named[name]}].{key}": figure.layout.shapes[named[name]][key]
-        for name in ("veil", "cursor")
-        for key in ("visible", "x0", "x1")
+        f"shapes[{n}].{key}": shape[key] for n, shape in shapes for key in ("visible", "x0", "x1")
     }
-    left, right = figure.layout.xaxis.range
-    at = round((x - left) / (right - left) * figure.layout.width)
-    return Step(label, veil, not figure.layout.shapes[named["veil"]].visible, at)
+    cursor = _cursor(figure)
+    at = _pixel(figure, cursor.xref or "x", cursor.x0)
+    return Step(label, veil, not cursor.visible, at)
+
+
+def _pixel(figure: go.Figure, axis: str, x: float) -> int:
+    """How far from the figure's left edge `x` of an axis is."""
+    found = figure.layout[axis.replace("x", "xaxis", 1)]
+    (left, right), (start, end) = found.range, found.domain or (0, 1)
+    return int((start + (end - start) * (x - left) / (right - left)) * figure.layout.width + 0.5)
 
 
 def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
@@ -99,7 +119,8 @@ def player(steps: Steps, id: str, key: str) -> str:
         id=id,
         key=key,
         buttons=buttons,
-        last=len(steps.steps) - 1,
+        first=steps.first,
+        last=steps.first + len(steps.steps) - 1,
         initial=steps.initial,
         steps=script_safe(steps),
         script=_file("player.js"),

@@ -9,7 +9,7 @@ from .panel import Panel
 
 GLYPHS = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
 SIGNS = {"not proposed": "◇ ", "unclean": "▲ "}
-_SPOKEN = ("truncated", "unclean", "not proposed", "caught up", "withdrawn", "appended")
+_SPOKEN = ("truncated", "unclean", "not proposed", "caught up", "withdrawn", "appended", "polled")
 """In order of importance: the first finds room first."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from ..engine.events import Event
 from ..engine.explain import sentence
@@ -15,11 +16,13 @@ from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
 from .columns import EventRow, Meta, MomentRow, Rows
 from .labels import moments
+from .log_lines import LogLine, Moment, log_lines
 from .marks import marks
 from .messages import messages
 from .snapshots import Snapshot, snapshots
 from .spans import spans
 from .ticks import ticks
+from .view import until
 from .words import lane_of
 
 if TYPE_CHECKING:
@@ -40,6 +43,15 @@ def rows_of(stage: Stage) -> Rows:
         marks=tuple(marks(shots)),
         events=tuple(_events(shots)),
     )
+
+
+def rows_until(whole: Rows, stage: Stage) -> Rows:
+    """What `rows_of(stage)` says, much faster, for a stage that went on to be that of `whole`."""
+    so_far = until(whole, stage.moment)
+    if so_far is whole:
+        return whole
+    judged = {"verdict": verdict.verdict(stage), "sentence": verdict.sentence(stage)}
+    return replace(so_far, meta=replace(so_far.meta, **judged))
 
 
 def frames(rows: Rows) -> dict[str, pd.DataFrame]:
@@ -95,15 +107,18 @@ def _name(name: str) -> str:
 
 
 def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:
+    before = shots[0].cluster
     for shot in shots:
         for step, recorded in enumerate(shot.steps, shot.first_step + 1):
+            moment = Moment(before, recorded)
             for event in recorded.events:
-                yield _event(event, step, shot)
+                yield _event(event, step, shot, log_lines(event, moment))
+            before = recorded.cluster
         if shot.not_applicable is not None:
             yield _event(shot.not_applicable, shot.first_step, shot)
 
 
-def _event(event: Event, step: int, shot: Snapshot) -> EventRow:
+def _event(event: Event, step: int, shot: Snapshot, log: Sequence[LogLine] = ()) -> EventRow:
     return EventRow(
         step=step,
         x=shot.x,
@@ -112,6 +127,7 @@ def _event(event: Event, step: int, shot: Snapshot) -> EventRow:
         node=_node(event),
         partition=str(getattr(event, "partition", "") or ""),
         text=sentence(event),
+        log="\n".join(str(line) for line in log),
     )
 
 
@@ -124,4 +140,4 @@ def _node(event: Event) -> str:
     return "controller"
 
 
-__all__ = ["TABLES", "MomentRow", "Rows", "frames", "rows_of"]
+__all__ = ["TABLES", "MomentRow", "Rows", "frames", "rows_of", "rows_until"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..protocol.guards import GUARDS
-from . import arrows, bands, cards, controller, remarks, strips
+from . import arrows, bands, cards, controller, others, remarks, strips
 from .canvas import Canvas, safe
-from .columns import Rows
+from .columns import Rows, place
 from .lanes import lanes
 from .measure import LINE_HEIGHT, wrapped
 from .panel import Panel
@@ -20,12 +20,17 @@ WIDTH, WIDTH_MIN = 980, 480
 TALK = {"silent": 24, "messages": 50, "refusals": 70}
 """Pixels between the controller's line and the first broker, by what has to be said there."""
 MARGIN = 14
+GROUND_FROM = 18
+"""Pixels of a column below which grounds would be nothing but noise."""
+VEIL_EDGE = 12
+"""Pixels before a moment that the veil covers too: heads of arrows, diamonds, half of a word."""
 
 
 def canvas_of(rows: Rows, end: int, width: int | None, theme: str) -> Canvas:
     """An empty canvas of that width, or of the width that suits a notebook."""
     pixels = max(width or WIDTH, WIDTH_MIN)
-    return Canvas(pixels, end, theme_of(theme), sizes_of(pixels, len(rows.meta.brokers)))
+    sizes = sizes_of(pixels, len(rows.meta.brokers))
+    return Canvas(pixels, end, theme_of(theme), sizes, rows.meta.columns)
 
 
 def draw_heading(canvas: Canvas, rows: Rows) -> float:
@@ -71,19 +76,32 @@ def draw_panel(
         talk=max(TALK[arrows.loudness(run, name)] for run in runs),
     )
     words, _ = controller.tick_words(canvas, rows, name)
-    panel = Panel(canvas, rows, name, planned, words)
+    panel = Panel(canvas, rows, name, others.with_room(planned, rows, name), words)
     arrows.reserve(panel)
     strips.draw_grid(panel)
+    draw_folds(panel)
     strips.draw_title(panel, title)
     strips.draw_strips(panel)
     controller.draw_controller(panel)
     bands.draw_brokers(panel)
     remarks.draw_glyphs(panel)
     strips.draw_records(panel)
+    others.draw_others(panel)
     arrows.draw_messages(panel)
     remarks.draw_remarks(panel)
     cards.draw_cards(panel)
     return panel
+
+
+def draw_folds(panel: Panel) -> None:
+    """A bar under every folded column, and a ground behind it where columns are wide enough."""
+    canvas, lanes = panel.canvas, panel.lanes
+    for x, (first, last) in enumerate(panel.rows.meta.columns):
+        if first == last:
+            continue
+        if canvas.unit >= GROUND_FROM:
+            canvas.rect(x, x + 1, lanes.top - 4, lanes.bottom + 4, canvas.theme.grid)
+        canvas.rect(x, x + 1, lanes.bottom + 7, lanes.bottom + 11, canvas.theme.line)
 
 
 def chosen(rows: Rows, partition: str | None) -> str:
@@ -106,14 +124,32 @@ def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
 def move_cursor(figure: go.Figure, until: int | None) -> None:
     """Veil what comes after moment `until`, or nothing; only two shapes and the verdict change.
 
-    The last moment has nothing after it, and so no veil.
+    `until` is the play's own number also where moments are folded or left out. The last moment has
+    nothing after it, and so no veil.
     """
-    end = figure.layout.meta["end"]
-    veiled = until is not None and until < end - 1
-    x = end if until is None else max(until, 0)
-    figure.update_shapes({"visible": veiled, "x0": min(x + 0.5, end), "x1": end}, {"name": "veil"})
-    figure.update_shapes({"visible": veiled, "x0": x, "x1": x}, {"name": "cursor"})
+    meta = figure.layout.meta
+    end = meta["end"]
+    x = end if until is None else max(place(meta.get("columns", ()), end, until), 0)
+    veiled = x < end - 1
+    edge = x + max(1 - VEIL_EDGE / _unit(figure), 0.5)
+    places = {"veil": {"x0": edge, "x1": end}, "cursor": {"x0": x, "x1": x}}
+    for shape in moving(figure):
+        drawn = figure.layout.shapes[shape]
+        drawn.update(visible=veiled, **places[drawn.name])
     figure.update_traces(visible=not veiled, selector={"name": "verdict"})
+
+
+def moving(figure: go.Figure) -> list[int]:
+    """The numbers of the shapes that are veils and cursors; to ask each shape takes plotly long."""
+    shapes = figure.layout.to_plotly_json().get("shapes", ())
+    return [n for n, shape in enumerate(shapes) if shape.get("name") in ("veil", "cursor")]
+
+
+def _unit(figure: go.Figure) -> float:
+    """Pixels of a moment."""
+    axis = figure.layout.xaxis
+    (left, right), (start, stop) = axis.range, axis.domain or (0, 1)
+    return float(figure.layout.width * (stop - start) / (right - left))
 
 
 def own_title(rows: Rows) -> str:

@@ -2,25 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from .axis import draw_axis
 from .columns import Rows
 from .describe import summary
-from .sheet import canvas_of, draw_heading, draw_panel, own_title
+from .legend import draw_legend
+from .sheet import canvas_of, chosen, draw_heading, draw_panel, own_title
+from .view import through, view, with_kinds
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def so_far(now: Rows, whole: Rows, *, theme: str = "light", width: int | None = None) -> go.Figure:
+def so_far(
+    now: Rows,
+    whole: Rows,
+    *,
+    partition: str | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    legend: bool = True,
+) -> go.Figure:
+    """`drawing_so_far` as a figure."""
+    from .shown import Picture
+
+    options: dict[str, Any] = {"partition": partition, "fold": fold, "kinds": kinds}
+    options |= {"between": between, "theme": theme, "width": width, "legend": legend}
+    return Picture(drawing_so_far(now, whole, **options))
+
+
+def drawing_so_far(
+    now: Rows,
+    whole: Rows,
+    *,
+    partition: str | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    legend: bool = True,
+) -> dict[str, Any]:
     """`now` drawn where `whole` has its lanes and its axis: from step to step nothing moves.
 
-    Of what comes later only the names of the moments are there. `theme` and `width` are as for
-    `timeline`; traces are the same for every step, so that one figure can be painted again.
+    Of what comes later only the names of the moments are there. Options are as for `timeline`, but
+    that a range which a shorter run does not have is cut to what there is, or left away. The legend
+    is that of the whole run, so that the height stays. Traces are the same for every step, so that
+    one figure can be painted again. A dict of plotly's data and layout: to have plotly check it
+    takes longer than to draw it.
     """
-    canvas = canvas_of(whole, whole.meta.end, width, theme)
-    top = draw_heading(canvas, whole)
-    lanes = draw_panel(canvas, now, whole.busiest, top, own_title(now), (whole,)).lanes
-    bottom = draw_axis(canvas, whole, lanes.bottom + 26)
-    return canvas.figure(bottom + 10, summary(now))
+    name, between = chosen(whole, partition), _within(whole, between)
+    sheet = view(whole, fold=fold, kinds=kinds, between=between, width=width)
+    here = through(with_kinds(now, kinds), sheet.meta.columns)
+    canvas = canvas_of(sheet, sheet.meta.end, width, theme)
+    top = draw_heading(canvas, sheet)
+    lanes = draw_panel(canvas, here, name, top, own_title(now), (sheet,)).lanes
+    bottom = draw_axis(canvas, sheet, lanes.bottom + 26)
+    if legend:
+        bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
+    return canvas.drawing(bottom + 10, summary(now))
+
+
+def _within(whole: Rows, between: tuple[int, int] | None) -> tuple[int, int] | None:
+    if between is None:
+        return None
+    first, last = max(between[0], 0), min(between[1], whole.meta.end - 1)
+    return (first, last) if first < last else None

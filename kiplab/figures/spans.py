@@ -195,6 +195,8 @@ def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
     mine = replica_of(node, name)
     lacks = _lacking(shot.cluster, node, name)
     flags = ("lacks committed",) if lacks else ()
+    if _is_empty(shot.cluster, node, name):
+        flags = (*flags, "log empty")
     leads = mine is not None and mine.leading is not None
     if state.leader == id:
         lost = (NO_COMMITTED_RECORD_LOST.id, name) in shot.cluster.broken
@@ -236,6 +238,12 @@ def _lacking(cluster: Cluster, node: Broker, name: str) -> str:
     if mine.end >= known.committed.end:
         return ", log differs"
     return f", lacks {offsets(mine.end, known.committed.end - 1)}"
+
+
+def _is_empty(cluster: Cluster, node: Broker, name: str) -> bool:
+    """Whether a log has nothing where something was committed once."""
+    known = _observed(cluster, name)
+    return known is not None and known.committed.end > 0 and not log_of(node, name).end
 
 
 def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from .canvas import Box, Canvas, safe
 from .columns import SpanRow
 from .lanes import STRIPS
-from .measure import first_fit, width_of
+from .measure import first_fit, shortened, width_of
 from .panel import Panel
+from .signs import bracket, strike
 
 VERDICT_GLYPHS = {"loss": "▼", "harm": "▲", "safe": "●"}
 
@@ -22,7 +23,10 @@ def draw_grid(panel: Panel) -> None:
     for span in panel.spans("records", "state"):
         if span.value == "at risk":
             first = min(top for top, _ in lanes.brokers.values())
-            canvas.rect(span.x0, span.x1, first - 8, bottom - 4, canvas.theme.risk, opacity=0.6)
+            low = lanes.records[1]
+            canvas.rect(span.x0, span.x1, first - 8, low, canvas.theme.risk, opacity=0.6)
+            canvas.hatch(span.x0, span.x1, first - 8, first - 2, canvas.theme.risk_edge, step=6)
+            canvas.take(Box(canvas.px(span.x0), first - 8, canvas.px(span.x1), first - 2))
 
 
 def draw_title(panel: Panel, title: str) -> None:
@@ -31,10 +35,9 @@ def draw_title(panel: Panel, title: str) -> None:
     theme, size = canvas.theme, canvas.sizes.title
     colors = {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}
     canvas.text(0, panel.lanes.title, safe(title), size=size, bold=True)
-    name = safe(panel.partition)
-    if width_of(name, canvas.sizes.text) <= canvas.sizes.left - 16:
-        at = canvas.at(canvas.sizes.left - 12)
-        canvas.text(at, panel.lanes.title, name, theme.muted, anchor="right")
+    name = shortened(panel.partition, canvas.sizes.left - 16, canvas.sizes.text)
+    at = canvas.at(canvas.sizes.left - 12)
+    canvas.text(at, panel.lanes.title, safe(name), theme.muted, anchor="right")
     canvas.text(
         canvas.end,
         panel.lanes.title,
@@ -70,6 +73,8 @@ def draw_strips(panel: Panel) -> None:
         for span in panel.spans("partition", track):
             edge = {"color": theme.paper, "width": 2}
             canvas.rect(span.x0, span.x1, y0, y1, fill, line=edge)
+            if span.x0 > 0:
+                canvas.line(span.x0, y0 + 1, span.x0, y1 - 1, theme.tile_edge, width=2)
             _centred(
                 canvas, span, (y0 + y1) / 2, [span.text, span.value, span.value.replace(", ", ",")]
             )
@@ -83,7 +88,7 @@ def draw_records(panel: Panel) -> None:
     canvas.take(Box(canvas.px(0), y0, canvas.px(canvas.end), y1))
     _name(canvas, "committed records", (y0 + y1) / 2)
     for span in panel.spans("records", "state"):
-        _RECORDS[span.value](canvas, span, y0, y1)
+        RECORDS[span.value](canvas, span, y0, y1)
 
 
 def _safe(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
@@ -104,8 +109,17 @@ def _lost(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
     theme = canvas.theme
     edge = {"color": theme.lost_text, "width": 1}
     canvas.rect(span.x0, span.x1, y0, y1, theme.lost, line=edge)
-    words = [f"▼ {span.text}", f"▼ {span.text.removeprefix('offsets ')}", "▼ lost", "▼"]
-    _centred(canvas, span, (y0 + y1) / 2, words, theme.lost_text)
+    bracket(canvas, span.x0, span.x1, y0 - 8, theme.lost_text)
+    numbers = span.text.removesuffix(" lost").removeprefix("offsets ")
+    words = [f"▼ {span.text}", f"▼ {numbers} lost", f"▼ {numbers}", "▼ lost", "▼"]
+    said = _centred(canvas, span, (y0 + y1) / 2, words, theme.lost_text)
+    if numbers in said:
+        # The records that are gone are struck through.
+        size = canvas.sizes.text
+        middle = canvas.px((span.x0 + span.x1) / 2)
+        before = width_of(said[: said.index(numbers)], size)
+        left = middle - width_of(said, size) / 2 + before
+        strike(canvas, left, width_of(numbers, size), (y0 + y1) / 2 + 1, theme.lost_text)
 
 
 def _offline(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
@@ -116,7 +130,7 @@ def _offline(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
     _centred(canvas, span, (y0 + y1) / 2, words, theme.text)
 
 
-_RECORDS: dict[str, Callable[[Canvas, SpanRow, float, float], None]] = {
+RECORDS: dict[str, Callable[[Canvas, SpanRow, float, float], None]] = {
     "safe": _safe,
     "at risk": _at_risk,
     "lost": _lost,
@@ -131,16 +145,18 @@ def _centred(
     candidates: list[str],
     color: str = "",
     plate: str = "",
-) -> None:
+) -> str:
+    """The first of `candidates` that fits, which is returned; nothing if none does."""
     size = canvas.sizes.text
     text = first_fit(candidates, (span.x1 - span.x0) * canvas.unit - 4, size)
     if not text:
-        return
+        return ""
     middle = (span.x0 + span.x1) / 2
     if plate:
         half = canvas.at(canvas.px(0) + width_of(text, size) / 2 + 5)
         canvas.rect(middle - half, middle + half, y - 8, y + 8, plate)
     canvas.text(middle, y, safe(text), color, size=size, anchor="center")
+    return text
 
 
 def _name(canvas: Canvas, name: str, y: float) -> None:

@@ -124,7 +124,7 @@ THEMES = {"light": LIGHT, "dark": DARK}
 
 
 class Sizes(msgspec.Struct, frozen=True):
-    """Pixels. `narrow` figures use the smaller set."""
+    """Pixels. Narrow figures have the smallest set, those for a projector the largest."""
 
     left: int
     right: int
@@ -139,16 +139,19 @@ class Sizes(msgspec.Struct, frozen=True):
 
 
 WIDE = Sizes(122, 26, 11.5, 10.5, 14, 17, 21, 5, 62, 28)
+LARGE = Sizes(142, 32, 13.5, 12, 17, 21, 25, 6, 68, 32)
 NARROW = Sizes(76, 14, 10, 9, 12, 14, 19, 4, 56, 24)
-NARROW_BELOW, MANY_BROKERS = 720, 4
+NARROW_BELOW = 720
+LARGE_FROM = 1300
+LOWER = {4: (6, 6), 5: (14, 6), 6: (16, 7)}
+"""By the number of brokers, how much lower their tiles and bands are; six is for more, too."""
 
 
 def sizes_of(width: int, brokers: int = 2) -> Sizes:
     """The set for a figure of this width; with many brokers their lanes are lower."""
-    sizes = NARROW if width < NARROW_BELOW else WIDE
-    if brokers < MANY_BROKERS:
-        return sizes
-    return msgspec.structs.replace(sizes, tile=sizes.tile - 6, band=sizes.band - 6)
+    sizes = LARGE if width >= LARGE_FROM else NARROW if width < NARROW_BELOW else WIDE
+    tile, band = LOWER.get(min(brokers, max(LOWER)), (0, 0))
+    return msgspec.structs.replace(sizes, tile=sizes.tile - tile, band=sizes.band - band)
 
 
 def theme_of(name: str) -> Theme:

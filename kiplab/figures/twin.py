@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..protocol.guards import GUARDS
 from .axis import draw_axis
 from .canvas import Canvas
 from .columns import Rows
 from .describe import summary
+from .difference import first_difference
+from .legend import draw_legend
+from .naming import titles
 from .sheet import (
     canvas_of,
+    chosen,
     draw_heading,
     draw_panel,
     draw_veil,
     move_cursor,
-    own_title,
 )
+from .view import views
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -34,70 +37,40 @@ def twin(
     *,
     partition: str | None = None,
     until: int | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
     theme: str = "light",
     width: int | None = None,
     height: int | None = None,
+    legend: bool = True,
 ) -> go.Figure:
     """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
 
-    Arguments and errors as for `timeline`.
+    Arguments and errors as for `timeline`; folded is what is quiet in both.
     """
-    canvas = canvas_of(rows_a, max(rows_a.meta.end, rows_b.meta.end), width, theme)
+    title_a, title_b = titles((rows_a, rows_b))
+    said = f"{title_a}: {summary(rows_a)} {title_b}: {summary(rows_b)}"
+    differs = first_difference(rows_a, rows_b)
+    partition = chosen(rows_a, partition)
+    rows_a, rows_b = views((rows_a, rows_b), fold=fold, kinds=kinds, between=between, width=width)
+    axis = _longer(rows_a, rows_b)
+    canvas = canvas_of(axis, axis.meta.end, width, theme)
     top = draw_heading(canvas, rows_a)
     behind = len(canvas.shapes)
-    title_a, title_b = titles(rows_a, rows_b)
-    partition = partition or rows_a.busiest
     upper = draw_panel(canvas, rows_a, partition, top, title_a, (rows_b,)).lanes
     seam = upper.bottom + SEAM
     lower = draw_panel(canvas, rows_b, partition, seam, title_b, (rows_a,)).lanes
-    differs = first_difference(rows_a, rows_b)
-    if differs is not None:
-        _mark(canvas, differs, (upper.top - 4, lower.bottom + 6), upper.bottom + SEAM * 0.38)
+    x = -1 if differs is None else axis.meta.place(differs)
+    if 0 <= x < axis.meta.end:
+        _mark(canvas, x, (upper.top - 4, lower.bottom + 6), upper.bottom + SEAM * 0.38)
         canvas.shapes.insert(behind, canvas.shapes.pop())
-    bottom = draw_axis(canvas, _longer(rows_a, rows_b), lower.bottom + 26)
+    bottom = draw_axis(canvas, axis, lower.bottom + 26)
+    bottom = draw_legend(canvas, (rows_a, rows_b), bottom + 4, partition) if legend else bottom
     draw_veil(canvas, upper.top - 6, lower.bottom + 4)
-    label = f"{title_a}: {summary(rows_a)} {title_b}: {summary(rows_b)}"
-    figure = canvas.figure(max(bottom + 10, height or 0), label)
+    figure = canvas.figure(max(bottom + 10, height or 0), said)
     move_cursor(figure, until)
     return figure
-
-
-def first_difference(rows_a: Rows, rows_b: Rows) -> int | None:
-    """The first moment at which the two pictures are not the same, or None.
-
-    What requests carry is not compared: it differs long before it makes a difference.
-    """
-    for x in range(max(rows_a.meta.end, rows_b.meta.end)):
-        if _seen(rows_a, x) != _seen(rows_b, x):
-            return x
-    return None
-
-
-def titles(rows_a: Rows, rows_b: Rows) -> tuple[str, str]:
-    """``KIP-903 off · Kafka 3.4`` and ``KIP-903 on · Kafka 3.5`` where one KIP is all the
-    difference between the two sets of rules; else what each is.
-    """
-    only_a = set(rows_a.meta.guards) - set(rows_b.meta.guards)
-    only_b = set(rows_b.meta.guards) - set(rows_a.meta.guards)
-    subjects = {GUARDS[guard].subject for guard in only_a | only_b}
-    if len(subjects) != 1 or (only_a and only_b):
-        return own_title(rows_a), own_title(rows_b)
-    subject = subjects.pop()
-    return _one_kip(rows_a, subject, bool(only_a)), _one_kip(rows_b, subject, bool(only_b))
-
-
-def _one_kip(rows: Rows, subject: str, on: bool) -> str:
-    release = rows.meta.features.split(" ")[0]
-    return f"{subject} {'on' if on else 'off'} · Kafka {release}"
-
-
-def _seen(rows: Rows, x: int) -> set[Hashable]:
-    found: set[Hashable] = {
-        (s.lane, s.track, s.partition, s.value, s.flags) for s in rows.spans if s.x0 <= x < s.x1
-    }
-    found |= {("tick", t.short) for t in rows.ticks if t.x == x}
-    found |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}
-    return found | {(m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x}
 
 
 def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:

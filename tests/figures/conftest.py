@@ -23,3 +23,11 @@ def lossy() -> Rows:
 @pytest.fixture(scope="session")
 def saved() -> Rows:
     return rows_on("kafka-14139", "3.5")
+
+
+@pytest.fixture(scope="session")
+def two_by_two() -> tuple[Rows, ...]:
+    """Neither KIP-841 nor KIP-903, 841 alone, 903 alone, both."""
+    return tuple(
+        rows_on("kafka-14139", "3.5", *off) for off in (("841", "903"), ("903",), ("841",), ())
+    )

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from kiplab.figures.columns import Rows
+from kiplab.figures.difference import first_difference
+from kiplab.figures.naming import titles
 from kiplab.figures.rows import rows_of
 from kiplab.figures.sheet import move_cursor
 from kiplab.figures.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline import timeline
-from kiplab.figures.twin import first_difference, titles, twin
+from kiplab.figures.twin import twin
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import names
 from kiplab.plays.runner import run_play
@@ -105,16 +107,17 @@ def test_a_run_does_not_differ_from_itself(lossy: Rows) -> None:
 
 
 def test_titles_name_the_one_kip_that_makes_the_difference(lossy: Rows, saved: Rows) -> None:
-    assert titles(lossy, saved) == ("KIP-903 off · Kafka 3.4", "KIP-903 on · Kafka 3.5")
+    assert titles((lossy, saved)) == ("KIP-903 off · Kafka 3.4", "KIP-903 on · Kafka 3.5")
     switched = rows_on("kafka-14139", "3.5", "903")
-    assert titles(switched, saved) == ("KIP-903 off · Kafka 3.5", "KIP-903 on · Kafka 3.5")
-    assert titles(rows_on("kafka-14139", "3.2"), saved) == ("Kafka 3.2", "Kafka 3.5")
+    assert titles((switched, saved)) == ("KIP-903 off · Kafka 3.5", "KIP-903 on · Kafka 3.5")
+    assert titles((rows_on("kafka-14139", "3.2"), saved)) == ("Kafka 3.2", "Kafka 3.5")
 
 
 def test_the_veil_hides_the_future_and_the_verdict(lossy: Rows) -> None:
     figure = timeline(lossy, until=4)
     (verdict,) = [t for t in figure.data if t.name == "verdict"]
-    assert (shape(figure, "veil").x0, shape(figure, "veil").x1) == (4.5, 12)
+    assert 4.5 <= shape(figure, "veil").x0 < 5
+    assert shape(figure, "veil").x1 == 12
     assert (shape(figure, "cursor").x0, verdict.visible) == (4, False)
     move_cursor(figure, None)
     assert (shape(figure, "veil").visible, verdict.visible) == (False, True)

@@ -84,7 +84,8 @@ def test_a_page_needs_no_eyes(lossy: Rows, saved: Rows) -> None:
     assert outline.named("html") == [{"lang": "en"}]
     (figure,) = [a for _, a in outline.tags if a.get("role") == "img"]
     assert "100 committed records lost" in (figure["aria-label"] or "")
-    assert len(outline.named("table")) == 2
+    assert len(outline.named("table")) == 3
+    assert "first differ at 6 (request arrives)" in text
     assert "KIP-903 on · Kafka 3.5: the story in sentences" in text
 
 
@@ -110,6 +111,10 @@ def test_json_csv_and_txt_hold_the_runs(lossy: Rows, saved: Rows, tmp_path: Path
     both = (lossy, saved)
     content = json.loads(write(both, tmp_path / "a.json").read_text(encoding="utf-8"))
     assert content["first_difference"] == 6
+    (compared,) = content["comparisons"]
+    assert {"x": 6, "node": "orders-0", "field": "ISR", "one": "{1, 2}", "other": "{1}"} in (
+        compared["differences"]
+    )
     assert [run["meta"]["features"] for run in content["runs"]] == ["3.4", "3.5"]
     with write(both, tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
@@ -118,6 +123,8 @@ def test_json_csv_and_txt_hold_the_runs(lossy: Rows, saved: Rows, tmp_path: Path
     text = write(both, tmp_path / "a.txt").read_text(encoding="utf-8")
     assert text.startswith("KIP-903 off · Kafka 3.4\n")
     assert sentences(saved)[-1] in text
+    assert "KIP-903 off · Kafka 3.4 against KIP-903 on · Kafka 3.5\n====" in text
+    assert "At 6, orders-0: partition epoch 11 against 10; ISR {1, 2} against {1};" in text
 
 
 @pytest.mark.skipif(chromium.find_chromium() is None, reason="no Chromium on this machine")
@@ -146,6 +153,7 @@ def test_an_unknown_ending_is_refused_with_those_that_are_known(
         write(lossy, tmp_path / "a.pdf")
 
 
-def test_a_picture_shows_one_run_or_two(lossy: Rows, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not 3"):
-        write([lossy] * 3, tmp_path / "a.txt")
+def test_a_picture_shows_one_to_four_runs(lossy: Rows, tmp_path: Path) -> None:
+    for runs in ([], [lossy] * 5):
+        with pytest.raises(ValueError, match=f"not {len(runs)}"):
+            write(runs, tmp_path / "a.txt")

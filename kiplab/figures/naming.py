@@ -1,0 +1,42 @@
+"""What tells the panels of one picture apart: the rules in which their runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..protocol.guards import GUARDS
+from .columns import Rows
+from .sheet import own_title
+
+SUBJECTS_MAX = 3
+"""More KIPs than that in a title are read by nobody."""
+
+
+def titles(runs: Sequence[Rows]) -> tuple[str, ...]:
+    """``KIP-841 on · KIP-903 off · Kafka 3.5`` per run, where whole KIPs are all the difference
+    between the sets of rules; else what each is. One run is called by its own title.
+    """
+    sets = [frozenset(run.meta.guards) for run in runs]
+    differing = frozenset.union(*sets) - frozenset.intersection(*sets)
+    subjects = sorted({GUARDS[guard].subject for guard in differing})
+    by_subject = {s: {g for g in differing if GUARDS[g].subject == s} for s in subjects}
+    whole = all(not guards & on or guards <= on for guards in by_subject.values() for on in sets)
+    releases = {_release(run) for run in runs}
+    # Between releases several KIPs came: then the releases say more than a list of KIPs.
+    sayable = 1 <= len(subjects) <= (SUBJECTS_MAX if len(releases) == 1 else 1)
+    if not sayable or not whole:
+        return tuple(own_title(run) for run in runs)
+    return tuple(
+        _title(run, {s: guards <= on for s, guards in by_subject.items()})
+        for run, on in zip(runs, sets, strict=True)
+    )
+
+
+def _title(run: Rows, subjects: dict[str, bool]) -> str:
+    words = [f"{subject} {'on' if on else 'off'}" for subject, on in subjects.items()]
+    return " · ".join([*words, f"Kafka {_release(run)}"])
+
+
+def _release(run: Rows) -> str:
+    """The release, with the metadata version if that is another one's."""
+    return run.meta.features.split(" ")[0]

@@ -1,0 +1,137 @@
+"""The lines in which a controller refuses a request: (level, text), as each release words them."""
+
+from __future__ import annotations
+
+from ..protocol.errors import KafkaError
+from ..protocol.facts import Refused
+from ..protocol.messages import AlterPartitionItem, AlterPartitionRequest
+
+Line = tuple[str, str]
+_INELIGIBLE = {
+    "841.registered": "not registered",
+    "841.shutting-down": "shutting down",
+    "841.fenced": "fenced",
+}
+EVENTS = {
+    "alter-partition": "alterPartition",
+    "broker-heartbeat": "processBrokerHeartbeat",
+    "broker-registration": "registerBroker",
+}
+
+
+def alter_partition(
+    refused: Refused, request: AlterPartitionRequest, release: str, leader: int
+) -> Line | None:
+    """`leader` is who leads by the controller's word; None for what Kafka does not log."""
+    item = next((i for i in request.items if i.partition == refused.partition), None)
+    if refused.error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION:
+        return (
+            "INFO",
+            f"Rejecting AlterPartition request for unknown partition {refused.partition}.",
+        )
+    if item is None or refused.guard is None or not refused.compared:
+        return None
+    why = _why(refused, item, request, release, leader)
+    if why is None:
+        return None
+    level, text = why
+    name = refused.partition
+    return level, f"Rejecting AlterPartition request from node {request.broker} for {name} {text}"
+
+
+def _why(
+    refused: Refused,
+    item: AlterPartitionItem,
+    request: AlterPartitionRequest,
+    release: str,
+    leader: int,
+) -> Line | None:
+    (compared, *_), guard = refused.compared, refused.guard
+    isr = _isr(item, request, release)
+    if guard == "497.newer-epoch":
+        greater = f"{compared.held}, which is greater than the local value {compared.requested}."
+        return "DEBUG", f"because the current {compared.name} is {greater}"
+    if guard == "497.leader-epoch":
+        epochs = f"{compared.held}, not {compared.requested}."
+        return "DEBUG", f"because the current leader epoch is {epochs}"
+    if guard == "497.sender-is-leader":
+        return "INFO", f"because the current leader is {leader}."
+    if guard == "497.partition-epoch":
+        epochs = f"{compared.held}, not {compared.requested}."
+        return "INFO", f"because the current partition epoch is {epochs}"
+    if guard == "497.isr-of-replicas":
+        return "ERROR", f"because it specified an invalid ISR {isr}."
+    if guard == "497.leader-in-isr":
+        return "ERROR", f"because it specified an invalid ISR {isr} that doesn't include itself."
+    if guard == "704.recovering-alone":
+        # The word is misspelt in 3.2, and this is what one has to search a log of 3.2 for.
+        word = "unlcean" if release == "3.2" else "unclean"
+        state = f"recovering from an {word} leader election RECOVERING."
+        return (
+            "INFO",
+            f"because the ISR {isr} had more than one replica while the leader was still {state}",
+        )
+    if guard == "704.no-way-back":
+        return (
+            "INFO",
+            "because the leader recovery state cannot change from RECOVERED to RECOVERING.",
+        )
+    return _ineligible(refused, isr)
+
+
+def _ineligible(refused: Refused, isr: str) -> Line | None:
+    (compared, *_) = refused.compared
+    reason = _INELIGIBLE.get(refused.guard or "")
+    if refused.guard == "903.controller-epoch":
+        epochs = f"requested={compared.requested} VS expected={compared.held}"
+        reason = f"broker epoch mismatch: {epochs}"
+    if reason is None:
+        return None
+    who = compared.name.removeprefix("broker ").removesuffix(" epoch")
+    return (
+        "INFO",
+        f"because it specified ineligible replicas [{who} ({reason})] in the new ISR {isr}.",
+    )
+
+
+def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, release: str) -> str:
+    """From 3.5 on the controller has epochs, -1 where the request brought none."""
+    if release < "3.5":
+        return "[" + ", ".join(str(m.broker) for m in item.isr) + "]"
+    carried = request.version >= 3
+    members = (
+        f"BrokerState(brokerId={m.broker}, brokerEpoch={m.epoch if carried else -1})"
+        for m in item.isr
+    )
+    return "[" + ", ".join(members) + "]"
+
+
+def stale_epoch(refused: Refused, release: str) -> Line:
+    """STALE_BROKER_EPOCH is an exception, and the controller's queue logs it."""
+    (compared, *_) = refused.compared
+    reason = f"Expected broker epoch {compared.held}, but got broker epoch {compared.requested}"
+    if compared.held == "none":
+        broker = compared.name.removeprefix("broker ").removesuffix(" epoch")
+        reason = f"No broker registration found for broker id {broker}"
+    event = EVENTS.get(refused.request, refused.request)
+    return "INFO", f"{event}: {_failed('StaleBrokerEpochException', reason, release)}"
+
+
+def duplicate_registration(release: str) -> Line:
+    """DUPLICATE_BROKER_REGISTRATION is one too."""
+    reason = "Another broker is registered with that broker id."
+    return (
+        "INFO",
+        f"registerBroker: {_failed('DuplicateBrokerRegistrationException', reason, release)}",
+    )
+
+
+def _failed(exception: str, reason: str, release: str) -> str:
+    """3.5 told the reason, 3.6 forgot it again, 3.7 tells it in other words."""
+    if release < "3.5":
+        return f"failed with {exception} in … us"
+    if release == "3.5":
+        return f"failed with {exception} in … us. Reason: {reason}"
+    if release == "3.6":
+        return f"event failed with {exception} in … microseconds."
+    return f"event failed with {exception} in … microseconds. Exception message: {reason}"

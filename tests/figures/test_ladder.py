@@ -1,0 +1,143 @@
+"""Small multiples, tested on their data: what every panel says, and that it can be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiplab
+from kiplab.figures.columns import Rows
+from kiplab.figures.export import write
+from kiplab.figures.ladder import ladder
+from kiplab.figures.page import page
+from kiplab.figures.player import steps_of
+from kiplab.figures.sheet import move_cursor
+from tests.figures.boxes import covered, cut_off
+from tests.figures.conftest import rows_on
+
+WIDTHS = [600, 840, 980, 1400]
+PANELS = 4
+
+
+def texts(figure: Any) -> list[str]:
+    return [text for trace in figure.data if trace.mode == "text" for text in trace.text]
+
+
+def parts(figure: Any) -> list[Any]:
+    """The figure as one figure per x axis, each with its own width."""
+    import plotly.graph_objects as go
+
+    found = []
+    axes = [key for key in figure.layout.to_plotly_json() if key.startswith("xaxis")]
+    for axis in axes:
+        place = figure.layout[axis]
+        traces = [t for t in figure.data if (t.xaxis or "x").replace("x", "xaxis", 1) == axis]
+        start, end = place.domain or (0, 1)
+        part = go.Figure(traces, {"width": round(figure.layout.width * (end - start))})
+        part.layout.xaxis.range = place.range
+        part.layout.height = figure.layout.height
+        found.append(part)
+    return found
+
+
+def test_a_panel_has_title_verdict_answer_and_lanes(two_by_two: tuple[Rows, ...]) -> None:
+    said = texts(ladder(two_by_two))
+    assert "<b>KIP-841 on · KIP-903 off · Kafka 3.5</b>" in said
+    assert said.count("<b>▼ 100 committed records lost</b>") == 2
+    assert said.count("<b>● unavailable for a while, nothing lost</b>") == 2
+    assert said.count("<b>✓ accepted</b>") == said.count("<b>⊘ INELIGIBLE_REPLICA</b>") == 2
+    for lane in ("leader epoch", "partition epoch", "<b>broker 1</b>", "<b>broker 2</b>"):
+        assert said.count(lane) == PANELS
+
+
+def test_the_first_difference_from_the_first_panel_is_marked(two_by_two: tuple[Rows, ...]) -> None:
+    figure = ladder(two_by_two)
+    lines = [s for s in figure.layout.shapes if s.line.dash == "dot" and s.x0 == s.x1 == 6]
+    assert len(lines) == 2
+    assert texts(figure).count("◆ first differs at 6") == 2
+    assert texts(figure).count("no difference from the first panel") == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("runs", [2, 3, 4])
+def test_no_word_is_cut_off_or_covered(two_by_two: tuple[Rows, ...], runs: int, width: int) -> None:
+    for part in parts(ladder(two_by_two[:runs], width=width)):
+        assert (cut_off(part), covered(part)) == ([], [])
+
+
+def test_panels_stand_beside_each_other_where_there_is_room(two_by_two: tuple[Rows, ...]) -> None:
+    wide, narrow = ladder(two_by_two, width=980), ladder(two_by_two, width=600)
+    assert len(parts(wide)) == 3
+    assert len(parts(narrow)) == 2
+    assert narrow.layout.height > 1.5 * wide.layout.height
+    left, right = wide.layout.xaxis2, wide.layout.xaxis3
+    assert left.range == right.range
+    assert (left.domain[0], left.domain[1], right.domain[1]) == (0, right.domain[0], 1)
+
+
+def test_what_the_numbers_stand_for_is_said_once(two_by_two: tuple[Rows, ...]) -> None:
+    said = texts(ladder(two_by_two))
+    assert said.count("request arrives") == 1
+    assert "1 fetches" in said
+
+
+def test_the_veil_covers_every_column_and_hides_every_verdict(
+    two_by_two: tuple[Rows, ...],
+) -> None:
+    figure = ladder(two_by_two, until=4)
+    veils = [s for s in figure.layout.shapes if s.name == "veil"]
+    assert [(v.x1, v.visible) for v in veils] == [(12, True)] * 2
+    assert all(4.5 <= v.x0 < 5 for v in veils)
+    verdicts = [t for t in figure.data if t.name == "verdict"]
+    assert [t.visible for t in verdicts] == [False, False]
+    move_cursor(figure, None)
+    assert figure == ladder(two_by_two)
+
+
+def test_the_player_moves_every_veil(two_by_two: tuple[Rows, ...]) -> None:
+    figure = ladder(two_by_two)
+    found = steps_of(figure, two_by_two)
+    assert found is not None
+    moved = {int(key.split("[")[1].split("]")[0]) for key in found.steps[4].veil}
+    assert {figure.layout.shapes[n].name for n in moved} == {"veil", "cursor"}
+    assert len(moved) == len(found.verdicts) * 2 == 4
+    assert 0 < found.steps[4].at < figure.layout.width / 2
+
+
+def test_pages_and_files_have_every_run(two_by_two: tuple[Rows, ...], tmp_path: Path) -> None:
+    text = page(two_by_two, include_plotlyjs=False)
+    assert text.count(": the story in sentences</h2>") == PANELS
+    assert text.count("<caption>") == PANELS + 2
+    told = write(two_by_two, tmp_path / "a.txt").read_text(encoding="utf-8")
+    assert told.count("Verdict: ") == PANELS
+    assert told.count(" against KIP-841 ") == PANELS - 1
+    content = json.loads(write(two_by_two, tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert content["first_difference"] == 6
+    assert len(content["comparisons"]) == PANELS - 1
+
+
+@pytest.mark.parametrize("runs", [0, 1, 5])
+def test_another_number_of_runs_is_refused(lossy: Rows, runs: int) -> None:
+    with pytest.raises(ValueError, match=f"2 to 4 runs of one play, not {runs}"):
+        ladder([lossy] * runs)
+
+
+def test_runs_of_different_plays_are_refused_by_name(lossy: Rows) -> None:
+    other = rows_on("last-replica", "3.5")
+    with pytest.raises(ValueError, match="runs of one play, and these are of several: 'A rebooted"):
+        ladder([lossy, lossy, other])
+    with pytest.raises(ValueError, match="of several"):
+        page([lossy, lossy, other])
+
+
+def test_authors_get_a_figure_of_runs() -> None:
+    releases = ("3.2", "3.4", "3.5")
+    figure = kiplab.ladder(*(kiplab.run("kafka-14139", kafka=kafka) for kafka in releases))
+    assert [f"<b>Kafka {kafka}</b>" in texts(figure) for kafka in releases] == [True] * 3
+    frame = kiplab.differences(
+        kiplab.run("kafka-14139", kafka="3.4"), kiplab.run("kafka-14139", kafka="3.5")
+    )
+    assert set(frame["moment"]) == {6, 11}

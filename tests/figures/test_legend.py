@@ -1,0 +1,107 @@
+"""The legend: what occurs and nothing else, in little room, the same from step to step."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.figures import bands, remarks, roles, strips
+from kiplab.figures.columns import Rows
+from kiplab.figures.legend import MARKS, legend_words, occurring
+from kiplab.figures.so_far import so_far
+from kiplab.figures.theme import DARK, LIGHT, Theme
+from kiplab.figures.timeline import timeline
+from kiplab.figures.twin import twin
+from tests.figures.boxes import covered, cut_off
+from tests.figures.small_plays import NOT_PROPOSED, STALE_JOIN, play
+from tests.figures.test_marks import ALL
+from tests.figures.test_pictures import contrast
+
+IDS = [mark.id for mark in MARKS]
+
+
+def said(figure: object) -> list[str]:
+    found = [t for t in figure.data if t.name == "legend"]  # type: ignore[attr-defined]
+    return [text for trace in found for text in trace.text]
+
+
+def cost(rows: Rows, width: int) -> float:
+    """Pixels that the legend takes."""
+    without = timeline(rows, width=width, legend=False)
+    return float(timeline(rows, width=width).layout.height - without.layout.height)
+
+
+def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
+    shown = {mark.id for text in ALL for mark in occurring((play(text),))}
+    assert set(IDS) - shown - {mark.id for mark in occurring((lossy,))} == set()
+
+
+def test_every_mark_that_is_drawn_has_an_entry() -> None:
+    names = {"elected": "believes"}
+    drawn = {names.get(role, role) for role in roles.DRAWN} | set(strips.RECORDS)
+    drawn |= set(remarks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
+    assert drawn <= set(IDS)
+    assert set(bands.GAPS) == {"disk replaced", "tail lost"}
+    fates = {"message dropped", "message refused", "message in flight", "message late"}
+    assert fates | {"message duplicate", "message previous", "message"} <= set(IDS)
+
+
+def test_ids_and_words_are_each_used_once() -> None:
+    assert len(set(IDS)) == len(IDS)
+    assert len({mark.words for mark in MARKS}) == len(MARKS)
+
+
+def test_only_what_occurs_is_explained() -> None:
+    assert legend_words(play(NOT_PROPOSED)) == [
+        ("★", "leader"),
+        ("─", "out of the ISR"),
+        ("▏", "new broker epoch"),
+        ("⛔", "fenced"),
+        ("✕", "down"),
+        ("┼", "metadata record"),
+        ("◆", "caught up"),
+        ("◇", "not proposed"),
+        ("●", "safe"),
+    ]
+    assert said(timeline(play(NOT_PROPOSED))) == [w for _, w in legend_words(play(NOT_PROPOSED))]
+    assert said(timeline(play(NOT_PROPOSED), legend=False)) == []
+
+
+def test_a_twin_explains_what_occurs_in_either_run(lossy: Rows, saved: Rows) -> None:
+    words = said(twin(lossy, saved))
+    assert {"lost for good", "refused"} <= set(words)
+    assert len(words) == len(set(words))
+    assert "refused" not in said(timeline(lossy))
+
+
+def test_a_growing_picture_keeps_its_height_and_its_legend() -> None:
+    whole = play(STALE_JOIN)
+    lines = STALE_JOIN.splitlines()
+    steps = [play("\n".join(lines[:n]) + "\n") for n in range(4, len(lines) + 1)]
+    figures = [so_far(step, whole) for step in steps]
+    assert len({figure.layout.height for figure in figures}) == 1
+    assert all(said(figure) == said(figures[-1]) for figure in figures)
+    assert "on its way" in said(figures[0])
+
+
+@pytest.mark.parametrize(("width", "most"), [(600, 80), (840, 60), (980, 45), (1600, 34)])
+def test_the_legend_costs_little_room(lossy: Rows, width: int, most: int) -> None:
+    assert 0 < cost(lossy, width) <= most
+
+
+@pytest.mark.parametrize("width", [600, 840, 980, 1600])
+def test_no_word_of_the_legend_is_cut_off_or_covered(lossy: Rows, width: int) -> None:
+    figure = timeline(lossy, width=width)
+    assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
+def test_the_words_beside_the_new_signs_have_the_contrast_that_wcag_asks_for(theme: Theme) -> None:
+    pairs = [
+        (theme.muted, theme.paper),
+        (theme.text, theme.box),
+        (theme.text, theme.isr_fill),
+        (theme.risk_text, theme.risk),
+        (theme.refused, theme.paper),
+        (theme.refused, theme.tile),
+    ]
+    assert [pair for pair in pairs if contrast(*pair) < 4.5] == []
