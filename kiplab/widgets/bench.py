@@ -1,4 +1,4 @@
-"""What a Lab is about, as a frozen value: the lines done so far, one stop per step, a position.
+"""One line of history as a frozen value: the lines done so far, one stop per step, a position.
 
 Every change gives a new value, so a change that fails leaves the old one as it was.
 """
@@ -53,11 +53,6 @@ class Bench(msgspec.Struct, frozen=True):
         """The number of the last step."""
         return len(self.stops) - 1
 
-    @property
-    def changed(self) -> bool:
-        """Whether the lines are no longer those of the play that was opened."""
-        return self.play is not self.own
-
 
 def open_bench(play: Play, features: Features | None = None) -> Bench:
     """`play` under `features` (None for its own), standing before the first step.
@@ -93,9 +88,16 @@ def rerun(bench: Bench, features: Features) -> Bench:
     return seek(played, bench.at)
 
 
-def reset(bench: Bench) -> Bench:
-    """The play as it was opened, at its first step; the rules stay as they are."""
-    return replace(bench, play=bench.own, stops=_stops(bench.own, bench.features), at=0)
+def without_last(bench: Bench) -> Bench:
+    """Without the last line, standing where one stood if that step is still there."""
+    play = replace(bench.play, statements=bench.play.statements[:-1])
+    *earlier, before, last = bench.stops
+    if before.lines == last.lines - 1:
+        stops = (*earlier, replace(before, stage=replace(before.stage, play=play)))
+    else:
+        # The line moved nothing and shared its step with others.
+        stops = _stops(play, bench.features)
+    return seek(replace(bench, play=play, stops=stops), bench.at)
 
 
 def read_line(bench: Bench, text: str) -> Statement:

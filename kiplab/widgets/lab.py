@@ -3,50 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import ipywidgets
-
-from ..api import Run, chosen
-from ..figures.describe import sentences, table_html
-from ..figures.rows import Rows, rows_of
-from ..figures.so_far import so_far
+from ..api import Run
+from ..plays.chosen import chosen
 from ..plays.errors import PlayError
 from ..plays.library import find
 from ..plays.play import Play, Statement
 from ..protocol.features import Features
 from . import bench as benches
+from . import saved, static
+from . import tree as trees
+from .attempts import Attempts
 from .bench import Bench
-from .controls import column, row, words
+from .branches import Branches
+from .controls import attempted_by, column, discard, words
 from .inflight import InFlight
 from .inject import Inject
+from .inspector import Inspector
+from .invariants import InvariantStrip
+from .jump_buttons import JumpButtons
+from .layout import folds_of, laid_out
+from .look import Look
+from .notes import because, forked
 from .pages import note, transcript, verdict_line
 from .painter import Painter
 from .rulebook import Rulebook
+from .rules import turned
+from .scene import Scene
+from .sharing import Sharing
+from .telling import Telling
 from .transport import Transport
+from .tree import Tree
+from .waiting import WAIT, Lock
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 """Pixels; a notebook beside the list of files has that much room on a screen of 1280."""
-_TABLE = """<style>
-.kiplab-words { line-height: 1.45; font-size: 12px; }
-.kiplab-words td, .kiplab-words th { text-align: left; vertical-align: top; }
-.kiplab-words td, .kiplab-words th { padding: 3px 8px 3px 0; }
-.kiplab-words caption { text-align: left; padding: 4px 0; font-weight: 600; }
-</style>"""
-_WAIT = "First lock in your prediction above. The lab opens here as soon as you have."
-
-
-class Lock(Protocol):
-    """What a Lab can wait for: `kiplab.predict` makes one."""
-
-    @property
-    def locked(self) -> bool:
-        """Whether the wait is over."""
-
-    def when_locked(self, action: Callable[[], None]) -> None:
-        """Call `action` once, when it is."""
 
 
 class Lab:
@@ -56,7 +49,8 @@ class Lab:
     `after` is something to wait for: until it is locked the lab only says so. `width` is in pixels,
     `theme` is "light" or "dark". Raises PlayError for a play that there is none of.
 
-    Without a browser: `do("crash 2")`, `seek(3)`, `switch("903", True)`, then `run`.
+    Without a browser: `do("crash 2")`, `seek(3)`, `switch("903", True)`, then `run`; `branches`,
+    `go_to(name)`, `undo()`, `token`, `save()` and `load("kiplab1:...")`.
     """
 
     def __init__(
@@ -72,51 +66,99 @@ class Lab:
     ) -> None:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = chosen(found, shared, kafka, _tuple(off), _tuple(on))
-        self.bench = benches.open_bench(found, features)
-        self._own = self.bench.features
-        self._look: dict[str, Any] = {"width": width, "theme": theme}
-        self._rows = rows_of(self.bench.whole)
+        tree = trees.plant(benches.open_bench(found, features))
+        self._scene = Scene(tree, width=width, theme=theme)
         self._after = after
-        self.box = column([words(note(_WAIT))], width="100%")
+        self.box = column([words(note(WAIT))], width="100%")
         if after is None or after.locked:
             self._open()
         else:
             after.when_locked(self._open)
 
+    @property
+    def tree(self) -> Tree:
+        """The whole history."""
+        return self._scene.tree
+
+    @property
+    def bench(self) -> Bench:
+        """The branch where one is: its lines, its steps, where one stands."""
+        return self.tree.here.bench
+
     # --- what one can do ------------------------------------------------------------------------
 
     def seek(self, at: int) -> None:
         """Stand on step `at`."""
-        self._turn_to(benches.seek(self.bench, at), "")
+        self._turn_to(trees.seek(self.tree, at))
 
     def act(self, statement: Statement) -> None:
-        """Do a line where one stands. One that cannot be done is explained, and changes nothing."""
-        try:
-            after = benches.act(self.bench, statement)
-        except PlayError as problem:
-            self._say(_because(problem), alarm=True)
-            return
-        left = self.bench.last - self.bench.at
-        self._turn_to(after, _forked(self.bench.at, left) if left else "")
+        """Do a line where one stands: on a branch of one's own, which begins here if need be.
+
+        One that cannot be done is explained, and changes nothing.
+        """
+        self._try(lambda: trees.act(self.tree, statement), forked)
 
     def do(self, line: str) -> None:
         """As `act`, for a line as it is written in a play: ``crash 2 disk=replaced``."""
-        try:
-            statement = benches.read_line(self.bench, line)
-        except PlayError as problem:
-            self._say(_because(problem), alarm=True)
-            return
-        self.act(statement)
+        self._try(lambda: trees.act(self.tree, benches.read_line(self.bench, line)), forked)
+
+    def undo(self) -> None:
+        """Take back the last line of this branch; the play keeps its lines, and says so."""
+        self._try(lambda: trees.undo(self.tree), lambda _, after: f"You are on {after.here.name}.")
 
     def change_rules(self, features: Features) -> None:
-        """The same lines under other rules."""
-        before = self.bench
-        after = benches.rerun(before, features)
-        self._turn_to(after, f"The same steps under Kafka {features.label()}.")
+        """The same lines of this branch under other rules."""
+        said = f"The same steps under Kafka {features.label()}."
+        self._turn_to(trees.rerun(self.tree, features), said)
+
+    def switch(self, name: str, on: bool) -> None:
+        """Turn a guard, or a KIP's refusals and rules, on or off: ``switch("903", True)``."""
+        self.change_rules(turned(self.bench.features, name, on))
 
     def reset(self) -> None:
-        """The play's own lines again, from the start; the rules stay."""
-        self._turn_to(benches.reset(self.bench), "The play is as it was opened.")
+        """Back to the play, at its start; branches and rules stay."""
+        after = trees.reset(self.tree)
+        rules = after.here.bench.features
+        kept = f", under Kafka {rules.label()}" if rules != after.rules else ""
+        self._turn_to(after, f"This is the play again, at its start{kept}.")
+
+    # --- branches -------------------------------------------------------------------------------
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """The names of all branches; the first one is the play."""
+        return self.tree.names
+
+    @property
+    def branch(self) -> str:
+        """The name of the branch where one is."""
+        return self.tree.here.name
+
+    def go_to(self, name: str) -> None:
+        """Go to another branch. Raises PlayError if there is none of that name, as do all below."""
+        self._turn_to(trees.switch(self.tree, self.tree.named(name).id), f"You are on {name}.")
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a branch another name."""
+        self._turn_to(trees.rename(self.tree, self.tree.named(name).id, new))
+
+    def delete(self, name: str) -> None:
+        """Forget a branch. What forked from it stays."""
+        self._turn_to(trees.delete(self.tree, self.tree.named(name).id), f"{name} is deleted.")
+
+    def save(self, file: str | Path = "") -> Path:
+        """Write all branches to a file, or the one where one is to a file ending in ``.play``.
+
+        Beside the notebook unless `file` says where; returns the file. PlayError if it cannot be.
+        """
+        return saved.save(self.tree, file)
+
+    def load(self, source: str | Path) -> None:
+        """Take a token, a play or a saved lab in place of all there is.
+
+        Raises PlayError for what is none of these or damaged; nothing has changed then.
+        """
+        self._turn_to(saved.load(source), "Loaded.")
 
     # --- what one can read ----------------------------------------------------------------------
 
@@ -126,13 +168,18 @@ class Lab:
         return Run(benches.as_played(self.bench))
 
     @property
+    def token(self) -> str:
+        """The branch where one is, in one line; `kiplab play TOKEN` and `kiplab.Lab(token)`."""
+        return self.run.token
+
+    @property
     def is_open(self) -> bool:
         """Whether there are controls, or still a wait."""
         return self._after is None or self._after.locked
 
     def __repr__(self) -> str:
         if not self.is_open:
-            return f"<Lab of {self.bench.own.name!r}: {_WAIT}>"
+            return f"<Lab of {self.bench.own.name!r}: {WAIT}>"
         return f"<Lab of {self.bench.own.name!r} at step {self.bench.at} of {self.bench.last}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
@@ -140,52 +187,103 @@ class Lab:
         bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
         return {**bundle, "text/plain": repr(self)}
 
+    def _ipython_display_(self) -> None:
+        """The widgets; and a still picture for a notebook that is read without a kernel: of the
+        whole run, or of its start while a prediction is awaited.
+        """
+        scene = self._scene
+        drawing = scene.drawing_of_all() if self.is_open else scene.drawing()
+        static.show(self.box, repr(self), drawing)
+
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self.painter = Painter(self._picture())
-        self.transport = Transport(self.seek, self.reset)
-        self.inject = Inject(self.bench, self.act, self.do)
-        self.in_flight = InFlight(self.act)
-        self.rulebook = Rulebook(self._own, self.change_rules)
+        self.painter = Painter(self._scene.drawing())
+        self.box.layout.width = f"{self._scene.look['width'] + 4}px"
+        self._attempts = Attempts(self._restore, lambda: self.token, self._say)
+        with attempted_by(self._attempts):
+            self._furnish()
+        self._show()
+
+    def _furnish(self) -> None:
+        """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
+        self.transport = Transport(self.seek, self._played, self.undo, self.reset)
+        self.jumps = JumpButtons(self.seek)
+        self.invariants = InvariantStrip(self.seek)
+        self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.transcript, self.note = words(), words(), words()
-        self.in_words = words()
-        self.more = ipywidgets.Accordion(
-            (self.rulebook.list, self.in_words),
-            titles=("Single rules", "This run so far, in sentences and as a table"),
-        )
-        self.more.observe(lambda _: self._tell(), "selected_index")
-        hands = column([self.inject.box, self.in_flight.box], width="53%")
-        told = column([self.transcript], width="47%")
-        # The figure keeps its height and the verdict does not: what is pressed most stays put.
-        parts = [self.painter.widget, self.transport.box, self.verdict, self.rulebook.box]
-        parts += [self.note, row([hands, told], align_items="stretch"), self.more]
-        self.box.layout.width = f"{self._look['width'] + 4}px"
-        self.box.children = tuple(parts)
-        self._show("")
+        self.hands, self.told, self.looking = column([]), column([]), column([])
+        self.inspector = Inspector()
+        self.telling = Telling()
+        self.branching = Branches(lambda: self.tree, self._turn_to, self._scene.look)
+        self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
+        self.folds = folds_of(self)
+        self._followers: list[Any] = [self.transport, self.jumps, self.invariants, self.folds]
+        self._fit()
+        self.box.children = laid_out(self)
 
-    def _turn_to(self, bench: Bench, said: str) -> None:
-        before, self.bench = self.bench, bench
-        if bench.stops is not before.stops:
-            self._rows = rows_of(bench.whole)
-        if self.is_open:
-            self.painter.paint(self._picture())
-            self._show(said)
+    def _fit(self) -> None:
+        """What depends on the brokers and partitions: made anew when another play is loaded."""
+        for old in (*self.hands.children, *self.told.children[1:], *self.looking.children):
+            discard(old)
+        self._fitted = self.tree.trunk.bench.own
+        self.inject = Inject(self.bench, self.act, self.do)
+        self.in_flight = InFlight(self.bench, self.act)
+        self.hands.children = (self.inject.box,)
+        self.told.children = (self.transcript, self.in_flight.box)
+        self.look = Look(self._look_at)
+        self.looking.children = (self.look.box,)
 
-    def _picture(self) -> Any:
-        """What has happened up to where one stands, on the sheet of the whole run."""
-        return so_far(rows_of(self.bench.here), self._rows, **self._look)
+    # --- changing what is shown -----------------------------------------------------------------
 
-    def _show(self, said: str) -> None:
-        bench = self.bench
-        self.transport.show(bench)
-        self.inject.show(bench)
-        self.in_flight.show(bench)
-        self.rulebook.show(bench.features, self._own)
-        self.verdict.value = verdict_line(bench, self._rows.moments[bench.at].label)
+    def _try(self, change: Callable[[], Tree], told: Callable[[Tree, Tree], str]) -> None:
+        """Change the history, or say why that cannot be done."""
+        before = self.tree
+        try:
+            after = change()
+        except PlayError as problem:
+            self._say(because(problem), alarm=True)
+            return
+        self._turn_to(after, told(before, after))
+
+    def _played(self, at: int) -> None:
+        """The player has come to a step."""
+        self._turn_to(trees.seek(self.tree, at), playing=True)
+
+    def _turn_to(self, tree: Tree, said: str = "", *, playing: bool = False) -> None:
+        with self._scene.kept():
+            self._scene.take(tree)
+            if self.is_open:
+                if not playing:
+                    self.transport.pause()
+                self._show(said)
+
+    def _look_at(self, options: dict[str, Any]) -> None:
+        with self._scene.kept():
+            self._scene.look = self._scene.look | options
+            self.painter.paint(self._scene.drawing())
+
+    def _restore(self) -> None:
+        """Show what there was before something went wrong."""
+        self.transport.pause()
+        self._show()
+
+    def _show(self, said: str = "") -> None:
+        """Paint the picture, and have every part follow."""
+        scene, bench, here = self._scene, self.bench, self.tree.here
+        self.painter.paint(scene.drawing())
+        with attempted_by(self._attempts):
+            if self._fitted is not bench.own:
+                self._fit()
+            self.jumps.diverges = scene.diverges
+            for part in (self.inject, self.in_flight, *self._followers):
+                part.show(bench)
+        self.transport.show_branch(here)
+        self.rulebook.show(bench.features, self.tree.rules)
+        label, branch = scene.rows.moments[bench.at].label, here.name if here.parent else ""
+        self.verdict.value = verdict_line(bench, label, branch)
         self.transcript.value = transcript(bench, TRANSCRIPT_HEIGHT)
         self._say(said)
-        self._tell()
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:
@@ -193,27 +291,6 @@ class Lab:
             self.note.value = note(text or hint, alarm=alarm)
         elif text:
             print(text)
-
-    def _tell(self) -> None:
-        """The run so far in words: worked out only while somebody looks."""
-        if self.more.selected_index == 1:
-            self.in_words.value = _told(rows_of(self.bench.here))
-
-
-def _told(rows: Rows) -> str:
-    story = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(rows))
-    table = f'<div style="overflow:auto">{table_html(rows)}</div>'
-    return f'{_TABLE}<div class="kiplab-words"><ul>{story}</ul>{table}</div>'
-
-
-def _because(problem: PlayError) -> str:
-    said = f"{problem.problem}; {problem.expected}" if problem.expected else problem.problem
-    return f"{said[0].upper()}{said[1:]}. Nothing has changed."
-
-
-def _forked(at: int, left: int) -> str:
-    steps = "The step" if left == 1 else f"The {left} steps"
-    return f"{steps} after step {at} made way for yours. Reset brings the play's own lines back."
 
 
 def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -18,12 +18,21 @@ LINE, SOFT = "var(--jp-border-color2, #d7dade)", "var(--jp-layout-color2, #f3f4f
 _EDGES = {"safe": "#009e73", "loss": "#d55e00", "harm": "#b3a300"}
 
 
-def verdict_line(bench: Bench, label: str) -> str:
-    """Where one stands, the verdict so far, and what was refused at this step."""
+def glyph(stage: Stage) -> str:
+    """The sign of a verdict."""
+    return GLYPHS[verdicts.verdict(stage)]
+
+
+def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
+    """Where one stands, the verdict so far, and what was refused at this step.
+
+    `branch` is the name of the branch, if it is not the play.
+    """
     word = verdicts.verdict(bench.here)
     so_far = " so far" if bench.at < bench.last and word == "safe" else ""
-    said = f"{GLYPHS[word]} {word}: {verdicts.sentence(bench.here)}{so_far}"
+    said = f"{glyph(bench.here)} {word}: {verdicts.sentence(bench.here)}{so_far}"
     where = f"Step {bench.at} of {bench.last}" + (f", {label}" if bench.at else "")
+    where += f" · on {branch}" if branch else ""
     refused = "".join(_refusal(event) for event in _refusals(bench))
     return (
         f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
@@ -48,7 +57,7 @@ def transcript(bench: Bench, height: int) -> str:
     """What happened up to where one stands; the box opens at its end, on the current step."""
     groups = "".join(_group(bench.here, moment, bench.at) for moment in range(bench.at + 1))
     left = bench.last - bench.at
-    more = f"{left} more step{'s' * (left > 1)} in this play" if left else "the end of the play"
+    more = f"{left} more step{'s' * (left > 1)} in this run" if left else "the end of this run"
     # The reversed column keeps the scroll bar at the newest line without any script.
     return (
         f'<div class="kiplab-transcript" role="log" tabindex="0" aria-label="transcript"'

@@ -9,16 +9,25 @@ import ipywidgets
 
 from ..protocol.features import Features
 from ..protocol.guards import GUARDS, Guard, releases_of
-from .controls import button, column, row, words
+from .controls import button, column, row, watch, words
 from .pages import heading, muted
-from .rules import EVERY_RELEASE, KIPS, at_release, is_on, since_words, turned
+from .rules import (
+    EVERY_RELEASE,
+    KIPS,
+    at_release,
+    clauses_of,
+    hint_of,
+    is_on,
+    since_words,
+    turned,
+)
 
 
 class Rulebook:
     """Calls `change` with the features that somebody chose."""
 
     def __init__(self, own: Features, change: Callable[[Features], None]) -> None:
-        self._features = own
+        self._features, self._own = own, own
         self._change = change
         self._showing = False
         self.release = ipywidgets.Dropdown(
@@ -28,9 +37,12 @@ class Rulebook:
             style={"description_width": "initial"},
             layout=ipywidgets.Layout(width="170px"),
         )
-        self.release.observe(self._released, "value")
-        self.kips = {kip: self._box(kip, f"KIP-{kip} ({since_words(kip)})") for kip in KIPS}
-        self.own = button("Rules as in the play", lambda: change(own), "Back to the play's own")
+        self.release.tooltip = "What code every node runs; what you switched by hand stays"
+        watch(self.release, "value", self._released)
+        self.kips = {kip: self._kip_box(kip) for kip in KIPS}
+        self.own = button(
+            "Rules as in the play", lambda: change(self._own), "Back to the play's own"
+        )
         self.own.layout.margin = "2px 2px 2px auto"
         self.box = row([self.release, *self.kips.values(), self.own])
         self.guards = {id: self._guard_box(guard) for id, guard in GUARDS.items()}
@@ -38,7 +50,7 @@ class Rulebook:
 
     def show(self, features: Features, own: Features) -> None:
         """Follow the features; nothing is called back."""
-        self._features, self._showing = features, True
+        self._features, self._own, self._showing = features, own, True
         self.release.value = features.release
         for name, box in (*self.kips.items(), *self.guards.items()):
             box.value = is_on(features, name)
@@ -51,22 +63,27 @@ class Rulebook:
             indent=False,
             layout=ipywidgets.Layout(width="auto", margin="2px 2px 2px 18px"),
         )
-        box.observe(lambda change: self._switched(name, change["new"]), "value")
+        watch(box, "value", lambda on: self._switched(name, on))
+        return box
+
+    def _kip_box(self, kip: str) -> Any:
+        box = self._box(kip, f"KIP-{kip} ({since_words(kip)})")
+        box.tooltip = clauses_of(kip)
         return box
 
     def _guard_box(self, guard: Guard) -> Any:
         words = f"{guard.id} ({guard.kind}, {releases_of(guard)})"
         box = self._box(guard.id, words)
-        box.tooltip = guard.clause
+        box.tooltip = hint_of(guard)
         return box
 
     def _switched(self, name: str, on: bool) -> None:
         if not self._showing:
             self._change(turned(self._features, name, on))
 
-    def _released(self, change: dict[str, Any]) -> None:
+    def _released(self, release: str) -> None:
         if not self._showing:
-            self._change(at_release(self._features, change["new"]))
+            self._change(at_release(self._features, release))
 
 
 def _in_groups(boxes: dict[str, Any]) -> list[Any]:
@@ -78,7 +95,7 @@ def _in_groups(boxes: dict[str, Any]) -> list[Any]:
             subject = GUARDS[id].subject
             made.append(words(heading(subject)))
         box.layout.flex = "0 0 47%"
-        clause = words(muted(GUARDS[id].clause), flex="1 1 auto")
+        clause = words(muted(hint_of(GUARDS[id])), flex="1 1 auto")
         made.append(row([box, clause], flex="0 0 auto"))
     return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..protocol.features import Features, parse_features, switched
-from ..protocol.guards import GUARDS, GuardKind, named
+from ..protocol.guards import GUARDS, Guard, GuardKind, named
 from ..protocol.ids import CONTROLLER
 from ..protocol.releases import RELEASES
 
@@ -38,3 +38,15 @@ def since_words(kip: str) -> str:
     """``"Kafka 3.3 and later"``: when a KIP's refusals came."""
     first = next(g.releases[0] for id, g in GUARDS.items() if id in named(kip) and g.error)
     return f"Kafka {first} and later"
+
+
+def clauses_of(kip: str) -> str:
+    """What a KIP's switch turns, clause by clause, for a tooltip."""
+    return "\n".join(f"{id}: {GUARDS[id].clause}" for id in named(kip))
+
+
+def hint_of(guard: Guard) -> str:
+    """A guard's clause, its error, and what switching it on brings along."""
+    error = f" Refuses with {guard.error.name}." if guard.error else ""
+    needs = f" Needs {guard.requires}: switched on here, that comes with it."
+    return f"{guard.clause}{error}{needs if guard.requires else ''}"

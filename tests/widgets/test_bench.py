@@ -12,7 +12,16 @@ from kiplab.plays.play import Statement
 from kiplab.plays.runner import run_play
 from kiplab.plays.verdict import verdict
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.bench import Bench, act, as_played, open_bench, read_line, rerun, reset, seek
+from kiplab.widgets.bench import (
+    Bench,
+    act,
+    as_played,
+    open_bench,
+    read_line,
+    rerun,
+    seek,
+    without_last,
+)
 
 CRASH = Statement("crash", ("1",))
 NEW = parse_features("3.5")
@@ -25,7 +34,7 @@ def bench() -> Bench:
 
 def test_there_is_one_stop_per_step(bench: Bench) -> None:
     assert [stop.stage.moment for stop in bench.stops] == list(range(12))
-    assert (bench.at, bench.last, bench.changed) == (0, 11, False)
+    assert (bench.at, bench.last) == (0, 11)
 
 
 def test_a_hold_belongs_to_the_step_before_it(bench: Bench) -> None:
@@ -47,7 +56,7 @@ def test_seeking_stays_within_the_run(bench: Bench, asked: int, at: int) -> None
 
 def test_acting_in_the_middle_leaves_the_rest_out(bench: Bench) -> None:
     forked = act(seek(bench, 3), CRASH)
-    assert (forked.at, forked.last, forked.changed) == (4, 4, True)
+    assert (forked.at, forked.last) == (4, 4)
     assert forked.stops[:4] == bench.stops[:4]
     assert forked.play.statements[-1] == CRASH
     assert bench.last == 11
@@ -90,9 +99,17 @@ def test_a_line_that_lost_its_object_keeps_its_step(bench: Bench) -> None:
     assert other.last == bench.last
 
 
-def test_reset_brings_the_play_back_and_keeps_the_rules(bench: Bench) -> None:
-    again = reset(act(seek(rerun(bench, NEW), 3), CRASH))
-    assert again == rerun(bench, NEW)
+def test_without_its_last_line_a_run_is_what_it_was_before(bench: Bench) -> None:
+    crashed = act(seek(bench, 3), CRASH)
+    again = without_last(act(crashed, Statement("expire", ("1",))))
+    assert (again.play, again.at, again.last) == (crashed.play, 4, 4)
+    assert again.whole == crashed.whole
+
+
+def test_a_line_without_a_step_of_its_own_can_be_taken_back(bench: Bench) -> None:
+    held = act(act(seek(bench, 3), CRASH), Statement("hold", ("fetch",)))
+    again = without_last(held)
+    assert (again.at, again.last, len(again.here.holds)) == (4, 4, 1)
 
 
 def test_a_run_made_by_hand_replays_from_its_token(bench: Bench) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from ipywidgets.widgets.widget import _instances
 
 import kiplab
 from kiplab.plays.library import names
@@ -39,7 +40,7 @@ def reboot(lab: Lab) -> None:
 def test_it_opens_before_the_first_step(lab: Lab) -> None:
     assert (lab.transport.slider.value, lab.transport.slider.max) == (0, 11)
     assert lab.transport.back.disabled
-    assert "lost" not in words_in_figure(lab).replace("nothing lost", "")
+    assert "records lost" not in words_in_figure(lab)
 
 
 def test_step_back_first_last_and_slider_agree(lab: Lab) -> None:
@@ -139,7 +140,7 @@ def test_acting_in_the_middle_says_so_and_reset_brings_the_play_back(lab: Lab) -
     lab.seek(3)
     lab.in_flight.rows[0].deliver.click()
     assert (lab.bench.at, lab.bench.last, lab.transport.slider.max) == (4, 4, 4)
-    assert "The 8 steps after step 3 made way for yours." in text(lab.note.value)
+    assert "The 8 steps after step 3 are kept on the play." in text(lab.note.value)
     assert "841.fenced" in text(lab.verdict.value)
     lab.transport.reset.click()
     assert (lab.bench.at, lab.bench.last) == (0, 11)
@@ -184,9 +185,9 @@ def test_messages_that_come_and_go_use_the_same_rows(lab: Lab) -> None:
     (row,) = lab.in_flight.rows
     assert "broker 1 → controller" in text(row.text.value)
     lab.seek(7)
-    assert row.box not in lab.in_flight.box.children
+    assert row.box not in lab.in_flight.list.children
     lab.seek(3)
-    assert row.box in lab.in_flight.box.children
+    assert row.box in lab.in_flight.list.children
     assert lab.in_flight.rows == [row]
 
 
@@ -195,17 +196,19 @@ def test_of_very_many_messages_only_the_number_is_told(lab: Lab) -> None:
     for _ in range(SHOWN_MAX + 2):
         lab.do("duplicate alter-partition from=1")
     assert len(lab.in_flight.rows) == SHOWN_MAX
-    assert lab.in_flight.box.children[-1].value.endswith("and 3 more</span>")
+    assert lab.in_flight.more in lab.in_flight.box.children
+    assert lab.in_flight.more.value.endswith("and 3 more</span>")
 
 
 def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:
     lab.seek(6)
-    assert lab.in_words.value == ""
-    lab.more.selected_index = 1
-    assert "deliver alter-partition" in text(lab.in_words.value)
-    assert "<table>" in lab.in_words.value
+    said = lab.telling.box
+    assert said.value == ""
+    lab.folds.open("This run so far, in sentences and as a table")
+    assert "deliver alter-partition" in text(said.value)
+    assert "<table>" in said.value
     lab.seek(2)
-    assert "deliver alter-partition" not in text(lab.in_words.value)
+    assert "deliver alter-partition" not in text(said.value)
 
 
 def test_the_run_can_be_taken_away_as_a_token(lab: Lab) -> None:
@@ -266,3 +269,194 @@ def test_every_control_has_a_word_on_it(lab: Lab) -> None:
     controls = [w for w in widgets if type(w).__name__ in kinds]
     assert len(controls) > 40
     assert all(control.description for control in controls)
+
+
+# --- branches -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forked(lab: Lab) -> Lab:
+    """A branch at step 3, on which one stands."""
+    lab.seek(3)
+    lab.do("fail-over")
+    return lab
+
+
+def test_the_branch_is_named_wherever_one_stands(forked: Lab) -> None:
+    assert forked.branches == ("the play", "branch 2 at step 3: fail-over")
+    assert "on branch 2 at step 3: fail-over" in text(forked.verdict.value)
+    forked.transport.reset.click()
+    assert (forked.branch, forked.bench.at) == ("the play", 0)
+    assert "on branch" not in text(forked.verdict.value)
+    assert len(forked.branches) == 2
+
+
+def test_undo_takes_the_last_line_back(forked: Lab) -> None:
+    forked.do("crash 1")
+    assert forked.transport.undo.tooltip == "Take back the last line here: crash 1"
+    forked.transport.undo.click()
+    forked.transport.undo.click()
+    assert (forked.branches, forked.bench.at) == (("the play",), 3)
+    assert forked.transport.undo.disabled
+    forked.undo()
+    assert "The play keeps its lines" in text(forked.note.value)
+
+
+def test_branches_are_drawn_and_gone_to_by_hand(forked: Lab) -> None:
+    forked.folds.open("Branches")
+    part = forked.branching
+    assert "└─ branch 2 at step 3: fail-over · 1 line of its own" in text(part.drawing.value)
+    assert part.drawing.value.count('aria-current="true"') == 1
+    assert part.go.disabled
+    part.which.value = 1
+    assert part.delete.tooltip == "Not now: the play stays"
+    part.go.click()
+    assert forked.branch == "the play"
+    part.which.value = 2
+    part.name.value = "a <new> controller"
+    part.rename.click()
+    assert forked.branches[1] == "a <new> controller"
+    assert "a &lt;new&gt; controller" in part.drawing.value
+    part.delete.click()
+    assert forked.branches == ("the play",)
+
+
+def test_a_name_that_will_not_do_is_said_beside_the_button(forked: Lab) -> None:
+    forked.folds.open("Branches")
+    before = forked.tree
+    forked.branching.rename.click()
+    assert "This is no name for a branch" in forked.branching.answer.box.value
+    assert forked.tree is before
+
+
+def test_two_branches_are_compared_until_one_of_them_changes(forked: Lab) -> None:
+    forked.folds.open("Branches")
+    part = forked.branching
+    part.which.value = 1
+    part.compare.click()
+    said, picture, differences = part.comparison.box.children
+    assert "Above, first: branch 2 at step 3: fail-over" in text(said.value)
+    assert "controller epoch" in text(differences.value)
+    forked.seek(1)
+    assert part.comparison.box.children[1] is picture
+    forked.go_to("branch 2 at step 3: fail-over")
+    forked.seek(4)
+    forked.do("crash 1")
+    assert part.comparison.box.children == ()
+    part.compare.click()
+    assert part.comparison.box.children[1] is picture
+
+
+def test_rules_are_those_of_the_branch(forked: Lab) -> None:
+    forked.switch("903", True)
+    assert forked.rulebook.kips["903"].value
+    forked.go_to("the play")
+    assert not forked.rulebook.kips["903"].value
+    assert forked.rulebook.own.disabled
+
+
+# --- jumps ----------------------------------------------------------------------------------------
+
+
+def test_jumps_lead_there_or_say_why_not(lab: Lab) -> None:
+    refusal, violation, divergence = lab.jumps.buttons.values()
+    assert refusal.tooltip == "Not now: nothing is refused after step 0"
+    assert divergence.disabled
+    violation.click()
+    assert lab.bench.at == 6
+    assert violation.tooltip == "Not now: this is the step: 6"
+    lab.seek(0)
+    lab.switch("903", True)
+    assert violation.tooltip == "Not now: no property is broken in this run"
+    refusal.click()
+    assert lab.bench.at == 6
+    lab.seek(0)
+    divergence.click()
+    assert lab.bench.at == 6
+
+
+# --- what goes wrong inside -----------------------------------------------------------------------
+
+
+def fails(*_: object, **__: object) -> None:
+    raise RuntimeError("<a bug>")
+
+
+@pytest.mark.parametrize(
+    ("where", "press"),
+    [
+        ("kiplab.widgets.tree.act", lambda lab: lab.inject.button(1, "Crash").click()),
+        ("kiplab.widgets.tree.seek", lambda lab: lab.transport.step.click()),
+        ("kiplab.widgets.tree.seek", lambda lab: lab.transport.slider.set_state({"value": 5})),
+        ("kiplab.widgets.tree.rerun", lambda lab: setattr(lab.rulebook.release, "value", "3.9")),
+        ("kiplab.engine.history.step", lambda lab: lab.inject.button(1, "Crash").click()),
+        ("kiplab.widgets.saved.save", lambda lab: lab.sharing.save.click()),
+        ("kiplab.widgets.tree.undo", lambda lab: lab.transport.undo.click()),
+    ],
+)
+def test_a_mistake_inside_is_said_and_changes_nothing(
+    forked: Lab,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    where: str,
+    press: Callable[[Lab], None],
+) -> None:
+    forked.seek(2)
+    before, token = forked.tree, forked.token
+    with monkeypatch.context() as broken:
+        broken.setattr(where, fails)
+        press(forked)
+    assert forked.tree is before
+    said = forked.note.value
+    assert "Something went wrong inside kiplab: RuntimeError: &lt;a bug&gt;. Nothing has" in said
+    assert f"report it with this token: {token}" in said
+    assert 'role="alert"' in said
+    assert "Traceback" in caplog.text
+    assert (forked.transport.slider.value, forked.rulebook.release.value) == (2, "3.4")
+    forked.transport.step.click()
+    assert forked.bench.at == 3
+
+
+def test_a_picture_that_cannot_be_drawn_has_not_happened(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = lab.tree
+    with monkeypatch.context() as broken:
+        broken.setattr("kiplab.widgets.lab.transcript", fails)
+        lab.transport.last.click()
+    assert lab.tree is before
+    assert "Something went wrong" in lab.note.value
+    assert caplog.text.count("nor can the lab be shown") == 1
+    lab.transport.last.click()
+    assert "Step 11 of 11" in text(lab.verdict.value)
+
+
+def test_in_a_cell_a_mistake_is_an_ordinary_error_and_changes_nothing(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = lab.tree
+    monkeypatch.setattr("kiplab.widgets.lab.transcript", fails)
+    with pytest.raises(RuntimeError):
+        lab.seek(3)
+    assert lab.tree is before
+
+
+# --- for a long lesson ----------------------------------------------------------------------------
+
+
+def test_stepping_makes_no_new_widget(lab: Lab) -> None:
+    steps = range(lab.bench.last + 1)
+    for at in steps:
+        lab.seek(at)
+    before = len(_instances)
+    for at in (*steps, *steps, *steps):
+        lab.seek(at)
+    assert len(_instances) == before
+
+
+def test_another_play_closes_the_controls_that_it_replaces(lab: Lab) -> None:
+    old, picture = lab.inject.button(1, "Crash"), lab.painter.widget
+    lab.load("last-replica")
+    assert old.comm is None
+    assert lab.inject.button(1, "Crash").comm is not None
+    assert lab.painter.widget is picture

@@ -1,0 +1,31 @@
+"""The run so far in sentences and as a table: what the picture says, for reading."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..figures.describe import sentences, table_html
+from ..figures.rows import rows_of
+from .bench import Bench
+from .controls import words
+
+_TABLE = """<style>
+.kiplab-words { line-height: 1.45; font-size: 12px; }
+.kiplab-words td, .kiplab-words th { text-align: left; vertical-align: top; }
+.kiplab-words td, .kiplab-words th { padding: 3px 8px 3px 0; }
+.kiplab-words caption { text-align: left; padding: 4px 0; font-weight: 600; }
+</style>"""
+
+
+class Telling:
+    """`box` holds the words."""
+
+    def __init__(self) -> None:
+        self.box = words()
+
+    def show(self, bench: Bench) -> None:
+        """The run up to where one stands."""
+        rows = rows_of(bench.here)
+        story = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(rows))
+        table = f'<div style="overflow:auto">{table_html(rows)}</div>'
+        self.box.value = f'{_TABLE}<div class="kiplab-words"><ul>{story}</ul>{table}</div>'

@@ -1,0 +1,71 @@
+"""Somebody at a panel: what a button does is done to a bench, and the panel follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kiplab.api import Run
+from kiplab.plays.grammar import parse
+from kiplab.plays.play import Statement
+from kiplab.widgets.bench import Bench, act, as_played, open_bench, read_line, seek
+
+SIX = """
+broker 1
+broker 2
+broker 3
+broker 4
+broker 5
+broker 6
+topic orders replicas=1,2,3 log=10@0
+topic orders partition=1 replicas=2,3,4 log=5@0
+topic orders partition=2 replicas=5,6
+"""
+THREE = """
+broker 1
+broker 2
+broker 3
+topic orders replicas=1,2,3 log=10@0
+"""
+
+
+class Hands:
+    """`panel` is set once there is one; `lines` are those that its buttons wrote."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.lines: list[str] = []
+        self.panel: Any = None
+
+    def act(self, statement: Statement) -> None:
+        """What a Lab does with a button's line."""
+        self.lines.append(statement.text)
+        self.bench = act(self.bench, statement)
+        self.panel.show(self.bench)
+
+    def write(self, text: str) -> None:
+        """What a Lab does with a line as written."""
+        self.act(read_line(self.bench, text))
+
+    def stand(self, at: int) -> None:
+        """Go to a step."""
+        self.bench = seek(self.bench, at)
+        self.panel.show(self.bench)
+
+    def replayed(self) -> bool:
+        """Whether the play that was written leads to the same state, from its token."""
+        import kiplab
+
+        run = Run(as_played(self.bench))
+        return bool(kiplab.run(run.token).stage.cluster == self.bench.whole.cluster)
+
+
+def made(text: str) -> Bench:
+    """The bench of a play."""
+    return open_bench(parse(text))
+
+
+def html(widget: Any) -> str:
+    """What is written anywhere in a widget."""
+    inside = "".join(html(child) for child in getattr(widget, "children", ()))
+    own = getattr(widget, "value", "")
+    return f"{own if isinstance(own, str) else ''}{inside}"

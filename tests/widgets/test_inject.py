@@ -1,0 +1,336 @@
+"""What can happen next: every button writes a line of a play, and that line replays."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kiplab.plays.errors import PlayError
+from kiplab.plays.grammar import VERBS
+from kiplab.plays.library import load, names
+from kiplab.plays.stage import Stage
+from kiplab.protocol.ids import BrokerId
+from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.choices import (
+    Choice,
+    about_broker,
+    about_controller,
+    about_message,
+    about_partition,
+    about_time,
+    more_about_broker,
+)
+from kiplab.widgets.clients import about_consumer, believes_to_lead, consumers, produce, reading
+from kiplab.widgets.inbox import hold, let_flow, next_up
+from kiplab.widgets.inject import Inject
+from tests.widgets.hands import SIX, THREE, Hands, made
+
+TWO = BrokerId(2)
+OPENED = {name: open_bench(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")}
+OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
+
+
+def every_choice(stage: Stage) -> tuple[Choice, ...]:
+    """Every button that any panel has here."""
+    cluster = stage.cluster
+    found: list[Choice] = [*about_controller(cluster), *about_time(stage)]
+    for node in cluster.brokers:
+        found += [*about_broker(stage, node.id, "tail-lost"), *more_about_broker(stage, node.id)]
+    for state in cluster.controller.partitions:
+        found += about_partition(cluster, state.name)
+        leaders = (None, *believes_to_lead(cluster, state.name))
+        found += [
+            produce(cluster, state.name, 3, acks, to) for acks in ("all", "1") for to in leaders
+        ]
+        for who in consumers(cluster):
+            found += about_consumer(cluster, who, state.name)
+    for message in cluster.messages:
+        found += about_message(cluster, message)
+    for kind, sender in (("fetch", None), ("alter-partition", BrokerId(1))):
+        found += [hold(stage, kind, sender), let_flow(stage, kind, sender)]
+    return (*found, next_up(cluster, cluster.messages))
+
+
+def refused(bench: Bench, choice: Choice) -> bool:
+    """Whether the engine has something against a line too."""
+    try:
+        act(bench, choice.line)
+    except (PlayError, ValueError, IndexError, KeyError):
+        return True
+    return False
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_on_a_random_walk_what_is_offered_can_be_done(data: st.DataObject) -> None:
+    bench = OPENED[data.draw(st.sampled_from(sorted(OPENED)))]
+    bench = seek(bench, data.draw(st.integers(0, bench.last)))
+    for _ in range(data.draw(st.integers(1, 12))):
+        enabled = [c for c in every_choice(bench.here) if c.reason is None]
+        bench = act(bench, data.draw(st.sampled_from(enabled), label="choice").line)
+    hands = Hands(bench)
+    assert hands.replayed()
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_the_engine_refuses_is_disabled_with_its_reason(name: str) -> None:
+    """A button's word against the engine's, for one step after the other of every play."""
+    opened = open_bench(load(name))
+    for step in range(opened.last + 1):
+        bench = seek(opened, step)
+        for choice in every_choice(bench.here):
+            if choice.reason is None:
+                assert act(bench, choice.line).at >= bench.at
+            elif choice.line.verb not in ("hold", "release", "unfence", "heartbeat"):
+                assert refused(bench, choice), choice
+
+
+# --- single choices -------------------------------------------------------------------------------
+
+
+def offered(bench: Bench, id: BrokerId = TWO) -> dict[str, Choice]:
+    """The drawer of a broker, by label."""
+    return {choice.label: choice for choice in more_about_broker(bench.here, id)}
+
+
+def done(bench: Bench, *lines: str) -> Bench:
+    """Lines by hand."""
+    for line in lines:
+        bench = act(bench, read_line(bench, line))
+    return bench
+
+
+def test_a_follower_can_be_cut_off_from_controller_and_leader_and_healed() -> None:
+    bench = made(THREE)
+    assert offered(bench)["Cut off from controller"].line.text == "cut 2 controller"
+    assert offered(bench)["Cut off from leader 1"].line.text == "cut 2 1"
+    cut = act(bench, offered(bench)["Cut off from leader 1"].line)
+    assert "Cut off from leader 1" not in offered(cut)
+    healed = act(cut, offered(cut)["Heal link to leader 1"].line)
+    assert healed.here.cluster.cut == ()
+
+
+def test_a_link_that_is_cut_can_be_healed_whoever_leads_by_now() -> None:
+    bench = done(made(THREE), "cut 2 1", "crash 1", "expire 1")
+    assert offered(bench, BrokerId(3))["Cut off from leader 2"].reason is None
+    assert offered(bench)["Heal link to broker 1"].reason is None
+
+
+def test_who_follows_nobody_has_no_leader_to_be_cut_off_from() -> None:
+    choice = offered(made("broker 1\ntopic t replicas=1"), BrokerId(1))["Cut off from leader"]
+    assert choice.reason == "broker 1 follows nobody"
+
+
+def test_a_broker_of_several_partitions_has_several_leaders() -> None:
+    labels = [label for label in offered(made(SIX), BrokerId(3)) if label.startswith("Cut")]
+    assert labels == [
+        "Cut off from controller",
+        "Cut off from leader 1",
+        "Cut off from leader 2",
+    ]
+
+
+def test_a_write_without_a_leader_says_so() -> None:
+    bench = done(made("broker 1\ntopic t replicas=1"), "crash 1", "expire 1")
+    assert produce(bench.here.cluster, "t-0", 1, "all").reason == "t-0 has no leader"
+
+
+@pytest.mark.parametrize(
+    ("acks", "to", "line"),
+    [
+        ("all", None, "produce orders-0 count=3"),
+        ("1", None, "produce orders-0 count=3 acks=1"),
+        ("1", BrokerId(1), "produce orders-0 count=3 to=1 acks=1"),
+    ],
+)
+def test_a_write_says_how_many_where_and_how_sure(
+    acks: str, to: BrokerId | None, line: str
+) -> None:
+    assert produce(made(THREE).here.cluster, "orders-0", 3, acks, to).line.text == line
+
+
+def test_a_stale_leader_still_takes_writes() -> None:
+    """Broker 1 has not heard that it was fenced."""
+    bench = done(made(THREE), "cut 1 controller", "expire 1")
+    cluster = bench.here.cluster
+    assert believes_to_lead(cluster, "orders-0") == (1, 2)
+    assert produce(cluster, "orders-0", 1, "1", BrokerId(1)).reason is None
+
+
+def test_only_a_run_with_a_clock_can_wait() -> None:
+    assert about_time(made(THREE).here) == ()
+    waits = about_time(OPENED["timed"].here)
+    assert [c.line.text for c in waits] == ["advance 500ms", "advance 2s", "advance 9s"]
+    assert all(c.reason is None for c in waits)
+
+
+def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgrade() -> None:
+    offered_verbs = {c.line.verb for bench in OPENED.values() for c in _along(bench)}
+    actions = {verb for verb, found in VERBS.items() if not found.header}
+    typed = {"expect", "send", "upgrade", "retry", "checkpoint", "flush"}
+    assert actions - offered_verbs == typed
+
+
+def _along(bench: Bench) -> list[Choice]:
+    choices = [c for n in range(bench.last + 1) for c in every_choice(seek(bench, n).here)]
+    cut = act(bench, read_line(bench, "cut 1 controller"))
+    return [*choices, *every_choice(cut.here)]
+
+
+# --- the panel ------------------------------------------------------------------------------------
+
+
+def at_panel(bench: Bench) -> Hands:
+    """Somebody at the panel."""
+    hands = Hands(bench)
+    hands.panel = Inject(bench, hands.act, hands.write)
+    hands.panel.show(bench)
+    return hands
+
+
+@pytest.mark.parametrize(
+    ("before", "label", "line"),
+    [
+        ((), "Crash", "crash 2"),
+        ((), "Expire", "expire 2"),
+        (("crash 2",), "Start", "start 2"),
+        (("crash 2", "expire 2", "start 2"), "Unfence", "unfence 2"),
+        ((), "Fetch", "fetch 2"),
+        ((), "Shut down", "shut-down 2"),
+        (("crash 2", "expire 2", "start 2"), "Recover", "recover 2"),
+        ((), "Heartbeat", "heartbeat 2"),
+        ((), "Catch up", "catch-up 2"),
+        ((), "Check lag", "check-lag 2"),
+        ((), "Cut off from controller", "cut 2 controller"),
+        ((), "Cut off from leader 1", "cut 2 1"),
+        (("cut 2 controller",), "Heal link to controller", "heal 2 controller"),
+    ],
+)
+def test_each_button_of_a_broker_is_a_line_that_replays(
+    before: tuple[str, ...], label: str, line: str
+) -> None:
+    hands = at_panel(done(made(THREE), *before))
+    hands.panel.rows[1].more.toggle.value = True
+    hands.panel.button(2, label).click()
+    assert hands.lines == [line]
+    assert hands.replayed()
+    assert f"Last line of the play here: {line}" in hands.panel.written.value
+
+
+@pytest.mark.parametrize("disk", ["kept", "tail-lost", "replaced"])
+def test_a_crash_takes_what_was_chosen(disk: str) -> None:
+    hands = at_panel(made(THREE))
+    hands.panel.disk.value = disk
+    hands.panel.button(3, "Crash").click()
+    assert hands.lines == ["crash 3" + ("" if disk == "kept" else f" disk={disk}")]
+    assert hands.replayed()
+
+
+def test_controller_and_partitions_have_buttons() -> None:
+    hands = at_panel(made(SIX))
+    hands.panel.controller.button("Fail over").click()
+    assert [row.name for row in hands.panel.partitions] == ["orders-0", "orders-1", "orders-2"]
+    hands.panel.partitions[1].actions.button("Elect preferred").click()
+    hands.panel.partitions[2].actions.button("Elect unclean").click()
+    assert hands.lines == ["fail-over", "elect orders-1", "elect orders-2 unclean=yes"]
+    assert hands.replayed()
+
+
+def test_a_client_writes_to_a_partition_of_choice() -> None:
+    hands = at_panel(made(SIX))
+    clients = hands.panel.clients
+    clients.partition.value, clients.count.value, clients.acks.value = "orders-1", 4, "1"
+    clients.actions.button("Produce").click()
+    clients.to.value = BrokerId(2)
+    clients.actions.button("Produce").click()
+    assert hands.lines == [
+        "produce orders-1 count=4 acks=1",
+        "produce orders-1 count=4 to=2 acks=1",
+    ]
+    assert hands.replayed()
+
+
+def test_a_stale_leader_that_is_gone_is_no_choice_any_more() -> None:
+    hands = at_panel(done(made(THREE), "cut 1 controller", "expire 1"))
+    to = hands.panel.clients.to
+    assert [label for label, _ in to.options] == ["the leader", "broker 1", "broker 2"]
+    to.value = BrokerId(1)
+    hands.panel.button(1, "Crash").click()
+    assert [label for label, _ in to.options] == ["the leader", "broker 2"]
+    assert to.label == "the leader"
+
+
+def test_a_consumer_polls_asks_who_leads_and_goes_elsewhere() -> None:
+    hands = at_panel(made(THREE))
+    clients = hands.panel.clients
+    assert "has read nothing yet" in clients.state.value
+    assert clients.reads.button("Reset to latest").disabled
+    for label in ("Poll", "Reset to latest", "Reset to earliest", "Refresh metadata"):
+        clients.reads.button(label).click()
+    assert hands.lines == [
+        "poll orders-0",
+        "reset orders-0 to=latest",
+        "reset orders-0 to=earliest",
+        "refresh",
+    ]
+    assert "next offset 0, from broker 1" in clients.state.value
+    assert hands.replayed()
+
+
+def test_with_several_consumers_one_chooses_who_reads() -> None:
+    hands = at_panel(made(THREE + "consumer orders-0 name=billing\n"))
+    clients = hands.panel.clients
+    assert [label for label, _ in clients.consumer.options] == ["billing", "consumer"]
+    clients.reads.button("Poll").click()
+    clients.consumer.value = "consumer"
+    clients.reads.button("Poll").click()
+    assert hands.lines == ["poll orders-0 consumer=billing", "poll orders-0"]
+    assert reading(hands.bench.here.cluster, "billing", "orders-0").startswith("next offset 10")
+
+
+def test_waiting_is_offered_with_a_clock() -> None:
+    hands = at_panel(made("timed\n" + THREE))
+    hands.panel.time.button("Wait 9 s").click()
+    assert hands.bench.here.cluster.now_ms == 9000
+    assert hands.replayed()
+
+
+def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
+    hands = at_panel(done(made(THREE), "crash 2"))
+    crash = hands.panel.button(2, "Crash")
+    assert crash.disabled
+    assert crash.tooltip == "Not now: broker 2 is down"
+    reasons = hands.panel.reasons
+    assert reasons.text.value == ""
+    reasons.drawer.toggle.value = True
+    assert "Crash, Fetch, Shut down, Heartbeat, Catch up" in reasons.text.value.replace(
+        "Unfence, ", ""
+    ).replace("Recover, ", "")
+    assert "broker 2 is down" in reasons.text.value
+    hands.write("start 2")
+    assert "broker 2 is down" not in reasons.text.value
+
+
+def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
+    hands = at_panel(made(THREE))
+    row = hands.panel.rows[1]
+    assert row.others.buttons == []
+    row.more.toggle.value = True
+    assert not row.others.button("Heartbeat").disabled
+    hands.write("crash 2")
+    assert row.others.button("Heartbeat").disabled
+
+
+def test_a_line_of_ones_own_is_done() -> None:
+    hands = at_panel(made(THREE))
+    hands.panel.line.value = "flush 1"
+    hands.panel.do.click()
+    assert hands.lines == ["flush 1"]
+
+
+def test_there_is_no_button_of_an_unknown_broker_or_label() -> None:
+    panel = at_panel(made(THREE)).panel
+    for broker, label in ((9, "Crash"), (1, "Explode")):
+        with pytest.raises(KeyError):
+            panel.button(broker, label)

@@ -1,0 +1,160 @@
+"""The strip: which property holds, which broke and since when, and what is promised here."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.engine.events import PropertyBroken
+from kiplab.engine.properties import PROPERTIES, is_promised
+from kiplab.plays.library import load, names
+from kiplab.protocol.features import parse_features
+from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
+from kiplab.widgets.invariants import InvariantStrip, Standing, standings, why_not_promised
+from tests.widgets.hands import SIX, Hands, made
+
+STALE, ELECTABLE, LOST = (
+    "no-stale-epoch-in-isr",
+    "electable-holds-committed",
+    "no-committed-record-lost",
+)
+
+
+def at(step: int, kafka: str | None = None) -> Bench:
+    """KAFKA-14139, seen from a step."""
+    features = parse_features(kafka) if kafka else None
+    return seek(open_bench(load("kafka-14139"), features), step)
+
+
+def by_id(bench: Bench) -> dict[str, Standing]:
+    """How each property does."""
+    return {standing.id: standing for standing in standings(bench)}
+
+
+def test_there_is_one_entry_per_property_in_the_order_of_the_table() -> None:
+    assert [s.id for s in standings(at(0))] == list(PROPERTIES)
+
+
+def test_before_anything_happened_all_hold() -> None:
+    assert all(s.holds and s.label == f"● {s.name}" for s in standings(at(0)))
+
+
+def test_a_broken_property_says_since_when() -> None:
+    assert by_id(at(5))[STALE].holds
+    for step in (6, 7, 11):
+        assert by_id(at(step))[STALE].broken_at == 6
+    assert by_id(at(11))[LOST].broken_at == 8
+    assert by_id(at(11))[STALE].label == "▲ no stale epoch in ISR: broken at step 6"
+    assert by_id(at(11))[STALE].partitions == ("orders-0",)
+
+
+def test_seen_from_before_it_broke_it_holds() -> None:
+    forth, back = at(11), at(2)
+    assert not by_id(forth)[LOST].holds
+    assert by_id(back)[LOST].holds
+
+
+def test_what_is_missing_for_the_promise_is_named() -> None:
+    said = by_id(at(6))[STALE].unpromised
+    assert said is not None
+    assert said.startswith("rules of KIP-903 are off (903.")
+    assert "903.controller-epoch" in said
+    assert "Not promised here, because rules of KIP-903" in by_id(at(6))[STALE].words
+
+
+def test_with_903_it_holds_and_is_promised() -> None:
+    stale = by_id(at(11, "3.9"))[STALE]
+    assert (stale.holds, stale.unpromised) == (True, None)
+    assert "Promised (with " in stale.words
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_strip_says_what_the_engine_reported(name: str) -> None:
+    bench = open_bench(load(name))
+    bench = seek(bench, bench.last)
+    reported: dict[str, bool] = {}
+    for event in bench.here.events:
+        if isinstance(event, PropertyBroken):
+            reported.setdefault(event.property, event.promised)
+    told = {s.id: s.unpromised is None for s in standings(bench) if not s.holds}
+    assert told == reported
+
+
+@pytest.mark.parametrize("kafka", ["3.2", "3.4", "3.5", "3.9"])
+@pytest.mark.parametrize("name", names())
+def test_a_reason_is_given_exactly_where_nothing_is_promised(name: str, kafka: str) -> None:
+    cluster = open_bench(load(name), parse_features(kafka)).whole.cluster
+    for found in PROPERTIES.values():
+        promised = is_promised(
+            found,
+            cluster.features,
+            excused=any(o.excused for o in cluster.observed),
+            forged=cluster.forged or (cluster.inherited and bool(found.needs)),
+        )
+        assert (why_not_promised(found, cluster) is None) is promised
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("send alter-partition from=2 partition=orders-0 isr=2",), "a raw request was sent"),
+        (("elect orders-0 unclean=yes",), None),
+        (
+            ("crash 5 disk=replaced", "crash 6 disk=replaced"),
+            "no member of an ISR that still had the committed records was left",
+        ),
+    ],
+)
+def test_faults_that_end_the_promise_are_named(lines: tuple[str, ...], reason: str | None) -> None:
+    bench = made("kafka 3.9\n" + SIX.replace("replicas=5,6", "replicas=5,6 log=7@0"))
+    for line in lines:
+        bench = act(bench, read_line(bench, line))
+    said = by_id(bench)[LOST].unpromised
+    assert said == reason if reason is None else reason in (said or "")
+
+
+def test_an_alternative_that_was_rejected_ends_the_promise() -> None:
+    features = parse_features("3.9", on=("903.bump-leader-epochs",))
+    said = why_not_promised(
+        PROPERTIES[LOST], open_bench(load("kafka-14139"), features).here.cluster
+    )
+    assert said == "alternatives that a KIP rejected are on (903.bump-leader-epochs)"
+
+
+@pytest.fixture
+def hands() -> Hands:
+    made = Hands(at(11))
+    made.panel = InvariantStrip(made.stand)
+    made.panel.show(made.bench)
+    return made
+
+
+def test_a_broken_entry_is_a_button_that_goes_there(hands: Hands) -> None:
+    strip = hands.panel
+    entries = strip.entries.children
+    assert strip.broken[STALE] in entries
+    assert strip.holding["logs-match"] in entries
+    assert strip.broken[STALE].description.startswith("▲ no stale epoch in ISR: broken at step 6")
+    strip.broken[STALE].click()
+    assert hands.bench.at == 6
+
+
+def test_the_status_changes_only_when_a_property_breaks(hands: Hands) -> None:
+    said = []
+    for step in range(12):
+        hands.stand(step)
+        said.append(hands.panel.status.value)
+    assert len(set(said[:6])) == 1
+    assert f"All {len(PROPERTIES)} properties hold." in said[0]
+    assert len(set(said[6:8])) == 1
+    assert 'role="status"' in said[6]
+
+
+def test_words_are_on_hover_and_in_a_drawer(hands: Hands) -> None:
+    strip = hands.panel
+    assert "Every member of the ISR" in strip.broken[STALE].tooltip
+    assert 'title="Two logs that agree' in strip.holding["logs-match"].value
+    assert strip.said.value == ""
+    strip.drawer.toggle.value = True
+    for found in PROPERTIES.values():
+        assert found.sentence in strip.said.value
+    assert "Not promised here, because rules of KIP-903" in strip.said.value

@@ -1,0 +1,96 @@
+"""Steps worth going to: each has a number, or a reason why there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.plays.library import load, names
+from kiplab.plays.play import Statement
+from kiplab.protocol.facts import Refused
+from kiplab.protocol.features import parse_features
+from kiplab.widgets import tree as trees
+from kiplab.widgets.bench import Bench, open_bench, seek
+from kiplab.widgets.jumps import (
+    DIVERGENCE,
+    REFUSAL,
+    TARGETS,
+    VIOLATION,
+    against,
+    divergence,
+    first_violation,
+    next_refusal,
+    targets,
+)
+from kiplab.widgets.tree import TRUNK, Tree, act, plant
+
+NEW = parse_features("3.5")
+
+
+@pytest.fixture
+def tree() -> Tree:
+    """The play as it was opened."""
+    return plant(open_bench(load("kafka-14139")))
+
+
+@pytest.fixture
+def refusing() -> Bench:
+    """The play under rules that refuse the late request."""
+    return open_bench(load("kafka-14139"), NEW)
+
+
+def test_the_next_refusal_comes_after_where_one_stands(refusing: Bench) -> None:
+    assert next_refusal(refusing) == 6
+    assert next_refusal(seek(refusing, 5)) == 6
+    assert next_refusal(seek(refusing, 6)) == "nothing is refused after step 6"
+
+
+def test_the_first_violation_is_the_same_from_everywhere(tree: Tree, refusing: Bench) -> None:
+    assert first_violation(tree.here.bench) == 6
+    assert first_violation(seek(tree.here.bench, 11)) == 6
+    assert first_violation(refusing) == "no property is broken in this run"
+
+
+def test_the_play_as_opened_differs_from_nothing(tree: Tree) -> None:
+    assert against(tree) is None
+    assert divergence(tree) == "this is the play as it was opened, under its own rules"
+
+
+def test_the_play_under_other_rules_is_held_against_its_own(tree: Tree) -> None:
+    other = trees.rerun(tree, NEW)
+    assert divergence(other) == 6
+    same = trees.rerun(tree, parse_features("3.4", off=("704",)))
+    assert divergence(same) == "this run does not differ from the play under its own rules"
+
+
+def test_a_branch_is_held_against_the_one_it_forks_from(tree: Tree) -> None:
+    first = act(trees.seek(tree, 3), Statement("crash", ("1",)))
+    assert divergence(first) == 4
+    second = act(trees.seek(act(first, Statement("expire", ("1",))), 4), Statement("fail-over"))
+    found = against(second)
+    assert found is not None
+    assert found[1] == first.here.name
+    assert divergence(second) == 5
+    assert divergence(trees.switch(second, TRUNK)) == divergence(tree)
+
+
+def test_all_targets_have_a_place_or_a_reason(tree: Tree) -> None:
+    found = targets(tree.here.bench, divergence(tree))
+    assert tuple(found) == TARGETS
+    assert found[REFUSAL] == "nothing is refused after step 0"
+    assert found[VIOLATION] == 6
+    assert isinstance(found[DIVERGENCE], str)
+
+
+@pytest.mark.parametrize("name", names())
+def test_going_from_refusal_to_refusal_meets_every_one(name: str) -> None:
+    bench = open_bench(load(name))
+    met = []
+    while isinstance(target := next_refusal(bench), int):
+        bench = seek(bench, target)
+        met.append(target)
+    told = {
+        p.moment
+        for p in bench.whole.performed
+        if any(isinstance(event, Refused) for event in bench.whole.events_of(p))
+    }
+    assert met == sorted(told - {0})

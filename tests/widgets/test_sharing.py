@@ -1,0 +1,258 @@
+"""Sharing, saving, loading: everything comes back, and what is damaged changes nothing."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kiplab
+from kiplab.plays.errors import PlayError
+from kiplab.plays.grammar import parse
+from kiplab.plays.header import features_of
+from kiplab.plays.library import load as load_play
+from kiplab.plays.library import names
+from kiplab.plays.play import Statement
+from kiplab.protocol.features import parse_features
+from kiplab.widgets import Lab, saved
+from kiplab.widgets import tree as trees
+from kiplab.widgets.bench import open_bench
+from kiplab.widgets.rules import turned
+from kiplab.widgets.tree import Tree, act, plant, seek
+
+
+def grown() -> Tree:
+    """A play with two branches, one of them under other rules and with a name of its own."""
+    tree = act(seek(plant(open_bench(load_play("kafka-14139"))), 3), Statement("crash", ("1",)))
+    tree = act(seek(tree, 2), Statement("hold", ("fetch",)))
+    tree = trees.rename(trees.rerun(tree, parse_features("3.5", off=("841",))), 3, "held ≠ sent")
+    return trees.switch(tree, 2)
+
+
+GROWN = saved.packed(grown())
+
+
+@pytest.fixture(autouse=True)
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder beside the notebook."""
+    monkeypatch.setenv(saved.VARIABLE, str(tmp_path / "kiplab-work.json"))
+    return tmp_path
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return kiplab.Lab("kafka-14139")
+
+
+def test_a_saved_tree_comes_back_whole() -> None:
+    before, after = grown(), saved.unpacked(GROWN, "x")
+    assert saved.packed(after) == GROWN
+    assert (after.current, after.made, after.rules) == (2, 3, before.rules)
+    for one, other in zip(before.branches, after.branches, strict=True):
+        assert (one.name, one.parent, one.lines, one.step) == (
+            other.name,
+            other.parent,
+            other.lines,
+            other.step,
+        )
+        assert one.bench.play == other.bench.play
+        assert (one.bench.at, one.bench.features) == (other.bench.at, other.bench.features)
+        assert [s.stage.cluster for s in one.bench.stops] == [
+            s.stage.cluster for s in other.bench.stops
+        ]
+
+
+def test_a_lab_is_saved_beside_the_notebook_and_loaded_by_its_name(lab: Lab, work: Path) -> None:
+    lab.seek(3)
+    lab.do("crash 1")
+    assert lab.save() == work / "kafka-14139.kiplab.json"
+    other = kiplab.Lab("last-replica")
+    other.load("kafka-14139.kiplab.json")
+    assert other.branches == ("the play", "branch 2 at step 3: crash 1")
+    assert (other.branch, other.bench.at) == ("branch 2 at step 3: crash 1", 4)
+    assert other.run.stage.cluster == lab.run.stage.cluster
+    assert [row.id for row in other.inject.rows] == [row.id for row in lab.inject.rows]
+
+
+def test_saving_again_replaces_the_saved_lab_and_nothing_else(lab: Lab, work: Path) -> None:
+    lab.save("mine.json")
+    lab.save("mine.json")
+    for name, content in (("notes.txt", "mine"), ("other.json", "[1]"), ("bad.play", "x")):
+        (work / name).write_text(content)
+        with pytest.raises(PlayError, match="is there already"):
+            lab.save(name)
+        assert (work / name).read_text() == content
+
+
+def test_a_place_that_cannot_be_written_is_said(lab: Lab, work: Path) -> None:
+    (work / "file").write_text("")
+    with pytest.raises(PlayError, match="cannot be written"):
+        lab.save(work / "file" / "lab.json")
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("rules", [None, "3.7"])
+def test_a_branch_saved_as_a_play_runs_alone(name: str, rules: str | None) -> None:
+    features = None if rules is None else parse_features(rules, off=("903",))
+    bench = open_bench(load_play(name), features)
+    play = parse(saved.play_of(bench), name)
+    assert features_of(play) == bench.features
+    assert kiplab.run(play).stage.cluster == bench.whole.cluster
+
+
+def test_a_play_with_a_release_per_node_keeps_them() -> None:
+    header = "kafka 3.4\nbroker 1 kafka=3.5\nbroker 2\ncontroller kafka=3.6\ntopic t log=3@1\n"
+    bench = open_bench(parse(f"{header}crash 1\n", "mixed"))
+    other = open_bench(bench.play, turned(bench.features, "903", True))
+    for made in (bench, other):
+        assert features_of(parse(saved.play_of(made))) == made.features
+
+
+@pytest.mark.parametrize("source", ["token", "play", "file", "saved"])
+def test_everything_that_can_be_loaded(lab: Lab, work: Path, source: str) -> None:
+    (work / "mine.play").write_text(saved.play_of(open_bench(load_play("last-replica"))))
+    (work / "lab.json").write_bytes(saved.packed(plant(open_bench(load_play("last-replica")))))
+    given = {
+        "token": kiplab.run("last-replica").token,
+        "play": "last-replica",
+        "file": str(work / "mine.play"),
+        "saved": "lab.json",
+    }
+    lab.load(given[source])
+    assert lab.bench.whole.cluster == kiplab.run("last-replica").stage.cluster
+    lab.transport.step.click()
+    assert lab.bench.at == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("", "nothing to load"),
+        ("kiplab1:AAAA", "this token is damaged"),
+        ("kiplab9:AAAA", "update kiplab"),
+        ("no-such-play", "No such file"),
+        ("nowhere/at/all.json", "No such file"),
+        ("x" * 5000, "no such file"),
+        ("a\0b", "no such file"),
+    ],
+)
+def test_what_is_nothing_is_said_and_changes_nothing(lab: Lab, source: str, problem: str) -> None:
+    before = lab.tree
+    with pytest.raises(PlayError, match=problem):
+        lab.load(source)
+    assert lab.tree is before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"[]", b'{"kiplab_lab": 1}', b'{"kiplab_lab": 0}', b"\xff\xfe", b"crush 1", b"{" * 9999],
+)
+def test_a_damaged_file_is_one_sentence(lab: Lab, work: Path, content: bytes) -> None:
+    (work / "bad.json").write_bytes(content)
+    before = lab.tree
+    with pytest.raises(PlayError) as caught:
+        lab.load("bad.json")
+    assert "\n" not in str(caught.value)
+    assert lab.tree is before
+
+
+def test_a_newer_file_is_not_guessed_at(work: Path, lab: Lab) -> None:
+    (work / "new.json").write_text('{"kiplab_lab": 2, "forests": []}')
+    with pytest.raises(PlayError, match="saved by a newer kiplab; update kiplab"):
+        lab.load("new.json")
+
+
+def spoil(key: str, value: object, branch: int | None = None) -> bytes:
+    content = json.loads(GROWN)
+    (content if branch is None else content["branches"][branch])[key] = value
+    return json.dumps(content).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        spoil("current", 9),
+        spoil("made", 1),
+        spoil("branches", []),
+        spoil("id", 7, 0),
+        spoil("name", "trunk", 0),
+        spoil("name", "the play", 1),
+        spoil("parent", 1, 0),
+        spoil("parent", None, 1),
+        spoil("parent", 3, 1),
+        spoil("parent", 9, 1),
+        spoil("lines", 99, 1),
+        spoil("lines", -1, 1),
+        spoil("play", "crush 1\n", 1),
+        spoil("play", "crash 1\n", 1),
+        spoil("features", {"release": "9.9", "metadata_version": "9.9-IV0"}, 1),
+        spoil("surprise", 1, 1),
+    ],
+)
+def test_a_tree_that_makes_no_sense_is_not_loaded(data: bytes) -> None:
+    with pytest.raises(PlayError, match=r"lab\.json is damaged"):
+        saved.unpacked(data, "lab.json")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, len(GROWN) - 1), st.binary(max_size=3))
+def test_damage_anywhere_is_a_sentence_or_still_a_tree(at: int, put: bytes) -> None:
+    with suppress(PlayError):
+        tree = saved.unpacked(GROWN[:at] + put + GROWN[at + 1 :], "lab.json")
+        assert saved.unpacked(saved.packed(tree), "again") == tree
+
+
+# --- by hand --------------------------------------------------------------------------------------
+
+
+def test_the_token_is_shown_when_somebody_looks(lab: Lab) -> None:
+    assert lab.sharing.token.value == ""
+    lab.folds.open("Share, save, load")
+    assert f'value="{lab.token}"' in lab.sharing.token.value
+    lab.seek(2)
+    lab.do("fail-over")
+    assert f'value="{lab.token}"' in lab.sharing.token.value
+    assert kiplab.run(lab.token).stage.cluster == lab.bench.whole.cluster
+
+
+def test_saving_and_loading_by_hand(lab: Lab, work: Path) -> None:
+    lab.folds.open("Share, save, load")
+    lab.seek(2)
+    lab.do("fail-over")
+    lab.sharing.save.click()
+    assert f"Saved as {work}/kafka-14139.kiplab.json" in lab.sharing.answer.box.value
+    lab.sharing.save_play.click()
+    assert (work / "kafka-14139.play").exists()
+    here = lab.tree
+    lab.sharing.source.value = "last-replica"
+    lab.sharing.load.click()
+    assert lab.bench.own.name == "last-replica"
+    lab.sharing.bring_back.click()
+    assert lab.tree is here
+    lab.sharing.source.value = "kafka-14139.kiplab.json"
+    lab.sharing.load.click()
+    assert lab.branches == here.names
+
+
+def test_a_chosen_file_is_loaded(lab: Lab) -> None:
+    file = {"name": "lab.json", "type": "", "size": len(GROWN), "last_modified": datetime.now(UTC)}
+    lab.sharing.upload.value = ({**file, "content": memoryview(GROWN)},)
+    assert lab.branch == "branch 2 at step 3: crash 1"
+    lab.sharing.upload.value = ({**file, "name": "bad.json", "content": memoryview(b"{")},)
+    assert "Bad.json is damaged" in lab.sharing.answer.box.value
+    assert 'role="alert"' in lab.sharing.answer.box.value
+    assert lab.branch == "branch 2 at step 3: crash 1"
+
+
+def test_a_wrong_token_by_hand_is_an_alarm_and_changes_nothing(lab: Lab) -> None:
+    before = lab.tree
+    lab.sharing.source.value = "kiplab1:oops"
+    lab.sharing.load.click()
+    assert "This token is damaged" in lab.sharing.answer.box.value
+    assert lab.tree is before
+    assert lab.sharing.bring_back.disabled
