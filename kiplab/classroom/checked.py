@@ -14,6 +14,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """`points` of `of`. `misconception` names the idea behind a wrong answer, where one is known.
 
     `token` is the run that the answer made, to be opened as a timeline; empty if it made none.
+    `attempted` is False for no answer yet, which is no attempt. `kept` says where it was noted.
     """
 
     points: int
@@ -22,6 +23,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     hint: str = ""
     misconception: str = ""
     token: str = ""
+    attempted: bool = True
+    kept: str = ""
 
     @property
     def right(self) -> bool:
@@ -32,4 +35,5 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         said = [f"{self.points}/{self.of}", self.message]
         said += [f"You may be thinking: {self.misconception}"] if self.misconception else []
         said += [f"Hint: {self.hint}"] if self.hint else []
+        said += [self.kept] if self.kept else []
         return "\n".join(fill(line, LINE) for line in said)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from ..api import run
@@ -14,7 +12,7 @@ from ..plays.runner import run_play
 from ..plays.stage import Stage
 from ..protocol.kraft.state import partition
 from ..protocol.replica.state import Replica, log_of, replica_of
-from .answers import Slip, chosen, moments, parts, summed, uncounted
+from .answers import Slip, chosen, misfit, moments, parts, summed
 from .checked import Checked
 
 PARTITION, PLAY, STALE = "orders-0", "isr-committed", "isr-stale-member"
@@ -45,12 +43,12 @@ topic orders replicas=1,2,3 isr=1,2,3 log=100@5 leader-epoch=5 min-insync-replic
 """
 
 
-def check_high_watermark(answer: Sequence[object], kafka: str | None = None) -> Checked:
+def check_high_watermark(answer: object, kafka: str | None = None) -> Checked:
     """Judge the leader's high watermark after each step of the play ``isr-committed``."""
     found = run(PLAY, kafka=kafka)
     steps = [(p.statement.text, cluster) for p, cluster in moments(found.stage)]
     given = parts(answer)
-    miscounted = uncounted(given, len(steps), "offsets, one after each step")
+    miscounted = misfit(given, len(steps), "offsets, one after each step")
     if miscounted is not None:
         return miscounted
     slips = [
@@ -62,7 +60,7 @@ def check_high_watermark(answer: Sequence[object], kafka: str | None = None) -> 
     return summed(len(steps), slips, praise, found.token)
 
 
-def check_acknowledged(answer: str | Sequence[object], kafka: str | None = None) -> Checked:
+def check_acknowledged(answer: object, kafka: str | None = None) -> Checked:
     """Judge which STATEMENTS are true of M1 in the play ``isr-stale-member``: ``"AC"`` names two.
 
     Each statement chosen or left out rightly is a point.
@@ -77,7 +75,7 @@ def check_acknowledged(answer: str | Sequence[object], kafka: str | None = None)
     return summed(len(STATEMENTS), slips, "Told, and still not committed: that is acks=1.")
 
 
-def check_schedules(answer: str | Sequence[object]) -> Checked:
+def check_schedules(answer: object) -> Checked:
     """Judge which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
     given = chosen(answer, tuple(SCHEDULES))
     if isinstance(given, Checked):

@@ -8,15 +8,17 @@ from ..api import run
 from ..engine.cluster import Cluster
 from ..plays.stage import Stage
 from ..protocol.facts import Refused
-from .answers import Slip, moments, parts, summed, uncounted
+from .answers import Slip, misfit, moments, parts, summed, unfit
 from .checked import Checked
 
 TWELVE, FENCES = "epochs-twelve", "epochs-fences"
+FETCH = 4
+"""Which of the messages of ``epochs-fences`` is the fetch."""
 EPOCHS = {"C": "controller epoch", "B": "broker epoch", "L": "leader epoch", "P": "partition epoch"}
 """A letter for each epoch."""
 
 
-def check_epochs(answer: Sequence[object], kafka: str | None = None) -> Checked:
+def check_epochs(answer: object, kafka: str | None = None) -> Checked:
     """Judge which epochs each of the twelve events of ``epochs-twelve`` moves.
 
     One word per event: ``"LP"`` for the leader and the partition epoch, ``""`` or ``"-"`` for none.
@@ -24,7 +26,7 @@ def check_epochs(answer: Sequence[object], kafka: str | None = None) -> Checked:
     """
     found = run(TWELVE, kafka=kafka)
     given, events = parts(answer), epochs_moved(found.stage)
-    wrong = uncounted(given, len(events), "words, one for each event") or _unknown(given)
+    wrong = misfit(given, len(events), "words, one for each event") or _unknown(given)
     if wrong is not None:
         return wrong
     slips = [
@@ -35,15 +37,15 @@ def check_epochs(answer: Sequence[object], kafka: str | None = None) -> Checked:
     return summed(len(events), slips, "All twelve events are right.", found.token)
 
 
-def check_fences(answer: str | Sequence[object], kafka: str | None = None) -> Checked:
+def check_fences(answer: object, kafka: str | None = None) -> Checked:
     """Judge which epoch gives each message of ``epochs-fences`` away: a letter of EPOCHS each."""
     found = run(FENCES, kafka=kafka)
     given, fences = parts(answer), fenced_by(found.stage)
-    wrong = uncounted(given, len(fences), "letters, one for each message") or _unknown(given)
+    wrong = misfit(given, len(fences), "letters, one for each message") or _unknown(given)
     if wrong is not None:
         return wrong
     slips = [
-        Slip(f"message {place}", f"Compare the {EPOCHS[fence]} with the one that is held.")
+        _wrong_fence(place, fence, said.upper())
         for place, (fence, said) in enumerate(zip(fences, given, strict=True), 1)
         if said.upper() != fence
     ]
@@ -97,14 +99,29 @@ def _unknown(given: Sequence[str]) -> Checked | None:
     if not strange:
         return None
     letters = ", ".join(f"{letter} ({epoch})" for letter, epoch in EPOCHS.items())
-    message = f"There is no epoch {', '.join(strange)}. Use {letters}."
-    return Checked(points=0, of=len(given), message=message)
+    return unfit(len(given), f"There is no epoch {', '.join(strange[:5])}. Use {letters}.")
 
 
 def _wrong_event(place: int, text: str, said: frozenset[str], moved: frozenset[str]) -> Slip:
     part = f"event {place} ({text})"
     misconception, hint = _idea(text.split()[0], said, moved)
     return Slip(part, hint, misconception)
+
+
+def _wrong_fence(place: int, fence: str, said: str) -> Slip:
+    part, look = f"message {place}", f"Compare the {EPOCHS[fence]} with the one that is held."
+    if said == "C":
+        return Slip(part, look, "every request carries the controller epoch")
+    if fence == "B":
+        return Slip(part, look, "a broker's earlier life shows in the partition's epochs")
+    if place == FETCH and said == "P":
+        hint = "A fetch changes nothing, so it names no version. Which number does it carry?"
+        return Slip(part, hint, "a fetch is checked like AlterPartition")
+    if (fence, said) == ("L", "P"):
+        return Slip(part, look, "an old leader is kept out by the partition epoch")
+    if (fence, said) == ("P", "L"):
+        return Slip(part, look, "every version of a partition is a reign of its own")
+    return Slip(part, look)
 
 
 def _idea(verb: str, said: frozenset[str], moved: frozenset[str]) -> tuple[str, str]:

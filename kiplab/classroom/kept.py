@@ -1,20 +1,56 @@
-"""Predictions on disk: written at once beside the notebook, and never changed afterwards."""
+"""A student's work on disk, beside the notebook: predictions, and every attempt at an exercise.
+
+It is written at once. A prediction never changes afterwards. Notebooks that are open at the same
+time write to one file: each change reads it, adds to it and replaces it while others wait. A file
+that cannot be read is kept under another name.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
+TRIES_MAX, ANSWER_MAX = 20, 2_000
+"""So many of the latest attempts at an exercise are kept, with so many characters of an answer."""
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-class Work(msgspec.Struct, frozen=True):
-    """What a student has committed to: the answer to each question, by the question's id."""
+class Try(msgspec.Struct, frozen=True):
+    """One attempt: what was answered, what it earned, and what was said about it."""
+
+    answer: str
+    points: int
+    hint: str = ""
+    misconception: str = ""
+
+
+class Exercise(msgspec.Struct, frozen=True):
+    """`attempts` counts all, `tries` has the latest; `best` of `of` points."""
+
+    attempts: int = 0
+    best: int = 0
+    of: int = 1
+    tries: tuple[Try, ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """Whether all points were earned once."""
+        return self.attempts > 0 and self.best >= self.of
+
+
+class Work(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a student has committed to, by the ids of the questions and of the exercises."""
 
     predictions: dict[str, str] = {}
+    exercises: dict[str, Exercise] = {}
 
 
 class LockedError(ValueError):
@@ -26,11 +62,25 @@ def work_file() -> Path:
     return Path(os.environ.get(VARIABLE) or FILE)
 
 
+def damaged_files() -> list[Path]:
+    """Work files that could not be read, and were set aside."""
+    target = work_file()
+    return sorted(target.parent.glob(f"{target.name}.damaged*"))
+
+
+def set_aside_since(before: list[Path]) -> str:
+    """What to say when a file that could not be read was set aside just now; else empty."""
+    new = [path.name for path in damaged_files() if path not in before]
+    if not new:
+        return ""
+    return f" Your earlier work could not be read; it is kept unchanged in {', '.join(new)}."
+
+
 def read() -> Work:
     """What is kept; nothing if there is no readable file yet."""
     try:
         return msgspec.json.decode(work_file().read_bytes(), type=Work)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *_UNREADABLE):
         return Work()
 
 
@@ -45,30 +95,90 @@ def lock(id: str, answer: str) -> None:
     Raises LockedError if another one was made before (the same one again changes nothing), and
     OSError where nothing can be written.
     """
-    kept = read()
-    before = kept.predictions.get(id)
-    if before == answer:
-        return
-    if before is not None:
-        raise LockedError(f"{id} is locked: you predicted {before!r}")
-    _write(Work({**kept.predictions, id: answer}))
+
+    def locked(work: Work) -> Work:
+        before = work.predictions.get(id, answer)
+        if before != answer:
+            raise LockedError(f"{id} is locked: you predicted {before!r}")
+        return replace(work, predictions={**work.predictions, id: answer})
+
+    if prediction(id) != answer:
+        _change(locked)
 
 
-def _write(work: Work) -> None:
-    """All or nothing: a crash while writing leaves the old file whole."""
+def note(id: str, tried: Try, of: int) -> Exercise:
+    """Keep an attempt at an exercise, and answer what there is now. Raises OSError as `lock`."""
+
+    def noted(work: Work) -> Work:
+        before = work.exercises.get(id, Exercise())
+        after = Exercise(
+            attempts=before.attempts + 1,
+            best=max(before.best, tried.points),
+            of=of,
+            tries=(*before.tries, tried)[-TRIES_MAX:],
+        )
+        return replace(work, exercises={**work.exercises, id: after})
+
+    return _change(noted).exercises[id]
+
+
+# --- the file -----------------------------------------------------------------------------------
+
+
+def _change(change: Callable[[Work], Work]) -> Work:
+    """Read, change, replace. What a newer kiplab has added to the file stays in it."""
     target = work_file()
     target.parent.mkdir(parents=True, exist_ok=True)
-    _set_aside(target)
+    with _alone_in(target.parent):
+        fields = _fields(target)
+        work = change(msgspec.convert(fields, Work))
+        _write(target, {**fields, **msgspec.to_builtins(work)})
+    return work
+
+
+def _fields(target: Path) -> dict[str, Any]:
+    """The file as plain values. One that cannot be read is somebody's work all the same."""
+    try:
+        content = target.read_bytes()
+    except FileNotFoundError:
+        return {}
+    try:
+        msgspec.json.decode(content, type=Work)
+        fields: dict[str, Any] = msgspec.json.decode(content)
+    except _UNREADABLE:
+        _set_aside(target)
+        return {}
+    return fields
+
+
+def _write(target: Path, fields: dict[str, Any]) -> None:
+    """All or nothing: a crash while writing leaves the old file whole."""
     draft = target.with_name(f"{target.name}.{os.getpid()}")
-    draft.write_bytes(msgspec.json.format(msgspec.json.encode(work), indent=1) + b"\n")
+    draft.write_bytes(msgspec.json.format(msgspec.json.encode(fields), indent=1) + b"\n")
     os.replace(draft, target)
 
 
 def _set_aside(target: Path) -> None:
-    """A file that cannot be read is somebody's work all the same: it is renamed, not replaced."""
-    if not target.exists():
-        return
+    """Renamed, never replaced, and never over an earlier one."""
+    number, aside = 1, target.with_name(f"{target.name}.damaged")
+    while aside.exists():
+        number += 1
+        aside = target.with_name(f"{target.name}.damaged-{number}")
+    os.replace(target, aside)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """While others who want to write there wait. Locking the folder leaves no file behind."""
     try:
-        msgspec.json.decode(target.read_bytes(), type=Work)
-    except msgspec.DecodeError:
-        os.replace(target, target.with_name(f"{target.name}.damaged"))
+        import fcntl
+    except ImportError:  # no such thing in a browser, where nobody else writes either
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network folders have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

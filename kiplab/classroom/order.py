@@ -16,6 +16,7 @@ from ..plays.stage import Performed, Stage
 from ..plays.tokens import encode
 from ..plays.verdict import lost, refused, verdict
 from ..protocol.features import parse_features
+from .answers import parts, unanswered, unfit
 from .checked import Checked
 
 EVENTS: dict[str, tuple[str, str]] = {
@@ -58,11 +59,14 @@ def stage_of(answer: Sequence[str]) -> Stage:
     return _run(play_of(answer))
 
 
-def check_order(answer: Sequence[str]) -> Checked:
+def check_order(answer: object) -> Checked:
     """Judge an order: names of EVENTS or LETTERS, each once. A wrong answer is never an error."""
     names = _names(answer)
+    missing = unanswered(names, POINTS, "eight letters or names, in the order of the events")
+    if missing is not None:
+        return missing
     if sorted(names) != sorted(EVENTS):
-        return Checked(points=0, of=POINTS, message=_unfit(names))
+        return unfit(POINTS, _said(names))
     play = play_of(names)
     stage, token = _run(play), encode(play)
     broken = next((p for p in stage.performed if p.not_applicable is not None), None)
@@ -77,18 +81,17 @@ def check_order(answer: Sequence[str]) -> Checked:
     )
 
 
-def _names(answer: Sequence[str]) -> list[str]:
+def _names(answer: object) -> list[str]:
     """Letters as names; words that are neither stay as they are."""
-    words = [str(word).strip() for word in answer]
-    return [LETTERS.get(word.upper(), word.lower()) for word in words if word]
+    return [LETTERS.get(word.upper(), word.lower()) for word in parts(answer) if word]
 
 
-def _unfit(names: list[str]) -> str:
-    unknown = [name for name in names if name not in EVENTS]
+def _said(names: list[str]) -> str:
+    unknown = [name[:20] for name in names if name not in EVENTS]
     missing = [name for name in EVENTS if name not in names]
     twice = [name for name in EVENTS if names.count(name) > 1]
     told = (("there is no event", unknown), ("missing", missing), ("more than once", twice))
-    wrong = "; ".join(f"{what}: {', '.join(which)}" for what, which in told if which)
+    wrong = "; ".join(f"{what}: {', '.join(which[:8])}" for what, which in told if which)
     return f"Use each of the eight events once ({', '.join(EVENTS)}). Here, {wrong}."
 
 

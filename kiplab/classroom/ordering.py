@@ -11,8 +11,9 @@ import ipywidgets
 from ..api import Run
 from ..widgets.controls import button, column, row, words
 from ..widgets.pages import INK, SOFT
+from .attempts import check_order
 from .checked import Checked
-from .order import EVENTS, check_order, stage_of
+from .order import EVENTS, stage_of
 
 START = (
     *("asks", "arrives", "crashes", "starts"),
@@ -101,6 +102,8 @@ def _told(found: Checked) -> str:
         lines.append(f"You may be thinking that <i>{escape(found.misconception)}</i>.")
     if found.hint:
         lines.append(f"Hint: {escape(found.hint)}")
+    if found.kept:
+        lines.append(escape(found.kept))
     return (
         f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
         f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'

@@ -72,6 +72,7 @@ class Prediction:
         return Comparison(self, run)
 
     def _press(self) -> None:
+        before = kept.damaged_files()
         try:
             kept.lock(self.id, self.choices.value)
         except kept.LockedError as problem:
@@ -81,7 +82,7 @@ class Prediction:
             where = kept.work_file().absolute()
             self._say(f"It cannot be kept in {where}: {problem.strerror}.", alarm=True)
             return
-        self._show_locked()
+        self._show_locked(kept.set_aside_since(before))
         waiting, self._waiting = self._waiting, []
         for action in waiting:
             action()
@@ -93,12 +94,12 @@ class Prediction:
             "It is kept, and cannot be changed afterwards" if chosen else "Choose an answer first"
         )
 
-    def _show_locked(self) -> None:
+    def _show_locked(self, more: str = "") -> None:
         if self.answer in self.choices.options:
             self.choices.value = self.answer
         self.choices.disabled = self.lock_button.disabled = True
         self.lock_button.tooltip = "Locked in"
-        self._say(f"Locked in: “{self.answer}”")
+        self._say(f"Locked in: “{self.answer}”{'.' * bool(more)}{more}")
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         self.state.value = note(text, alarm=alarm)

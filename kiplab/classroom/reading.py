@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 
 from ..api import run
 from ..figures.columns import MessageRow, Rows
-from .answers import Slip, parts, summed, uncounted
+from .answers import Slip, misfit, parts, summed
 from .checked import Checked
 
 PLAY = "timeline-first"
@@ -24,13 +24,13 @@ class Question(msgspec.Struct, frozen=True):
     hint: str
 
 
-def check_reading(answer: Sequence[object], kafka: str | None = None) -> Checked:
+def check_reading(answer: object, kafka: str | None = None) -> Checked:
     """Judge six answers, in the order of QUESTIONS, as text or numbers.
 
     `kafka` is the release whose timeline was read; None is the play's own.
     """
     given = parts(answer)
-    miscounted = uncounted(given, len(QUESTIONS), "answers")
+    miscounted = misfit(given, len(QUESTIONS), "answers")
     if miscounted is not None:
         return miscounted
     found = run(PLAY, kafka=kafka)

@@ -7,7 +7,15 @@ from itertools import combinations
 import pytest
 
 import kiplab
-from kiplab.classroom.committed import SCHEDULES, acknowledged, committed, schedule
+from kiplab.classroom.committed import (
+    SCHEDULES,
+    acknowledged,
+    check_acknowledged,
+    check_high_watermark,
+    check_schedules,
+    committed,
+    schedule,
+)
 
 MARKS = (100, 100, 100, 110, 110, 110, 120, 120)
 COPIES = "min.insync.replicas copies are enough to commit a record"
@@ -67,7 +75,7 @@ def test_a_wrong_statement_names_the_idea(answer: str, points: int, misconceptio
 
 def test_only_one_choice_of_schedules_is_right() -> None:
     choices = ("".join(c) for n in range(7) for c in combinations(SCHEDULES, n))
-    assert [c for c in choices if kiplab.check_schedules(c).right] == ["ACD"]
+    assert [c for c in choices if check_schedules(c).right] == ["ACD"]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +111,9 @@ def test_below_37_records_are_committed_that_no_producer_is_told_of() -> None:
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (kiplab.check_schedules("AX"), "There is no X."),
-        (kiplab.check_acknowledged("AE"), "There is no E."),
-        (kiplab.check_high_watermark([100]), "Here are 1."),
+        (check_schedules("AX"), "There is no X."),
+        (check_acknowledged("AE"), "There is no E."),
+        (check_high_watermark([100]), "Here are 1."),
     ],
 )
 def test_an_answer_of_another_shape_says_what_is_wrong(found: object, said: str) -> None:

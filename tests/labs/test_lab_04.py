@@ -1,70 +1,29 @@
-"""Lab 04 from its first cell to its last, in a kernel of its own."""
+"""Lab 04: what its cells show once they are answered, and what it says of its runs."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
-ROOT = Path(__file__).resolve().parents[2]
-LAB = ROOT / "labs" / "04-kafka-14139.ipynb"
-PREDICTION = "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out."
-SECONDS = 180
-Outputs = dict[str, list[Any]]
+import kiplab
+from kiplab.plays.grammar import parse
+from kiplab.plays.library import load
+from kiplab.plays.play import format_play
+from tests.labs.running import RIGHT, ROOT, Outputs, run_lab, text_of
 
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels find this checkout, and say nothing that only a server's owner needs."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.delenv("KIPLAB_WORK", raising=False)
+LAB = "04-kafka-14139"
 
 
-def run_all(
-    folder: Path, *, only: tuple[str, ...] = (), leaving_out: tuple[str, ...] = ()
-) -> Outputs:
-    """The outputs of each code cell, by the cell's id. Fails at the first cell that raises."""
-    notebook = nbformat.read(LAB, as_version=4)
-    notebook.cells = [
-        cell
-        for cell in notebook.cells
-        if (not only or cell.id in only) and cell.id not in leaving_out
-    ]
-    place = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=SECONDS, resources=place, store_widget_state=False).execute()
-    assert len(nbformat.writes(notebook)) < 300_000
-    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+def some_cells(folder: Path, *only: str, answers: dict[str, str] | None = None) -> Outputs:
+    """A few cells of the lab, after its setup."""
+    return run_lab(LAB, folder, only=("setup", *only), leaving_out=(), answers=answers)
 
 
-def text_of(outputs: list[Any]) -> str:
-    """Everything a cell shows as plain text."""
-    return "\n".join(o.get("text") or o["data"].get("text/plain", "") for o in outputs)
-
-
-def test_before_the_prediction_the_lab_waits_and_nothing_fails(tmp_path: Path) -> None:
-    shown = run_all(tmp_path, leaving_out=("spark",))
-    assert "not made yet" in text_of(shown["lock"])
-    assert "First lock in your prediction" in text_of(shown["lab"])
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_after_the_prediction_the_lab_is_open_in_every_new_kernel(tmp_path: Path) -> None:
-    work = {"predictions": {"kafka-14139/late-request": PREDICTION}}
-    (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
-    shown = run_all(tmp_path, leaving_out=("spark",))
-    assert PREDICTION in text_of(shown["lock"])
-    assert "at step 0 of 11" in text_of(shown["lab"])
-    assert "You predicted: It refuses" in text_of(shown["compare"])
-    assert "The run says: loss" in text_of(shown["compare"])
-
-
-def test_the_checkpoint_shows_how_the_window_narrowed(tmp_path: Path) -> None:
-    shown = run_all(tmp_path, only=("setup", "window"))
+def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered(tmp_path: Path) -> None:
+    shown = some_cells(tmp_path, "window-check", "window", answers=RIGHT)
     rows = [line.split() for line in text_of(shown["window"]).splitlines()[1:]]
     assert rows == [
         ["1", "safe", "safe", "safe"],
@@ -75,11 +34,27 @@ def test_the_checkpoint_shows_how_the_window_narrowed(tmp_path: Path) -> None:
     ]
 
 
-def test_the_twin_is_one_figure_without_a_copy_of_plotly(tmp_path: Path) -> None:
-    shown = run_all(tmp_path, only=("setup", "twin"))
-    (figure,) = shown["twin"]
+def test_no_answer_is_shown_before_one_is_given(tmp_path: Path) -> None:
+    asked = ("window-check", "two-by-two-check", "last-check")
+    told = ("window", "ladder", "last-story")
+    shown = some_cells(tmp_path, *asked, *told)
+    for cell in told:
+        assert text_of(shown[cell]).strip("'\n") == "First answer, above.", cell
+
+
+def test_the_two_by_two_is_told_in_words_and_drawn_as_a_ladder(tmp_path: Path) -> None:
+    shown = some_cells(tmp_path, "two-by-two-check", "ladder", answers=RIGHT)
+    words, figure = shown["ladder"]
+    verdicts = [line.split(":")[0].split()[-1] for line in words["text"].splitlines()]
+    assert verdicts == ["loss", "loss", "safe", "safe"]
     assert "application/vnd.plotly.v1+json" in figure["data"]
-    assert len(json.dumps(figure)) < 100_000
+    assert len(json.dumps(figure)) < 150_000
+
+
+def test_the_twin_is_one_figure_without_a_copy_of_plotly(tmp_path: Path) -> None:
+    (figure,) = some_cells(tmp_path, "twin")["twin"]
+    assert "application/vnd.plotly.v1+json" in figure["data"]
+    assert len(json.dumps(figure)) < 150_000
 
 
 def test_without_java_the_spark_cell_says_so_in_a_sentence(
@@ -91,12 +66,55 @@ def test_without_java_the_spark_cell_says_so_in_a_sentence(
     monkeypatch.setenv("PYTHONPATH", f"{hidden.parent}{os.pathsep}{ROOT}")
     monkeypatch.setenv("PATH", str(hidden))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    shown = run_all(tmp_path, only=("setup", "spark"))
+    shown = some_cells(tmp_path, "spark")
     assert "Everything above works without it" in text_of(shown["spark"])
 
 
 @pytest.mark.spark
 def test_the_spark_cell_draws_its_figure(tmp_path: Path) -> None:
-    shown = run_all(tmp_path, only=("setup", "spark"))
+    shown = some_cells(tmp_path, "spark")
     assert "works without it" not in text_of(shown["spark"])
     assert any("application/vnd.plotly.v1+json" in o.get("data", {}) for o in shown["spark"])
+
+
+# --- what its text says -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("step", "verdict"), [(4, "safe"), (5, "safe"), (6, "loss"), (7, "loss")])
+def test_at_risk_means_that_a_crash_then_would_have_lost_the_records(
+    step: int, verdict: str
+) -> None:
+    stage = kiplab.run("kafka-14139", kafka="3.4").stage
+    last = next(p.line for p in stage.performed if p.moment == step)
+    until = "".join(format_play(stage.play).splitlines(keepends=True)[:last])
+    crash = "" if step == 7 else "crash 1\n"
+    assert kiplab.run(parse(f"{until}{crash}expire 1\n"), kafka="3.4").verdict == verdict
+
+
+def test_fencing_moves_the_partition_epoch_only_of_a_member_of_the_isr() -> None:
+    """Broker 2 is outside in the first play, and inside when the request came before its death."""
+
+    def epochs(name: str) -> list[str]:
+        rows = kiplab.run(name, kafka="3.4").rows()
+        fenced = next(m.x for m in rows.moments if m.text == "expire 2")
+        spans = [s for s in rows.spans if s.track == "partition epoch"]
+        held = (next(s.value for s in spans if s.x0 <= x < s.x1) for x in (fenced - 1, fenced))
+        return list(held)
+
+    assert epochs("kafka-14139") == ["10", "10"]
+    before, after = epochs("kafka-14139-after-step-1")
+    assert int(after) == int(before) + 1
+
+
+def test_the_last_replica_is_never_taken_out_of_the_isr() -> None:
+    run = kiplab.run("last-replica")
+    isr = {s.value for s in run.rows().spans if s.track == "ISR"}
+    assert isr == {"{1}"}
+    assert "log=80@5" in format_play(load("last-replica"))
+
+
+def test_the_two_by_two_names_the_rule_that_answers() -> None:
+    """F is 841's even with both on, R is 903's."""
+    for play, guard in (("while-fenced", "841.fenced"), ("after-return", "903.controller-epoch")):
+        (refusal,) = kiplab.run(f"841-by-903-{play}").refusals
+        assert refusal["guard"] == guard

@@ -1,0 +1,71 @@
+"""The exercises as a lab asks them: each check is judged as ever, and the attempt is kept.
+
+The checks themselves keep nothing; they are in `reading`, `committed`, `epochs`, `made`, `race`
+and `order`. A check under other rules (``kafka="3.7"``) is an experiment, and not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from msgspec.structs import replace
+
+from . import committed, epochs, kept, made, order, race, reading
+from .checked import Checked
+
+_P = ParamSpec("_P")
+_Check = Callable[Concatenate[object, _P], Checked]
+
+
+def keeping(id: str, check: _Check[_P]) -> _Check[_P]:
+    """`check`, with each attempt kept under `id`."""
+
+    @wraps(check)
+    def checked(answer: object, /, *args: _P.args, **options: _P.kwargs) -> Checked:
+        found = check(answer, *args, **options)
+        return found if args or options else noted(id, answer, found)
+
+    return checked
+
+
+def noted(id: str, answer: object, found: Checked) -> Checked:
+    """`found`, kept; it says so, or why not. No answer yet is no attempt."""
+    if not found.attempted:
+        return found
+    tried = kept.Try(_shown(answer, found), found.points, found.hint, found.misconception)
+    aside = kept.damaged_files()
+    try:
+        exercise = kept.note(id, tried, found.of)
+    except OSError as problem:
+        where = kept.work_file().absolute()
+        return replace(found, kept=f"(This cannot be kept in {where}: {problem.strerror}.)")
+    said = f"Kept as attempt {exercise.attempts}; your best so far: {exercise.best}/{exercise.of}."
+    return replace(found, kept=f"({said}{kept.set_aside_since(aside)})")
+
+
+def _shown(answer: object, found: Checked) -> str:
+    """The answer as text: what was typed, or else the run that it is."""
+    if isinstance(answer, str):
+        text = answer
+    elif isinstance(answer, list | tuple):
+        text = ", ".join(str(part) for part in answer)
+    else:
+        text = found.token or repr(answer)
+    return text[: kept.ANSWER_MAX]
+
+
+check_reading = keeping("start/reading", reading.check_reading)
+check_accepted = keeping("start/accepted", made.check_accepted)
+check_acknowledged = keeping("isr/acknowledged", committed.check_acknowledged)
+check_high_watermark = keeping("isr/high-watermark", committed.check_high_watermark)
+check_schedules = keeping("isr/schedules", committed.check_schedules)
+check_lose_acknowledged = keeping("isr/lose-acknowledged", made.check_lose_acknowledged)
+check_epochs = keeping("epochs/twelve", epochs.check_epochs)
+check_fences = keeping("epochs/fences", epochs.check_fences)
+check_reigns = keeping("epochs/reigns", made.check_reigns)
+check_window = keeping("kafka-14139/window", race.check_window)
+check_two_by_two = keeping("kafka-14139/two-by-two", race.check_two_by_two)
+check_order = keeping("kafka-14139/order", order.check_order)
+check_last_replica = keeping("kafka-14139/last-replica", race.check_last_replica)

@@ -1,0 +1,40 @@
+"""The list of what the labs ask: predictions and exercises, by the ids their answers have."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One question. `check` is the function of `kiplab` that judges it; a prediction has none."""
+
+    id: str
+    lab: str
+    title: str
+    check: str = ""
+
+
+ASKED = (
+    Asked("start/slow-request", "00", "Prediction: the slow request"),
+    Asked("start/reading", "00", "Six questions, one figure", "check_reading"),
+    Asked("start/accepted", "00", "Get it accepted", "check_accepted"),
+    Asked("start/exit-ticket", "00", "Exit ticket"),
+    Asked("isr/stale-member", "01", "Prediction: the stale member"),
+    Asked("isr/acknowledged", "01", "Told, or committed?", "check_acknowledged"),
+    Asked("isr/high-watermark", "01", "The high watermark", "check_high_watermark"),
+    Asked("isr/schedules", "01", "The true schedules", "check_schedules"),
+    Asked("isr/lose-acknowledged", "01", "Lose what was acknowledged", "check_lose_acknowledged"),
+    Asked("isr/exit-ticket", "01", "Exit ticket"),
+    Asked("epochs/slow-request", "02", "Prediction: the slow request on 3.6"),
+    Asked("epochs/twelve", "02", "Twelve events", "check_epochs"),
+    Asked("epochs/fences", "02", "What gives it away?", "check_fences"),
+    Asked("epochs/reigns", "02", "Three reigns of one leader", "check_reigns"),
+    Asked("epochs/exit-ticket", "02", "Exit ticket"),
+    Asked("kafka-14139/late-request", "04", "Prediction: the late request"),
+    Asked("kafka-14139/window", "04", "How wide is the window?", "check_window"),
+    Asked("kafka-14139/two-by-two", "04", "KIP-841 by KIP-903", "check_two_by_two"),
+    Asked("kafka-14139/last-replica", "04", "The last replica", "check_last_replica"),
+    Asked("kafka-14139/order", "04", "Lose the data yourself", "check_order"),
+    Asked("kafka-14139/exit-ticket", "04", "Exit ticket"),
+)
+"""In the order of the labs."""

@@ -1,0 +1,136 @@
+"""`my_work()`: the table of what is done, and a button that holds the work itself."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import kiplab
+from kiplab.classroom import kept
+from kiplab.classroom.exercises import ASKED
+from kiplab.classroom.overview import DOWNLOAD_MAX
+
+
+class Links(HTMLParser):
+    """The attributes of every link, and the tags that are open at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[dict[str, str | None]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self.links.append(dict(attrs))
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def downloaded() -> dict[str, bytes]:
+    """What the button saves, by file name."""
+    page = Links()
+    page.feed(kiplab.my_work().html())
+    assert page.open == []
+    (link,) = page.links
+    assert link["download"] == "kiplab-work.zip"
+    kind, _, data = (link["href"] or "").partition(";base64,")
+    assert kind == "data:application/zip"
+    with zipfile.ZipFile(io.BytesIO(base64.b64decode(data))) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_before_anything_is_done_there_is_nothing_to_download(work_file: Path) -> None:
+    mine = kiplab.my_work()
+    assert {so_far for _, _, so_far in mine.lines} == {"not yet"}
+    assert len(mine.lines) == len(ASKED)
+    assert "Nothing is kept yet" in repr(mine)
+    assert "<a " not in mine.html()
+    assert not work_file.exists()
+
+
+def test_it_tells_done_from_tried_from_not_yet() -> None:
+    kept.lock("start/slow-request", "It accepts <b>.")
+    kiplab.check_fences("BPPL")
+    kiplab.check_fences("BLPL")
+    kiplab.check_schedules("ABCD")
+    said = {title: so_far for _, title, so_far in kiplab.my_work().lines}
+    assert said["What gives it away?"] == "✓ right, after 2 attempts"
+    assert said["The true schedules"].startswith("○ 5/6 after 1 attempt. Hint: Broker 3 is in")
+    assert said["Twelve events"] == "not yet"
+    assert said["Prediction: the slow request"] == "locked in: It accepts <b>."
+    assert "It accepts &lt;b&gt;." in kiplab.my_work().html()
+
+
+def test_the_button_holds_the_work_file_itself(work_file: Path) -> None:
+    kiplab.check_fences("BLPL")
+    assert downloaded() == {"kiplab-work.json": work_file.read_bytes()}
+    assert f"It is kept in {work_file}." in repr(kiplab.my_work())
+
+
+def test_notebooks_go_along_without_their_outputs(work_file: Path) -> None:
+    kiplab.check_fences("BLPL")
+    cell = nbformat.v4.new_code_cell("6 * 7", execution_count=3)
+    cell.outputs = [nbformat.v4.new_output("stream", text="x" * 200_000)]
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), work_file.parent / "mine.ipynb")
+    (work_file.parent / "broken.ipynb").write_text("{ half a notebook")
+    found = downloaded()
+    assert set(found) == {"kiplab-work.json", "mine.ipynb", "broken.ipynb"}
+    mine = nbformat.reads(found["mine.ipynb"].decode(), as_version=4)
+    nbformat.validate(mine)
+    assert (mine.cells[0].source, mine.cells[0].outputs) == ("6 * 7", [])
+    assert found["broken.ipynb"] == b"{ half a notebook"
+
+
+def test_what_is_too_large_stays_behind_and_is_named(work_file: Path) -> None:
+    kiplab.check_fences("BLPL")
+    noise = "".join(f"{(n * 2_654_435_761) % 2**32:x}" for n in range(40_000))
+    (work_file.parent / "a-large.ipynb").write_text(noise)
+    (work_file.parent / "b-small.ipynb").write_text("{}")
+    assert set(downloaded()) == {"kiplab-work.json", "b-small.ipynb"}
+    mine = kiplab.my_work()
+    assert len(mine.archive) <= DOWNLOAD_MAX
+    assert "Too large to go along: a-large.ipynb." in repr(mine)
+
+
+def test_a_work_file_that_is_too_large_is_not_packed_but_said(work_file: Path) -> None:
+    noise = "".join(f"{(n * 2_654_435_761) % 2**32:x}" for n in range(40_000))
+    work_file.write_text(json.dumps({"predictions": {"a": noise}}))
+    mine = kiplab.my_work()
+    assert (mine.href, mine.left_out) == ("", ("kiplab-work.json",))
+    assert str(work_file) in repr(mine)
+
+
+def test_earlier_work_that_could_not_be_read_is_mentioned(work_file: Path) -> None:
+    work_file.write_text("{")
+    kiplab.check_fences("BLPL")
+    assert "kiplab-work.json.damaged is earlier work" in repr(kiplab.my_work())
+
+
+def test_equal_work_is_an_equal_download() -> None:
+    kiplab.check_fences("BLPL")
+    assert kiplab.my_work().archive == kiplab.my_work().archive
+
+
+def test_it_is_there_again_in_another_kernel(work_file: Path) -> None:
+    kiplab.check_fences("BPPL")
+    again = kept.read().exercises["epochs/fences"]
+    assert (again.attempts, again.tries[0].answer) == (1, "BPPL")
+    assert "○ 3/4 after 1 attempt" in repr(kiplab.my_work())
+
+
+@pytest.mark.parametrize("part", ["text/plain", "text/html"])
+def test_it_shows_itself_with_and_without_html(part: str) -> None:
+    shown = kiplab.my_work()._repr_mimebundle_()[part]
+    assert re.search("Lose what was acknowledged", shown)

@@ -1,0 +1,117 @@
+"""A lab in a kernel of its own, from its first cell to its last."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from kiplab.classroom.exercises import ASKED
+
+ROOT = Path(__file__).resolve().parents[2]
+LABS = ROOT / "labs"
+NAMES = tuple(sorted(path.stem for path in LABS.glob("*.ipynb")))
+JAVA = ("spark",)
+"""Cells that need a JVM, and have tests of their own."""
+SECONDS = 180
+BYTES_MAX = 400_000
+"""Of a lab with all its outputs, figures written one number a line, as Jupyter does."""
+Outputs = dict[str, list[Any]]
+
+RIGHT: dict[str, str] = {
+    "answers": 'answers = ["2", "{1}", "6", "FENCED_LEADER_EPOCH", "12", "202"]',
+    "accepted": (
+        'made = """produce orders-0 count=20\ncatch-up 3\nhold alter-partition from=1\n'
+        'catch-up 2\ncrash 3\ndeliver alter-partition from=1"""'
+    ),
+    "acknowledged": "A",
+    "marks": "answer = [100, 100, 100, 110, 110, 110, 120, 120]",
+    "schedules": "ACD",
+    "lose": (
+        'made = """produce orders-0 count=10\ncatch-up 2\ncatch-up 3\ncrash 2\nexpire 2\n'
+        'crash 3\nexpire 3\ncrash 1 disk=replaced\nexpire 1\nstart 1\nunfence 1"""'
+    ),
+    "twelve": 'answer = ["-", "LP", "B", "-", "P", "C", "-", "LP", "B", "-", "-", "-"]',
+    "fences": "BLPL",
+    "reigns": 'made = ["crash 3", "expire 3", "crash 2", "expire 2"]',
+    "window-check": 'answer = [6, 8, "345", "5", "-"]',
+    "two-by-two-check": 'answer = ["FR", "R", "F", "-"]',
+    "last-check": 'answer = ["0-99", "0-79", "0"]',
+    "order-check": "ABCDEFGH",
+}
+WRONG: dict[str, str] = {
+    "answers": 'answers = ["1", "{1, 3}", "3", "INELIGIBLE_REPLICA", "11", "103"]',
+    "accepted": 'made = kiplab.run("timeline-first")',
+    "acknowledged": "ABCD",
+    "marks": "answer = [100, 110, 110, 110, 110, 120, 120, 130]",
+    "schedules": "ABF",
+    "lose": 'made = ["produce orders-0 count=10", "catch-up 2"]',
+    "twelve": 'answer = ["P", "P", "BP", "B", "LP", "CL", "L", "LP", "BP", "B", "-", "P"]',
+    "fences": "PPLB",
+    "reigns": 'made = ["crash 1", "expire 1", "crash 2", "expire 2"]',
+    "window-check": 'answer = [2, 11, "12", "-", "5"]',
+    "two-by-two-check": 'answer = ["-", "FR", "FR", "F"]',
+    "last-check": 'answer = ["80-99", "80-99", "1"]',
+    "order-check": "ABFCDEGH",
+}
+"""What takes the place of the first line with a ``?``, by the cell's id."""
+
+
+def cells(name: str, kind: str) -> dict[str, str]:
+    """The sources of a lab's cells of one kind, by id."""
+    notebook = nbformat.read(LABS / f"{name}.ipynb", as_version=4)
+    return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == kind}
+
+
+def prose(name: str) -> str:
+    """Everything that a lab says."""
+    return "\n".join(cells(name, "markdown").values())
+
+
+def exercises(name: str) -> list[str]:
+    """The ids of the cells with an exercise, in order."""
+    return [id for id, source in cells(name, "code").items() if "kiplab.check_" in source]
+
+
+def asked(name: str) -> list[str]:
+    """The ids that a lab's answers are kept under."""
+    return [a.id for a in ASKED if a.lab == name[:2]]
+
+
+def answered(source: str, answer: str) -> str:
+    """A cell with an answer in it: a whole first line, or a word in place of ``"?"``."""
+    if "=" in answer:
+        return "\n".join([answer, *source.splitlines()[1:]])
+    return re.sub(r'"\?+"', f'"{answer}"', source)
+
+
+def run_lab(
+    name: str,
+    folder: Path,
+    *,
+    answers: dict[str, str] | None = None,
+    only: tuple[str, ...] = (),
+    leaving_out: tuple[str, ...] = JAVA,
+) -> Outputs:
+    """The outputs of each code cell, by the cell's id. Fails at the first cell that raises."""
+    notebook = nbformat.read(LABS / f"{name}.ipynb", as_version=4)
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if (not only or cell.id in only) and cell.id not in leaving_out
+    ]
+    for cell in notebook.cells:
+        if answers and cell.id in answers:
+            cell.source = answered(cell.source, answers[cell.id])
+    place = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=SECONDS, resources=place, store_widget_state=False).execute()
+    assert len(nbformat.writes(notebook)) < BYTES_MAX
+    return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def text_of(outputs: list[Any]) -> str:
+    """Everything a cell shows as plain text."""
+    return "\n".join(o.get("text") or o["data"].get("text/plain", "") for o in outputs)

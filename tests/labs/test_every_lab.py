@@ -1,0 +1,98 @@
+"""Every lab in a kernel of its own: unanswered, answered rightly, answered wrongly."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.labs.running import (
+    NAMES,
+    RIGHT,
+    WRONG,
+    asked,
+    cells,
+    exercises,
+    run_lab,
+    text_of,
+)
+
+PREDICTIONS = {
+    "00-start": "It refuses: broker 1 does not lead any more.",
+    "01-isr-and-high-watermark": (
+        "M1 is thrown away, and Kafka broke no promise: it was never committed."
+    ),
+    "02-four-epochs": "INVALID_UPDATE_VERSION: only the partition epoch has moved.",
+    "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
+}
+TICKETS = {
+    "00-start": ("It is refused: broker 3 is fenced.", "INELIGIBLE_REPLICA"),
+    "01-isr-and-high-watermark": (
+        "No: the whole ISR was one disk.",
+        "100 committed records lost",
+    ),
+    "02-four-epochs": ("FENCED_LEADER_EPOCH: the version is 3.5.", "FENCED_LEADER_EPOCH"),
+    "04-kafka-14139": (
+        "Yes: nobody tells it the broker's epoch.",
+        "100 committed records lost",
+    ),
+}
+
+
+def exercise_cells(name: str) -> tuple[str, ...]:
+    """The cells that an exercise needs, and the overview."""
+    return ("setup", *exercises(name), "my-work")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_unanswered_it_waits_and_nothing_fails_nor_is_kept(name: str, tmp_path: Path) -> None:
+    shown = run_lab(name, tmp_path)
+    assert "not made yet" in text_of(shown["lock"])
+    assert "First lock in your prediction" in text_of(shown["lab"])
+    for cell in exercises(name):
+        assert "Not answered yet: give" in text_of(shown[cell])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answered_rightly_everything_opens_and_is_kept(name: str, tmp_path: Path) -> None:
+    first, ticket = (id for id in asked(name) if id in _predictions(name))
+    said, (answer, found) = PREDICTIONS[name], TICKETS[name]
+    work = {"predictions": {first: said, ticket: answer}}
+    (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
+    shown = run_lab(name, tmp_path, answers=RIGHT)
+    assert said in text_of(shown["lock"])
+    assert "at step 0 of" in text_of(shown["lab"])
+    assert said in text_of(shown["compare"])
+    assert found in text_of(shown["exit-compare"])
+    for cell in exercises(name):
+        points, of = _points(text_of(shown[cell]))
+        assert points == of, cell
+    mine = [line for line in text_of(shown["my-work"]).splitlines() if line.startswith(name[:2])]
+    assert [line for line in mine if "✓ right" not in line and "locked in" not in line] == []
+    kept = json.loads((tmp_path / "kiplab-work.json").read_text())
+    assert {*kept["predictions"], *kept["exercises"]} == set(asked(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answered_wrongly_each_exercise_hints_and_names_the_idea(name: str, tmp_path: Path) -> None:
+    shown = run_lab(name, tmp_path, answers=WRONG, only=exercise_cells(name))
+    for cell in exercises(name):
+        said = text_of(shown[cell])
+        points, of = _points(said)
+        assert points < of, cell
+        assert "Hint: " in said, cell
+        assert "Kept as attempt 1" in said
+    assert "✓" not in text_of(shown["my-work"])
+
+
+def _predictions(name: str) -> set[str]:
+    code = "\n".join(cells(name, "code").values())
+    return set(re.findall(r'kiplab\.predict\(\s*"([^"]+)"', code))
+
+
+def _points(said: str) -> tuple[int, int]:
+    points, of = re.findall(r"^(\d+)/(\d+)", said)[0]
+    return int(points), int(of)

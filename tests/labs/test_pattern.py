@@ -1,0 +1,109 @@
+"""What every lab has, in the order of the curriculum; and what the index and the lists say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import kiplab
+from kiplab.classroom.exercises import ASKED
+from tests.labs.running import LABS, NAMES, asked, cells, exercises, prose
+
+PATTERN = (
+    "A question people ask",
+    "Five minutes",
+    "## Your prediction",
+    "## Run it",
+    "## The gap",
+    "## Change one thing",
+    "## Checkpoint",
+    "## Make or break",
+    "## Exit ticket",
+    "**To discuss:**",
+    "## Take your work home",
+)
+LINES_MAX, WORDS_MAX = 25, 190
+"""Of a cell of prose: what fits a screen at 840 pixels."""
+TEXT_ONLY = (".text()", "in words")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_goes_the_way_of_the_curriculum(name: str) -> None:
+    said = prose(name)
+    places = [said.find(part) for part in PATTERN]
+    assert -1 not in places, PATTERN[places.index(-1)]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_how_long_it_takes(name: str) -> None:
+    (minutes,) = re.findall(r"\*About (\d+) minutes", prose(name))
+    assert 35 <= int(minutes) <= 50
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> None:
+    found = exercises(name)
+    assert 2 <= len(found) <= 4
+    code = cells(name, "code")
+    assert [id for id in found if '?"' not in code[id]] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_question_is_in_the_list_of_what_is_asked(name: str) -> None:
+    code = "\n".join(cells(name, "code").values())
+    locked = set(re.findall(r'kiplab\.predict\(\s*"([^"]+)"', code))
+    checks = re.findall(r"kiplab\.(check_\w+)\(", code)
+    here = [a for a in ASKED if a.lab == name[:2]]
+    assert {a.id for a in here if not a.check} == locked
+    assert [a.check for a in here if a.check] == checks
+    assert len(asked(name)) == len(set(asked(name)))
+
+
+def test_every_check_of_the_package_is_asked_somewhere() -> None:
+    checks = {name for name in kiplab.__all__ if name.startswith("check_")}
+    assert checks == {a.check for a in ASKED if a.check}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_a_way_without_pictures_and_a_section_on_fidelity(name: str) -> None:
+    said, code = prose(name), "\n".join(cells(name, "code").values())
+    assert [word for word in TEXT_ONLY if word in f"{said}{code}"]
+    assert "fidelity" in cells(name, "markdown")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_prose_fits_a_screen(name: str) -> None:
+    for id, source in cells(name, "markdown").items():
+        assert len(source.splitlines()) <= LINES_MAX, id
+        assert len(source.split()) <= WORDS_MAX, id
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_last_cells_show_the_work_and_where_to_go_on(name: str) -> None:
+    code = cells(name, "code")
+    assert list(code)[-1] == "my-work"
+    assert code["my-work"] == "kiplab.my_work()"
+    last = list(cells(name, "markdown").values())[-1]
+    place = NAMES.index(name)
+    beside = (NAMES[place - 1] if place else None, (*NAMES, NAMES[0])[place + 1])
+    assert [other for other in beside if other and f"({other}.ipynb)" not in last] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_to_labs_that_exist(name: str) -> None:
+    links = re.findall(r"\]\(([^)]*\.ipynb)\)", prose(name))
+    assert links
+    assert [link for link in links if not (LABS / link).exists()] == []
+
+
+def test_the_index_names_every_lab() -> None:
+    others = {path.name for path in LABS.glob("*.ipynb")} - {"00-start.ipynb"}
+    assert {name for name in others if f"({name})" not in prose("00-start")} == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_a_cell_named_spark_needs_java(name: str) -> None:
+    code = cells(name, "code")
+    assert [id for id, source in code.items() if "fleet" in source and id != "spark"] == []
