@@ -26,6 +26,8 @@ _LAB_SETTINGS = {
     # Other modes drop or jump over tall interactive figures that are scrolled out of view.
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
 }
+# Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them.
+_SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": {"kiplab.figures.saving": True}}}
 
 
 class LabsError(Exception):
@@ -134,12 +136,18 @@ def jupyter_environment(folder: Path) -> dict[str, str]:
     user's own, which stay as they are; the layout of open tabs is kept there too."""
     private = folder / _PRIVATE
     config = private / "jupyter"
-    _write(config / "labconfig" / "default_setting_overrides.json", _LAB_SETTINGS)
+    write_settings(config)
     paths = (str(config), os.environ.get("JUPYTER_CONFIG_PATH"))
     return {
         "JUPYTER_CONFIG_PATH": os.pathsep.join(path for path in paths if path),
         "JUPYTERLAB_WORKSPACES_DIR": str(private / "workspaces"),
     }
+
+
+def write_settings(config: Path) -> None:
+    """What JupyterLab and its server are to do differently, in one of their folders of settings."""
+    _write(config / "labconfig" / "default_setting_overrides.json", _LAB_SETTINGS)
+    _write(config / "jupyter_server_config.d" / "kiplab.json", _SERVER_SETTINGS)
 
 
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:

@@ -72,3 +72,14 @@ def test_repo2docker_reads_every_file_of_it(recipe: str) -> None:
 
 def test_the_project_is_there_before_it_is_installed(recipe: str) -> None:
     assert recipe.index("COPY --chown=0:0 src/ ") < recipe.index("-r \"binder/requirements.txt\"")
+
+
+def test_its_last_step_works_here_too(tmp_path: Path) -> None:
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    settings = {"PATH": path, "NB_PYTHON_PREFIX": str(tmp_path)}
+    done = subprocess.run(
+        [BINDER / "postBuild"], env={**os.environ, **settings}, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    written = {f.name for f in (tmp_path / "etc" / "jupyter").rglob("*.json")}
+    assert written == {"default_setting_overrides.json", "kiplab.json"}

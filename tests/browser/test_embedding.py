@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,8 +76,8 @@ def watched(browser: Browser) -> Iterator[Watched]:
     context.close()
 
 
-def veiled_from(page: Page, plot: str = "kiplab-plot") -> float | None:
-    """Where the veil that is drawn begins, in moments; None if none is drawn."""
+def veiled_from(page: Page, plot: str = "kiplab-plot") -> int | None:
+    """The last moment that is seen before the veil that is drawn; None if none is drawn."""
     found: Any = page.evaluate(
         """id => {
             const plot = document.getElementById(id);
@@ -87,7 +88,7 @@ def veiled_from(page: Page, plot: str = "kiplab-plot") -> float | None:
         }""",
         plot,
     )
-    return None if found is None else float(found)
+    return None if found is None else math.floor(found)
 
 
 def verdict_shows(page: Page, plot: str = "kiplab-plot") -> bool:
@@ -139,7 +140,7 @@ def test_buttons_move_veil_words_verdict_and_address(watched: Watched, folder: P
     ):
         press(page, button)
         expect_step(page, step, words)
-        assert veiled_from(page) == step + 0.5
+        assert veiled_from(page) == step
         assert hash_of(page) == f"#step={step}"
         assert not verdict_shows(page)
     press(page, "Last")
@@ -162,7 +163,7 @@ def test_everything_can_be_reached_by_keyboard(watched: Watched, folder: Path) -
     expect_step(page, 0)
     page.keyboard.press("ArrowRight")
     expect_step(page, 1)
-    assert veiled_from(page) == 1.5
+    assert veiled_from(page) == 1
     page.get_by_role("button", name="Step").focus()
     page.keyboard.press("Enter")
     expect_step(page, 2)
@@ -175,11 +176,11 @@ def test_the_address_brings_a_reader_back_to_the_step(watched: Watched, folder: 
     page = watched.page
     watched.open(folder / "single.html", "#step=6")
     expect_step(page, 6, "request arrives")
-    assert veiled_from(page) == 6.5
+    assert veiled_from(page) == 6
     press(page, "Step")
     page.reload()
     expect_step(page, 7)
-    assert veiled_from(page) == 7.5
+    assert veiled_from(page) == 7
     page.evaluate("location.hash = 'step=2'")
     expect_step(page, 2)
     page.evaluate("location.hash = 'another-place'")
@@ -208,7 +209,7 @@ def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) 
     assert veiled_from(page) is None
     press(page, "Play")
     expect_step(page, 0, "start")
-    assert veiled_from(page) == 0.5
+    assert veiled_from(page) == 0
 
 
 def test_on_a_narrow_screen_the_picture_follows_the_cursor(watched: Watched, folder: Path) -> None:
@@ -254,7 +255,7 @@ def test_two_fragments_share_plotlyjs_and_step_on_their_own(watched: Watched, fo
     press(page, "Step", within="#b")
     expect_step(page, LAST - 1, within="#a")
     expect_step(page, 5, within="#b")
-    assert (veiled_from(page, "a-plot"), veiled_from(page, "b-plot")) == (10.5, 5.5)
+    assert (veiled_from(page, "a-plot"), veiled_from(page, "b-plot")) == (10, 5)
     assert hash_of(page) == "#a.step=10&b.step=5"
     page.reload()
     expect_step(page, LAST - 1, within="#a")

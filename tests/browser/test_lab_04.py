@@ -6,6 +6,7 @@ The tests share the page and go in the order in which a student does.
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -56,14 +57,45 @@ def test_stepping_shows_the_request_on_its_way(lab: LabPage) -> None:
 
 
 def test_the_slider_moves_by_keyboard(lab: LabPage) -> None:
-    handle = lab.cell("lab").locator(".noUi-handle")
-    handle.focus()
+    slider = lab.cell("lab").get_by_label("step", exact=True)
     for _ in range(3):
-        handle.press("ArrowRight")
+        slider.press("ArrowRight")
     expect(lab.cell("lab")).to_contain_text("Step 6 of 11, request arrives")
     expect(verdict(lab)).to_contain_text("▲ harm")
     expect(figure(lab)).to_contain_text("at risk")
     lab.photograph("lab", "4-accepted")
+
+
+def test_menus_and_headings_are_for_the_keyboard_too(lab: LabPage) -> None:
+    """JupyterLab would take the arrow keys for itself."""
+    release = lab.cell("lab").get_by_label("Rules of")
+    release.press("ArrowDown")
+    expect(release).to_have_value(re.compile("3.5"))
+    release.press("ArrowUp")
+    expect(lab.cell("lab")).to_contain_text("under Kafka 3.4")
+    heading = lab.cell("lab").get_by_role("button", name="Branches", exact=True)
+    heading.press("Enter")
+    expect(lab.cell("lab").get_by_label("branches")).to_be_visible()
+    heading.press("Enter")
+    expect(lab.cell("lab").get_by_label("branches")).to_be_hidden()
+
+
+def test_a_hasty_hand_on_the_slider_ends_where_it_stopped(lab: LabPage) -> None:
+    slider = lab.cell("lab").get_by_label("step", exact=True)
+    slider.focus()
+    for key in ("Home", *["ArrowRight"] * 11, *["ArrowLeft"] * 5):
+        lab.page.keyboard.press(key)
+    expect(lab.cell("lab")).to_contain_text("Step 6 of 11, request arrives")
+    expect(slider).to_have_value("6")
+
+
+def test_play_steps_by_itself_until_the_end(lab: LabPage) -> None:
+    lab.cell("lab").get_by_label("Speed").select_option("fast")
+    lab.press("lab", "Play")
+    expect(lab.cell("lab")).to_contain_text("Step 11 of 11")
+    expect(lab.cell("lab").get_by_role("button", name="Play", exact=True)).to_be_visible()
+    lab.press("lab", "First violation")
+    expect(lab.cell("lab")).to_contain_text("Step 6 of 11")
 
 
 def test_with_903_on_the_same_request_is_refused(lab: LabPage) -> None:
@@ -107,6 +139,22 @@ def test_what_cannot_be_done_says_why(lab: LabPage) -> None:
     lab.photograph("lab", "8-impossible")
 
 
+def test_the_branch_is_drawn_and_can_be_shared(lab: LabPage, student: Student) -> None:
+    cell = lab.cell("lab")
+    cell.get_by_text("Branches", exact=True).click()
+    expect(cell.get_by_label("branches")).to_contain_text("branch 2 at step 1: crash 2")
+    cell.get_by_label("Branch", exact=True).select_option("the play")
+    lab.press("lab", "Compare with where I am")
+    expect(cell.locator(".js-plotly-plot")).to_have_count(2)
+    lab.photograph("lab", "8-branches")
+    cell.get_by_text("Share, save, load").click()
+    expect(cell.get_by_label("Token", exact=True)).to_have_value(re.compile("^kiplab1:"))
+    lab.press("lab", "Save the whole lab")
+    expect(cell).to_contain_text("Saved as kafka-14139.kiplab.json")
+    assert (student.folder / "kafka-14139.kiplab.json").exists()
+    lab.photograph("lab", "8-share")
+
+
 def test_reset_brings_the_play_back(lab: LabPage) -> None:
     lab.press("lab", "Reset")
     expect(lab.cell("lab")).to_contain_text("Step 0 of 11")
@@ -117,7 +165,7 @@ def test_single_rules_and_words_unfold(lab: LabPage) -> None:
     expect(lab.cell("lab").get_by_label("903.controller-epoch", exact=False)).to_be_visible()
     lab.photograph("lab", "9-single-rules")
     lab.cell("lab").get_by_text("This run so far").click()
-    expect(lab.cell("lab").get_by_role("table")).to_be_visible()
+    expect(lab.cell("lab").get_by_role("table").last).to_be_visible()
     lab.photograph("lab", "10-in-words")
 
 
@@ -162,7 +210,7 @@ def test_nothing_left_this_machine_and_nothing_complained(lab: LabPage) -> None:
 
 def figure(lab: LabPage) -> Locator:
     """The lab's picture."""
-    return lab.cell("lab").locator(".js-plotly-plot")
+    return lab.cell("lab").locator(".js-plotly-plot").first
 
 
 def verdict(lab: LabPage) -> Locator:
@@ -172,5 +220,5 @@ def verdict(lab: LabPage) -> Locator:
 
 def button(lab: LabPage, broker: int, label: str) -> Locator:
     """A button of a broker's row."""
-    rows = lab.cell("lab").locator(".widget-hbox", has_text=f"broker {broker}")
-    return rows.last.get_by_role("button", name=label, exact=True)
+    row = lab.cell("lab").locator(f".kiplab-broker-{broker}")
+    return row.get_by_role("button", name=label, exact=True)

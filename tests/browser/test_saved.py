@@ -1,0 +1,79 @@
+"""A lab that was run, saved, and opened again where no kernel runs: small, and not a blank."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import ARTEFACTS, WINDOW
+from tests.browser.lab_page import NAME_CELLS, LabPage
+from tests.browser.server import lab_server
+
+pytestmark = pytest.mark.browser
+
+LAB = "00-start.ipynb"
+SIZE_MAX = 150_000
+SHUT_DOWN = """() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()"""
+SAVED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
+NO_KERNEL = """() => !window.jupyterapp.shell.currentWidget?.context?.sessionContext
+  ?.session?.kernel"""
+DONE = """() => window.jupyterapp.shell.currentWidget.content.widgets
+  .filter(cell => cell.model.type === 'code').every(cell => cell.model.executionCount)"""
+FIGURE = ".js-plotly-plot .main-svg"
+STILL = ".kiplab-still"
+DRAWN = "image => image.complete && image.naturalWidth > 400"
+
+
+@pytest.fixture(scope="module")
+def opened(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[LabPage, Path]]:
+    """The lab, opened and not yet run, and its file."""
+    home = tmp_path_factory.mktemp("saved")
+    ARTEFACTS.mkdir(exist_ok=True)
+    with lab_server(home, LAB) as address:
+        page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+        page.open(address)
+        yield page, home / "labs" / LAB
+
+
+def test_while_the_kernel_runs_figures_are_live(opened: tuple[LabPage, Path]) -> None:
+    lab, _ = opened
+    lab.run_all()
+    lab.page.wait_for_function(DONE)
+    for id in ("picture", "twin"):
+        lab.cell(id).scroll_into_view_if_needed()
+        expect(lab.cell(id).locator(FIGURE).first).to_be_visible()
+    expect(lab.cell("lab").locator(STILL)).to_be_hidden()
+    assert lab.complaints == []
+
+
+def test_the_saved_notebook_is_small_and_has_stills(opened: tuple[LabPage, Path]) -> None:
+    lab, file = opened
+    lab.save()
+    lab.page.wait_for_function(SAVED)
+    assert file.stat().st_size < SIZE_MAX
+    cells = {cell["id"]: cell for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]}
+    (shown,) = [o["data"] for o in cells["twin"]["outputs"] if "data" in o]
+    assert set(shown) == {"text/html", "text/plain"}
+
+
+def test_without_its_kernel_there_is_a_picture_and_its_text(opened: tuple[LabPage, Path]) -> None:
+    lab, _ = opened
+    lab.page.evaluate(SHUT_DOWN)
+    lab.page.wait_for_function(NO_KERNEL)
+    lab.page.reload()
+    lab.page.wait_for_selector(STILL)
+    lab.page.evaluate(NAME_CELLS)
+    for id, text in (("lab", "run the cell again"), ("picture", "Verdict:"), ("twin", "Verdict:")):
+        cell = lab.cell(id)
+        cell.scroll_into_view_if_needed()
+        expect(cell.locator(f"{STILL} img")).to_be_visible()
+        assert cell.locator(f"{STILL} img").evaluate(DRAWN)
+        expect(cell.locator(STILL)).to_contain_text(text)
+        expect(cell.get_by_text("Error displaying widget")).to_be_hidden()
+    lab.cell("lab").screenshot(path=ARTEFACTS / "saved-lab-00.png")
