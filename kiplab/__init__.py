@@ -14,11 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import fleet
-    from .api import Run, all_plays, guards, run, twin
-    from .classroom import Ordering, check_order, predict
-    from .classroom.committed import check_acknowledged, check_high_watermark, check_schedules
-    from .classroom.epochs import check_epochs, check_fences
-    from .classroom.reading import check_reading
+    from .api import Run, all_plays, differences, guards, ladder, run, twin
+    from .classroom import Ordering, predict
+    from .classroom.attempts import (
+        check_accepted,
+        check_acknowledged,
+        check_epochs,
+        check_fences,
+        check_high_watermark,
+        check_last_replica,
+        check_lose_acknowledged,
+        check_order,
+        check_reading,
+        check_reigns,
+        check_schedules,
+        check_two_by_two,
+        check_window,
+    )
+    from .classroom.overview import my_work
+    from .explore.front import explore
     from .plays.errors import PlayError
     from .widgets import Lab
 
@@ -29,15 +43,25 @@ __all__ = [
     "PlayError",
     "Run",
     "all_plays",
+    "check_accepted",
     "check_acknowledged",
     "check_epochs",
     "check_fences",
     "check_high_watermark",
+    "check_last_replica",
+    "check_lose_acknowledged",
     "check_order",
     "check_reading",
+    "check_reigns",
     "check_schedules",
+    "check_two_by_two",
+    "check_window",
+    "differences",
+    "explore",
     "fleet",
     "guards",
+    "ladder",
+    "my_work",
     "predict",
     "run",
     "twin",
@@ -46,18 +70,27 @@ __all__ = [
 _HOMES = {
     "Lab": "kiplab.widgets",
     "Ordering": "kiplab.classroom",
-    "check_order": "kiplab.classroom",
-    "check_acknowledged": "kiplab.classroom.committed",
-    "check_epochs": "kiplab.classroom.epochs",
-    "check_fences": "kiplab.classroom.epochs",
-    "check_high_watermark": "kiplab.classroom.committed",
-    "check_reading": "kiplab.classroom.reading",
-    "check_schedules": "kiplab.classroom.committed",
+    "check_accepted": "kiplab.classroom.attempts",
+    "check_acknowledged": "kiplab.classroom.attempts",
+    "check_epochs": "kiplab.classroom.attempts",
+    "check_fences": "kiplab.classroom.attempts",
+    "check_high_watermark": "kiplab.classroom.attempts",
+    "check_last_replica": "kiplab.classroom.attempts",
+    "check_lose_acknowledged": "kiplab.classroom.attempts",
+    "check_order": "kiplab.classroom.attempts",
+    "check_reading": "kiplab.classroom.attempts",
+    "check_reigns": "kiplab.classroom.attempts",
+    "check_schedules": "kiplab.classroom.attempts",
+    "check_two_by_two": "kiplab.classroom.attempts",
+    "check_window": "kiplab.classroom.attempts",
+    "my_work": "kiplab.classroom.overview",
     "predict": "kiplab.classroom",
     "PlayError": "kiplab.plays.errors",
     "Run": "kiplab.api",
     "guards": "kiplab.api",
     "all_plays": "kiplab.api",
+    "differences": "kiplab.api",
+    "ladder": "kiplab.api",
     "run": "kiplab.api",
     "twin": "kiplab.api",
 }
@@ -67,8 +100,8 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for: `import kiplab` stays quick."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name == "fleet":
-        return import_module("kiplab.fleet")
+    if name in ("explore", "fleet"):
+        return import_module(f"kiplab.{name}")
     raise AttributeError(f"module 'kiplab' has no attribute {name!r}")
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from .engine.events import Event
 from .plays import verdict as verdicts
+from .plays.chosen import chosen
 from .plays.library import find, load, names
 from .plays.play import Play
 from .plays.runner import run_play
 from .plays.stage import Stage
 from .plays.tokens import encode
 from .plays.transcript import transcript
-from .protocol.features import Features, parse_features, switched
 from .protocol.guards import GUARDS, Guard
 
 if TYPE_CHECKING:
@@ -92,13 +92,15 @@ class Run:
         include_plotlyjs: bool | str | None = None,
         fragment: bool = False,
         id: str | None = None,
+        **options: Any,
     ) -> str:
         """A page with the picture, its player, the story in sentences and the table of events.
 
         With `fragment`, picture, player and caption for a place in another page, which loads
         plotly.js above it; `id` tells it from others there and names it in links to a step.
         `include_plotlyjs` is by default True for a page and False for a fragment, and may be
-        "directory". ValueError for another value, or an unfit id.
+        "directory". `options` are about the picture: `theme`, `width`, `partition`, `fold`,
+        `kinds`, `between`. ValueError for another value, or an unfit id.
         """
         from .figures import page
 
@@ -107,8 +109,8 @@ class Run:
         if whole and id is not None:
             raise ValueError("id names a fragment: add fragment=True, or leave id out")
         if whole:
-            return page.page(self.rows(), include_plotlyjs=script)
-        return page.fragment(self.rows(), id=id, include_plotlyjs=script)
+            return page.page(self.rows(), include_plotlyjs=script, **options)
+        return page.fragment(self.rows(), id=id, include_plotlyjs=script, **options)
 
     def report(self) -> dict[str, Any]:
         """The whole run as plain values: what `kiplab play --json` prints."""
@@ -148,33 +150,33 @@ def run(
     return Run(run_play(found, chosen(found, shared, kafka, _tuple(off), _tuple(on))))
 
 
-def chosen(
-    play: Play,
-    shared: Features | None,
-    kafka: str | None,
-    off: tuple[str, ...],
-    on: tuple[str, ...],
-) -> Features | None:
-    """The features asked for, None for the play's own."""
-    if kafka is not None:
-        return parse_features(kafka, off=off, on=on)
-    if not off and not on:
-        return shared
-    from .plays.header import features_of
-
-    features = features_of(play) if shared is None else shared
-    for name in off:
-        features = switched(features, name, False)
-    for name in on:
-        features = switched(features, name, True)
-    return features
-
-
 def twin(one: Run, other: Run, **options: Any) -> Figure:
     """Two runs of one play on one axis, the first difference marked."""
     from .figures.twin import twin as draw
 
     return draw(one.rows(), other.rows(), **options)
+
+
+def ladder(*runs: Run, **options: Any) -> Figure:
+    """Two to four runs of one play as small multiples; ◆ marks where each leaves the first.
+
+    Options as of `kiplab.figures.ladder.ladder`. Raises ValueError for another number of runs, or
+    for runs of different plays.
+    """
+    from .figures.ladder import ladder as draw
+
+    return draw([run.rows() for run in runs], **options)
+
+
+def differences(one: Run, other: Run, *, at: int | None = None) -> pd.DataFrame:
+    """What differs between two runs at moment `at`; without one, where they part and at the end.
+
+    Columns: moment, where (a partition, a broker, the controller, the run), what, and the two
+    runs' values, each under its rules. Raises ValueError for a moment that there is none of.
+    """
+    from .figures.compared import differences_frame
+
+    return differences_frame(one.rows(), other.rows(), at=at)
 
 
 def all_plays() -> list[Play]:

@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import __version__
+from . import __version__, cli_explore
 from .plays.errors import PlayError
 from .protocol.features import UnknownFeatureError
 
 if TYPE_CHECKING:
     from .api import Run
+    from .plays.play import Play
+    from .protocol.features import Features
 
 DONE, FAILED, BAD_INPUT, LACKING = 0, 1, 2, 3
+COMPARED_MAX = 3
+"""Runs beside the first that one picture has room for."""
+WIDTHS = (480, 4000)
+"""Pixels: narrower than the first, words have no room."""
 SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
 
 
@@ -37,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(given)
     options.compare = compared
     command: Callable[[argparse.Namespace], int] = options.command
+    if compared and command is not _timeline:
+        return _complain("--compare is for `kiplab timeline`, which draws runs together", BAD_INPUT)
     try:
         return command(options)
     except (PlayError, UnknownFeatureError) as problem:
@@ -137,13 +145,20 @@ def _code(run: Run) -> int:
 
 
 def _run(options: argparse.Namespace) -> Run:
-    from .api import Run, chosen
-    from .plays.library import find
+    from .api import Run
     from .plays.runner import run_play
+
+    return Run(run_play(*_chosen(options)))
+
+
+def _chosen(options: argparse.Namespace) -> tuple[Play, Features | None]:
+    """The play and the features that the common options name."""
+    from .plays.chosen import chosen
+    from .plays.library import find
 
     play, shared = find(options.play)
     features = chosen(play, shared, options.kafka, (), ())
-    return Run(run_play(play, _switched(play, features, options.switches or ())))
+    return play, _switched(play, features, options.switches or ())
 
 
 def _switched(play: Any, features: Any, switches: Sequence[tuple[str, bool]]) -> Any:
@@ -165,10 +180,17 @@ def _timeline(options: argparse.Namespace) -> int:
     except ImportError as problem:
         mend = "install the labs' packages: pip install 'kiplab[lab]'"
         return _complain(f"pictures need {problem.name}; {mend}", LACKING)
-    run = _run(options)
-    runs = [run] if options.compare is None else [run, _compared(options)]
+    if len(options.compare) > COMPARED_MAX:
+        sentence = (
+            f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
+            f" at most, not {len(options.compare) + 1}"
+        )
+        return _complain(sentence, BAD_INPUT)
+    runs = [_run(options), *(_compared(options.play, words) for words in options.compare)]
     try:
-        write([r.rows() for r in runs], out)
+        write([r.rows() for r in runs], out, **_look(options))
+    except ValueError as problem:
+        return _complain(str(problem), BAD_INPUT)
     except ExportError as problem:
         return _complain(str(problem), LACKING)
     except OSError as problem:
@@ -182,23 +204,47 @@ def _timeline(options: argparse.Namespace) -> int:
     return max(_code(r) for r in runs)
 
 
-def _compared(options: argparse.Namespace) -> Run:
-    """The second run: features in one word (``3.5-903``) or as options (``--kafka 3.5 ...``)."""
+def _look(options: argparse.Namespace) -> dict[str, Any]:
+    """What the picture shows and how; ValueError, in one sentence, for what cannot be read."""
+    look: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
+    if options.all_steps:
+        look["fold"] = False
+    if options.kinds is not None:
+        look["kinds"] = tuple(kind.strip() for kind in options.kinds.split(","))
+    if options.between is not None:
+        first, _, last = options.between.partition(":")
+        if not (first.isdecimal() and last.isdecimal()):
+            raise ValueError(f"--between takes two moments, as in 34:60, not {options.between!r}")
+        look["between"] = (int(first), int(last))
+    if options.width is not None:
+        narrow, wide = WIDTHS
+        if not (options.width.isdecimal() and narrow <= int(options.width) <= wide):
+            problem = f"--width takes pixels, from {narrow} to {wide}, not {options.width!r}"
+            raise ValueError(problem)
+        look["width"] = int(options.width)
+    return look
+
+
+def _compared(play: str, words: list[str]) -> Run:
+    """A further run: features in one word (``3.5-903``) or as options (``--kafka 3.5 ...``)."""
     from .plays.values import feature_set
 
-    words = options.compare
     if len(words) == 1 and not words[0].startswith("-"):
         from .api import Run
         from .plays.library import find
         from .plays.runner import run_play
 
-        play, _ = find(options.play)
-        return Run(run_play(play, feature_set("@" + words[0].removeprefix("@"))))
+        found, _ = find(play)
+        return Run(run_play(found, feature_set("@" + words[0].removeprefix("@"))))
     parser = argparse.ArgumentParser(prog="kiplab timeline ... --compare", add_help=False)
     _add_features(parser)
-    second = parser.parse_args(words)
-    second.play = options.play
-    return _run(second)
+    further = parser.parse_args(words)
+    further.play = play
+    return _run(further)
+
+
+def _explore(options: argparse.Namespace) -> int:
+    return cli_explore.run(options, _chosen)
 
 
 def _lab(options: argparse.Namespace) -> int:
@@ -213,19 +259,36 @@ def _doctor(options: argparse.Namespace) -> int:
     return doctor(options.json)
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """(the arguments before ``--compare``, the features after it or None)."""
-    if "--compare" not in arguments:
-        return arguments, None
-    at = arguments.index("--compare")
-    words = arguments[at + 1 :]
+def _split(arguments: list[str]) -> tuple[list[str], list[list[str]]]:
+    """(the command's own arguments, the features after each ``--compare``)."""
+    first, *rest = _parts(arguments, "--compare")
+    own, compared = first, []
+    for words in rest:
+        features, others = _features_of(words)
+        own += others
+        compared.append(features)
+    return own, compared
+
+
+def _parts(arguments: list[str], mark: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == mark:
+            parts.append([])
+        else:
+            parts[-1].append(argument)
+    return parts
+
+
+def _features_of(words: list[str]) -> tuple[list[str], list[str]]:
+    """(features, what belongs to the command again) of the words after one ``--compare``."""
     if len(words) == 1 and " " in words[0]:
         words = words[0].split()
     if words and not words[0].startswith("-"):
-        # One word names the features; what follows it belongs to the command again.
-        return arguments[:at] + words[1:], words[:1]
+        # One word names the features.
+        return words[:1], words[1:]
     own = [w for w in words if w == "--json"]
-    return arguments[:at] + own, [w for w in words if w != "--json"]
+    return [w for w in words if w != "--json"], own
 
 
 # --- the command line ---------------------------------------------------------------------------
@@ -235,8 +298,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="kiplab",
         description="Break a small Kafka, and see which rule would have saved it.",
-        epilog="Exit codes: 0 done and as expected; 1 an expectation failed or a promised property"
-        " broke; 2 bad input; 3 this machine lacks something, with the command that mends it.",
+        epilog="Exit codes: 0 done and as expected; 1 an expectation failed, a promised property"
+        " broke, or a search refuted what it was asked; 2 bad input; 3 this machine lacks"
+        " something, with the command that mends it; 4 a search did not finish within its limits.",
     )
     parser.add_argument("--version", action="version", version=f"kiplab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -252,10 +316,15 @@ def _parser() -> argparse.ArgumentParser:
     timeline = _command(commands, "timeline", _timeline, "write the picture of a play")
     _add_play(timeline)
     timeline.add_argument("-o", "--out", required=True, help=f"a file: {' '.join(SUFFIXES)}")
+    _add_look(timeline)
     timeline.epilog = (
         "--compare FEATURES, given last, puts a second run under the first: in one word"
-        " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903)."
+        " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
+        " times, it makes a ladder of three or four small panels."
     )
+    explore = _command(commands, "explore", _explore, "search everything that can happen")
+    _add_play(explore)
+    cli_explore.add_options(explore)
     _command(commands, "doctor", _doctor, "say what this machine has and lacks")
     return parser
 
@@ -272,6 +341,15 @@ def _command(
 def _add_play(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
     _add_features(parser)
+
+
+def _add_look(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--partition", metavar="NAME", help="the partition to follow")
+    parser.add_argument("--between", metavar="A:B", help="only the moments from A to B")
+    parser.add_argument("--kinds", metavar="KIND,...", help="arrows for these messages only")
+    parser.add_argument("--all-steps", action="store_true", help="fold no quiet steps")
+    parser.add_argument("--width", metavar="PIXELS", help="{} to {}".format(*WIDTHS))
+    parser.add_argument("--theme", default="light", metavar="NAME", help="light or dark")
 
 
 def _add_features(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,17 @@ def test_imports_go_downwards_only(
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("package", ["kiplab", "kiplab.protocol", "kiplab.engine", "kiplab.plays"])
+@pytest.mark.parametrize(
+    "package",
+    [
+        "kiplab",
+        "kiplab.protocol",
+        "kiplab.engine",
+        "kiplab.plays",
+        "kiplab.explore",
+        "kiplab.explore.front",
+    ],
+)
 def test_importing_loads_nothing_heavy(package: str) -> None:
     """What contracts can't see: an import that reaches a heavy library by way of another one."""
     program = f"import {package}, sys; print(*(name for name in {HEAVY} if name in sys.modules))"

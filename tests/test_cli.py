@@ -99,6 +99,11 @@ def test_an_expectation_that_fails_is_exit_1(
         (["play", "kiplab1:zzzz"], "damaged"),
         (["timeline", "kafka-14139", "-o", "out.doc"], "it can end in .html"),
         (["timeline", "kafka-14139", "-o", "out.txt", "--compare", "3.1"], "unknown release"),
+        (
+            ["timeline", "kafka-14139", "-o", "out.txt", *["--compare", "3.5"] * 4],
+            "4 runs at most, not 5",
+        ),
+        (["play", "kafka-14139", "--compare", "3.5"], "--compare is for `kiplab timeline`"),
     ],
 )
 def test_bad_input_is_exit_2_and_one_line(
@@ -113,7 +118,14 @@ def test_bad_input_is_exit_2_and_one_line(
 
 @pytest.mark.parametrize("ending", ["html", "json", "csv", "txt"])
 @pytest.mark.parametrize(
-    "compare", [[], ["--compare", "3.5"], ["--compare", "--kafka", "3.5", "--off", "841"]]
+    "compare",
+    [
+        [],
+        ["--compare", "3.5"],
+        ["--compare", "--kafka", "3.5", "--off", "841"],
+        ["--compare", "3.5", "--compare", "3.5-903"],
+        ["--compare", "--kafka", "3.5", "--off", "841", "--compare", "3.5", "--compare", "3.9"],
+    ],
 )
 def test_timeline_writes_what_the_ending_says(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, ending: str, compare: list[str]
@@ -123,3 +135,15 @@ def test_timeline_writes_what_the_ending_says(
     assert code == 0
     assert "INELIGIBLE_REPLICA" in out.read_text() or not compare
     assert out.stat().st_size > 500
+
+
+def test_every_comparison_is_a_run_of_the_same_play(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "ladder.json"
+    compare = ["--compare", "--off", "903", "--kafka", "3.5", "--json", "--compare", "3.5"]
+    code, said, _ = run(capsys, "timeline", "kafka-14139", "-o", str(out), *compare)
+    assert code == 0
+    assert json.loads(said)["verdicts"] == ["loss", "loss", "safe"]
+    content = json.loads(out.read_text(encoding="utf-8"))
+    assert [c["first_difference"] for c in content["comparisons"]] == [None, 6]

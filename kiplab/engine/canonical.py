@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ..protocol.clients.consumer import Consumer
+from ..protocol.features import Features
 from ..protocol.ids import BrokerId
 from ..protocol.kraft.state import (
     Controller,
@@ -86,11 +87,16 @@ _FIELDS: dict[type, dict[str, str]] = {
 }
 GAP_MAX = 8
 """Distances of this many records and more count as equal."""
+_PLAIN = frozenset({bool, int, str, type(None), Features})
+"""What holds no number that counts: most fields, and not worth a look."""
+_NO_NUMBERS: dict[str, str] = {}
 _OWNERS = ("broker", "id", "sender", "receiver")
 """Fields that say whose life an incarnation counts."""
 
 Renumber = Callable[[str, str, int], int]
 """(kind of number, whose, number) to the number that takes its place."""
+Known = dict[tuple[int, str], Any]
+"""What has been walked over already: every broker holds the same image of the metadata."""
 
 
 def canonical(cluster: Cluster) -> Cluster:
@@ -106,9 +112,9 @@ def canonical(cluster: Cluster) -> Cluster:
         seen.setdefault((kind, whose), {0} if kind == _OFFSET else set()).add(number)
         return number
 
-    _walk(cluster, "", note)
+    _walk(cluster, "", note, {})
     ranks = {key: _ranked(n, GAP_MAX if key[0] == _OFFSET else 1) for key, n in seen.items()}
-    renumbered = _walk(cluster, "", lambda kind, whose, number: ranks[kind, whose][number])
+    renumbered = _walk(cluster, "", lambda kind, whose, number: ranks[kind, whose][number], {})
     assert isinstance(renumbered, Cluster)
     return msgspec.structs.replace(renumbered, sent=_counters(renumbered.messages))
 
@@ -159,34 +165,54 @@ def _counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, 
     return tuple((BrokerId(who), life, kind, n) for (who, life, kind), n in sorted(taken.items()))
 
 
-def _walk(value: Any, whose: str, number: Renumber) -> Any:
-    if isinstance(value, (EpochStart, MessageName)):
+def _walk(value: Any, whose: str, number: Renumber, known: Known) -> Any:
+    kind = type(value)
+    if kind is tuple:
+        return _walk_tuple(value, whose, number, known)
+    if kind is EpochStart or kind is MessageName:
         return _walk_named_tuple(value, whose, number)
-    if isinstance(value, tuple):
-        return tuple(_walk(v, whose, number) for v in value)
-    if not isinstance(value, msgspec.Struct):
+    if kind in _PLAIN or not isinstance(value, msgspec.Struct):
         return value
+    here = (id(value), whose)
+    walked = known.get(here)
+    if walked is None:
+        walked = known[here] = _walk_struct(value, whose, number, known)
+    return walked
+
+
+def _walk_struct(value: Any, whose: str, number: Renumber, known: Known) -> Any:
     if isinstance(value, Observed):
-        return _walk_observed(value, number)
+        return _walk_observed(value, number, known)
     if isinstance(value, AlterPartitionResult) and value.error:
         # The zeros of an error entry are a schema's defaults and no epochs.
         return value
-    kinds = _FIELDS.get(type(value), {})
+    kinds = _FIELDS.get(type(value), _NO_NUMBERS)
     partition = _partition_of(value) or whose
     changed = {}
     for field in value.__struct_fields__:
         old = getattr(value, field)
+        if old is None:
+            continue
         if field in kinds:
-            new = (
-                old
-                if old is None
-                else number(kinds[field], _owner(value, field, kinds, partition), old)
-            )
+            new = number(kinds[field], _owner(value, field, kinds, partition), old)
+        elif type(old) in _PLAIN:
+            continue
         else:
-            new = _walk(old, partition, number)
+            new = _walk(old, partition, number, known)
         if new is not old:
             changed[field] = new
     return msgspec.structs.replace(value, **changed) if changed else value
+
+
+def _walk_tuple(
+    value: tuple[Any, ...], whose: str, number: Renumber, known: Known
+) -> tuple[Any, ...]:
+    """A tuple that begins with a plain value holds nothing else that counts."""
+    if not value or type(value[0]) in _PLAIN:
+        return value
+    walked = [_walk(v, whose, number, known) for v in value]
+    same = all(new is old for new, old in zip(walked, value, strict=True))
+    return value if same else tuple(walked)
 
 
 def _walk_named_tuple(value: Any, whose: str, number: Renumber) -> Any:
@@ -197,9 +223,9 @@ def _walk_named_tuple(value: Any, whose: str, number: Renumber) -> Any:
     return value._replace(**new)
 
 
-def _walk_observed(value: Observed, number: Renumber) -> Observed:
+def _walk_observed(value: Observed, number: Renumber, known: Known) -> Observed:
     epochs = tuple((b, number(_METADATA, "", e)) for b, e in value.isr_epochs)
-    committed = _walk(value.committed, value.partition, number)
+    committed = _walk(value.committed, value.partition, number, known)
     return msgspec.structs.replace(value, isr_epochs=epochs, committed=committed)
 
 

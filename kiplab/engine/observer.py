@@ -170,48 +170,27 @@ def _with_damage(
     """ISR members whose registered life is over, and whose disk lacks committed records.
 
     A member counts while the controller cannot know better: as long as it is not fenced, or when
-    the crash itself came while it was a member. Letting a broker in that is fenced already is no
-    excuse.
+    the crash itself came while it was a member. What a crash took then counts as committed: its
+    leader may know already that the member had it, and commit later. Letting a broker in that is
+    fenced already is no excuse.
     """
     crashed = {e.node for e in events if isinstance(e, Destroyed)}
     damaged = tuple(
         m
         for m in state.isr
         if m in known.damaged
+        or m in crashed
         or (
-            (m in crashed or _is_unfenced(cluster, m))
+            _is_unfenced(cluster, m)
             and not _lives(cluster, m)
             and not _has_committed(cluster, known, m)
         )
     )
     # An ISR that shrinks may leave only members that were damaged before.
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
-    hopeless = hopeless or _committed_too_late(cluster, known, state, events)
     if damaged == known.damaged and (known.excused or not hopeless):
         return known
     return replace(known, damaged=damaged, excused=known.excused or hopeless)
-
-
-def _committed_too_late(
-    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
-) -> bool:
-    """A deposed leader commits after every member of the ISR has lost the records.
-
-    The lives in which they caught up are over. They had told it of the records before: when the
-    disks went, nothing was committed yet.
-    """
-    commits = any(
-        isinstance(e, HighWatermarkMoved) and e.partition == known.partition for e in events
-    )
-    return (
-        commits
-        and bool(state.isr)
-        and not any(_has_committed(cluster, known, m) for m in state.isr)
-        and not any(
-            _lives(cluster, m) and _registered_epoch(cluster, m) == epoch
-            for m, epoch in known.isr_epochs
-        )
-    )
 
 
 def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:

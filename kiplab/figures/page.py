@@ -12,6 +12,7 @@ from .columns import Rows
 from .compared import differences_html
 from .describe import sentences, summary, table_html
 from .ladder import RUNS_MAX, comparable, ladder
+from .legend import legend_words
 from .naming import titles
 from .player import player, steps_of, style
 from .theme import FONT, Theme, theme_of
@@ -61,6 +62,7 @@ th, td {{ border: 1px solid {line}; padding: 0.3rem 0.5rem; text-align: left;
 <h1 class="spoken">{title}</h1>
 <p class="spoken">{question}</p>
 {figure}
+{signs}
 {differences}
 {runs}
 </main>
@@ -94,6 +96,7 @@ def page(
         title=html.escape(first.meta.title or "A run"),
         question=html.escape(first.meta.question),
         figure=_embedded(runs, figure, ID, "step", include_plotlyjs, colors),
+        signs=_signs(runs, options.get("partition")),
         differences=_differences(runs),
         runs="\n".join(_run(name, run) for name, run in named(runs)),
         width=max(int(figure.layout.width), 640),
@@ -196,6 +199,13 @@ def picture(
 def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:
     """(panel title, rows) of each run."""
     return list(zip(titles(runs), runs, strict=True))
+
+
+def _signs(runs: tuple[Rows, ...], partition: str | None) -> str:
+    """The legend in words, for whoever reads the page and does not see the picture."""
+    known = dict.fromkeys(pair for run in runs for pair in legend_words(run, partition or ""))
+    words = (f"{glyph} {meaning}" for glyph, meaning in known)
+    return f"<section><h2>Signs</h2><p>{html.escape(' · '.join(words))}</p></section>"
 
 
 def _differences(runs: tuple[Rows, ...]) -> str:

@@ -406,11 +406,13 @@ def test_records_laid_over_others() -> None:
 
 # --- anything -------------------------------------------------------------------------------------
 
+# Without the guard Kafka as implemented can break its promise: tests/explore/test_found.py.
+KEEPS_PROPOSALS = ("497.pending-outlives-metadata",)
 MACHINES = [
-    parse_features("3.4"),
-    parse_features("3.5"),
+    parse_features("3.4", on=KEEPS_PROPOSALS),
+    parse_features("3.5", on=KEEPS_PROPOSALS),
     parse_features("3.5", off=("320",)),
-    parse_features("3.9"),
+    parse_features("3.9", on=KEEPS_PROPOSALS),
 ]
 READ = (moves.Poll, moves.RefreshMetadata, moves.ResetOffset)
 

@@ -18,16 +18,20 @@ from kiplab.protocol.facts import RecordWritten, Refused
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import CONTROLLER
 
+KEEPS_PROPOSALS = "497.pending-outlives-metadata"
+"""Kafka as implemented forgets a proposal that is still on its way when late metadata of the same
+partition epoch arrives, and so breaks its promise: tests/explore/test_found.py. Here it does not.
+"""
 FEATURES = [
-    parse_features("3.2"),
-    parse_features("3.3"),
-    parse_features("3.4"),
-    parse_features("3.5"),
-    parse_features("3.5/3.4-IV0"),
+    parse_features("3.2", on=(KEEPS_PROPOSALS,)),
+    parse_features("3.3", on=(KEEPS_PROPOSALS,)),
+    parse_features("3.4", on=(KEEPS_PROPOSALS,)),
+    parse_features("3.5", on=(KEEPS_PROPOSALS,)),
+    parse_features("3.5/3.4-IV0", on=(KEEPS_PROPOSALS,)),
     parse_features("3.5", off=("903",)),
     parse_features("3.5", off=("841",)),
     parse_features("3.5", on=("903.bump-leader-epochs",)),
-    parse_features("3.9"),
+    parse_features("3.9", on=(KEEPS_PROPOSALS,)),
 ]
 
 

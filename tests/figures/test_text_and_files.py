@@ -13,6 +13,7 @@ from kiplab.figures import chromium
 from kiplab.figures.columns import Rows
 from kiplab.figures.describe import sentences, summary, table_html, table_text
 from kiplab.figures.export import ExportError, page, write
+from kiplab.figures.legend import legend_words
 from kiplab.figures.rows import rows_of
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
@@ -157,3 +158,10 @@ def test_a_picture_shows_one_to_four_runs(lossy: Rows, tmp_path: Path) -> None:
     for runs in ([], [lossy] * 5):
         with pytest.raises(ValueError, match=f"not {len(runs)}"):
             write(runs, tmp_path / "a.txt")
+
+
+def test_a_page_says_in_words_what_the_signs_mean(lossy: Rows) -> None:
+    whole = page(lossy, include_plotlyjs=False)
+    signs = whole.partition("<h2>Signs</h2>")[2].partition("</section>")[0]
+    assert [words for _, words in legend_words(lossy) if words not in signs] == []
+    assert "★ leader" in signs

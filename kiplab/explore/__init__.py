@@ -1,0 +1,27 @@
+"""The explorer: every interleaving within bounds, the shortest way to lose data, or a proof.
+
+>>> import kiplab
+>>> kiplab.explore("kafka-14139", kafka="3.4").steps
+6
+
+`kiplab.explore(...)` is `kiplab.explore.front.explore`, whose docstring says all there is to say:
+this package can be called, because the question and the room it is answered in share a name.
+Nothing in it decides what Kafka does: every step is the engine's.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Callable(ModuleType):
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """As `kiplab.explore.front.explore`."""
+        from .front import explore
+
+        return explore(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

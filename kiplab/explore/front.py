@@ -1,0 +1,200 @@
+"""The front door: ask one question about one play, within bounds."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from ..engine.cluster import Cluster
+from ..engine.observer import broken_now
+from ..engine.properties import (
+    ELECTABLE_HOLDS_COMMITTED,
+    NO_COMMITTED_RECORD_LOST,
+    PROPERTIES,
+)
+from ..engine.setup import cluster_of
+from ..plays.chosen import chosen
+from ..plays.errors import nearest
+from ..plays.header import features_of, setup_of
+from ..plays.library import find
+from ..plays.play import Play
+from ..protocol.features import Features
+from . import levels
+from .explored import Explored, sentence_of, vacuity_of
+from .levels import ExploreError, Level
+from .limits import MEMORY_MB, Limits, Told
+from .plain import Plain
+from .predict import CERTAIN, predict, rule_of_thumb
+from .quick import Quick
+from .search import REFUTED, Model, Outcome, Stop, search
+from .written import play_of
+
+CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
+"""What is asked unless something else is: whether a committed record is, or could now be, lost."""
+
+
+def explore(
+    play: str | Path | Play,
+    *,
+    kafka: str | None = None,
+    on: str | tuple[str, ...] = (),
+    off: str | tuple[str, ...] = (),
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    progress: Callable[[Told], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    **bounds: int,
+) -> Explored:
+    """Could it still go wrong? Everything that can happen, from the situation a play begins with.
+
+    `play`, `kafka`, `off` and `on` are as in `kiplab.run`; of the play only the header counts.
+    `bounds` are those of the level: `writes=1, crashes=1, fences=0` by default at level
+    "partition". Everything else is as in `explore_play`. The result's `sentence` is the verdict
+    with its bounds, its `play` a shortest counterexample, to be run like any other play.
+    Raises PlayError, UnknownFeatureError or ExploreError, all readable.
+    """
+    found, shared = (play, None) if isinstance(play, Play) else find(play)
+    return explore_play(
+        found,
+        chosen(found, shared, kafka, _tuple(off), _tuple(on)),
+        level=level,
+        property=property,
+        bounds=bounds,
+        seconds=seconds,
+        states=states,
+        memory_mb=memory_mb,
+        progress=progress,
+        cancel=cancel,
+    )
+
+
+def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def explore_play(
+    play: Play,
+    features: Features | None = None,
+    *,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    bounds: dict[str, int] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    progress: Callable[[Told], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
+) -> Explored:
+    """Search everything that can happen from the situation that `play` begins with.
+
+    `features` None means the play's own. `property` is an id, several, or None for
+    CAN_DATA_BE_LOST: what counts is that one breaks while no fault excuses it, also under rules
+    that promise nothing. `seconds`, `states` and `memory_mb` (of this process in all) end a search
+    as unfinished; `progress` is told twice a second, `cancel` asked whether to stop, `say` given a
+    prediction before a search that will be long. Raises PlayError for a play that the level cannot
+    speak of, ExploreError for an unknown level, property or bound.
+    """
+    found = levels.find(level)
+    asked = _properties(property)
+    within = found.with_defaults(bounds or {})
+    used = features_of(play) if features is None else features
+    start = cluster_of(setup_of(play, used))
+    model = partial(_model, found, start)
+    with _no_pauses():
+        predicted = _predicted(found, model, within, (memory_mb, seconds, states))
+        if say is not None and predicted:
+            say(predicted)
+        limits = Limits(
+            seconds=seconds, states=states, memory_mb=memory_mb, progress=progress, cancel=cancel
+        )
+        searched = model(within)
+        outcome = outcome_of(searched, asked, limits)
+        took = limits.seconds
+    shown = None
+    if outcome.path and outcome.property is not None:
+        shown = play_of(play, used, found, outcome.path, outcome.property)
+    return Explored(
+        verdict=outcome.verdict,
+        violated=outcome.property,
+        properties=asked,
+        bounds=within,
+        level=found.name,
+        features=used.label(),
+        steps=len(outcome.path) if outcome.verdict == REFUTED else None,
+        play=shown,
+        path=outcome.path,
+        states=outcome.states,
+        transitions=outcome.transitions,
+        depth=outcome.depth,
+        frontier=outcome.frontier,
+        seconds=took,
+        vacuity=vacuity_of(outcome, searched.seen, found, used),
+        stopped=outcome.stopped,
+        predicted=predicted,
+        sentence=sentence_of(outcome, found, within, asked, used.label()),
+    )
+
+
+def _model(level: Level, start: Cluster, bounds: dict[str, int]) -> Model:
+    """The quick model where there is one."""
+    if level.name == "partition":
+        return Quick(level, start, bounds)
+    return Plain(level, start, bounds)
+
+
+def outcome_of(model: Model, asked: tuple[str, ...], stop: Stop) -> Outcome:
+    """The search; but what is broken as the play begins needs none."""
+    broken = [id for id in broken_now(model.cluster(model.first())) if id in asked]
+    if not broken:
+        return search(model, asked, stop)
+    return Outcome(
+        verdict=REFUTED,
+        states=1,
+        transitions=0,
+        depth=0,
+        frontier=1,
+        path=(),
+        property=broken[0],
+        taken={},
+        layers=(1,),
+    )
+
+
+def _predicted(
+    level: Level,
+    model: Callable[[dict[str, int]], Model],
+    bounds: dict[str, int],
+    limits: tuple[int, float | None, int | None],
+) -> str:
+    if rule_of_thumb(level, bounds) < CERTAIN:
+        return ""
+    found = predict(level, model, bounds)
+    beyond = "; that is beyond the limits: unless something breaks, it will not finish"
+    return found.sentence + (beyond if found.beyond(*limits) else "")
+
+
+def _properties(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    wanted = CAN_DATA_BE_LOST if asked is None else (asked,) if isinstance(asked, str) else asked
+    for id in wanted:
+        if id not in PROPERTIES:
+            raise ExploreError(f"there is no property {id!r}; {nearest(id, PROPERTIES)}")
+    return tuple(wanted)
+
+
+@contextmanager
+def _no_pauses() -> Iterator[None]:
+    """States never form cycles: the garbage collector would only walk over them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,119 @@
+"""How large a search will be, said before it starts: measured small, then carried on by rule.
+
+The searches within smaller bounds are run for as long as they are cheap; every further unit of a
+bound multiplies by the growth that was measured for it (Bound.first, Bound.further). Another
+play grows otherwise: what comes out is the right order of magnitude, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from .levels import Level
+from .search import PROVED, Model, Progress, search
+
+CHEAP_STATES = 1_500
+"""A search within smaller bounds that knows more states than this is not cheap any more."""
+CERTAIN = 100_000
+"""Rules of thumb below this need no measurement: that many states are a matter of seconds."""
+SMALLEST = 10
+"""States where nothing is written and nothing goes wrong."""
+STATE_BYTES, TRANSITIONS_PER_STATE = 460, 3.4
+"""As measured at the level "partition", a proof of 195,000 states."""
+TRANSITIONS_PER_S = 30_000
+"""Of the engine's own search; slower machines and other levels take longer."""
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """About how many states there are, and what they take. `measured` is the bounds that were run;
+    `exact` that they are the very bounds asked for."""
+
+    states: int
+    megabytes: int
+    seconds: int
+    measured: dict[str, int]
+    exact: bool
+
+    @property
+    def sentence(self) -> str:
+        """For people, before the search begins."""
+        said = f"{self.states:,}" if self.exact else f"about {_rounded(self.states):,}"
+        if self.exact:
+            return f"{said} states, as a smaller search has shown"
+        taken = _time(self.seconds)
+        return (
+            f"{said} states are to be expected, give or take a factor of three:"
+            f" {taken} and {_size(self.megabytes)} for the engine alone"
+        )
+
+    def beyond(self, memory_mb: int, seconds: float | None, states: int | None) -> bool:
+        """Whether that is more than these limits allow."""
+        return (
+            self.megabytes > memory_mb
+            or (seconds is not None and self.seconds > seconds)
+            or (states is not None and self.states > states)
+        )
+
+
+def predict(
+    level: Level, model: Callable[[dict[str, int]], Model], bounds: Mapping[str, int]
+) -> Prediction:
+    """Search within smaller bounds while that is cheap, then multiply. `model` makes one."""
+    small = dict.fromkeys(bounds, 0)
+    known = _counted(model(small))
+    for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
+        while known is not None and small[bound.name] < bounds[bound.name]:
+            further = {**small, bound.name: small[bound.name] + 1}
+            found = _counted(model(further))
+            if found is None:
+                return _carried_on(level, small, known, bounds)
+            small, known = further, found
+    return _carried_on(level, small, known or CHEAP_STATES, bounds)
+
+
+def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
+    """States by the rule alone, without any measurement."""
+    return _carried_on(level, dict.fromkeys(bounds, 0), SMALLEST, bounds).states
+
+
+def _counted(model: Model) -> int | None:
+    outcome = search(model, (), _cheap)
+    return outcome.states if outcome.verdict == PROVED else None
+
+
+def _cheap(progress: Progress) -> str:
+    return "no longer cheap" if progress.states > CHEAP_STATES else ""
+
+
+def _carried_on(
+    level: Level, small: Mapping[str, int], known: int, bounds: Mapping[str, int]
+) -> Prediction:
+    states = float(known)
+    for bound in level.bounds:
+        for done in range(small[bound.name], bounds[bound.name]):
+            states *= bound.further if done else bound.first
+    return Prediction(
+        states=round(states),
+        megabytes=round(states * STATE_BYTES / 1_000_000),
+        seconds=round(states * TRANSITIONS_PER_STATE / TRANSITIONS_PER_S),
+        measured=dict(small),
+        exact=dict(small) == dict(bounds),
+    )
+
+
+def _rounded(number: int) -> int:
+    """One figure: more would be a lie."""
+    size: int = 10 ** (len(str(number)) - 1)
+    return round(number / size) * size
+
+
+def _size(megabytes: int) -> str:
+    return f"{max(megabytes, 1):,} MB" if megabytes < 5_000 else f"{megabytes // 1_000:,} GB"
+
+
+def _time(seconds: int) -> str:
+    if seconds < 60:
+        return f"some {max(seconds, 1)} s"
+    return f"some {seconds // 60:,} min" if seconds < 7200 else f"some {seconds // 3600:,} h"

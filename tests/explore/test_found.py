@@ -1,0 +1,76 @@
+"""What the explorer found that nobody had planned, each as a play."""
+
+from __future__ import annotations
+
+from kiplab.plays.grammar import parse
+from kiplab.plays.runner import run_play
+from kiplab.plays.values import feature_set
+from kiplab.plays.verdict import breaks_promise, expectations
+
+LATE_METADATA = """\
+title     Late metadata undoes a pending proposal
+question  The leader knows a partition epoch from an answer. What does the metadata of it do later?
+kafka     3.5
+broker    1 epoch=101
+broker    2 epoch=102
+broker    3 epoch=103
+topic     orders replicas=1,2,3 isr=1 leader=1 leader-epoch=1 partition-epoch=1 log=empty
+
+hold      metadata
+fetch     2                          # 1 asks for 2, and learns from the answer: partition epoch 2
+expect    orders-0 isr=1,2 partition-epoch=2
+hold      alter-partition
+fetch     3                          # 1 asks for 3, prepared against partition epoch 2
+produce   orders-0 count=1
+fetch     2
+fetch     2                          # 2 has the record; it is not committed before 3 has it
+expect    replica 1 orders-0 high-watermark=0
+deliver   metadata to=1              # partition epoch 2, known already: the proposal is forgotten
+expect    replica 1 orders-0 high-watermark=1
+expect    @3.5+497.pending-outlives-metadata replica 1 orders-0 high-watermark=0
+deliver   alter-partition from=1     # and accepted: 3 is in the ISR, without the record
+expect    orders-0 isr=1,2,3
+expect    property electable-holds-committed broken
+expect    @3.5+497.pending-outlives-metadata property electable-holds-committed holds
+"""
+DEPOSED_LEADER_COMMITS = """\
+title     A deposed leader commits what the last replica has lost
+question  The record was on two brokers, and one lost its disk before it counted. Who is to blame?
+kafka     3.5
+broker    1 epoch=101
+broker    2 epoch=102
+broker    3 epoch=103
+topic     orders replicas=1,2,3 isr=1,2 leader=1 leader-epoch=1 partition-epoch=1 log=empty
+
+hold      alter-partition
+hold      metadata
+produce   orders-0 count=1
+fetch     2
+fetch     3                          # from now on the record has to wait for 3 as well
+fetch     2                          # 1 knows that 2 has the record
+crash     2 disk=replaced
+expire    1                          # 2 is the last member of the ISR
+expire    2
+start     2
+deliver   metadata to=2
+deliver   metadata to=2
+fetch     3                          # 1 does not know yet, and commits
+expect    replica 1 orders-0 high-watermark=1
+unfence   2
+expect    property electable-holds-committed broken
+"""
+
+
+def test_late_metadata_undoes_a_pending_proposal() -> None:
+    """As in Kafka, where an image of the same partition epoch replaces the pending state."""
+    play = parse(LATE_METADATA, "late-metadata")
+    assert expectations(run_play(play))["failed"] == 0
+    kept = run_play(play, feature_set("@3.5+497.pending-outlives-metadata"))
+    assert expectations(kept) == {"held": 2, "failed": 0, "skipped": 5}
+
+
+def test_the_last_replica_excuses_what_a_deposed_leader_commits_later() -> None:
+    """The observer had called this a broken promise: nothing was committed when the disk went."""
+    stage = run_play(parse(DEPOSED_LEADER_COMMITS, "deposed-leader-commits"))
+    assert expectations(stage)["failed"] == 0
+    assert not breaks_promise(stage)
