@@ -17,8 +17,8 @@ Drawing = dict[str, Any]
 class Painter:
     """Holds `widget`, and paints drawings of the same traces onto it.
 
-    What a drawing has in common with the last one is neither checked by plotly again nor sent to
-    the browser: that is most of it, from step to step.
+    What a drawing has in common with the last one is not sent to the browser again: that is most
+    of it, from step to step.
     """
 
     def __init__(self, drawing: Drawing) -> None:
@@ -30,33 +30,46 @@ class Painter:
         self._shown = drawing
 
     def paint(self, drawing: Drawing) -> None:
-        """Show another drawing: it has the same traces, by name, and the same axes."""
-        before, self._shown = self._shown, drawing
-        with self.widget.batch_update():
-            self._lay_out(before["layout"], drawing["layout"])
-            old, new = _by_name(before), _by_name(drawing)
-            for trace in self.widget.data:
-                _retrace(trace, old.get(trace.name), new.get(trace.name))
+        """Show another drawing: it has the same traces, by name, and the same axes.
 
-    def _lay_out(self, before: Drawing, now: Drawing) -> None:
-        layout = self.widget.layout
-        for key in _LAYOUT:
-            if before[key] != now[key]:
-                layout[key] = now[key]
-        for axis in _AXES:
-            if before[axis]["range"] != now[axis]["range"]:
-                layout[axis].range = now[axis]["range"]
+        `plotly_update` takes what it is given. Assigning to the figure would have plotly check
+        hundreds of shapes, one by one, that kiplab has drawn itself.
+        """
+        before, self._shown = self._shown, drawing
+        layout = _new_layout(before["layout"], drawing["layout"])
+        old, new = _by_name(before), _by_name(drawing)
+        names = [trace.name for trace in self.widget.data]
+        changes = [_new_trace(old.get(name), new.get(name)) for name in names]
+        self.widget.plotly_update(_beside_each_other(changes), layout)
+
+
+def _new_layout(before: Drawing, now: Drawing) -> Drawing:
+    fresh = {key: now[key] for key in _LAYOUT if before[key] != now[key]}
+    for axis in _AXES:
+        if before[axis]["range"] != now[axis]["range"]:
+            fresh[f"{axis}.range"] = now[axis]["range"]
+    return fresh
+
+
+def _new_trace(before: Drawing | None, now: Drawing | None) -> Drawing:
+    fresh: Drawing = {}
+    if (now is None) != (before is None):
+        fresh["visible"] = now is not None
+    if now is None:
+        return fresh
+    for key in _TRACE:
+        if key in now and (before is None or before.get(key) != now[key]):
+            fresh[key] = now[key]
+    return fresh
+
+
+def _beside_each_other(changes: list[Drawing]) -> Drawing:
+    """Per property a value for each trace, as plotly's restyle has it."""
+    from plotly.basedatatypes import Undefined
+
+    keys = dict.fromkeys(key for change in changes for key in change)
+    return {key: [change.get(key, Undefined) for change in changes] for key in keys}
 
 
 def _by_name(drawing: Drawing) -> dict[str, Drawing]:
     return {trace["name"]: trace for trace in drawing["data"]}
-
-
-def _retrace(trace: Any, before: Drawing | None, now: Drawing | None) -> None:
-    if (now is None) != (before is None):
-        trace.visible = now is not None
-    if now is None:
-        return
-    for key in _TRACE:
-        if key in now and (before is None or before.get(key) != now[key]):
-            trace[key] = now[key]
