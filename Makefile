@@ -21,6 +21,7 @@ bench: $(STAMP)
 	$(BIN)/python tests/bench/run.py
 	$(BIN)/python tests/bench/repaint.py
 	$(BIN)/python tests/bench/pixels.py
+	$(BIN)/python tests/bench/explore.py
 
 # What a machine lacks is said here and never stops the labs that do without it.
 setup: $(STAMP)

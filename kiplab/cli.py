@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from . import __version__, cli_explore
+from . import __version__, cli_explore, cli_matrix
 from .plays.errors import PlayError
 from .protocol.features import UnknownFeatureError
 
@@ -247,6 +247,14 @@ def _explore(options: argparse.Namespace) -> int:
     return cli_explore.run(options, _chosen)
 
 
+def _matrix(options: argparse.Namespace) -> int:
+    return cli_matrix.run_matrix(options, _chosen)
+
+
+def _minimise(options: argparse.Namespace) -> int:
+    return cli_matrix.run_minimise(options, _chosen)
+
+
 def _lab(options: argparse.Namespace) -> int:
     from .labs_launcher import open_labs
 
@@ -325,6 +333,12 @@ def _parser() -> argparse.ArgumentParser:
     explore = _command(commands, "explore", _explore, "search everything that can happen")
     _add_play(explore)
     cli_explore.add_options(explore)
+    matrix = _command(commands, "matrix", _matrix, "search every subset of some guards")
+    _add_play(matrix)
+    cli_matrix.add_matrix_options(matrix)
+    minimise = _command(commands, "minimise", _minimise, "find the shortest play that still breaks")
+    _add_play(minimise)
+    cli_matrix.add_minimise_options(minimise)
     _command(commands, "doctor", _doctor, "say what this machine has and lacks")
     return parser
 

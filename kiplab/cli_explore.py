@@ -59,7 +59,7 @@ def _searched(options: argparse.Namespace, chosen: Chosen) -> Explored:
     from .explore.front import explore_play
     from .explore.limits import MEMORY_MB
 
-    bounds = dict(_bound(text) for text in options.bound)
+    bounds = dict(bound_of(text) for text in options.bound)
     play, features = chosen(options)
     return explore_play(
         play,
@@ -74,7 +74,8 @@ def _searched(options: argparse.Namespace, chosen: Chosen) -> Explored:
     )
 
 
-def _bound(text: str) -> tuple[str, int]:
+def bound_of(text: str) -> tuple[str, int]:
+    """``writes=2`` taken apart; raises ExploreError for what is no bound."""
     from .explore.levels import ExploreError
 
     name, equals, number = text.partition("=")

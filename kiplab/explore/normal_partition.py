@@ -212,7 +212,7 @@ def of_broker(node: Broker, lives: Lives) -> Broker:
         lifecycle=Lifecycle.RUNNING,
         epoch=_life(lives, node.id, process.epoch),
         ready_to_unfence=True,
-        image=_seen(process.image, node.id, lives) if leads and process.image else _NOTHING_KNOWN,
+        image=_seen(process.image, node.id, lives) if leads and process.image else NOTHING_KNOWN,
         published=True,
         replicas=tuple(_replica(r, lives) for r in process.replicas),
         items=tuple(_item(i, lives) for i in process.items),
@@ -221,7 +221,7 @@ def of_broker(node: Broker, lives: Lives) -> Broker:
     return Broker(node.id, node.incarnation, durable, running)
 
 
-_NOTHING_KNOWN = MetadataUpdate(offset=LEVEL, registrations=(), partitions=())
+NOTHING_KNOWN = MetadataUpdate(offset=LEVEL, registrations=(), partitions=())
 """What a follower keeps of the metadata beside its replica: nothing that a rule reads later."""
 
 

@@ -106,6 +106,13 @@ def _plotlyjs_beside(path: Path) -> None:
         script.write_text(get_plotlyjs(), encoding="utf-8")
 
 
+def image(figure: go.Figure, path: str | os.PathLike[str]) -> Path:
+    """Any figure as .svg or .png; raises as `write`."""
+    order = Order(Path(path), (), figure, False, "light", None, {})
+    _image(order)
+    return order.path
+
+
 def _image(order: Order) -> None:
     figure = order.drawn()
     kaleido, chromium = _kaleido(), _chromium()

@@ -1,0 +1,216 @@
+"""The roots of the compiled code: what Python calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .jit import digest, inner, root
+from .layout import (
+    BROKEN,
+    COMMITTED,
+    CONTROLLER,
+    DELIVER,
+    EXCUSED,
+    KINDS,
+    OVERFLOW,
+    P_BROKERS,
+    R_LIFE,
+    REQUESTS,
+    WORDS,
+)
+from .rules import act, offered, price
+from .words import Words, request
+
+COUNT, LOOKED, UNTIL, TRANSITIONS, HIT, TALLIES = range(6)
+"""Places in `tallies`: states known, states looked at, how far to look, transitions, and 1 + the
+property that broke."""
+DONE, HIT_ONE, FULL, NARROW = range(4)
+"""Why a stretch of a search ended."""
+MOST_SUCCESSORS = 32
+MIX = -7046029254386353131
+"""An odd number of 64 bits without a pattern."""
+NUMBER_MASK, TAG_BITS = (1 << 32) - 1, 31
+TAG_MASK = (1 << TAG_BITS) - 1
+
+Table = npt.NDArray[np.int64]
+"""Slots: 0, or the hash of a row above 1 + its number. A row is at its hash without the lowest
+`free` bits, or in the next slots: so a table is in the order of hashes, and one twice as large is
+filled from it from front to back."""
+
+
+@inner
+def hash_of(words: Words) -> int:
+    """31 bits that depend on all words."""
+    mixed = 0
+    for at in range(WORDS):
+        mixed = (mixed ^ words[at]) * MIX
+        mixed ^= mixed >> 31
+    return (mixed >> 32) & TAG_MASK
+
+
+@inner
+def same(one: Words, other: Words) -> bool:
+    """Whether all words are equal."""
+    different = 0
+    for at in range(WORDS):
+        different |= one[at] ^ other[at]
+    return different == 0
+
+
+@inner
+def is_row(rows: Words, row: int, words: Words) -> bool:
+    """Whether a row equals these words."""
+    different = 0
+    for at in range(WORDS):
+        different |= rows[row, at] ^ words[at]
+    return different == 0
+
+
+@inner
+def slot_of(rows: Words, table: Table, free: int, words: Words, tag: int) -> int:
+    """The slot of the row that equals `words`, or the free one where it belongs."""
+    last, slot = len(table) - 1, tag >> free
+    while table[slot] != 0:
+        held = table[slot]
+        if held >> 32 == tag and is_row(rows, (held & NUMBER_MASK) - 1, words):
+            return slot
+        slot = (slot + 1) & last
+    return slot
+
+
+@inner
+def successor(before: Words, given: Words, kind: int, broker: int, after: Words, out: Words) -> int:
+    """One action from `before`: `after` is written, and the action's code returned; -1 for none.
+
+    The code is the kind, the broker (3 bits up) and, for a request, the life of its sender.
+    """
+    if not offered(before, given, kind, broker):
+        return -1
+    for at in range(WORDS):
+        after[at] = before[at]
+    out[BROKEN] = 0
+    if not act(after, given, kind, broker, out) or same(before, after):
+        return -1
+    after[CONTROLLER] -= price(before, kind, broker)
+    if (after[COMMITTED] >> EXCUSED) & 1 == 1:
+        out[BROKEN] = 0
+    # The sender above its life, in five bits.
+    asked = request(before, broker) >> R_LIFE if kind == DELIVER else broker << 3
+    return kind | (asked >> 3) << 3 | (asked & 7) << 5
+
+
+@inner
+def breaks(broken: int, asked: int) -> int:
+    """1 + the first property that broke and was asked for; 0 for none."""
+    first, second = (2, 1) if broken == 2 or broken == 4 else (1, 2)
+    if broken == 0:
+        return 0
+    if asked >> (first - 1) & 1 == 1:
+        return first
+    return second if broken > 2 and asked >> (second - 1) & 1 == 1 else 0
+
+
+class Roots(NamedTuple):
+    """The functions that Python calls, compiled at their first call."""
+
+    successors: Callable[..., int]
+    expand: Callable[..., int]
+    move: Callable[..., None]
+    hash_of: Callable[[Words], int]
+
+
+@cache
+def roots() -> Roots:
+    """The roots, cached on disk under the digest of this room's sources."""
+    made = digest()
+    return Roots(_successors(made), _expand(made), _move(made), hash_of)
+
+
+def _successors(made: int) -> Any:
+    @root
+    def successors(before: Words, given: Words, rows: Words, codes: Words, out: Words) -> int:
+        """All successors of one state; the codes have what broke above 16 bits."""
+        assert made  # A part of the key under which this is cached.
+        count = 0
+        for kind in range(KINDS):
+            for broker in range(REQUESTS if kind == DELIVER else given[P_BROKERS]):
+                code = successor(before, given, kind, broker, rows[count], out)
+                if code >= 0:
+                    codes[count] = code | out[BROKEN] << 16
+                    count += 1
+        return count
+
+    return successors
+
+
+def _expand(made: int) -> Any:
+    @root
+    def expand(
+        rows: Words,
+        parents: npt.NDArray[np.int32],
+        how: npt.NDArray[np.int16],
+        two: Words,
+        table: Table,
+        free: int,
+        given: Words,
+        asked: int,
+        tallies: Words,
+        taken: Words,
+        out: Words,
+    ) -> int:
+        """Look at rows LOOKED to UNTIL. At a hit, `out[BROKEN]` is the code of the last action."""
+        assert made  # A part of the key under which this is cached.
+        before, after = two[0], two[1]
+        while tallies[LOOKED] < tallies[UNTIL]:
+            if tallies[COUNT] + MOST_SUCCESSORS > len(parents):
+                return FULL
+            for at in range(WORDS):
+                before[at] = rows[tallies[LOOKED], at]
+            for kind in range(KINDS):
+                for broker in range(REQUESTS if kind == DELIVER else given[P_BROKERS]):
+                    code = successor(before, given, kind, broker, after, out)
+                    if out[OVERFLOW] != 0:
+                        return NARROW
+                    if code < 0:
+                        continue
+                    tallies[TRANSITIONS] += 1
+                    taken[kind] += 1
+                    tag = hash_of(after)
+                    slot = slot_of(rows, table, free, after, tag)
+                    if table[slot] == 0:
+                        number = tallies[COUNT]
+                        for at in range(WORDS):
+                            rows[number, at] = after[at]
+                        parents[number], how[number] = tallies[LOOKED], code
+                        table[slot] = tag << 32 | (number + 1)
+                        tallies[COUNT] = number + 1
+                    tallies[HIT] = breaks(out[BROKEN], asked)
+                    if tallies[HIT] != 0:
+                        out[BROKEN] = code
+                        return HIT_ONE
+            tallies[LOOKED] += 1
+        return DONE
+
+    return expand
+
+
+def _move(made: int) -> Any:
+    @root
+    def move(narrow: Table, table: Table, free: int) -> None:
+        """Put every entry of a table into an empty one."""
+        assert made  # A part of the key under which this is cached.
+        last = len(table) - 1
+        for entry in narrow:
+            if entry == 0:
+                continue
+            slot = (entry >> 32) >> free
+            while table[slot] != 0:
+                slot = (slot + 1) & last
+            table[slot] = entry
+
+    return move

@@ -1,0 +1,131 @@
+"""Where every field of a state is: ten words of 64 bits, of which the lowest 62 are used.
+
+Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are three bits, bit b for
+broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
+(packing.py), lives from 1. In tables about the two other brokers, the place of `other` at `broker`
+is `(other - broker + 2) % 3`.
+
+word LOG + b, of broker b
+    0-3 log end, 4-51 six log entries (4 bits leader epoch, 0 for none; 4 bits start offset),
+    52-54 life, 55 up, 56-59 high watermark, 60-61 the leader that it knows (3: none)
+word ROLE + b, of broker b, 0 while it is down
+    0-3 leader epoch, and of a leader also: 4 leads, 5-8 partition epoch, 9-12 start offset,
+    13-15 ISR, 16 whether a proposal is pending and 17-19 its members, 20-25 lives of the two others
+    in it as they fetched, 26-31 as on the wire, 32-45 follower state of the two others (4 bits end
+    + 1, 3 bits life), 46-53 metadata of the two others (3 bits life, 1 bit fenced), 54-57 partition
+    epoch of the metadata
+word COMMITTED, of the observer
+    0-51 the committed log, as in LOG, 52-54 damaged, 55 excused
+word CONTROLLER
+    0-2 fenced, 3-4 leader (3: none), 5-8 leader epoch, 9-12 partition epoch, 13-15 ISR,
+    16-24 lives in which members caught up (3 bits each, 0: no member), 25-36 writes, crashes and
+    fences left (4 bits each)
+words FLIGHT, FLIGHT + 1
+    two AlterPartition requests each, of 28 bits, in the order of sender and life, 0 for none:
+    0-5 lives of the two others as on the wire, 6-11 as they fetched, 12-14 members, 15-18 partition
+    epoch, 19-22 leader epoch, 23-25 life of the sender, 26-27 sender
+"""
+
+from __future__ import annotations
+
+BROKERS = 3
+LOG, ROLE, COMMITTED, CONTROLLER, FLIGHT, WORDS = 0, 3, 6, 7, 8, 10
+
+BIT, TWO, THREE, FOUR, SIX = 1, 3, 7, 15, 63
+"""Masks of so many bits."""
+
+# A log, in LOG and COMMITTED.
+END, FIRST_ENTRY, ENTRY_BITS, ENTRIES = 0, 4, 8, 6
+LOG_BITS = (1 << 52) - 1
+# The rest of LOG.
+LIFE, UP, MARK, LEADER = 52, 55, 56, 60
+NOBODY = 3
+
+# ROLE.
+EPOCH, LEADS, PARTITION_EPOCH, START, ISR = 0, 4, 5, 9, 13
+SENT, PROPOSED, SENT_OBSERVED, SENT_WIRE = 16, 17, 20, 26
+SENT_BITS = ((1 << 16) - 1) << SENT
+REMOTE, REMOTE_BITS, REMOTE_LIFE = 32, 7, 4
+VIEW, VIEW_BITS, VIEW_FENCED, VIEW_EPOCH = 46, 4, 3, 54
+
+# COMMITTED.
+DAMAGED, EXCUSED = 52, 55
+
+# CONTROLLER.
+FENCED, C_LEADER, C_EPOCH, C_PARTITION_EPOCH, C_ISR, LIVES, BUDGETS = 0, 3, 5, 9, 13, 16, 25
+WRITES, CRASHES, FENCES = BUDGETS, BUDGETS + 4, BUDGETS + 8
+
+# A request in FLIGHT.
+REQUESTS, REQUEST_BITS = 4, 28
+REQUEST_MASK = (1 << REQUEST_BITS) - 1
+R_WIRE, R_OBSERVED, R_MEMBERS, R_PARTITION_EPOCH, R_EPOCH, R_LIFE, R_SENDER = (
+    0,
+    6,
+    12,
+    15,
+    19,
+    23,
+    26,
+)
+
+MOST_OFFSET, MOST_EPOCH, MOST_LIFE = 14, 15, 7
+"""The largest offset (its successor has to fit, too), epoch and life."""
+
+WRITE, FETCH, DELIVER, VIEW_KIND, CRASH, START_KIND, FENCE, UNFENCE, KINDS = range(9)
+"""Kinds of actions, in the level's order."""
+
+# What an action came to, beside the state: places in the array `out`.
+BROKEN, FIRED, MOVED, OVERFLOW, OUTS = range(5)
+"""BROKEN: 0 nothing, 1 lost, 2 electable, 3 lost and then electable, 4 the other way round. FIRED:
+guards that refused, as in RULES. MOVED: a high watermark moved. OVERFLOW: a field is too narrow."""
+
+RULES = (
+    "497.request-broker-epoch",
+    "497.leader-epoch",
+    "497.sender-is-leader",
+    "497.partition-epoch",
+    "497.leader-in-isr",
+    "841.fenced",
+    "903.controller-epoch",
+    "841.leader-skips-fenced",
+    "903.leader-epoch",
+    "497.maximal-isr",
+    "kafka-7128.epoch-start",
+    "966.committed-with-min-isr",
+    "320.fenced-fetch",
+    "320.unknown-fetch",
+    "631.one-live-incarnation",
+    "kafka-15021.shrink-keeps-epoch",
+    "497.pending-outlives-metadata",
+    "903.bump-leader-epochs",
+    "903.epoch-from-metadata",
+)
+"""Guards that matter at this level; guard number i is bit i of the rules and of FIRED."""
+(
+    REQUEST_EPOCH,
+    LEADER_EPOCH,
+    SENDER_LEADS,
+    SAME_PARTITION_EPOCH,
+    LEADER_IN_ISR,
+    NOT_FENCED,
+    CONTROLLER_CHECKS_EPOCH,
+    SKIPS_FENCED,
+    LEADER_CHECKS_EPOCH,
+    MAXIMAL,
+    EPOCH_START,
+    MIN_ISR,
+    FENCED_FETCH,
+    UNKNOWN_FETCH,
+    ONE_LIVE,
+    SHRINK_KEEPS,
+    OUTLIVES,
+    BUMPS,
+    FROM_METADATA,
+) = (1 << number for number in range(len(RULES)))
+FETCH_SAYS_LIFE, ALTER_SAYS_LIVES, EMPTY_BUMPS = (1 << len(RULES) + number for number in range(3))
+"""What versions carry: Fetch 15, AlterPartition 3. And up to 3.7 the last member's fencing bumps
+the leader epoch although no ISR is written (KAFKA-16624)."""
+
+P_RULES, P_BROKERS, P_ORDER, P_WANTED, PARAMETERS = 0, 1, 2, 5, 6
+"""Places in the array `given`: rules, number of brokers, brokers in the order of the replicas,
+min.insync.replicas."""

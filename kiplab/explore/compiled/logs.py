@@ -1,0 +1,156 @@
+"""Logs in 52 bits: protocol/replica/log.py, function by function. Leader epoch 0 stands for -1."""
+
+from __future__ import annotations
+
+from .jit import inner
+from .layout import ENTRIES, ENTRY_BITS, FIRST_ENTRY, FOUR, MOST_OFFSET, OVERFLOW
+from .words import Words
+
+
+@inner
+def end_of(log: int) -> int:
+    """The offset of the next record."""
+    return log & FOUR
+
+
+@inner
+def epoch_of(log: int, entry: int) -> int:
+    """The leader epoch of an entry, 0 when there are not so many."""
+    return (log >> (FIRST_ENTRY + ENTRY_BITS * entry)) & FOUR if entry < ENTRIES else 0
+
+
+@inner
+def start_of(log: int, entry: int) -> int:
+    """Where an entry's epoch starts."""
+    return (log >> (FIRST_ENTRY + ENTRY_BITS * entry + 4)) & FOUR
+
+
+@inner
+def size_of(log: int) -> int:
+    """How many entries there are."""
+    size = 0
+    while epoch_of(log, size) != 0:
+        size += 1
+    return size
+
+
+@inner
+def kept_below(log: int, offset: int, end: int) -> int:
+    """The entries that start below `offset`, with another end."""
+    size = size_of(log)
+    while size > 0 and start_of(log, size - 1) >= offset:
+        size -= 1
+    entries = log & (((1 << (ENTRY_BITS * size)) - 1) << FIRST_ENTRY)
+    return entries | end
+
+
+@inner
+def with_entry(log: int, epoch: int, start: int, out: Words) -> int:
+    """One entry more."""
+    size = size_of(log)
+    if size == ENTRIES:
+        out[OVERFLOW] = 1
+        return log
+    return log | ((epoch | (start << 4)) << (FIRST_ENTRY + ENTRY_BITS * size))
+
+
+@inner
+def noted(log: int, epoch: int, out: Words) -> int:
+    """assign_epoch_start."""
+    size, end = size_of(log), end_of(log)
+    if size > 0 and epoch_of(log, size - 1) >= epoch:
+        return log
+    return with_entry(kept_below(log, end, end), epoch, end, out)
+
+
+@inner
+def appended(log: int, epoch: int, out: Words) -> int:
+    """append of one record."""
+    if end_of(log) == MOST_OFFSET:
+        out[OVERFLOW] = 1
+        return log
+    return noted(log, epoch, out) + 1
+
+
+@inner
+def truncated(log: int, offset: int) -> int:
+    """truncate."""
+    size, end = size_of(log), end_of(log)
+    if offset >= end and (size == 0 or start_of(log, size - 1) < max(offset, 1)):
+        return log
+    cut = min(offset, end)
+    return kept_below(log, cut, cut)
+
+
+@inner
+def up_to(log: int, end: int) -> int:
+    """up_to."""
+    cut = truncated(log, end)
+    return kept_below(cut, end, end_of(cut))
+
+
+@inner
+def epoch_at(log: int, offset: int) -> int:
+    """epoch_at."""
+    found, entry = 0, 0
+    while epoch_of(log, entry) != 0 and start_of(log, entry) <= offset:
+        found = epoch_of(log, entry)
+        entry += 1
+    return found
+
+
+@inner
+def last_epoch(log: int) -> int:
+    """last_epoch."""
+    end = end_of(log)
+    return epoch_at(log, end - 1) if end > 0 else 0
+
+
+@inner
+def end_of_epoch(log: int, epoch: int) -> int:
+    """end_of_epoch, as epoch * 16 + offset, or -1."""
+    size = size_of(log)
+    if size > 0 and epoch_of(log, size - 1) == epoch:
+        return epoch * 16 + end_of(log)
+    floor = epoch
+    for entry in range(size):
+        if epoch_of(log, entry) > epoch:
+            return floor * 16 + start_of(log, entry)
+        floor = epoch_of(log, entry)
+    return -1
+
+
+@inner
+def copied(log: int, theirs: int, out: Words) -> int:
+    """extend(log, records_from(theirs, end of log))."""
+    first, end = end_of(log), end_of(theirs)
+    if first >= end:
+        return log
+    longer = _extended(log, epoch_at(theirs, first), first, out)
+    for entry in range(size_of(theirs)):
+        start = start_of(theirs, entry)
+        if first < start < end:
+            longer = _extended(longer, epoch_of(theirs, entry), start, out)
+    return (longer & ~FOUR) | end
+
+
+@inner
+def _extended(log: int, epoch: int, start: int, out: Words) -> int:
+    size = size_of(log)
+    if size > 0 and epoch_of(log, size - 1) >= epoch:
+        return log
+    return with_entry(kept_below(log, start, end_of(log)), epoch, start, out)
+
+
+@inner
+def holds(log: int, committed: int) -> bool:
+    """holds."""
+    end = end_of(committed)
+    if end_of(log) < end:
+        return False
+    if log >> FIRST_ENTRY == committed >> FIRST_ENTRY:
+        return True
+    offset = 0
+    while offset < end and epoch_at(log, offset) == epoch_at(committed, offset):
+        offset += 1
+    return offset == end

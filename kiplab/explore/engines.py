@@ -1,0 +1,100 @@
+"""Who searches: the engine's own steps, or their compiled twin where volume demands it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..engine.cluster import Cluster
+from .levels import ExploreError, Level
+from .limits import Limits
+from .plain import Plain
+from .predict import rule_of_thumb
+from .quick import Quick
+from .search import Model, Outcome, search
+
+if TYPE_CHECKING:
+    from .compiled.search import Compiled
+
+AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
+WORTH_COMPILING = 200_000
+"""States by the rule of thumb from which "auto" compiles: the first time that takes half a minute,
+and later ones half a second."""
+NEEDS = "the compiled search needs numba and numpy: pip install 'kiplab[fleet]'"
+
+
+Run = Callable[[Any, tuple[str, ...], Any], Outcome]
+"""The search over a model of its own kind, for these properties, until a limit says stop."""
+
+
+class Engine(msgspec.Struct, frozen=True):
+    """A model and the search `run` over it. `note` says why it is not the compiled one, where that
+    was wanted; empty otherwise.
+    """
+
+    name: str
+    model: Model
+    run: Run
+    note: str = ""
+
+
+def check_engine(name: str) -> str:
+    """The name itself. Raises ExploreError that lists what there is."""
+    if name not in ENGINES:
+        raise ExploreError(f"there is no engine {name!r}; the engines are {', '.join(ENGINES)}")
+    return name
+
+
+def engine_for(
+    wanted: str, level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
+) -> Engine:
+    """The engine that was asked for, or for "auto" the one that suits the bounds.
+
+    Raises ExploreError where "compiled" was asked for and cannot be.
+    """
+    large = rule_of_thumb(level, bounds) >= WORTH_COMPILING
+    if wanted == STEP or (wanted == AUTO and not large):
+        return steps(level, start, bounds)
+    made = _compiled(level, start, bounds, asked)
+    if not isinstance(made, str):
+        return made
+    if wanted == COMPILED:
+        raise ExploreError(f"{made}; engine='step' can do without")
+    return steps(level, start, bounds, f"not compiled: {made}")
+
+
+def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "") -> Engine:
+    """The engine's own search: the quick model where there is one."""
+    made = Quick if level.name == "partition" else Plain
+    model: Model = made(level, start, dict(bounds))
+    return Engine(STEP, model, search, note)
+
+
+def _compiled(
+    level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
+) -> Engine | str:
+    if find_spec("numba") is None or find_spec("numpy") is None:
+        return NEEDS
+    from .compiled.scales import NotCompiledError
+    from .compiled.search import Compiled, check_properties
+
+    try:
+        check_properties(asked)
+        model = Compiled(level, start, bounds)
+    except NotCompiledError as reason:
+        return f"the compiled search is for other questions: {reason}"
+    return Engine(COMPILED, model, _search_compiled)
+
+
+def _search_compiled(model: Compiled, asked: tuple[str, ...], limits: Limits) -> Outcome:
+    from .compiled.search import search as compiled_search
+
+    return compiled_search(model, asked, limits, limits.room)
+
+
+def too_narrow(outcome: Outcome) -> bool:
+    """Whether a compiled search ended because its words have no room for what comes next."""
+    return "the words of the compiled search" in outcome.stopped

@@ -1,0 +1,211 @@
+"""The guard matrix: for every subset of some guards the shortest counterexample, or a proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+
+from ..plays.chosen import chosen
+from ..plays.header import features_of
+from ..plays.library import find
+from ..plays.play import Play
+from ..protocol.features import Features, switched
+from ..protocol.guards import GUARDS, named
+from ..protocol.ids import CONTROLLER
+from . import levels
+from .cells import Cell, Matrix
+from .levels import ExploreError
+from .limits import MEMORY_MB
+from .orders import Order
+from .processes import Answer, answers
+from .search import UNFINISHED
+from .sweep import on_spark, try_out
+
+DEFAULT_GUARDS = (
+    "841",
+    "903",
+    "497.partition-epoch",
+    "497.maximal-isr",
+    "kafka-7128.epoch-start",
+    "631.one-live-incarnation",
+)
+"""KIP-841, KIP-903, the compare-and-set of the partition epoch, the maximal ISR, the leader-epoch
+start offset, fencing before registration."""
+GUARDS_MAX = 6
+"""Every further guard doubles the matrix."""
+DEFAULT_KAFKA = "3.5"
+PENDING = "497.pending-outlives-metadata"
+"""As specified a proposal outlives metadata; as built it does not, and no set of guards is enough
+where that happens."""
+
+
+def matrix(
+    play: str | Path | Play = "isr-two-of-three",
+    guards: str | Iterable[str] = DEFAULT_GUARDS,
+    *,
+    kafka: str | None = DEFAULT_KAFKA,
+    on: str | tuple[str, ...] = (),
+    off: str | tuple[str, ...] = (),
+    as_specified: bool = True,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    processes: int | None = None,
+    spark: bool = False,
+    master: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    **bounds: int,
+) -> Matrix:
+    """For every subset of `guards` switched off: the shortest way to lose data, or a proof.
+
+    ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
+
+    `play`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
+    names of guards or KIPs; those that are not off are on, whether or not `kafka` has them. `kafka`
+    None means the play's own rules; `on` and `off` switch others for all cells. `as_specified`, a
+    proposed ISR outlives metadata; without it Kafka is as it was built.
+    `seconds`, `states` and `memory_mb` limit each cell. `processes` search at a time, by default
+    one per core; with `spark` each cell is a task of its own, on `master` or this machine.
+    `progress` is told how many of how many cells are done; once `cancel` says so the rest stays
+    unfinished. Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
+    """
+    found, shared = (play, None) if isinstance(play, Play) else find(play)
+    given = chosen(found, shared, kafka, _tuple(off), _tuple(on))
+    return matrix_of(
+        found,
+        features_of(found) if given is None else given,
+        guards,
+        as_specified=as_specified,
+        level=level,
+        property=property,
+        bounds=bounds,
+        seconds=seconds,
+        states=states,
+        memory_mb=memory_mb,
+        processes=processes,
+        spark=spark,
+        master=master,
+        progress=progress,
+        cancel=cancel,
+    )
+
+
+def matrix_of(
+    play: Play,
+    features: Features,
+    guards: str | Iterable[str] = DEFAULT_GUARDS,
+    *,
+    as_specified: bool = True,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    bounds: Mapping[str, int] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    processes: int | None = None,
+    spark: bool = False,
+    master: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+) -> Matrix:
+    """As `matrix`, for a play and the rules around the chosen guards. A hand that switched
+    PENDING in `features` decides on it, whatever `as_specified` says.
+    """
+    names = _checked(guards)
+    if as_specified and PENDING not in dict(features.overrides):
+        features = switched(features, PENDING, True)
+    subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
+    asked = Order(
+        play=play,
+        features=features,
+        level=level,
+        property=property,
+        bounds=levels.find(level).with_defaults(bounds or {}),
+        seconds=seconds,
+        states=states,
+        memory_mb=memory_mb,
+    )
+    tried = try_out(asked)
+    orders = [msgspec.structs.replace(asked, features=_rules(features, names, s)) for s in subsets]
+    began = time.perf_counter()
+    told: Sequence[Answer]
+    if spark:
+        told = on_spark(orders, master=master)
+    else:
+        told = answers(orders, processes=processes, told=progress, cancel=cancel)
+    cancelled = cancel is not None and cancel()
+    return Matrix(
+        title=play.title,
+        guards=names,
+        base=features.label(),
+        as_specified=PENDING in features.active(CONTROLLER),
+        level=level,
+        bounds=asked.bounds,
+        properties=tried.properties,
+        cells=tuple(
+            _cell(names, off, order.features, one, cancelled)
+            for off, order, one in zip(subsets, orders, told, strict=True)
+        ),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _checked(guards: str | Iterable[str]) -> tuple[str, ...]:
+    names = (guards,) if isinstance(guards, str) else tuple(guards)
+    seen: dict[str, str] = {}
+    for name in names:
+        for id in named(name):
+            if id in seen:
+                raise ExploreError(f"{name} and {seen[id]} both switch {id}; name it once")
+            seen[id] = name
+        # Says which guards there are, if this is none.
+        switched(Features(DEFAULT_KAFKA, ""), name, False)
+    if not 1 <= len(names) <= GUARDS_MAX:
+        raise ExploreError(
+            f"{len(names)} guards make {2 ** len(names):,} cells; expected 1 to {GUARDS_MAX} of"
+            f" {', '.join(GUARDS)}, or KIPs such as 841"
+        )
+    return names
+
+
+def _rules(base: Features, guards: tuple[str, ...], off: tuple[str, ...]) -> Features:
+    """`base` with `off` switched off, and with the other guards on, if it has none of theirs."""
+    features = base
+    for guard in guards:
+        if guard in off:
+            features = switched(features, guard, False)
+        elif not set(named(guard)) & base.active(CONTROLLER):
+            features = switched(features, guard, True)
+    return features
+
+
+def _cell(
+    guards: tuple[str, ...], off: tuple[str, ...], rules: Features, one: Answer, cancelled: bool
+) -> Cell:
+    left = tuple(g for g in guards if g not in off)
+    if one is None:
+        why = "it was cancelled" if cancelled else "its process was ended, probably for memory"
+        return Cell(off, left, UNFINISHED, None, None, 0, 0.0, None, rules.label(), why)
+    return Cell(
+        off=off,
+        on=left,
+        verdict=one.verdict,
+        violated=one.violated,
+        steps=one.steps,
+        states=one.states,
+        seconds=one.seconds,
+        play=one.play,
+        features=one.features,
+        stopped=one.stopped,
+    )

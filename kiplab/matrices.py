@@ -1,0 +1,158 @@
+"""The guard matrix for authors: `kiplab.matrix`, its picture, its page, its counterexamples."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import msgspec
+
+from .api import Run
+from .explore.alternatives import Alternatives, alternatives
+from .explore.cells import Cell, Matrix
+from .explore.levels import ExploreError
+from .explore.matrix import matrix as asked
+from .explore.minimise import Minimised, minimise
+from .plays.runner import run_play
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+P = ParamSpec("P")
+
+
+class GuardMatrix:
+    """What `kiplab.matrix` found, as `found`, and ways to look at it. Nothing about it changes."""
+
+    def __init__(self, found: Matrix) -> None:
+        self.found = found
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every subset, least off first."""
+        return self.found.cells
+
+    @property
+    def minimal(self) -> list[list[str]]:
+        """The minimal sufficient sets of guards."""
+        return self.found.minimal
+
+    @property
+    def redundant(self) -> list[str]:
+        """The guards that are never needed within the bounds."""
+        return self.found.redundant
+
+    @property
+    def sentence(self) -> str:
+        """What it says, with its bounds."""
+        return self.found.sentence
+
+    def cell(self, *off: str) -> Cell:
+        """The cell in which these guards are off: ``cell("841", "903")``."""
+        return self.found.cell(*off)
+
+    def run(self, *off: str) -> Run:
+        """The shortest counterexample where these are off, run: ``run("841").timeline()``.
+
+        Raises ExploreError where there is none.
+        """
+        cell = self.cell(*off)
+        if cell.play is None:
+            raise ExploreError(f"there is no counterexample {cell.sentence}")
+        return Run(run_play(cell.play))
+
+    def figure(self, **options: Any) -> go.Figure:
+        """The map; options as of `kiplab.figures.matrix.matrix_figure`: `theme`, `width`."""
+        from .figures.matrix import matrix_figure
+
+        return matrix_figure(self.found, **options)
+
+    def view(self) -> Any:
+        """The map as buttons, for a notebook: each shows its counterexample below."""
+        from .widgets.matrix_view import MatrixView
+
+        return MatrixView(self.found)
+
+    def table(self) -> pd.DataFrame:
+        """A row per cell: off, verdict, steps, states, property, rules."""
+        import pandas as pd
+
+        from .figures.matrix import table
+
+        heads, body = table(self.found)
+        return pd.DataFrame(body, columns=heads)
+
+    def text(self) -> str:
+        """For a terminal: what it says, and a line per cell."""
+        from .figures.matrix import text
+
+        return text(self.found)
+
+    def to_html(self, *, theme: str = "light") -> str:
+        """A page of its own whose cells open the timelines of their counterexamples."""
+        from .figures.matrix_page import matrix_page
+
+        return matrix_page(self.found, theme=theme)
+
+    def report(self) -> dict[str, Any]:
+        """Plain values: what `kiplab matrix --json` prints."""
+        return self.found.report()
+
+    def write(self, path: str | Path, *, theme: str = "light", width: int | None = None) -> Path:
+        """Write it to a file ending in .html .svg .png .json .csv or .txt, and return the path.
+
+        Raises ExportError for another ending and for what the machine lacks, OSError for a path
+        that cannot be written, ValueError for a theme or a width that cannot be.
+        """
+        from .figures.export import ExportError, image
+
+        target = Path(path)
+        writers: dict[str, Callable[[], object]] = {
+            ".html": lambda: target.write_text(self.to_html(theme=theme), encoding="utf-8"),
+            ".svg": lambda: image(self.figure(theme=theme, width=width), target),
+            ".png": lambda: image(self.figure(theme=theme, width=width), target),
+            ".json": lambda: target.write_bytes(msgspec.json.encode(self.report()) + b"\n"),
+            ".csv": lambda: self._csv(target),
+            ".txt": lambda: target.write_text(self.text(), encoding="utf-8"),
+        }
+        write = writers.get(target.suffix.lower())
+        if write is None:
+            known = " ".join(writers)
+            raise ExportError(
+                f"cannot write {target.name!r}", f"let its name end in one of {known}"
+            )
+        write()
+        return target
+
+    def _csv(self, target: Path) -> None:
+        from .figures.matrix import table
+
+        heads, body = table(self.found)
+        with target.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([heads, *body])
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+        """The figure, a still image with words, and words."""
+        return self.figure()._repr_mimebundle_()
+
+    def __repr__(self) -> str:
+        return repr(self.found)
+
+
+def _for_authors(ask: Callable[P, Matrix]) -> Callable[P, GuardMatrix]:
+    """The same question; what comes out can be looked at."""
+
+    @wraps(ask)
+    def asking(*args: P.args, **options: P.kwargs) -> GuardMatrix:
+        return GuardMatrix(ask(*args, **options))
+
+    return asking
+
+
+matrix = _for_authors(asked)
+
+__all__ = ["Alternatives", "GuardMatrix", "Minimised", "alternatives", "matrix", "minimise"]

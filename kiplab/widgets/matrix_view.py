@@ -1,0 +1,98 @@
+"""The guard matrix in a notebook: a map of buttons, and below it what the chosen cell says."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from ..explore.cells import Cell, Matrix
+from ..figures.describe import sentences, table_html
+from ..figures.matrix import (
+    Layout,
+    cell_at,
+    cell_colors,
+    findings,
+    layout_of,
+    matrix_figure,
+    off_words,
+    said,
+)
+from ..figures.rows import rows_of
+from ..figures.still import still
+from ..figures.theme import theme_of
+from ..figures.timeline import timeline
+from ..plays.runner import run_play
+from ..plays.tokens import encode
+from .controls import button, column, words
+from .keys import with_keys
+from .pages import muted, note
+
+ROW_HEAD, CELL = "150px", "minmax(84px, 1fr)"
+
+
+class MatrixView:
+    """`box` holds the map and, below it, the cell that was opened last."""
+
+    def __init__(self, matrix: Matrix, *, theme: str = "light", width: int = 900) -> None:
+        self.matrix, self._theme, self._width = matrix, theme, width
+        self.below = words(note("Press a cell: its shortest counterexample is shown here."))
+        self.buttons: dict[tuple[str, ...], Any] = {}
+        self.grid = self._map(layout_of(matrix))
+        told = [words(muted(line)) for line in findings(matrix)]
+        body = column([*told, self.grid, self.below], width="100%")
+        self.box = column([with_keys(body), body], width="100%")
+
+    def _map(self, seen: Layout) -> Any:
+        guards = self.matrix.guards
+        children = [words("")]
+        children += [words(muted(off_words(off, guards))) for off in seen.columns]
+        for row in seen.rows:
+            children.append(words(muted(off_words(row, guards))))
+            children += [self._button(cell_at(self.matrix, row, off)) for off in seen.columns]
+        return ipywidgets.GridBox(
+            children,
+            layout=ipywidgets.Layout(
+                grid_template_columns=f"{ROW_HEAD} repeat({len(seen.columns)}, {CELL})",
+                grid_gap="2px",
+                align_items="center",
+                overflow="auto",
+            ),
+        )
+
+    def _button(self, cell: Cell) -> Any:
+        made = button(said(cell), lambda: self.open(*cell.off), cell.sentence)
+        fill, color = cell_colors(cell, theme_of(self._theme))
+        made.style = ipywidgets.ButtonStyle(button_color=fill, text_color=color, font_weight="bold")
+        made.layout = ipywidgets.Layout(width="auto", height="36px", padding="0")
+        self.buttons[cell.off] = made
+        return made
+
+    def open(self, *off: str) -> None:
+        """Show the cell in which these guards are off."""
+        cell = self.matrix.cell(*off)
+        said_so = note(f"{cell.sentence[:1].upper()}{cell.sentence[1:]}.")
+        self.below.value = said_so + (self._counterexample(cell) if cell.play is not None else "")
+
+    def _counterexample(self, cell: Cell) -> str:
+        """Its timeline, the story in sentences, the states as a table, and how to run it again."""
+        assert cell.play is not None
+        rows = rows_of(run_play(cell.play))
+        drawing = timeline(rows, theme=self._theme, width=self._width).to_plotly_json()
+        story = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(rows))
+        token = escape(encode(cell.play))
+        return (
+            f'<div style="line-height:1.45"><div style="overflow:auto">{still(drawing)}</div>'
+            f"<ul>{story}</ul>"
+            f'<div style="overflow:auto" tabindex="0" role="region" aria-label="table">'
+            f"{table_html(rows)}</div><p>Take it in hand: <code>kiplab.Lab(token)</code>, with this"
+            f' token:<br><code style="overflow-wrap:anywhere">{token}</code></p></div>'
+        )
+
+    def _ipython_display_(self) -> None:
+        from ..figures.matrix import text
+        from .static import show
+
+        drawing = matrix_figure(self.matrix, theme=self._theme, width=self._width).to_plotly_json()
+        show(self.box, text(self.matrix), drawing)

@@ -1,0 +1,244 @@
+"""The compiled search is the engine's, sooner: state by state, and outcome by outcome."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from kiplab.explore import engines
+from kiplab.explore.compiled.packing import packing_of
+from kiplab.explore.compiled.scales import NotCompiledError
+from kiplab.explore.compiled.search import PROPERTIES, Compiled
+from kiplab.explore.compiled.search import search as compiled_search
+from kiplab.explore.front import CAN_DATA_BE_LOST, explore
+from kiplab.explore.levels import ExploreError, find
+from kiplab.explore.plain import Plain
+from kiplab.explore.quick import Quick
+from kiplab.explore.search import PROVED, REFUTED, Progress, search
+
+PARTITION = find("partition")
+RULES: list[dict[str, Any]] = [
+    {},
+    {"off": ("903",)},
+    {"off": ("841",)},
+    {"off": ("903", "841")},
+    {"off": ("903.controller-epoch",)},
+    {"off": ("903.leader-epoch",)},
+    {"off": ("903.fetch-epoch",)},
+    {"off": ("841.fenced",)},
+    {"off": ("841.leader-skips-fenced",)},
+    {"off": ("497.maximal-isr",)},
+    {"off": ("497.partition-epoch",)},
+    {"off": ("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch")},
+    {"off": ("497.request-broker-epoch", "497.leader-in-isr", "497.partition-epoch")},
+    {"off": ("631.one-live-incarnation",)},
+    {"off": ("kafka-7128.epoch-start", "320")},
+    {"on": ("497.pending-outlives-metadata",)},
+    {"on": ("903.bump-leader-epochs",)},
+    {"on": ("903.epoch-from-metadata",)},
+    {"kafka": "3.3"},
+    {"kafka": "3.4"},
+    {"kafka": "3.5/3.5-IV0"},
+    {"kafka": "3.7", "off": ("966",)},
+    {"kafka": "3.8", "off": ("kafka-15021",)},
+    {"kafka": "3.9"},
+]
+
+FAR_REACHING: list[dict[str, Any]] = [
+    {},
+    {"off": ("903", "841")},
+    {"off": ("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch")},
+    {"off": ("631.one-live-incarnation",)},
+    {"on": ("497.pending-outlives-metadata",)},
+    {"on": ("903.bump-leader-epochs",)},
+    {"on": ("903.epoch-from-metadata",)},
+]
+
+
+def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
+    return {"writes": writes, "crashes": crashes, "fences": fences}
+
+
+def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
+    """What the engine does after every state that can be reached, action by action."""
+    compiled = Compiled(PARTITION, cluster, within)
+    plain = Plain(PARTITION, cluster, within)
+    packing = compiled.packing
+    assert compiled.first() == packing.pack(*plain.first())
+    todo = [compiled.first()]
+    known = set(todo)
+    for words in todo:
+        state = packing.unpack(words)
+        assert packing.pack(*state) == words
+        expected = [
+            (action, packing.pack(*after), tuple(id for id in broken if id in PROPERTIES))
+            for action, after, broken in plain.successors(state)
+        ]
+        found = list(compiled.successors(words))
+        assert found == expected, state
+        for _, after, _ in found:
+            if after not in known:
+                known.add(after)
+                todo.append(after)
+    assert compiled.seen.guards == plain.seen.guards
+    assert compiled.seen.committed == plain.seen.committed
+
+
+def assert_same_outcome(cluster: Any, within: dict[str, int], asked: tuple[str, ...]) -> str:
+    """Verdict, states, transitions, layers, steps, the path itself; what fired and what did not."""
+    quick, compiled = Quick(PARTITION, cluster, within), Compiled(PARTITION, cluster, within)
+    expected = search(quick, asked)
+    assert compiled_search(compiled, asked) == expected
+    if expected.verdict == PROVED:
+        assert compiled.seen == quick.seen
+    return expected.verdict
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_every_state_of_two_brokers(start: Any, rules: dict[str, Any]) -> None:
+    assert_held_to_step(start(**rules, play="kafka-14139"), bounds(1, 1, 0))
+
+
+@pytest.mark.parametrize("rules", FAR_REACHING, ids=str)
+def test_every_state_of_three_brokers(start: Any, rules: dict[str, Any]) -> None:
+    assert_held_to_step(start(**rules), bounds(0, 1, 0))
+
+
+def test_every_state_with_a_spurious_fencing(start: Any) -> None:
+    assert_held_to_step(start(play="kafka-14139", off=("841", "903")), bounds(1, 0, 1))
+
+
+@pytest.mark.parametrize("rules", FAR_REACHING, ids=str)
+def test_the_whole_graph_is_as_large(start: Any, rules: dict[str, Any]) -> None:
+    assert_same_outcome(start(**rules, play="kafka-14139"), bounds(2, 1, 0), ())
+
+
+def test_a_crash_and_a_write_between_three_brokers(start: Any) -> None:
+    cluster = start(on=("497.pending-outlives-metadata",))
+    assert assert_same_outcome(cluster, bounds(1, 1, 0), CAN_DATA_BE_LOST) == PROVED
+
+
+@pytest.mark.parametrize(
+    ("off", "on"),
+    [
+        *product(
+            [(), ("841",), ("903",), ("841", "903")],
+            [(), ("497.pending-outlives-metadata",)],
+        )
+    ],
+    ids=str,
+)
+def test_the_same_shortest_way(start: Any, off: tuple[str, ...], on: tuple[str, ...]) -> None:
+    assert_same_outcome(start(off=off, on=on), bounds(1, 1, 0), CAN_DATA_BE_LOST)
+
+
+def test_one_property_of_two(start: Any) -> None:
+    cluster = start(off=("903",), play="kafka-14139")
+    for id in PROPERTIES:
+        assert assert_same_outcome(cluster, bounds(1, 2, 0), (id,)) == REFUTED
+
+
+def test_offsets_and_epochs_come_back(start: Any) -> None:
+    cluster = PARTITION.admit(start(play="kafka-14139"))
+    packing = packing_of(cluster, bounds(2, 1, 0))
+    assert packing.scales.offsets.up(packing.scales.offsets.down(100)) == 100
+    assert packing.unpack(packing.pack(cluster, (2, 1, 0))) == (cluster, (2, 1, 0))
+
+
+def test_arrays_grow(start: Any) -> None:
+    grown: list[int] = []
+
+    def room(bytes: int) -> str:
+        grown.append(bytes)
+        return ""
+
+    compiled = Compiled(PARTITION, start(), bounds(1, 1, 0))
+    assert compiled_search(compiled, (), room=room).states == 8_434
+    assert len(grown) >= 1
+
+
+def test_a_ceiling_ends_as_unfinished(start: Any) -> None:
+    compiled = Compiled(PARTITION, start(), bounds(1, 1, 1))
+    found = compiled_search(compiled, (), room=lambda bytes: "no room")
+    assert (found.verdict, found.stopped) == ("unfinished", "no room")
+    assert 0 < found.frontier < found.states == sum(found.layers) + found.frontier - left(found)
+
+
+def left(found: Any) -> int:
+    """States of the last layer that were not looked at: those of the next are no layer yet."""
+    return int(sum(found.layers) + found.frontier - found.states)
+
+
+def test_a_limit_ends_as_unfinished(start: Any) -> None:
+    def stop(now: Progress) -> str:
+        return "enough" if now.states > 1_000 else ""
+
+    found = compiled_search(Compiled(PARTITION, start(), bounds(1, 1, 0)), (), stop)
+    assert (found.verdict, found.stopped) == ("unfinished", "enough")
+
+
+@pytest.mark.parametrize(
+    ("rules", "within", "reason"),
+    [
+        ({"kafka": "3.2"}, bounds(1, 1, 0), "3.3"),
+        ({"play": "timeline-first"}, bounds(1, 9, 0), "crashes"),
+    ],
+    ids=str,
+)
+def test_what_it_cannot_speak_of(
+    start: Any, rules: dict[str, Any], within: dict[str, int], reason: str
+) -> None:
+    with pytest.raises(NotCompiledError, match=reason):
+        Compiled(PARTITION, start(**rules), within)
+
+
+def test_another_property_is_not_compiled(start: Any) -> None:
+    with pytest.raises(NotCompiledError, match="logs-match"):
+        compiled_search(Compiled(PARTITION, start(), bounds(0, 0, 0)), ("logs-match",))
+
+
+def test_another_level_is_not_compiled(start: Any) -> None:
+    with pytest.raises(NotCompiledError, match="level partition"):
+        Compiled(find("cluster"), start(), {})
+
+
+def test_words_too_narrow_end_as_unfinished(start: Any) -> None:
+    compiled = Compiled(PARTITION, start(), bounds(15, 0, 0))
+    found = compiled_search(compiled, ())
+    assert found.verdict == "unfinished"
+    assert "no room" in found.stopped
+
+
+def test_the_front_door_finds_the_same_either_way() -> None:
+    both = [explore("kafka-14139", kafka="3.4", engine=engine) for engine in ("step", "compiled")]
+    step, compiled = both
+    assert (step.engine, compiled.engine) == ("step", "compiled")
+    assert compiled.path == step.path
+    assert compiled.text == step.text
+    assert compiled.vacuity.taken == step.vacuity.taken
+
+
+def test_auto_compiles_where_bounds_are_large() -> None:
+    small = explore("kafka-14139", kafka="3.4")
+    large = explore("isr-two-of-three", writes=2, fences=1, states=20_000)
+    assert (small.engine, large.engine) == ("step", "compiled")
+
+
+def test_without_numba_the_engine_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    found = explore("isr-two-of-three", writes=2, fences=1, states=2_000)
+    assert found.engine == "step"
+    with pytest.raises(ExploreError, match=r"kiplab\[fleet\]"):
+        explore("kafka-14139", engine="compiled")
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(ExploreError, match="auto, step, compiled"):
+        explore("kafka-14139", engine="fast")
+
+
+def test_compiled_on_another_level_is_refused() -> None:
+    with pytest.raises(ExploreError, match="level partition alone"):
+        explore("kafka-14139", level="cluster", engine="compiled")
