@@ -10,6 +10,7 @@ import ipywidgets
 
 from ..api import Run
 from ..widgets.controls import button, column, row, words
+from ..widgets.keys import with_keys
 from ..widgets.pages import INK, SOFT
 from .attempts import check_order
 from .checked import Checked
@@ -49,7 +50,9 @@ class Ordering:
         # Not a FigureWidget: those bring five megabytes each.
         self.schedule = ipywidgets.Output()
         hands = column([self.earlier, self.later, self.check_button], margin="0 0 0 8px")
-        self.box = column([row([self.list, hands]), self.result, self.schedule])
+        parts = [row([self.list, hands]), self.result, self.schedule]
+        self.box = column(parts)
+        self.box.children = (*parts, with_keys(self.box))
         self._show(self.answer[0])
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from ..widgets.controls import button, column, words
+from ..widgets.keys import with_keys
 from ..widgets.pages import heading, note
 from . import kept
 
@@ -38,6 +39,7 @@ class Prediction:
         asked = words(heading(question))
         parts = [asked, self.choices, self.lock_button, self.state]
         self.box = column(parts, max_width=WIDTH, align_items="flex-start")
+        self.box.children = (*parts, with_keys(self.box))
         self._ready()
         if self.locked:
             self._show_locked()

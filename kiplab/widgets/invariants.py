@@ -140,6 +140,7 @@ class InvariantStrip:
     def _alarm(self, id: str) -> Any:
         made = button(id, lambda: self._jump(id))
         made.layout = ipywidgets.Layout(width="auto", height="22px", margin="1px 10px 1px 2px")
+        made.add_class("kiplab-alarm")
         return made
 
     def _jump(self, id: str) -> None:

@@ -1,4 +1,4 @@
-"""Keys for the controls: without this JupyterLab takes the arrow keys away from menus."""
+"""Keys and focus: without this JupyterLab takes the arrow keys away from menus."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ class _Keys(anywidget.AnyWidget):
     """Invisible; one anywhere on a page serves every box of the class."""
 
     _esm = Path(__file__).with_name("keys.js")
+    _css = Path(__file__).with_name("keys.css")
 
 
 def with_keys(box: Any) -> Any:
-    """Let the controls in `box` keep their keys; returns what has to be shown somewhere for it."""
+    """Let the controls in `box` keep their keys, and show which one has the focus.
+
+    Returns what has to be shown somewhere for it.
+    """
     box.add_class(_CLASS)
     return _Keys()

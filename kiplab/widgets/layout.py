@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # The sign before a heading is not read aloud, where browsers know how to say that.
 _STYLE = """<style>
 .kiplab-fold.jupyter-button { text-align: left; font-weight: 600; padding-left: 10px; }
+.kiplab-keys .kiplab-fold.mod-active { background: var(--jp-layout-color2); }
+.kiplab-keys .kiplab-alarm { line-height: 22px; }
 .kiplab-fold::before { content: "▸\\00a0"; content: "▸\\00a0" / ""; }
 .kiplab-fold.mod-active::before { content: "▾\\00a0"; content: "▾\\00a0" / ""; }
 </style>"""

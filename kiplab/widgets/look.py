@@ -42,6 +42,7 @@ class Look:
             watch(control, "value", self._chosen)
         self.first.observe(careful(self._moved), "value")
         self.last.observe(careful(self._moved), "value")
+        self.everything.layout.align_self = "flex-start"
         range_ = column([self.first, self.last], width="100%")
         self.box = column([self.partition, self._kinds, self.fold, range_, self.everything])
 

@@ -19,6 +19,8 @@ ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
 LAB = "04-kafka-14139.ipynb"
 WINDOW = {"width": 1280, "height": 1500}
 """A projector's width; high enough for a cell to be photographed whole."""
+EXPECT_MS = 30_000
+"""At most, for what a page is expected to show: machines with other work to do are slow."""
 _ARGUMENTS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
 
 
@@ -40,11 +42,12 @@ def student(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Student]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A headless Chromium. Closed with the module: other tests want an event loop of their own."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     chromium = find_chromium()
     if chromium is None:
         pytest.fail("no Chromium on this machine; `kiplab doctor` says how to get one")
+    expect.set_options(timeout=EXPECT_MS)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=list(_ARGUMENTS))
         yield launched

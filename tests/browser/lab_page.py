@@ -22,15 +22,47 @@ RUN_ALL = "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
 CLEAR = "() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
 RESTART = """() => window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel
   .restart()"""
+RUN = """async (ids) => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  for (const id of ids) {
+    notebook.activeCellIndex = notebook.widgets.findIndex(cell => cell.model.id === id);
+    await window.jupyterapp.commands.execute('notebook:run-cell');
+  }
+}"""
+DONE = """() => window.jupyterapp.shell.currentWidget.content.widgets
+  .filter(cell => cell.model.type === 'code').every(cell => cell.model.executionCount)"""
+PYTHON = """async (code) => {
+  const future = window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel
+    .requestExecute({ code, store_history: false });
+  let said = '';
+  future.onIOPub = ({ header, content }) => {
+    if (header.msg_type === 'stream') said += content.text;
+    if (header.msg_type === 'error') said += content.traceback.join('\\n');
+  };
+  await future.done;
+  return said;
+}"""
+WITH_OUTPUT = """() => window.jupyterapp.shell.currentWidget.content.widgets
+  .filter(cell => cell.model.type === 'code' && cell.model.outputs.length)
+  .map(cell => cell.model.id)"""
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()"
+THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+DARK = "() => document.body.dataset.jpThemeLight === 'false'"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 TIMEOUT_MS = 60_000
+SLOW = "[anywidget] Failed to initialize model."
+"""What anywidget says of a module that takes more than two seconds, such as plotly's five megabytes
+on a busy machine. It shows it all the same, and every test that needs a figure waits for it."""
+MARGIN = 260
+"""Pixels around a notebook in its window: menus, tabs, the status bar."""
 
 
 class LabPage:
     """`outside`: requests that left this machine; `complaints`: what the console calls errors."""
 
-    def __init__(self, page: Page, artefacts: Path) -> None:
+    def __init__(self, page: Page, artefacts: Path, lab: str = "04") -> None:
         self.page = page
+        self.lab = lab
         self.outside: list[str] = []
         self.complaints: list[str] = []
         self._artefacts = artefacts
@@ -44,7 +76,8 @@ class LabPage:
             self.outside.append(url)
 
     def _note(self, text: str) -> None:
-        self.complaints.append(text)
+        if SLOW not in text:
+            self.complaints.append(text)
 
     def open(self, address: str) -> None:
         """Load the lab and wait for its kernel."""
@@ -61,15 +94,42 @@ class LabPage:
         """Run > Run All Cells, to the end."""
         self.page.evaluate(RUN_ALL)
 
+    def run(self, *ids: str) -> None:
+        """Run some cells, one after the other."""
+        self.page.evaluate(RUN, ids)
+
+    def wait_until_done(self) -> None:
+        """Every cell with code has run."""
+        self.page.wait_for_function(DONE)
+
+    def python(self, code: str) -> str:
+        """What some code prints in the lab's kernel, after all that was pressed until now."""
+        return str(self.page.evaluate(PYTHON, code)).strip()
+
     def restart(self) -> None:
         """A new kernel, which knows nothing, and no outputs of the old one."""
         self.page.evaluate(RESTART)
+        self.python("pass")
         self.page.wait_for_function(READY)
         self.page.evaluate(CLEAR)
+
+    def with_output(self) -> list[str]:
+        """The cells that show something."""
+        found: list[str] = self.page.evaluate(WITH_OUTPUT)
+        return found
+
+    def stop_kernel(self) -> None:
+        """No kernel any more: the next lab has the machine for itself."""
+        self.page.evaluate(SHUT_DOWN)
 
     def save(self) -> None:
         """Write the notebook."""
         self.page.evaluate(SAVE)
+
+    def darken(self) -> None:
+        """JupyterLab's dark theme."""
+        self.page.evaluate(THEME, "JupyterLab Dark")
+        self.page.wait_for_function(DARK)
 
     def cell(self, id: str) -> Locator:
         """A cell with its output."""
@@ -81,7 +141,27 @@ class LabPage:
             self.cell(id).get_by_role("button", name=label, exact=True).click()
 
     def photograph(self, id: str, name: str) -> None:
-        """Keep a picture of a cell."""
+        """Keep a picture of a cell, whole: the window grows with a cell that is higher."""
         cell = self.cell(id)
         cell.scroll_into_view_if_needed()
-        cell.screenshot(path=self._artefacts / f"lab-04-{name}.png")
+        window, box = self.page.viewport_size, cell.bounding_box()
+        assert window is not None
+        assert box is not None
+        needed = int(box["height"]) + MARGIN
+        if needed > window["height"]:
+            self.page.set_viewport_size({"width": window["width"], "height": needed})
+            cell.scroll_into_view_if_needed()
+        cell.screenshot(path=self._artefacts / f"lab-{self.lab}-{name}.png")
+        if needed > window["height"]:
+            self.page.set_viewport_size(window)
+
+    def faults(self, where: str = ".jp-OutputArea-output") -> list[str]:
+        """What axe finds serious or critical there, each with the beginnings of what has it."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page, context={"include": [[where]]}).response["violations"]
+        return [
+            f"{v['id']}: {[node['html'][:120] for node in v['nodes'][:3]]}"
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]

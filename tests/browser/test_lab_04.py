@@ -80,15 +80,6 @@ def test_menus_and_headings_are_for_the_keyboard_too(lab: LabPage) -> None:
     expect(lab.cell("lab").get_by_label("branches")).to_be_hidden()
 
 
-def test_a_hasty_hand_on_the_slider_ends_where_it_stopped(lab: LabPage) -> None:
-    slider = lab.cell("lab").get_by_label("step", exact=True)
-    slider.focus()
-    for key in ("Home", *["ArrowRight"] * 11, *["ArrowLeft"] * 5):
-        lab.page.keyboard.press(key)
-    expect(lab.cell("lab")).to_contain_text("Step 6 of 11, request arrives")
-    expect(slider).to_have_value("6")
-
-
 def test_play_steps_by_itself_until_the_end(lab: LabPage) -> None:
     lab.cell("lab").get_by_label("Speed").select_option("fast")
     lab.press("lab", "Play")
@@ -185,12 +176,8 @@ def test_the_exercise_is_judged_and_drawn(lab: LabPage) -> None:
     lab.photograph("order", "11-exercise")
 
 
-def test_a_restarted_kernel_remembers_the_prediction(lab: LabPage) -> None:
-    lab.restart()
-    lab.run_all()
-    expect(lab.cell("lock")).to_contain_text(f"Locked in: “{WRONG}”")
-    expect(lab.cell("lock").get_by_label(WRONG)).to_be_disabled()
-    expect(lab.cell("lab")).to_contain_text("Step 0 of 11")
+def test_nothing_serious_is_in_the_way_of_anybody(lab: LabPage) -> None:
+    assert lab.faults() == []
 
 
 def test_the_saved_notebook_holds_pictures_and_no_plotting_library(

@@ -17,12 +17,9 @@ pytestmark = pytest.mark.browser
 
 LAB = "00-start.ipynb"
 SIZE_MAX = 150_000
-SHUT_DOWN = """() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()"""
 SAVED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
 NO_KERNEL = """() => !window.jupyterapp.shell.currentWidget?.context?.sessionContext
   ?.session?.kernel"""
-DONE = """() => window.jupyterapp.shell.currentWidget.content.widgets
-  .filter(cell => cell.model.type === 'code').every(cell => cell.model.executionCount)"""
 FIGURE = ".js-plotly-plot .main-svg"
 STILL = ".kiplab-still"
 DRAWN = "image => image.complete && image.naturalWidth > 400"
@@ -44,7 +41,7 @@ def opened(
 def test_while_the_kernel_runs_figures_are_live(opened: tuple[LabPage, Path]) -> None:
     lab, _ = opened
     lab.run_all()
-    lab.page.wait_for_function(DONE)
+    lab.wait_until_done()
     for id in ("picture", "twin"):
         lab.cell(id).scroll_into_view_if_needed()
         expect(lab.cell(id).locator(FIGURE).first).to_be_visible()
@@ -64,7 +61,7 @@ def test_the_saved_notebook_is_small_and_has_stills(opened: tuple[LabPage, Path]
 
 def test_without_its_kernel_there_is_a_picture_and_its_text(opened: tuple[LabPage, Path]) -> None:
     lab, _ = opened
-    lab.page.evaluate(SHUT_DOWN)
+    lab.stop_kernel()
     lab.page.wait_for_function(NO_KERNEL)
     lab.page.reload()
     lab.page.wait_for_selector(STILL)

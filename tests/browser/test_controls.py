@@ -1,0 +1,401 @@
+"""Every control of a Lab, driven once in a browser; a new one without a test here fails the last.
+
+The tests share the page and each begins by going to a step of the play.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from kiplab.protocol.guards import GUARDS
+from tests.browser.conftest import Student
+from tests.browser.controls import Hands
+from tests.browser.lab_page import LabPage
+
+pytestmark = pytest.mark.browser
+
+PREDICTION = {"kafka-14139/late-request": "It accepts, and committed records can be lost."}
+FOLDS = (
+    *("Single rules", "Branches", "What every node holds", "What the picture shows"),
+    *("This run so far, in sentences and as a table", "Share, save, load"),
+)
+REASONS = "Not possible now, and why"
+PROPERTIES = "What they say, and what is promised here"
+TIMED = '''from kiplab.plays.grammar import parse
+other = kiplab.Lab(parse("""title Two partitions and a clock
+timed
+broker 1
+broker 2
+broker 3
+topic orders partition=0 replicas=1,2,3 isr=1,2,3 leader=1
+topic orders partition=1 replicas=1,2,3 isr=1,2,3 leader=2
+consumer orders-0
+consumer orders-0 name=billing
+catch-up 2
+catch-up 3
+"""))
+other'''
+"""Some controls are only there with a clock, several partitions or several consumers."""
+
+
+@pytest.fixture(scope="module")
+def hands(lab: LabPage, student: Student) -> Hands:
+    (student.folder / "kiplab-work.json").write_text(json.dumps({"predictions": PREDICTION}))
+    lab.rewrite("compare", TIMED)
+    lab.run("setup", "lock", "lab")
+    made = Hands(lab)
+    expect(made.lab.locator(".main-svg").first).to_be_visible()
+    made.look()
+    return made
+
+
+@pytest.fixture(scope="module")
+def others(hands: Hands) -> Hands:
+    """The Lab with a clock. What is driven there counts too."""
+    hands.page.run("compare")
+    made = Hands(hands.page, "compare")
+    made.found, made.driven = hands.found, hands.driven
+    expect(made.lab.locator(".main-svg").first).to_be_visible()
+    made.look()
+    return made
+
+
+# --- moving through the steps ---------------------------------------------------------------------
+
+
+def test_the_buttons_and_the_slider_go_to_a_step(hands: Hands) -> None:
+    for label, step in (("Step", 1), ("Last", 11), ("Back", 10), ("First", 0)):
+        hands.press(label)
+        expect(hands.verdict).to_contain_text(f"Step {step} of 11")
+    hands.at(4)
+
+
+def test_play_goes_on_until_it_is_paused(hands: Hands) -> None:
+    hands.at(0)
+    hands.choose("Speed", "slow")
+    hands.press("Play", "Pause")
+    expect(hands.lab.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_play_stops_at_a_refusal(hands: Hands) -> None:
+    hands.at(0)
+    hands.choose("Speed", "fast")
+    hands.tick("KIP-903 (Kafka 3.5 and later)")
+    hands.tick("stop at a refusal")
+    hands.press("Play")
+    expect(hands.verdict).to_contain_text("⊘ refused: INELIGIBLE_REPLICA")
+    expect(hands.lab.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(hands.verdict).to_contain_text("Step 6 of 11")
+    hands.tick("stop at a refusal", False)
+
+
+def test_jumps_lead_to_the_steps_worth_seeing(hands: Hands) -> None:
+    for label in ("Next refusal", "First divergence"):
+        hands.at(0)
+        hands.press(label)
+        expect(hands.verdict).to_contain_text("Step 6 of 11")
+    hands.tick("KIP-903 (Kafka 3.5 and later)", False)
+    hands.at(0)
+    hands.press("First violation")
+    expect(hands.verdict).to_contain_text("Step 6 of 11")
+
+
+def test_a_broken_property_leads_to_where_it_broke(hands: Hands) -> None:
+    hands.at(11)
+    hands.press(PROPERTIES)
+    expect(hands.lab).to_contain_text("Whoever leads has every record that was ever committed.")
+    for label, step in (
+        ("▲ no committed record lost: broken at step 8 (not promised)", 8),
+        ("▲ electable holds committed: broken at step 6 (not promised)", 6),
+        ("▲ no stale epoch in ISR: broken at step 6 (not promised)", 6),
+    ):
+        hands.at(11)
+        hands.press(label)
+        expect(hands.verdict).to_contain_text(f"Step {step} of 11")
+    hands.page.photograph("lab", "control-properties")
+    hands.press(PROPERTIES)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def test_a_release_and_two_kips_are_switched(hands: Hands) -> None:
+    kip_903 = hands.lab.get_by_label("KIP-903 (Kafka 3.5 and later)", exact=True)
+    hands.choose("Rules of", "Kafka 3.5")
+    expect(kip_903).to_be_checked()
+    hands.tick("KIP-841 (Kafka 3.3 and later)", False)
+    hands.press("Rules as in the play")
+    expect(kip_903).not_to_be_checked()
+    expect(hands.lab.get_by_label("Rules of")).to_have_value("Kafka 3.4")
+
+
+def test_every_single_rule_can_be_turned(hands: Hands) -> None:
+    hands.press("Single rules")
+    boxes = hands.lab.locator(".widget-checkbox label", has_text=re.compile(r"^\d+\.|^kafka-"))
+    names = [name.strip() for name in boxes.all_inner_texts()]
+    assert len(names) == len(GUARDS)
+    for name in names:
+        box = hands.lab.get_by_label(name, exact=True)
+        on = not box.is_checked()
+        hands.tick(name, on)
+        expect(box).to_be_checked(checked=on)
+        expect(hands.lab.locator(".kiplab-note")).to_contain_text("The same steps under Kafka 3.4")
+    turned = hands.page.python("print(len({n for n, _ in lab.bench.features.overrides}))")
+    assert int(turned) >= len(GUARDS) - 2
+    hands.page.photograph("lab", "control-single-rules")
+    hands.press("Rules as in the play", "Single rules")
+
+
+# --- what can happen ------------------------------------------------------------------------------
+
+
+def test_a_broker_crashes_and_returns(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.act("Fetch", "fetch 2", broker=2)
+    hands.choose("A crash takes", "the whole disk")
+    hands.act("Crash", "crash 2 disk=replaced", broker=2)
+    hands.choose("A crash takes", "nothing")
+    hands.act("Expire", "expire 2", broker=2)
+    hands.act("Start", "start 2", broker=2)
+    hands.act("Unfence", "unfence 2", broker=2)
+    expect(hands.broker(2)).to_contain_text("runs as epoch 57")
+
+
+def test_a_brokers_drawer(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.press("More", broker=2)
+    hands.act("Catch up", "catch-up 2", broker=2)
+    hands.act("Heartbeat", "heartbeat 2", broker=2)
+    hands.act("Cut off from controller", "cut 2 controller", broker=2)
+    hands.act("Heal link to controller", "heal 2 controller", broker=2)
+    hands.act("Cut off from leader 1", "cut 2 1", broker=2)
+    hands.act("Heal link to leader 1", "heal 2 1", broker=2)
+    hands.act("Shut down", "shut-down 2", broker=2)
+    hands.page.photograph("lab", "control-broker-drawer")
+
+
+def test_recovery_and_lag_are_in_the_drawer_too(hands: Hands) -> None:
+    hands.from_the_play(4)
+    hands.act("Recover", "recover 2", broker=2)
+    hands.press("More", broker=2)
+    hands.press("More", broker=1)
+    hands.act("Check lag", "check-lag 1", broker=1)
+    hands.impossible("Cut off from leader", "broker 1 follows nobody", broker=1)
+    hands.press("More", broker=1)
+
+
+def test_controller_and_partition(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.act("Elect preferred", "elect orders-0")
+    hands.act("Elect unclean", "elect orders-0 unclean")
+    hands.act("Fail over", "fail-over")
+
+
+def test_clients_write_and_read(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.fill("records", "7")
+    hands.choose("acks", "1")
+    hands.choose("to", "the leader")
+    hands.act("Produce", "produce orders-0 count=7 acks=1")
+    hands.act("Poll", "poll orders-0")
+    hands.act("Refresh metadata", "refresh")
+    hands.act("Reset to earliest", "reset orders-0 to=earliest")
+    hands.act("Reset to latest", "reset orders-0 to=latest")
+    hands.choose("acks", "all")
+
+
+def test_any_other_line_and_what_cannot_be_done(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.fill("Any other line", "catch-up 2")
+    hands.act("Do it", "catch-up 2")
+    hands.fill("Any other line", "crash 9")
+    hands.press("Do it")
+    expect(hands.lab.get_by_role("alert")).to_contain_text("the brokers are 1, 2")
+    hands.press(REASONS)
+    hands.press(REASONS, place=1)
+    expect(hands.lab).to_contain_text("broker 2 is running already")
+    hands.page.photograph("lab", "control-reasons")
+    hands.press(REASONS)
+    hands.press(REASONS, place=1)
+    hands.press("Undo")
+    expect(hands.verdict).to_contain_text("Step 0 of 11")
+
+
+# --- messages on their way ------------------------------------------------------------------------
+
+
+def test_messages_are_held_and_ordered(hands: Hands) -> None:
+    hands.from_the_play(1)
+    hands.choose("kind", "fetch")
+    hands.choose("from", "broker 2")
+    hands.act("Hold back", "hold fetch from=2")
+    hands.act("Fetch", "fetch 2", broker=2)
+    expect(hands.lab).to_contain_text("On the way: 2 messages")
+    hands.choose("show", "fetch")
+    hands.choose("show", "every kind")
+    hands.press("Later")
+    expect(hands.lab).to_contain_text("1. broker 2 → broker 1")
+    hands.press("Earlier", place=1)
+    expect(hands.lab).to_contain_text("1. broker 1 → controller")
+    hands.page.photograph("lab", "control-inbox")
+    hands.act("Deliver next", "deliver alter-partition")
+    hands.choose("from", "anybody")
+    hands.act("Let it flow", "release fetch")
+
+
+def test_a_message_is_delivered_or_lost(hands: Hands) -> None:
+    for label, line in (("Deliver", "deliver alter-partition"), ("Drop", "drop alter-partition")):
+        hands.from_the_play(1)
+        hands.act(label, line)
+        expect(hands.lab).to_contain_text("Nothing is on the way")
+
+
+def test_a_messages_drawer(hands: Hands) -> None:
+    hands.from_the_play(1)
+    inbox = hands.lab.get_by_role("button", name="More", exact=True)
+    inbox.last.click()
+    hands.driven.add("More")
+    for label, line in (
+        ("Duplicate", "duplicate alter-partition"),
+        ("Time out", "time-out alter-partition"),
+        ("Lose reply", "lose-reply alter-partition"),
+    ):
+        hands.from_the_play(1)
+        hands.act(label, line)
+
+
+# --- branches, state, picture, words --------------------------------------------------------------
+
+
+def test_branches_are_named_compared_and_deleted(hands: Hands) -> None:
+    hands.from_the_play(1)
+    hands.act("Crash", "crash 2", broker=2)
+    hands.press("Branches")
+    hands.choose("Branch", "the play")
+    hands.press("Compare with where I am")
+    expect(hands.lab.locator(".js-plotly-plot")).to_have_count(2)
+    hands.page.photograph("lab", "control-branches")
+    hands.press("Go there")
+    expect(hands.lab.locator(".kiplab-note").first).to_contain_text("You are on the play.")
+    last = hands.lab.get_by_label("Branch", exact=True).locator("option").last.inner_text()
+    hands.choose("Branch", last)
+    hands.fill("New name", "what if 2 dies")
+    hands.press("Rename")
+    expect(hands.lab.get_by_label("branches")).to_contain_text("what if 2 dies")
+    hands.press("Delete")
+    expect(hands.lab.get_by_label("branches")).not_to_contain_text("what if 2 dies")
+    hands.press("Branches")
+
+
+def test_what_is_unfolded_stays_so_and_changes_are_marked(hands: Hands) -> None:
+    hands.from_the_play(5)
+    hands.press("What every node holds")
+    hands.lab.locator('summary:has-text("controller")').first.click()
+    hands.driven.add("node")
+    hands.look()
+    hands.press("Step")
+    tree = hands.lab.locator(".kiplab-tree")
+    expect(tree).to_contain_text("Changed by step 6")
+    expect(tree.locator('details[data-path="controller"]')).to_have_attribute("open", "")
+    expect(tree.get_by_label("changed").first).to_be_visible()
+    hands.page.photograph("lab", "control-inspector")
+    hands.press("What every node holds")
+
+
+def test_the_picture_shows_what_is_chosen(hands: Hands) -> None:
+    hands.from_the_play(11)
+    arrow = hands.lab.locator(".js-plotly-plot").first
+    hands.press("What the picture shows")
+    hands.tick("AlterPartition messages", False)
+    expect(arrow).not_to_contain_text("AlterPartition v2")
+    hands.tick("Fold quiet steps where there is no room for every step", False)
+    hands.fill("first step", "2")
+    hands.fill("last step", "9")
+    hands.page.photograph("lab", "control-picture")
+    hands.press("Show everything")
+    expect(arrow).to_contain_text("AlterPartition v2")
+    hands.press("What the picture shows")
+
+
+def test_the_run_is_told_in_words(hands: Hands) -> None:
+    hands.from_the_play(11)
+    hands.press(FOLDS[4])
+    expect(hands.lab.locator(".kiplab-words table")).to_contain_text("broker 2")
+    hands.page.photograph("lab", "control-words")
+    hands.press(FOLDS[4])
+
+
+def test_a_lab_is_shared_saved_and_loaded(hands: Hands, student: Student) -> None:
+    hands.from_the_play(3)
+    hands.press("Share, save, load")
+    token = hands.lab.get_by_label("Token", exact=True)
+    expect(token).to_have_value(re.compile("^kiplab1:"))
+    hands.driven.add("Token")
+    hands.press("Copy")
+    hands.fill("File", "mine")
+    hands.press("Save the whole lab")
+    expect(hands.lab).to_contain_text("Saved as mine.kiplab.json")
+    hands.press("Save this branch as a play")
+    expect(hands.lab).to_contain_text("Saved as mine.play")
+    hands.fill("Token or file", "mine.play")
+    hands.press("Load")
+    expect(hands.lab).to_contain_text("Loaded.")
+    hands.press("Bring back what was here")
+    expect(hands.lab).to_contain_text("What was here before is back.")
+    hands.driven.add("Choose a file")
+    with hands.page.page.expect_file_chooser() as chooser:
+        hands.lab.get_by_role("button", name="Choose a file").click()
+    chooser.value.set_files(student.folder / "mine.kiplab.json")
+    expect(hands.lab).to_contain_text("Loaded mine.kiplab.json.")
+    hands.page.photograph("lab", "control-share")
+    hands.press("Share, save, load")
+
+
+# --- a clock, two partitions, two consumers -------------------------------------------------------
+
+
+def test_time_passes(others: Hands) -> None:
+    for label, line in (("Wait 0.5 s", "500ms"), ("Wait 2 s", "2s"), ("Wait 9 s", "9s")):
+        others.act(label, f"advance {line}")
+
+
+def test_partitions_and_consumers_are_chosen(others: Hands) -> None:
+    others.choose("partition", "orders-1")
+    others.act("Produce", "produce orders-1 count=10")
+    others.choose("partition", "orders-0")
+    others.choose("consumer", "billing")
+    others.act("Poll", "poll orders-0 consumer=billing")
+    others.press("What the picture shows")
+    others.choose("Partition followed", "orders-1")
+    others.page.photograph("compare", "control-two-partitions")
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+def test_nothing_serious_is_in_the_way_of_anybody(hands: Hands) -> None:
+    hands.from_the_play(6)
+    for heading in FOLDS:
+        hands.press(heading)
+    hands.press(PROPERTIES, REASONS)
+    hands.press("More", broker=1)
+    assert hands.page.faults('[data-cell="lab"] .jp-OutputArea-output') == []
+
+
+def test_in_the_dark_too(hands: Hands) -> None:
+    hands.page.darken()
+    assert hands.page.faults('[data-cell="lab"] .jp-OutputArea-output') == []
+    hands.page.photograph("lab", "control-dark")
+
+
+def test_every_control_was_driven(hands: Hands, others: Hands) -> None:
+    assert hands.found - hands.driven == set()
+
+
+def test_nothing_left_this_machine_and_nothing_complained(lab: LabPage) -> None:
+    assert lab.outside == []
+    assert lab.complaints == []

@@ -1,0 +1,126 @@
+"""A kernel that dies in the middle, and a hand that is faster than the kernel."""
+
+from __future__ import annotations
+
+import json
+
+import psutil
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Student
+from tests.browser.lab_page import READY, LabPage
+
+pytestmark = pytest.mark.browser
+
+CHOICE = "It accepts, and that is fine: broker 2 will copy what it lacks."
+HISTORY = "print(lab.bench.at, lab.bench.last, list(lab.branches))"
+STEPS = ("Step", "Back")
+FIGURE = ".js-plotly-plot .main-svg"
+
+
+@pytest.fixture(scope="module")
+def opened(lab: LabPage) -> LabPage:
+    """The lab with its prediction locked and one exercise tried."""
+    lab.rewrite("order-check", 'print(kiplab.check_order("ABCDEFGH"))')
+    lab.run("setup", "lock", "lab", "order-check")
+    lab.cell("lock").get_by_label(CHOICE).check()
+    lab.press("lock", "Lock in my prediction")
+    expect(lab.cell("lab").locator(FIGURE).first).to_be_visible()
+    expect(lab.cell("order-check")).to_contain_text("Kept as attempt 1")
+    return lab
+
+
+def verdict(lab: LabPage) -> Locator:
+    return lab.cell("lab").locator(".kiplab-verdict")
+
+
+def middle(control: Locator) -> tuple[float, float]:
+    """Where a hand goes to press it."""
+    box = control.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_thirty_quick_clicks_end_where_the_last_one_said(opened: LabPage) -> None:
+    """Between the ends, where neither button is dimmed; step 1 is not passed on the way."""
+    hand = opened.page.mouse
+    opened.cell("lab").get_by_label("step", exact=True).fill("5")
+    expect(verdict(opened)).to_contain_text("Step 5 of 11")
+    buttons = {n: opened.cell("lab").get_by_role("button", name=n, exact=True) for n in STEPS}
+    buttons["Step"].scroll_into_view_if_needed()
+    places = {name: middle(button) for name, button in buttons.items()}
+    for name, times in (("Step", 5), ("Back", 8), ("Step", 8), ("Back", 9)):
+        for _ in range(times):
+            hand.click(*places[name])
+    expect(verdict(opened)).to_contain_text("Step 1 of 11")
+    assert opened.python(HISTORY) == "1 11 ['the play']"
+    expect(opened.cell("lab").get_by_label("step", exact=True)).to_have_value("1")
+
+
+def test_a_dragged_slider_ends_where_it_was_let_go(opened: LabPage) -> None:
+    slider, hand = opened.cell("lab").get_by_label("step", exact=True), opened.page.mouse
+    box = slider.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    hand.move(box["x"] + 8 + (box["width"] - 16) / 11, y)
+    hand.down()
+    for part in (*range(6, 12), *range(11, -1, -1), *range(0, 9)):
+        hand.move(box["x"] + 8 + (box["width"] - 16) * part / 11, y, steps=3)
+    hand.up()
+    expect(slider).to_have_value("8")
+    expect(verdict(opened)).to_contain_text("Step 8 of 11")
+    assert opened.python(HISTORY) == "8 11 ['the play']"
+
+
+def test_a_double_click_crashes_a_broker_once(opened: LabPage) -> None:
+    opened.press("lab", "First")
+    expect(verdict(opened)).to_contain_text("Step 0 of 11")
+    row = opened.cell("lab").locator(".kiplab-broker-2")
+    row.get_by_role("button", name="Crash", exact=True).dblclick()
+    expect(row).to_contain_text("down")
+    assert opened.python(HISTORY) == "1 1 ['the play', 'branch 2 at step 0: crash 2']"
+
+
+def test_a_kernel_that_is_killed_loses_no_work(opened: LabPage, student: Student) -> None:
+    kept = (student.folder / "kiplab-work.json").read_bytes()
+    for kernel in kernels():
+        kernel.kill()
+    opened.page.get_by_role("dialog").get_by_role("button").last.click()
+    opened.page.wait_for_function(READY)
+    assert opened.python("print('lab' in dir())") == "False"
+    assert (student.folder / "kiplab-work.json").read_bytes() == kept
+    expect_work(opened)
+
+
+def test_a_kernel_that_is_restarted_loses_no_work(opened: LabPage) -> None:
+    opened.press("lab", "Step")
+    opened.restart()
+    expect_work(opened)
+
+
+def test_the_work_is_what_was_done(student: Student) -> None:
+    work = json.loads((student.folder / "kiplab-work.json").read_text())
+    assert work["predictions"] == {"kafka-14139/late-request": CHOICE}
+    assert work["exercises"]["kafka-14139/order"]["attempts"] == 1
+
+
+def test_nothing_left_this_machine_and_nothing_complained(lab: LabPage) -> None:
+    assert lab.outside == []
+    assert lab.complaints == []
+
+
+def kernels() -> list[psutil.Process]:
+    """The kernels that this test's server has started."""
+    below = psutil.Process().children(recursive=True)
+    return [p for p in below if "ipykernel_launcher" in " ".join(p.cmdline())]
+
+
+def expect_work(lab: LabPage) -> None:
+    """A kernel that knows nothing shows what was predicted and answered, and opens the lab."""
+    lab.run("setup", "lock", "lab", "my-work")
+    expect(lab.cell("lock")).to_contain_text(f"Locked in: “{CHOICE}”")
+    expect(lab.cell("lock").get_by_label(CHOICE)).to_be_disabled()
+    expect(verdict(lab)).to_contain_text("Step 0 of 11")
+    expect(lab.cell("my-work")).to_contain_text(CHOICE)
+    expect(lab.cell("my-work")).to_contain_text("1 attempt")

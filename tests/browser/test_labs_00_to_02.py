@@ -1,0 +1,142 @@
+"""Labs 00 to 02 in a real JupyterLab: each opened, predicted, stepped, answered, taken home.
+
+The tests of one lab share its page and go in the order in which a student does.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.browser.conftest import ARTEFACTS, WINDOW, Student
+from tests.browser.lab_page import LabPage
+from tests.labs.running import RIGHT, answered, cells, exercises
+from tests.labs.test_every_lab import PREDICTIONS, TICKETS
+
+pytestmark = pytest.mark.browser
+
+NAMES = ("00-start", "01-isr-and-high-watermark", "02-four-epochs")
+FIGURE = ".js-plotly-plot .main-svg"
+ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
+FOLDS = 6
+
+
+class Walk:
+    """A lab that is being walked through."""
+
+    def __init__(self, name: str, page: LabPage) -> None:
+        self.name, self.page = name, page
+        self.labs = [id for id in ("lab", "lab-2") if id in cells(name, "code")]
+
+    def verdict(self, id: str) -> Locator:
+        """What a Lab of it says about where it stands."""
+        return self.page.cell(id).locator(".kiplab-verdict")
+
+    def lock(self, id: str, choice: str) -> None:
+        """Make a prediction."""
+        question = self.page.cell(id)
+        question.get_by_label(choice).check()
+        question.get_by_role("button", name="Lock in my prediction").click()
+        expect(question).to_contain_text(f"Locked in: “{choice}”")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def walk(request: pytest.FixtureRequest, student: Student, browser: Browser) -> Iterator[Walk]:
+    name: str = request.param
+    ARTEFACTS.mkdir(exist_ok=True)
+    page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS, name[:2])
+    # JupyterLab would open the labs of before again, too.
+    page.open(student.address.replace("04-kafka-14139", name) + "&reset")
+    yield Walk(name, page)
+    page.stop_kernel()
+    page.page.close()
+
+
+def test_run_all_stops_nowhere_and_the_lab_waits(walk: Walk) -> None:
+    walk.page.run_all()
+    walk.page.wait_until_done()
+    assert walk.page.page.locator(ERRORS).count() == 0
+    expect(walk.page.cell("lab")).to_contain_text("First lock in your prediction above")
+    expect(walk.page.cell("exit-compare")).to_contain_text("nothing to compare yet")
+    for id in exercises(walk.name):
+        expect(walk.page.cell(id)).to_contain_text("Not answered yet: give")
+
+
+def test_a_prediction_opens_the_lab(walk: Walk, student: Student) -> None:
+    walk.page.photograph("lock", "prediction")
+    walk.lock("lock", PREDICTIONS[walk.name])
+    expect(walk.page.cell("lab").locator(FIGURE).first).to_be_visible()
+    expect(walk.page.cell("compare")).to_contain_text("The run says")
+    kept = json.loads((student.folder / "kiplab-work.json").read_text())
+    assert PREDICTIONS[walk.name] in kept["predictions"].values()
+
+
+def test_every_lab_in_it_steps_and_breaks(walk: Walk) -> None:
+    for id in walk.labs:
+        walk.page.press(id, "Step")
+        expect(walk.verdict(id)).to_contain_text("Step 1 of")
+        walk.page.press(id, "Last")
+        last = walk.page.cell(id).get_by_label("step", exact=True).get_attribute("max")
+        expect(walk.verdict(id)).to_contain_text(f"Step {last} of {last}")
+        walk.page.photograph(id, f"{id}-last")
+        walk.page.press(id, "First")
+        walk.page.cell(id).locator(".kiplab-broker-3").get_by_role("button", name="Crash").click()
+        expect(walk.verdict(id)).to_contain_text("on branch 2 at step 0: crash 3")
+        walk.page.press(id, "Reset")
+
+
+def test_the_exercises_are_answered_in_their_cells(walk: Walk) -> None:
+    source = cells(walk.name, "code")
+    for id in exercises(walk.name):
+        walk.page.rewrite(id, answered(source[id], RIGHT[id]))
+        walk.page.run(id)
+        expect(walk.page.cell(id)).to_contain_text("Kept as attempt 1")
+        said = walk.page.cell(id).locator(".jp-OutputArea").inner_text().strip()
+        points, of = said.split(maxsplit=1)[0].split(":")[0].rstrip(".").split("/")
+        assert points == of, said
+
+
+def test_the_exit_ticket_is_compared(walk: Walk) -> None:
+    choice, found = TICKETS[walk.name]
+    walk.lock("exit-lock", choice)
+    expect(walk.page.cell("exit-compare")).to_contain_text(found)
+
+
+def test_the_work_goes_home_without_a_mouse(walk: Walk) -> None:
+    walk.page.run("my-work")
+    link = walk.page.cell("my-work").locator("a[download]")
+    expect(link).to_be_visible()
+    link.focus()
+    with walk.page.page.expect_download() as found:
+        walk.page.page.keyboard.press("Enter")
+    assert found.value.suggested_filename == "kiplab-work.zip"
+    with zipfile.ZipFile(found.value.path()) as archive:
+        work = json.loads(archive.read("kiplab-work.json"))
+        assert f"{walk.name}.ipynb" in archive.namelist()
+    assert PREDICTIONS[walk.name] in work["predictions"].values()
+    assert all(e["best"] == e["of"] for e in work["exercises"].values())
+
+
+def test_every_output_is_photographed(walk: Walk) -> None:
+    for id in walk.page.with_output():
+        if id not in walk.labs:
+            walk.page.photograph(id, f"output-{id}")
+
+
+def test_nothing_serious_is_in_the_way_of_anybody(walk: Walk) -> None:
+    for id in walk.labs:
+        folds = walk.page.cell(id).locator(".kiplab-fold")
+        expect(folds).to_have_count(FOLDS)
+        for fold in folds.all():
+            fold.click()
+        expect(walk.page.cell(id).get_by_label("Token", exact=True)).to_be_visible()
+    assert walk.page.faults() == []
+
+
+def test_nothing_left_this_machine_and_nothing_complained(walk: Walk) -> None:
+    assert walk.page.outside == []
+    assert walk.page.complaints == []
