@@ -1,7 +1,8 @@
 """The exercises as a lab asks them: each check is judged as ever, and the attempt is kept.
 
-The checks themselves keep nothing; they are in `reading`, `committed`, `epochs`, `made`, `race`
-and `order`. A check under other rules (``kafka="3.7"``) is an experiment, and not kept.
+The checks themselves keep nothing; they are in `reading`, `committed`, `epochs`, `made`, `race`,
+`order`, `missing`, `proof` and `schedule`. A check under other rules (``kafka="3.7"``) is an
+experiment, and not kept.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Concatenate, ParamSpec
 
 from msgspec.structs import replace
 
-from . import committed, epochs, kept, made, order, race, reading
+from . import committed, epochs, kept, made, missing, order, proof, race, reading, schedule
 from .checked import Checked
 
 _P = ParamSpec("_P")
@@ -69,3 +70,7 @@ check_window = keeping("kafka-14139/window", race.check_window)
 check_two_by_two = keeping("kafka-14139/two-by-two", race.check_two_by_two)
 check_order = keeping("kafka-14139/order", order.check_order)
 check_last_replica = keeping("kafka-14139/last-replica", race.check_last_replica)
+check_proof = keeping("explorer/proof", proof.check_proof)
+check_missing_guard = keeping("explorer/missing-guard", missing.check_missing_guard)
+check_holes = keeping("explorer/holes", proof.check_holes)
+check_shorter = keeping("explorer/shorter", schedule.check_shorter)

@@ -36,5 +36,11 @@ ASKED = (
     Asked("kafka-14139/last-replica", "04", "The last replica", "check_last_replica"),
     Asked("kafka-14139/order", "04", "Lose the data yourself", "check_order"),
     Asked("kafka-14139/exit-ticket", "04", "Exit ticket"),
+    Asked("explorer/every-order", "09", "Prediction: every order"),
+    Asked("explorer/proof", "09", "What does the proof say?", "check_proof"),
+    Asked("explorer/missing-guard", "09", "Find the missing rule", "check_missing_guard"),
+    Asked("explorer/holes", "09", "Which hole does each close?", "check_holes"),
+    Asked("explorer/shorter", "09", "Shorter than yours", "check_shorter"),
+    Asked("explorer/exit-ticket", "09", "Exit ticket"),
 )
 """In the order of the labs."""

@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiplab
-from kiplab.classroom import committed, epochs, made, order, race, reading
+from kiplab.classroom import (
+    committed,
+    epochs,
+    made,
+    missing,
+    order,
+    proof,
+    race,
+    reading,
+    schedule,
+)
 from kiplab.classroom.checked import Checked
 
 CHECKS: dict[str, Callable[[object], Checked]] = {
@@ -28,6 +38,10 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "two-by-two": race.check_two_by_two,
     "order": order.check_order,
     "last-replica": race.check_last_replica,
+    "proof": proof.check_proof,
+    "missing-guard": missing.check_missing_guard,
+    "holes": proof.check_holes,
+    "shorter": schedule.check_shorter,
 }
 UNFIT = {
     "nothing": None,

@@ -41,6 +41,13 @@ RIGHT: dict[str, str] = {
     "two-by-two-check": 'answer = ["FR", "R", "F", "-"]',
     "last-check": 'answer = ["0-99", "0-79", "0"]',
     "order-check": "ABCDEFGH",
+    "proof-check": "ADG",
+    "missing-check": 'answer = ["497.maximal-isr", "903", "631.one-live-incarnation"]',
+    "holes-check": 'answer = ["F", "R", "497.partition-epoch", "2"]',
+    "shorter-check": (
+        'made = "hold alter-partition; fetch 2; crash 2 disk=replaced; expire 2; start 2; '
+        'unfence 2; deliver alter-partition; expire 1"'
+    ),
 }
 WRONG: dict[str, str] = {
     "answers": 'answers = ["1", "{1, 3}", "3", "INELIGIBLE_REPLICA", "11", "103"]',
@@ -56,6 +63,10 @@ WRONG: dict[str, str] = {
     "two-by-two-check": 'answer = ["-", "FR", "FR", "F"]',
     "last-check": 'answer = ["80-99", "80-99", "1"]',
     "order-check": "ABFCDEGH",
+    "proof-check": "ABCDE",
+    "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
+    "holes-check": 'answer = ["R", "F", "841", "1"]',
+    "shorter-check": 'made = kiplab.Lab("kafka-14139")',
 }
 """What takes the place of the first line with a ``?``, by the cell's id."""
 

@@ -26,6 +26,7 @@ PREDICTIONS = {
     ),
     "02-four-epochs": "INVALID_UPDATE_VERSION: only the partition epoch has moved.",
     "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
+    "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
 }
 TICKETS = {
     "00-start": ("It is refused: broker 3 is fenced.", "INELIGIBLE_REPLICA"),
@@ -37,6 +38,10 @@ TICKETS = {
     "04-kafka-14139": (
         "Yes: nobody tells it the broker's epoch.",
         "100 committed records lost",
+    ),
+    "09-could-it-still-go-wrong": (
+        "It is safe: with acks=all it was never acknowledged without broker 3.",
+        "1 committed record lost",
     ),
 }
 

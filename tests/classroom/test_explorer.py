@@ -1,0 +1,281 @@
+"""The exercises of lab 09: missing rules, what a proof says, holes, and the shortest loss."""
+
+from __future__ import annotations
+
+import pytest
+
+import kiplab
+from kiplab.classroom import missing, proof, schedule
+from kiplab.classroom.missing import MISSING, SUSPECTS, check_missing_guard, mystery
+from kiplab.classroom.proof import check_holes, check_proof
+from kiplab.classroom.schedule import check_shorter
+from kiplab.engine.cluster import Cluster
+from kiplab.explore.levels import ExploreError
+from kiplab.explore.matrix import PENDING
+from kiplab.protocol.ids import BrokerId
+from kiplab.protocol.kraft.state import registration
+
+SHORTEST = [
+    "hold alter-partition",
+    "fetch 2",
+    "crash 2 disk=replaced",
+    "expire 2",
+    "start 2",
+    "unfence 2",
+    "deliver alter-partition",
+    "expire 1",
+]
+
+
+# --- find the missing rule ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cluster", MISSING)
+def test_each_cluster_lacks_the_rule_that_the_explorer_says(cluster: str) -> None:
+    found = kiplab.explore("kafka-14139", kafka="3.5", on=PENDING, off=MISSING[cluster])
+    assert mystery(cluster).explore().steps == found.steps
+    assert found.verdict == "refuted"
+
+
+def test_no_two_suspects_but_the_two_kips_can_be_mistaken_by_their_steps() -> None:
+    found = {
+        off: kiplab.explore("kafka-14139", kafka="3.5", on=PENDING, off=off).steps
+        for off in SUSPECTS
+    }
+    assert found == {
+        "841": 6,
+        "903": 6,
+        "497.partition-epoch": None,
+        "497.maximal-isr": 3,
+        "kafka-7128.epoch-start": None,
+        "631.one-live-incarnation": 4,
+    }
+
+
+@pytest.mark.parametrize("cluster", MISSING)
+def test_a_clue_does_not_name_the_rule(cluster: str) -> None:
+    for bounds in ({}, {"writes": 0}, {"crashes": 0}):
+        said = repr(mystery(cluster).explore(**bounds))
+        assert "Kafka 3.5, one rule missing, level partition" in said
+        assert MISSING[cluster] not in said
+        assert PENDING not in said
+
+
+def test_a_clue_has_the_story_or_the_proof() -> None:
+    assert "ISR of orders-0 {1} -> {1, 2}" in mystery("a").explore().story
+    nothing = mystery("A").explore(writes=0)
+    assert (nothing.steps, nothing.story) == (None, "")
+    assert "Proved for these bounds" in repr(nothing)
+
+
+@pytest.mark.parametrize("cluster", ["D", "", "841", "AB"])
+def test_there_are_three_clusters(cluster: str) -> None:
+    with pytest.raises(ExploreError, match="the clusters are A, B, C"):
+        mystery(cluster)
+
+
+def test_an_unknown_bound_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(ExploreError, match="it has writes"):
+        mystery("A").explore(rain=1)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        list(MISSING.values()),
+        "497.maximal-isr 903 631.one-live-incarnation",
+        "maximal-isr, KIP-903, 631",
+        dict(MISSING),
+    ],
+    ids=repr,
+)
+def test_a_rule_goes_by_several_names(answer: object) -> None:
+    assert check_missing_guard(answer).right
+
+
+@pytest.mark.parametrize(
+    ("answer", "points", "misconception"),
+    [
+        ("497.partition-epoch 903 631", 2, "a proposal is harmless until it is accepted"),
+        ("903 903 631", 2, "data is lost only where a disk is lost"),
+        ("maximal-isr 841 631", 2, "KIP-841 keeps a broker out once it has been fenced"),
+        ("maximal-isr partition-epoch 631", 2, "fencing always bumps the partition epoch"),
+        (
+            "maximal-isr 903 841",
+            2,
+            "a broker that comes back empty has to ask for its place in the ISR",
+        ),
+        ("kafka-7128 kafka-7128 kafka-7128", 0, ""),
+    ],
+)
+def test_a_wrong_rule_names_the_idea(answer: str, points: int, misconception: str) -> None:
+    found = check_missing_guard(answer)
+    assert (found.points, found.misconception) == (points, misconception)
+    assert found.hint
+
+
+@pytest.mark.parametrize("odd", ["497", "999", "mars", "", "320"])
+def test_what_is_no_suspect_or_several_is_no_attempt(odd: str) -> None:
+    found = check_missing_guard(["903", odd, "903"])
+    assert (found.points, found.attempted) == (0, False)
+    assert f"None of them is {odd}." in found.message
+
+
+def test_every_idea_is_about_a_cluster_and_a_suspect_that_is_wrong_there() -> None:
+    for cluster, said in missing._IDEAS:
+        assert said in SUSPECTS
+        assert MISSING[cluster] != said
+
+
+# --- what a proof says ----------------------------------------------------------------------------
+
+
+def test_the_proof_supports_three_of_seven() -> None:
+    assert proof.supported() == {"A", "D", "G"}
+    assert proof.proof().verdict == "proved"
+    assert "497.partition-epoch" in proof.proof().vacuity.silent
+    assert "nothing was ever committed" in proof.proof(writes=0).vacuity.sentence
+
+
+def test_the_right_letters_in_any_form() -> None:
+    for answer in ("ADG", "g d a", ["A", "D", "G"], {"D", "A", "G"}):
+        assert check_proof(answer).right
+
+
+@pytest.mark.parametrize(
+    ("answer", "points", "misconception"),
+    [
+        ("ABDG", 6, "what holds for one fault holds for two"),
+        ("ACDG", 6, "a fault that was not searched does no harm"),
+        ("ADEG", 6, "a rule that was never needed here is never needed"),
+        ("ADFG", 6, "a proof about a model is a proof about Kafka"),
+        ("AD", 6, "every proof says that something was safe"),
+        ("ADFGEBC", 3, "what holds for one fault holds for two"),
+        ("DG", 6, ""),
+    ],
+)
+def test_too_much_or_too_little_read_into_it(answer: str, points: int, misconception: str) -> None:
+    found = check_proof(answer)
+    assert (found.points, found.of) == (points, 7)
+    assert found.misconception == misconception
+    assert found.hint
+
+
+# --- which hole -----------------------------------------------------------------------------------
+
+
+def accepted(off: str) -> Cluster:
+    """The cluster in which the request was accepted, on the shortest way without one guard."""
+    play = proof.charted().cell(off).play
+    assert play is not None
+    steps = kiplab.run(play).stage.history.steps
+    return next(s.cluster for s in steps if s.cluster.controller.partitions[0].partition_epoch > 10)
+
+
+def test_the_holes_are_those_of_the_shortest_ways() -> None:
+    fenced, returned = (
+        registration(accepted(off).controller.registrations, BrokerId(2)) for off in ("841", "903")
+    )
+    assert fenced is not None
+    assert returned is not None
+    assert (fenced.fenced, fenced.epoch) == (True, 41)
+    assert (returned.fenced, returned.epoch) == (False, 57)
+    assert proof.truth() == ("F", "R", "497.partition-epoch", "2")
+
+
+def test_the_four_parts_in_several_spellings() -> None:
+    for answer in ("F R 497.partition-epoch 2", ["f", "r", "partition-epoch", 2]):
+        assert check_holes(answer).right
+
+
+@pytest.mark.parametrize(
+    ("answer", "points", "misconception"),
+    [
+        ("R R 497.partition-epoch 2", 3, "KIP-841 keeps a broker out once it has been fenced"),
+        ("F F 497.partition-epoch 2", 3, "KIP-903 makes KIP-841 superfluous"),
+        ("F R 841 2", 3, "a later rule makes the earlier one superfluous"),
+        ("F R none 2", 3, "every check is needed in every situation"),
+        ("F R 497.partition-epoch 1", 3, "only all rules together suffice"),
+        ("M M maximal-isr 14", 0, ""),
+    ],
+)
+def test_a_wrong_hole_names_the_idea(answer: str, points: int, misconception: str) -> None:
+    found = check_holes(answer)
+    assert (found.points, found.misconception) == (points, misconception)
+    assert found.hint
+
+
+def test_a_hole_that_there_is_none_of() -> None:
+    found = check_holes("X R - 2")
+    assert (found.attempted, found.message) == (False, "There is no hole X. Use F R M.")
+
+
+# --- shorter than yours ---------------------------------------------------------------------------
+
+
+def test_the_explorers_way_is_seven_events() -> None:
+    assert schedule.shortest() == 7
+    assert schedule.explored().steps == 8
+
+
+def test_the_shortest_as_lines_run_token_and_lab_earns_all() -> None:
+    lab = kiplab.Lab("kafka-14139")
+    lab.seek(6)
+    lab.do("expire 1")
+    token = check_shorter(SHORTEST).token
+    for answer in (SHORTEST, "; ".join(SHORTEST), token, kiplab.run(token), lab):
+        found = check_shorter(answer)
+        assert (found.points, found.of) == (3, 3), answer
+    assert kiplab.run(token).verdict == "loss"
+
+
+def test_what_the_minimiser_leaves_of_the_play_is_as_short() -> None:
+    left = kiplab.minimise("kafka-14139").play
+    assert check_shorter(kiplab.run(left)).right
+
+
+def test_a_death_that_is_not_needed_costs_a_point() -> None:
+    found = check_shorter([*SHORTEST[:-1], "crash 1", SHORTEST[-1]])
+    assert (found.points, found.message) == (2, "Lost in 8 events. There is a way in 7.")
+    assert found.hint
+
+
+def test_the_play_to_its_end_is_long() -> None:
+    found = check_shorter(kiplab.Lab("kafka-14139"))
+    assert (found.points, found.message) == (1, "Lost in 11 events. There is a way in 7.")
+    assert found.misconception == "records are lost when the last copy is thrown away"
+
+
+@pytest.mark.parametrize(
+    ("lines", "misconception"),
+    [
+        (["crash 1 disk=replaced", "expire 1", "start 1", "unfence 1"], "every loss is a hole"),
+        (
+            [*SHORTEST[:4], "deliver alter-partition", "start 2", "unfence 2", "expire 1"],
+            "a late request is dangerous while the broker it names is fenced",
+        ),
+        (SHORTEST[:-1], ""),
+    ],
+)
+def test_no_loss_or_an_excused_one_earns_nothing(lines: list[str], misconception: str) -> None:
+    found = check_shorter(lines)
+    assert (found.points, found.attempted) == (0, True)
+    assert found.misconception.startswith(misconception)
+    assert bool(found.misconception) == bool(misconception)
+    assert found.hint
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (kiplab.run("kafka-14139", kafka="3.5"), "Leave the rules as they are: Kafka 3.4."),
+        (kiplab.run("last-replica"), "begins in another situation"),
+        (["crash 1", "crash 2", "elect orders-0 unclean=yes"], ""),
+        ("send alter-partition from=1 partition=orders-0 isr=1,2", "Do it without: send"),
+        (42, "This is of type int."),
+    ],
+)
+def test_what_is_no_run_of_this_race_says_why(answer: object, said: str) -> None:
+    found = check_shorter(answer)
+    assert (found.points, found.attempted) == (0, False)
+    assert said in found.message
