@@ -22,8 +22,9 @@ Broker
         leader, leader_epoch (the reign that it follows), high_watermark.
     Leader (it believes that it leads `leader_epoch`)
         leader_epoch, partition_epoch, high_watermark, start_offset, isr (the committed one), and
-        pending: whether `sent` is its own AlterPartition in flight (a request that it gave up on,
-        because newer metadata came, stays in flight and is not pending).
+        sent: the AlterPartition whose ISR is pending, or none. Mostly it is the one in flight. But
+        after a refusal other than INELIGIBLE_REPLICA it stays until metadata replaces it, though
+        nothing is in flight; and a request that newer metadata replaced flies on and is not sent.
         remotes: per other broker: end (-1: never fetched in this reign of leadership) and life (of
         the last fetch; 0: none). Fetch 15 puts that life on the wire, older fetches put -1.
         view: per other broker the (life, fenced) that its metadata shows, and the partition epoch

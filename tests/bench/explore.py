@@ -1,15 +1,25 @@
-"""How fast the explorer is: the engine's own search, and its compiled twin, in CPU time.
+"""How fast the explorer is: the engine's own search, its compiled twin, and TLC beside them.
 
 python tests/bench/explore.py
+
+Rates are in CPU time; the comparison with TLC, on its twin in TLA+, is in wall time.
 """
 
 from __future__ import annotations
 
+import gc
+import sys
+import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
 from statistics import median
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import cluster_of
+from kiplab.explore.compiled.search import PROPERTIES as COMPILED_PROPERTIES
 from kiplab.explore.compiled.search import Compiled
 from kiplab.explore.compiled.search import search as compiled_search
 from kiplab.explore.levels import find
@@ -21,10 +31,13 @@ from kiplab.protocol.features import parse_features
 
 REPEAT = 3
 LEVEL = find("partition")
+PENDING = ("497.pending-outlives-metadata",)
+JUDGED = {"writes": 1, "crashes": 1, "fences": 1}
+"""The bound of the comparison: 479,906 states, in which nothing is lost."""
 
 
 def main() -> None:
-    features = parse_features("3.5", on=("497.pending-outlives-metadata",))
+    features = parse_features("3.5", on=PENDING)
     start = cluster_of(setup_of(load("isr-two-of-three"), features))
     print(f"three brokers, Kafka {features.label()}, all states, CPU time; best of {REPEAT}\n")
     began = time.process_time()
@@ -35,6 +48,38 @@ def main() -> None:
         named = dict(zip(("writes", "crashes", "fences"), bounds, strict=True))
         best = rate("compiled", compiled, start, named)
         print(f"{'':<10}{best / own:.1f} times the engine's own; target >= 600,000 states/s")
+    against_tlc(start)
+
+
+def against_tlc(start: Cluster) -> None:
+    """One run each, one after the other: what else the machine does meets them all."""
+    from tests.explore.tlc import LOSS, judge
+
+    lost = COMPILED_PROPERTIES
+    gc.disable()
+    runs: dict[str, Callable[[], int]] = {
+        "engine": lambda: search(Quick(LEVEL, start, JUDGED), lost).states,
+        "compiled": lambda: compiled_search(Compiled(LEVEL, start, JUDGED), lost).states,
+    }
+    print(
+        f"\nTLC on two workers, its start included ({LEVEL.in_words(JUDGED)}), wall time, one run"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        bounds = (JUDGED["writes"], JUDGED["crashes"], JUDGED["fences"])
+        tlc, states = _wall(
+            lambda: judge(Path(folder), bounds, on=PENDING, asked=LOSS, workers=2).states
+        )
+    print(f"{'TLC':<10}{states:>10,} states in {tlc:.1f} s")
+    for name, run in runs.items():
+        took, states = _wall(run)
+        print(f"{name:<10}{states:>10,} states in {took:.1f} s, {tlc / took:.1f} times sooner")
+    print(f"{'':<10}target >= 3 times sooner")
+
+
+def _wall(run: Callable[[], int]) -> tuple[float, int]:
+    began = time.perf_counter()
+    states = run()
+    return time.perf_counter() - began, states
 
 
 def step(start: Cluster, bounds: dict[str, int]) -> Outcome:
