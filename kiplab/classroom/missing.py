@@ -17,6 +17,7 @@ from ..protocol.features import parse_features
 from ..protocol.guards import named
 from .answers import Slip, misfit, parts, summed, unfit
 from .checked import Checked
+from .saying import broken
 
 PLAY, KAFKA = "kafka-14139", "3.5"
 SUSPECTS = DEFAULT_GUARDS
@@ -39,7 +40,7 @@ class Clue(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         said = f"{self.cluster}: {self.sentence}"
-        return f"{said}\n\n{self.story}" if self.story else said
+        return broken(f"{said}\n\n{self.story}" if self.story else said)
 
 
 class Mystery(msgspec.Struct, frozen=True):

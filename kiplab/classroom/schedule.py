@@ -38,7 +38,7 @@ def check_shorter(answer: object) -> Checked:
         return _excused(stage)
     count, least = events(stage), shortest()
     if count <= least:
-        message = f"Lost in {count} events. The explorer needs {least}, and has tried everything."
+        message = f"Lost in {count} events. The explorer's own way has {least}."
         return _judged(stage, 3, message)
     if count <= least + NEAR:
         message = f"Lost in {count} events. There is a way in {least}."

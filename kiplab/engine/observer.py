@@ -107,6 +107,7 @@ def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obse
     if state is None:
         return known
     asked: dict[BrokerId, BrokerEpoch] = {}
+    loser = _loser(cluster, known, state, events)
     for event in events:
         if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
             asked = _epochs_asked(event.body, known.partition)
@@ -114,9 +115,27 @@ def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obse
             known = _with_members(cluster, known, state, asked)
         elif isinstance(event, LeaderElected) and event.partition == known.partition:
             known = _after_election(cluster, known, state, event)
-        elif isinstance(event, HighWatermarkMoved) and event.partition == known.partition:
+        elif (
+            isinstance(event, HighWatermarkMoved)
+            and event.partition == known.partition
+            and event.node != loser
+        ):
             known = _committed(cluster, known, event.node, event.after)
     return _with_damage(cluster, known, state, events)
+
+
+def _loser(
+    cluster: Cluster, known: Observed, state: PartitionRegistration, events: Iterable[Event]
+) -> BrokerId:
+    """The new leader, if it lacks what was committed: a loss, however far its high watermark is."""
+    begins = any(
+        isinstance(e, BecameLeader) and (e.partition, e.node) == (state.name, state.leader)
+        for e in events
+    )
+    node = broker(cluster, state.leader) if begins else None
+    if node is None or holds(log_of(node, known.partition), known.committed):
+        return NO_LEADER
+    return node.id
 
 
 def _epochs_asked(request: AlterPartitionRequest, name: str) -> dict[BrokerId, BrokerEpoch]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..protocol.guards import GUARDS
 from .columns import Rows
-from .sheet import own_title
+from .sheet import own_title, rule_word
 
 SUBJECTS_MAX = 3
 """More KIPs than that in a title are read by nobody."""
@@ -18,8 +17,8 @@ def titles(runs: Sequence[Rows]) -> tuple[str, ...]:
     """
     sets = [frozenset(run.meta.guards) for run in runs]
     differing = frozenset.union(*sets) - frozenset.intersection(*sets)
-    subjects = sorted({GUARDS[guard].subject for guard in differing})
-    by_subject = {s: {g for g in differing if GUARDS[g].subject == s} for s in subjects}
+    subjects = sorted({rule_word(guard) for guard in differing})
+    by_subject = {s: {g for g in differing if rule_word(g) == s} for s in subjects}
     whole = all(not guards & on or guards <= on for guards in by_subject.values() for on in sets)
     releases = {_release(run) for run in runs}
     # Between releases several KIPs came: then the releases say more than a list of KIPs.

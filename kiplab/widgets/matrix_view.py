@@ -35,7 +35,7 @@ ROW_HEAD, CELL = "150px", "minmax(84px, 1fr)"
 class MatrixView:
     """`box` holds the map and, below it, the cell that was opened last."""
 
-    def __init__(self, matrix: Matrix, *, theme: str = "light", width: int = 900) -> None:
+    def __init__(self, matrix: Matrix, *, theme: str = "light", width: int = 840) -> None:
         self.matrix, self._theme, self._width = matrix, theme, width
         self.below = words(note("Press a cell: its shortest counterexample is shown here."))
         self.buttons: dict[tuple[str, ...], Any] = {}

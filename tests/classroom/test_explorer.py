@@ -8,6 +8,7 @@ import kiplab
 from kiplab.classroom import missing, proof, schedule
 from kiplab.classroom.missing import MISSING, SUSPECTS, check_missing_guard, mystery
 from kiplab.classroom.proof import check_holes, check_proof
+from kiplab.classroom.saying import broken, say
 from kiplab.classroom.schedule import check_shorter
 from kiplab.engine.cluster import Cluster
 from kiplab.explore.levels import ExploreError
@@ -279,3 +280,19 @@ def test_what_is_no_run_of_this_race_says_why(answer: object, said: str) -> None
     found = check_shorter(answer)
     assert (found.points, found.attempted) == (0, False)
     assert said in found.message
+
+
+# --- long sentences -------------------------------------------------------------------------------
+
+
+def test_a_line_breaks_between_words_and_keeps_its_indent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    story = f"  1  fetch 2\n     · {'level-headed words ' * 8}"
+    lines = broken(story).splitlines()
+    assert lines[0] == "  1  fetch 2"
+    assert all(len(line) <= 96 for line in lines)
+    assert all(line.startswith(" " * 7) and line[7] != " " for line in lines[2:])
+    assert " ".join(" ".join(lines).split()) == " ".join(story.split())
+    say("one", "two")
+    assert capsys.readouterr().out == "one\n\ntwo\n"

@@ -58,7 +58,7 @@ from .layout import (
     WRITES,
 )
 from .logs import appended, copied, end_of, end_of_epoch, last_epoch, truncated
-from .observing import leader_elected, mark_moved, observe
+from .observing import has_committed, leader_elected, mark_moved, observe
 from .replicating import (
     REMOTE_MASK,
     follow,
@@ -193,7 +193,8 @@ def _learn(words: Words, given: Words, broker: int, out: Words) -> None:
         observe(words, given, 0, -1, out)
         return
     came = lead(words, given, broker, out)
-    if came & 1 != 0:
+    begins_short = came & 2 != 0 and not has_committed(words, broker)
+    if came & 1 != 0 and not begins_short:
         mark_moved(words, broker)
     observe(words, given, 0, broker if came & 2 != 0 else -1, out)
 
