@@ -84,10 +84,11 @@ class MatrixView:
         token = escape(encode(cell.play))
         return (
             f'<div style="line-height:1.45"><div style="overflow:auto">{still(drawing)}</div>'
-            f"<ul>{story}</ul>"
+            f"<details><summary>Step by step, in sentences and as a table</summary><ul>{story}</ul>"
             f'<div style="overflow:auto" tabindex="0" role="region" aria-label="table">'
-            f"{table_html(rows)}</div><p>Take it in hand: <code>kiplab.Lab(token)</code>, with this"
-            f' token:<br><code style="overflow-wrap:anywhere">{token}</code></p></div>'
+            f"{table_html(rows)}</div></details>"
+            "<p>Take it in hand: <code>kiplab.Lab(token)</code>, with this token:"
+            f'<br><code style="overflow-wrap:anywhere">{token}</code></p></div>'
         )
 
     def _ipython_display_(self) -> None:
