@@ -259,7 +259,8 @@ _TABLE = (
         " lead when no member can.",
         first="3.9",
     ),
-    # What KIP-497 says of a proposal under way, and Kafka forgets when metadata comes late.
+    # Our reading of what KIP-497 wants for a proposal under way, and no sentence of it; Kafka
+    # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late.
     _as_specified(
         "497.pending-outlives-metadata",
         "A proposed ISR counts until it is decided: metadata of the partition epoch that it was"

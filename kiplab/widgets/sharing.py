@@ -95,8 +95,10 @@ class Sharing:
 
     def _uploaded(self) -> None:
         for file in self.upload.value:
-            name, data = str(file["name"]), bytes(file["content"])
-            self.answer.to(lambda: self._taken(saved.loaded(data, name), f"Loaded {name}."))  # noqa: B023
+            self._load_file(str(file["name"]), bytes(file["content"]))
+
+    def _load_file(self, name: str, data: bytes) -> None:
+        self.answer.to(lambda: self._taken(saved.loaded(data, name), f"Loaded {name}."))
 
     def _bring_back(self) -> None:
         before = self._before
