@@ -22,6 +22,17 @@ PROVED, REFUTED, BAD_INPUT, UNFINISHED = 0, 1, 2, 4
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab explore` takes beside a play and features."""
+    add_question(parser)
+    parser.add_argument("--seconds", type=float, metavar="S", help="stop after that long")
+    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that size; 2000 MB")
+    parser.epilog = (
+        "Exit codes: 0 proved for these bounds; 1 refuted, with a shortest play; 4 not finished"
+        " within the limits; 2 bad input."
+    )
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """What is asked, and within which bounds."""
     parser.add_argument("--level", default="partition", help="partition (by default) or cluster")
     parser.add_argument(
         "--bound",
@@ -31,12 +42,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="how often something may happen: writes=1, crashes=1, fences=0 ...",
     )
     parser.add_argument("--property", metavar="ID", help="what to ask for; by default, data loss")
-    parser.add_argument("--seconds", type=float, metavar="S", help="stop after that long")
-    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that size; 2000 MB")
-    parser.epilog = (
-        "Exit codes: 0 proved for these bounds; 1 refuted, with a shortest play; 4 not finished"
-        " within the limits; 2 bad input."
-    )
 
 
 def run(options: argparse.Namespace, chosen: Chosen) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .cli_explore import bound_of
+from .cli_explore import add_question, bound_of
 
 if TYPE_CHECKING:
     from .explore.minimise import Minimised
@@ -27,15 +27,7 @@ SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
 def add_matrix_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab matrix` takes beside a play and features."""
     parser.add_argument("--guards", metavar="A,B,...", help="up to 6; by default 841,903 and more")
-    parser.add_argument("--level", default="partition", help="partition (by default) or cluster")
-    parser.add_argument(
-        "--bound",
-        action="append",
-        default=[],
-        metavar="NAME=N",
-        help="how often something may happen: writes=1, crashes=1, fences=0 ...",
-    )
-    parser.add_argument("--property", metavar="ID", help="what to ask for; by default, data loss")
+    add_question(parser)
     parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after that")
     parser.add_argument("--memory", type=int, metavar="MB", help="stop each at that size; 2000 MB")
     parser.add_argument(

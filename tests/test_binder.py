@@ -71,7 +71,7 @@ def test_repo2docker_reads_every_file_of_it(recipe: str) -> None:
 
 
 def test_the_project_is_there_before_it_is_installed(recipe: str) -> None:
-    assert recipe.index("COPY --chown=0:0 src/ ") < recipe.index("-r \"binder/requirements.txt\"")
+    assert recipe.index("COPY --chown=0:0 src/ ") < recipe.index('-r "binder/requirements.txt"')
 
 
 def test_its_last_step_works_here_too(tmp_path: Path) -> None:

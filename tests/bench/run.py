@@ -1,7 +1,7 @@
 """`make bench`: prints what is fast and how fast. Numbers from one run, on a machine that is noisy.
 
-    python tests/bench/run.py            everything but Spark
-    python tests/bench/run.py --spark    also the schedules on Spark
+python tests/bench/run.py            everything but Spark
+python tests/bench/run.py --spark    also the schedules on Spark
 """
 
 from __future__ import annotations

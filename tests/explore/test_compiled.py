@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kiplab.explore import engines
-from kiplab.explore.compiled.packing import packing_of
 from kiplab.explore.compiled.scales import NotCompiledError
 from kiplab.explore.compiled.search import PROPERTIES, Compiled
 from kiplab.explore.compiled.search import search as compiled_search
@@ -65,15 +64,14 @@ def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
     """What the engine does after every state that can be reached, action by action."""
     compiled = Compiled(PARTITION, cluster, within)
     plain = Plain(PARTITION, cluster, within)
-    packing = compiled.packing
-    assert compiled.first() == packing.pack(*plain.first())
+    assert compiled.first() == compiled.pack(*plain.first())
     todo = [compiled.first()]
     known = set(todo)
     for words in todo:
-        state = packing.unpack(words)
-        assert packing.pack(*state) == words
+        state = compiled.unpack(words)
+        assert compiled.pack(*state) == words
         expected = [
-            (action, packing.pack(*after), tuple(id for id in broken if id in PROPERTIES))
+            (action, compiled.pack(*after), tuple(id for id in broken if id in PROPERTIES))
             for action, after, broken in plain.successors(state)
         ]
         found = list(compiled.successors(words))
@@ -142,9 +140,10 @@ def test_one_property_of_two(start: Any) -> None:
 
 def test_offsets_and_epochs_come_back(start: Any) -> None:
     cluster = PARTITION.admit(start(play="kafka-14139"))
-    packing = packing_of(cluster, bounds(2, 1, 0))
-    assert packing.scales.offsets.up(packing.scales.offsets.down(100)) == 100
-    assert packing.unpack(packing.pack(cluster, (2, 1, 0))) == (cluster, (2, 1, 0))
+    compiled = Compiled(PARTITION, cluster, bounds(2, 1, 0))
+    offsets = compiled.frame.scales.offsets
+    assert offsets.up(offsets.down(100)) == 100
+    assert compiled.unpack(compiled.pack(cluster, (2, 1, 0))) == (cluster, (2, 1, 0))
 
 
 def test_arrays_grow(start: Any) -> None:

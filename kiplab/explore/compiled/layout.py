@@ -2,7 +2,7 @@
 
 Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are three bits, bit b for
 broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
-(packing.py), lives from 1. In tables about the two other brokers, the place of `other` at `broker`
+(frame.py), lives from 1. In tables about the two other brokers, the place of `other` at `broker`
 is `(other - broker + 2) % 3`.
 
 word LOG + b, of broker b

@@ -29,8 +29,10 @@ from .expanding import (
     UNTIL,
     roots,
 )
-from .packing import Packing, packing_of, parameters_of
+from .frame import Frame, parameters_of
+from .packing import Packing
 from .scales import NotCompiledError
+from .unpacking import Unpacking
 
 PROPERTIES = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 """What the compiled observer checks; bit i of `asked` is property i."""
@@ -38,6 +40,7 @@ FIRST_ROWS = 1 << 12
 LOOK_EVERY = 1 << 13
 """States between two looks at the limits."""
 ROW_BYTES = 8 * at.WORDS + 4 + 2
+NO_FIELD = "the play begins with something that its words have no field for"
 NARROW_SENTENCE = (
     "the words of the compiled search have no room for what comes next; the engine's own search has"
 )
@@ -60,17 +63,20 @@ class Compiled:
         if level.name != "partition":
             raise NotCompiledError("it knows the level partition alone")
         self.level, self.seen = level, Seen()
-        self.packing: Packing = packing_of(level.admit(cluster), bounds)
-        self.given = np.array(parameters_of(self.packing.start), np.int64)
-        self.left = tuple(bounds.values())
+        self.frame = Frame(level.admit(cluster), bounds)
+        self.pack, self.unpack = Packing(self.frame).pack, Unpacking(self.frame).unpack
+        self.given = np.array(parameters_of(self.frame.start), np.int64)
+        self.begin = self.frame.start, tuple(bounds.values())
+        if self.unpack(self.pack(*self.begin)) != self.begin:
+            raise NotCompiledError(NO_FIELD)
 
     def first(self) -> tuple[int, ...]:
         """The start, with every bound untouched."""
-        return self.packing.pack(self.packing.start, self.left)
+        return self.pack(*self.begin)
 
     def cluster(self, state: tuple[int, ...]) -> Cluster:
         """The normal form that words stand for."""
-        return self.packing.unpack(state)[0]
+        return self.unpack(state)[0]
 
     def successors(
         self, state: tuple[int, ...]
@@ -94,7 +100,7 @@ class Compiled:
 
     def action(self, code: int) -> Action:
         """The action that a code stands for."""
-        kind, id = self.level.kinds[code & at.THREE].name, self.packing.ids[code >> 3 & at.TWO]
+        kind, id = self.level.kinds[code & at.THREE].name, self.frame.ids[code >> 3 & at.TWO]
         return Action(kind, id, life=code >> 5)
 
 
