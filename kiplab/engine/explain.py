@@ -247,6 +247,10 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.Truncated: lambda e: (
         f"broker {e.node} truncates {span(e.first, e.last)} of {e.partition}"
     ),
+    facts.EpochDropped: lambda e: (
+        f"broker {e.node} drops leader epoch {e.epoch} from its log of {e.partition}:"
+        " it wrote nothing under it"
+    ),
     facts.Destroyed: lambda e: f"broker {e.node} loses {span(e.first, e.last)} of {e.partition}",
     facts.HighWatermarkMoved: lambda e: (
         f"high watermark of {e.partition} {e.before} -> {e.after} on broker {e.node}"

@@ -12,7 +12,8 @@ from ..engine.cluster import Cluster
 from .levels import ExploreError, Level
 from .limits import Limits
 from .plain import Plain
-from .predict import rule_of_thumb
+from .predict import COMPILED as COMPILED_PACE
+from .predict import OWN, Pace, rule_of_thumb
 from .quick import Quick
 from .search import Model, Outcome, search
 
@@ -32,13 +33,14 @@ Run = Callable[[Any, tuple[str, ...], Any], Outcome]
 
 class Engine(msgspec.Struct, frozen=True):
     """A model and the search `run` over it. `note` says why it is not the compiled one, where that
-    was wanted; empty otherwise.
+    was wanted; empty otherwise. `pace` is what a prediction goes by.
     """
 
     name: str
     model: Model
     run: Run
     note: str = ""
+    pace: Pace = OWN
 
 
 def check_engine(name: str) -> str:
@@ -86,7 +88,7 @@ def _compiled(
         model = Compiled(level, start, bounds)
     except NotCompiledError as reason:
         return f"the compiled search is for other questions: {reason}"
-    return Engine(COMPILED, model, _search_compiled)
+    return Engine(COMPILED, model, _search_compiled, pace=COMPILED_PACE)
 
 
 def _search_compiled(model: Compiled, asked: tuple[str, ...], limits: Limits) -> Outcome:

@@ -27,7 +27,7 @@ from .engines import AUTO, Run, check_engine, engine_for, steps, too_narrow
 from .explored import Explored, sentence_of, vacuity_of
 from .levels import ExploreError, Level
 from .limits import MEMORY_MB, Limits, Told
-from .predict import CERTAIN, predict, rule_of_thumb
+from .predict import CERTAIN, Pace, predict, rule_of_thumb
 from .search import REFUTED, Model, Outcome, Stop, search
 from .written import play_of
 
@@ -112,24 +112,19 @@ def explore_play(
     used = features_of(play) if features is None else features
     start = cluster_of(setup_of(play, used))
     with _no_pauses():
-        model = partial(_model, found, start)
-        predicted = _predicted(found, model, within, (memory_mb, seconds, states))
-        if say is not None and predicted:
-            say(predicted)
+        searcher = engine_for(engine, found, start, within, asked)
+        most = (memory_mb, seconds, states)
+        predicted = _predicted(found, partial(_model, found, start), within, most, searcher.pace)
+        for sentence in filter(None, (predicted, searcher.note)):
+            (say or _keep_quiet)(sentence)
         limits = Limits(
             seconds=seconds, states=states, memory_mb=memory_mb, progress=progress, cancel=cancel
         )
-        used_engine = engine_for(engine, found, start, within, asked)
-        if say is not None and used_engine.note:
-            say(used_engine.note)
-        outcome = outcome_of(used_engine.model, asked, limits, used_engine.run)
+        outcome = outcome_of(searcher.model, asked, limits, searcher.run)
         if engine == AUTO and too_narrow(outcome):
-            used_engine = steps(found, start, within, outcome.stopped)
-            outcome = outcome_of(used_engine.model, asked, limits, used_engine.run)
+            searcher = steps(found, start, within, outcome.stopped)
+            outcome = outcome_of(searcher.model, asked, limits, searcher.run)
         took = limits.seconds
-    shown = None
-    if outcome.path and outcome.property is not None:
-        shown = play_of(play, used, found, outcome.path, outcome.property)
     return Explored(
         verdict=outcome.verdict,
         violated=outcome.property,
@@ -138,19 +133,30 @@ def explore_play(
         level=found.name,
         features=used.label(),
         steps=len(outcome.path) if outcome.verdict == REFUTED else None,
-        play=shown,
+        play=_shown(play, used, found, outcome),
         path=outcome.path,
         states=outcome.states,
         transitions=outcome.transitions,
         depth=outcome.depth,
         frontier=outcome.frontier,
         seconds=took,
-        vacuity=vacuity_of(outcome, used_engine.model.seen, found, used),
+        vacuity=vacuity_of(outcome, searcher.model.seen, found, used),
         stopped=outcome.stopped,
         predicted=predicted,
         sentence=sentence_of(outcome, found, within, asked, used.label()),
-        engine=used_engine.name,
+        engine=searcher.name,
     )
+
+
+def _keep_quiet(sentence: str) -> None:
+    """Nobody asked to be told."""
+
+
+def _shown(play: Play, used: Features, level: Level, outcome: Outcome) -> Play | None:
+    """The shortest way as a play, if one was found."""
+    if not outcome.path or outcome.property is None:
+        return None
+    return play_of(play, used, level, outcome.path, outcome.property)
 
 
 def _model(level: Level, start: Cluster, bounds: dict[str, int]) -> Model:
@@ -180,10 +186,11 @@ def _predicted(
     model: Callable[[dict[str, int]], Model],
     bounds: dict[str, int],
     limits: tuple[int, float | None, int | None],
+    pace: Pace,
 ) -> str:
     if rule_of_thumb(level, bounds) < CERTAIN:
         return ""
-    found = predict(level, model, bounds)
+    found = predict(level, model, bounds, pace)
     beyond = "; that is beyond the limits: unless something breaks, it will not finish"
     return found.sentence + (beyond if found.beyond(*limits) else "")
 

@@ -20,21 +20,41 @@ CERTAIN = 100_000
 """Rules of thumb below this need no measurement: that many states are a matter of seconds."""
 SMALLEST = 10
 """States where nothing is written and nothing goes wrong."""
-STATE_BYTES, TRANSITIONS_PER_STATE = 460, 3.4
-"""As measured at the level "partition", a proof of 195,000 states."""
-TRANSITIONS_PER_S = 30_000
-"""Of the engine's own search; slower machines and other levels take longer."""
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """What a state costs whoever searches, measured at the level "partition" in proofs of 0.2 to 3
+    million states; slower machines and other levels take longer. `said` ends the sentence."""
+
+    states_per_s: int
+    state_bytes: int
+    said: str
+
+
+OWN = Pace(9_000, 460, "for the engine's own search")
+COMPILED = Pace(
+    400_000, 130, "for the compiled search, and up to a minute to compile, once on a machine"
+)
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """About how many states there are, and what they take. `measured` is the bounds that were run;
-    `exact` that they are the very bounds asked for."""
+    """About how many states there are, and whose pace they are looked at with. `measured` is the
+    bounds that were run; `exact` that they are the very bounds asked for."""
 
     states: int
-    megabytes: int
-    seconds: int
     measured: dict[str, int]
     exact: bool
+    pace: Pace = OWN
+
+    @property
+    def megabytes(self) -> int:
+        """What the states take."""
+        return round(self.states * self.pace.state_bytes / 1_000_000)
+
+    @property
+    def seconds(self) -> int:
+        """How long they take."""
+        return round(self.states / self.pace.states_per_s)
 
     @property
     def sentence(self) -> str:
@@ -45,7 +65,7 @@ class Prediction(msgspec.Struct, frozen=True):
         taken = _time(self.seconds)
         return (
             f"{said} states are to be expected, give or take a factor of three:"
-            f" {taken} and {_size(self.megabytes)} for the engine alone"
+            f" {taken} and {_size(self.megabytes)} {self.pace.said}"
         )
 
     def beyond(self, memory_mb: int, seconds: float | None, states: int | None) -> bool:
@@ -58,9 +78,13 @@ class Prediction(msgspec.Struct, frozen=True):
 
 
 def predict(
-    level: Level, model: Callable[[dict[str, int]], Model], bounds: Mapping[str, int]
+    level: Level,
+    model: Callable[[dict[str, int]], Model],
+    bounds: Mapping[str, int],
+    pace: Pace = OWN,
 ) -> Prediction:
-    """Search within smaller bounds while that is cheap, then multiply. `model` makes one."""
+    """Search within smaller bounds while that is cheap, then multiply. `model` makes one; `pace`
+    is that of whoever will search."""
     small = dict.fromkeys(bounds, 0)
     known = _counted(model(small))
     for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
@@ -68,14 +92,14 @@ def predict(
             further = {**small, bound.name: small[bound.name] + 1}
             found = _counted(model(further))
             if found is None:
-                return _carried_on(level, small, known, bounds)
+                return _carried_on(level, small, known, bounds, pace)
             small, known = further, found
-    return _carried_on(level, small, known or CHEAP_STATES, bounds)
+    return _carried_on(level, small, known or CHEAP_STATES, bounds, pace)
 
 
 def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
     """States by the rule alone, without any measurement."""
-    return _carried_on(level, dict.fromkeys(bounds, 0), SMALLEST, bounds).states
+    return _carried_on(level, dict.fromkeys(bounds, 0), SMALLEST, bounds, OWN).states
 
 
 def _counted(model: Model) -> int | None:
@@ -88,19 +112,13 @@ def _cheap(progress: Progress) -> str:
 
 
 def _carried_on(
-    level: Level, small: Mapping[str, int], known: int, bounds: Mapping[str, int]
+    level: Level, small: Mapping[str, int], known: int, bounds: Mapping[str, int], pace: Pace
 ) -> Prediction:
     states = float(known)
     for bound in level.bounds:
         for done in range(small[bound.name], bounds[bound.name]):
             states *= bound.further if done else bound.first
-    return Prediction(
-        states=round(states),
-        megabytes=round(states * STATE_BYTES / 1_000_000),
-        seconds=round(states * TRANSITIONS_PER_STATE / TRANSITIONS_PER_S),
-        measured=dict(small),
-        exact=dict(small) == dict(bounds),
-    )
+    return Prediction(round(states), dict(small), dict(small) == dict(bounds), pace)
 
 
 def _rounded(number: int) -> int:

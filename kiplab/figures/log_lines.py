@@ -288,6 +288,14 @@ def _truncated(event: facts.Truncated, moment: Moment) -> Iterator[LogLine]:
     yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
 
 
+def _epoch_dropped(event: facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
+    text = (
+        f"Truncating to {event.end} has no effect as the largest offset in the log is"
+        f" {event.end - 1}"
+    )
+    yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
+
+
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     Refused: _refused,
     Delivered: _delivered,
@@ -298,6 +306,7 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.LifecycleChanged: _lifecycle,
     facts.Registered: _registered,
     facts.Truncated: _truncated,
+    facts.EpochDropped: _epoch_dropped,
 }
 
 __all__ = ["LogLine", "Moment", "all_lines", "log_lines"]

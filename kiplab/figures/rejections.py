@@ -48,7 +48,7 @@ def _why(
 ) -> Line | None:
     (compared, *_), guard = refused.compared, refused.guard
     isr = _isr(item, request, release)
-    if guard == "497.newer-epoch":
+    if guard == "kafka-14154.newer-epoch":
         greater = f"{compared.held}, which is greater than the local value {compared.requested}."
         return "DEBUG", f"because the current {compared.name} is {greater}"
     if guard == "497.leader-epoch":

@@ -152,6 +152,15 @@ class Truncated(msgspec.Struct, frozen=True, tag="truncated", kw_only=True):
     last: Offset
 
 
+class EpochDropped(msgspec.Struct, frozen=True, tag="epoch-dropped", kw_only=True):
+    """A follower forgets that it led in `epoch`, under which it wrote no record."""
+
+    node: BrokerId
+    partition: str
+    epoch: LeaderEpoch
+    end: Offset
+
+
 class Destroyed(msgspec.Struct, frozen=True, tag="destroyed", kw_only=True):
     """A crash took records that were not safe."""
 
@@ -274,6 +283,7 @@ Fact = (
     | Fetched
     | Appended
     | Truncated
+    | EpochDropped
     | Destroyed
     | HighWatermarkMoved
     | Registered

@@ -108,7 +108,7 @@ _TABLE = (
         _E.STALE_BROKER_EPOCH,
     ),
     _refusal(
-        "497.newer-epoch",
+        "kafka-14154.newer-epoch",
         "A leader or partition epoch newer than the controller's own means that this controller"
         " is behind, not the leader.",
         _E.NOT_CONTROLLER,
@@ -202,7 +202,7 @@ _TABLE = (
         "A follower joins the ISR only when it has reached the start of the current leader epoch.",
     ),
     _rule(
-        "841.committed-without-ineligible",
+        "kafka-15021.committed-without-ineligible",
         "The high watermark does not wait for a follower that may not join the ISR.",
         first="3.6",
     ),

@@ -85,6 +85,34 @@ expect    replica 1 orders-0 high-watermark=2
 expect    verdict=loss
 expect    lost orders-0 0..0
 """
+AN_EPOCH_WITHOUT_A_RECORD = """\
+title     A leader that never wrote copies older records
+question  Broker 2 led without a record, and copies what an earlier leader wrote. Under which epoch?
+kafka     3.5
+broker    1 epoch=101
+broker    2 epoch=102
+broker    3 epoch=103
+topic     orders replicas=1,2,3 isr=1,2 leader=1 leader-epoch=1 partition-epoch=1 log=empty
+
+produce   orders-0 count=1 to=1
+fetch     3                          # 1 asks for 3, which has the record; 2 does not have it
+expect    orders-0 isr=1,2,3
+crash     1 disk=replaced
+expire    1
+expect    orders-0 leader=2          # from leader epoch 2 on, at offset 0
+expire    2
+heartbeat 2
+expect    orders-0 leader=3 isr=3
+produce   orders-0 count=1 to=3
+fetch     2                          # its last epoch is 2, which 3 has never seen: the logs part
+expect    replica 2 orders-0 end=0
+fetch     2
+fetch     2                          # and now it says that it has both
+expect    replica 2 orders-0 end=2
+expect    orders-0 isr=3,2
+expect    property logs-match holds
+expect    property electable-holds-committed holds
+"""
 
 
 def test_late_metadata_undoes_a_pending_proposal() -> None:
@@ -106,4 +134,11 @@ def test_a_longer_log_does_not_hide_a_loss() -> None:
     """A leader alone in its ISR commits its whole log in the step in which it takes over, and the
     observer had taken that for what was committed all along."""
     play = parse(OTHER_RECORDS_OF_A_LONGER_LOG, "longer-log")
+    assert expectations(run_play(play))["failed"] == 0
+
+
+def test_an_epoch_without_a_record_gives_way() -> None:
+    """A follower's fetch had named the epoch of its last record, not the latest of its cache, and
+    the copied record had then passed for one of the epoch that was noted there."""
+    play = parse(AN_EPOCH_WITHOUT_A_RECORD, "an-epoch-without-a-record")
     assert expectations(run_play(play))["failed"] == 0

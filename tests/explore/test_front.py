@@ -180,6 +180,19 @@ def test_a_prediction_is_of_the_right_size() -> None:
     assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}).exact
 
 
+def test_a_prediction_goes_by_the_pace_of_whoever_searches() -> None:
+    said = {
+        engine: explore(
+            "isr-two-of-three", writes=2, crashes=2, engine=engine, cancel=lambda: True
+        )
+        for engine in ("step", "auto")
+    }
+    assert said["step"].engine == "step"
+    assert said["step"].predicted.endswith("for the engine's own search")
+    assert said["auto"].engine == "compiled"
+    assert said["auto"].predicted.endswith("once on a machine")
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 

@@ -75,18 +75,14 @@ def appended(log: int, epoch: int, out: Words) -> int:
 @inner
 def truncated(log: int, offset: int) -> int:
     """truncate."""
-    size, end = size_of(log), end_of(log)
-    if offset >= end and (size == 0 or start_of(log, size - 1) < max(offset, 1)):
-        return log
-    cut = min(offset, end)
+    cut = min(offset, end_of(log))
     return kept_below(log, cut, cut)
 
 
 @inner
 def up_to(log: int, end: int) -> int:
     """up_to."""
-    cut = truncated(log, end)
-    return kept_below(cut, end, end_of(cut))
+    return truncated(log, end)
 
 
 @inner
@@ -100,10 +96,10 @@ def epoch_at(log: int, offset: int) -> int:
 
 
 @inner
-def last_epoch(log: int) -> int:
-    """last_epoch."""
-    end = end_of(log)
-    return epoch_at(log, end - 1) if end > 0 else 0
+def latest_epoch(log: int) -> int:
+    """latest_epoch."""
+    size = size_of(log)
+    return epoch_of(log, size - 1) if size > 0 else 0
 
 
 @inner
@@ -136,10 +132,11 @@ def copied(log: int, theirs: int, out: Words) -> int:
 
 @inner
 def _extended(log: int, epoch: int, start: int, out: Words) -> int:
-    size = size_of(log)
-    if size > 0 and epoch_of(log, size - 1) >= epoch:
-        return log
-    return with_entry(kept_below(log, start, end_of(log)), epoch, start, out)
+    kept = kept_below(log, start, end_of(log))
+    size = size_of(kept)
+    if size > 0 and epoch_of(kept, size - 1) == epoch:
+        return kept
+    return with_entry(kept, epoch, start, out)
 
 
 @inner

@@ -57,7 +57,7 @@ from .layout import (
     WRITE,
     WRITES,
 )
-from .logs import appended, copied, end_of, end_of_epoch, last_epoch, truncated
+from .logs import appended, copied, end_of, end_of_epoch, latest_epoch, truncated
 from .observing import has_committed, leader_elected, mark_moved, observe
 from .replicating import (
     REMOTE_MASK,
@@ -102,7 +102,7 @@ def _fetch(words: Words, given: Words, broker: int, out: Words) -> None:
     if get(words, ROLE + leader, LEADS, BIT) == 0:
         return
     mine, theirs = words[LOG + broker] & LOG_BITS, words[LOG + leader] & LOG_BITS
-    offset, epoch = end_of(mine), last_epoch(mine)
+    offset, epoch = end_of(mine), latest_epoch(mine)
     ends = end_of_epoch(theirs, epoch) if epoch != 0 else -1
     if ends < 0 and (epoch != 0 or offset > end_of(theirs)):
         # OFFSET_OUT_OF_RANGE: the follower goes back to the leader's end.
@@ -125,7 +125,9 @@ def _cut(
         return
     mine = words[LOG + broker] & LOG_BITS
     own = end_of_epoch(mine, epoch) if epoch != 0 else -1
-    shorter = truncated(mine, end if own < 0 else min(end, own & FOUR))
+    if own >= 0:
+        end = min(end, own & FOUR) if own >> 4 == epoch else own & FOUR
+    shorter = truncated(mine, end)
     if shorter == mine:
         return
     put(words, LOG + broker, 0, LOG_BITS, shorter)

@@ -246,7 +246,7 @@ def _no_way_back(case: _Case) -> Compared | None:
 
 _E = KafkaError
 _CHECKS: tuple[tuple[str, Check, KafkaError], ...] = (
-    ("497.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
+    ("kafka-14154.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
     ("497.leader-epoch", _leader_epoch, _E.FENCED_LEADER_EPOCH),
     ("497.sender-is-leader", _sender_is_leader, _E.INVALID_REQUEST),
     ("497.partition-epoch", _partition_epoch, _E.INVALID_UPDATE_VERSION),

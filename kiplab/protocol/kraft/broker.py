@@ -47,6 +47,8 @@ FLUSH_MS = 30_000
 def start(broker: Broker, now_ms: int | None) -> place.Effect:
     """A new process: a new incarnation, nothing in memory, and a wish to be registered."""
     born = Volatile(timers=_first_timers(now_ms))
+    loaded = tuple(_with_log(r, log.truncate(r.log, r.log.end)) for r in broker.durable.replicas)
+    broker = _with_durable(broker, loaded)
     broker = replace(broker, incarnation=broker.incarnation + 1, process=born)
     fact = LifecycleChanged(node=broker.id, state=Lifecycle.STARTING)
     sends = register(broker)[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Appended, BecameFollower, Compared, Fact, Refused, Truncated
+from ..facts import Appended, BecameFollower, Compared, EpochDropped, Fact, Refused, Truncated
 from ..features import Features
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, LeaderEpoch, Offset
 from ..kraft.state import PartitionRegistration, registration
@@ -71,7 +71,7 @@ def _request(broker: Broker, replica: Replica, features: Features) -> FetchReque
         replica_epoch=place.process_of(broker).epoch,
         leader_epoch=replica.leader_epoch,
         offset=mine.end,
-        last_fetched_epoch=log.last_epoch(mine),
+        last_fetched_epoch=log.latest_epoch(mine),
     )
 
 
@@ -146,7 +146,7 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
             return None
         compared = Compared("offset", str(request.offset), f"at most {mine.end}")
     elif log.end_of_epoch(mine, epoch) is None:
-        compared = Compared("last epoch", str(epoch), str(log.last_epoch(mine)))
+        compared = Compared("last epoch", str(epoch), str(log.latest_epoch(mine)))
     else:
         return None
     return refusal(here, request.partition, KIND, error, compared=compared)
@@ -221,18 +221,33 @@ def fetched(
 def _truncated(
     broker: Broker, replica: Replica, mine: log.Log, diverging: log.EpochStart
 ) -> place.Effect:
-    known_epoch = diverging.epoch != NO_LEADER_EPOCH
-    own = log.end_of_epoch(mine, diverging.epoch) if known_epoch else None
-    cut = Offset(diverging.offset if own is None else min(diverging.offset, own.offset))
-    shorter = log.truncate(mine, cut)
+    shorter = log.truncate(mine, _cut(mine, diverging))
     if shorter is mine:
         return broker, (), ()
     known = Offset(min(replica.high_watermark, shorter.end))
     broker = place.with_log(broker, replica.partition, shorter)
     broker = place.with_replica(broker, replace(replica, high_watermark=known))
     if shorter.end == mine.end:
-        return broker, (), ()
+        dropped = EpochDropped(
+            node=broker.id,
+            partition=replica.partition,
+            epoch=log.latest_epoch(mine),
+            end=mine.end,
+        )
+        return broker, (), (dropped,)
     fact = Truncated(
         node=broker.id, partition=replica.partition, first=shorter.end, last=Offset(mine.end - 1)
     )
     return broker, (), (fact,)
+
+
+def _cut(mine: log.Log, diverging: log.EpochStart) -> Offset:
+    """AbstractFetcherThread.getOffsetTruncationState (KIP-101, KIP-279): where both end the epoch.
+
+    A follower that does not know the epoch cuts where the epoch before it ends, and asks again.
+    """
+    known = diverging.epoch != NO_LEADER_EPOCH
+    own = log.end_of_epoch(mine, diverging.epoch) if known else None
+    if own is None:
+        return diverging.offset
+    return own.offset if own.epoch != diverging.epoch else min(diverging.offset, own.offset)

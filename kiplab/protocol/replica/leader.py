@@ -358,7 +358,7 @@ def _waited_for(here: Here, leading: Leading, remote: RemoteReplica, end: Offset
     """Whether the high watermark waits for a follower outside the ISR that is about to join."""
     if not _is_caught_up(here, leading, remote.broker, end):
         return False
-    if "841.committed-without-ineligible" not in here.active:
+    if "kafka-15021.committed-without-ineligible" not in here.active:
         return True
     return ineligible(here, remote) is None
 

@@ -56,22 +56,34 @@ def flush(log: Log) -> Log:
 
 
 def truncate(log: Log, offset: Offset) -> Log:
-    """Only what lies below `offset` stays; the same log if nothing lies above."""
-    if offset >= log.end and (not log.epochs or log.epochs[-1].offset < max(offset, 1)):
-        return log
+    """Only what lies below `offset` stays; the same log if nothing lies above.
+
+    An epoch noted at the end, without a record, goes whatever the offset is: UnifiedLog.truncateTo
+    and LogLoader call LeaderEpochFileCache.truncateFromEnd, which removes entries at the end too.
+    """
     end = Offset(min(offset, log.end))
     kept = tuple(e for e in log.epochs if e.offset < end)
+    if end == log.end and len(kept) == len(log.epochs):
+        return log
     return Log(kept, end, Offset(min(log.flushed, end)))
 
 
 def up_to(log: Log, end: Offset) -> Log:
     """The records below `end`, as somebody who has only these would know them; all flushed."""
     cut = truncate(log, end)
-    return Log(tuple(e for e in cut.epochs if e.offset < end), cut.end, cut.end)
+    return Log(cut.epochs, cut.end, cut.end)
+
+
+def latest_epoch(log: Log) -> LeaderEpoch:
+    """The last epoch noted, or NO_LEADER_EPOCH: LastFetchedEpoch of a follower's Fetch.
+
+    UnifiedLog.latestEpoch; it may be one that this broker led in without writing a record.
+    """
+    return log.epochs[-1].epoch if log.epochs else NO_LEADER_EPOCH
 
 
 def last_epoch(log: Log) -> LeaderEpoch:
-    """Epoch of the last record, or NO_LEADER_EPOCH in an empty log (LastFetchedEpoch of Fetch)."""
+    """Epoch of the last record, or NO_LEADER_EPOCH in an empty log."""
     return epoch_at(log, Offset(log.end - 1)) if log.end else NO_LEADER_EPOCH
 
 
@@ -114,8 +126,9 @@ def extend(log: Log, records: Log) -> Log:
         return log
     noted = log.epochs
     for entry in records.epochs:
-        if not noted or noted[-1].epoch < entry.epoch:
-            noted = (*(e for e in noted if e.offset < entry.offset), entry)
+        # LeaderEpochFileCache.assign: an epoch noted at the end had no record, and gives way.
+        kept = tuple(e for e in noted if e.offset < entry.offset)
+        noted = kept if kept and kept[-1].epoch == entry.epoch else (*kept, entry)
     return Log(noted, records.end, log.flushed)
 
 

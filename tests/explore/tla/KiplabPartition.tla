@@ -14,7 +14,7 @@
 (*            is registered under, and only from the leader of the present *)
 (*            leader epoch;                                                *)
 (*   KIP-320  a fetch and its leader have to agree on the leader epoch;    *)
-(*   KIP-595  a fetch names the epoch of the last record, and where the    *)
+(*   KIP-595  a fetch names the latest epoch of its log, and where the     *)
 (*            logs part the follower is told to truncate.                  *)
 (***************************************************************************)
 EXTENDS Naturals, Integers, Sequences, FiniteSets, TLC
@@ -84,7 +84,8 @@ EpochAt(l, offset) ==
     LET found == Below(l.entries, offset + 1) IN
     IF found = <<>> THEN -1 ELSE LastOf(found).epoch
 
-LastEpoch(l) == IF l.end = 0 THEN -1 ELSE EpochAt(l, l.end - 1)
+(* The last epoch noted: perhaps one that was led without a record.  A fetch names it. *)
+LatestEpoch(l) == IF l.entries = <<>> THEN -1 ELSE LastOf(l.entries).epoch
 
 (* Epochs that ended without a record leave no trace. *)
 WithEpochStart(l, epoch) ==
@@ -93,11 +94,9 @@ WithEpochStart(l, epoch) ==
 
 Written(l, epoch) == [WithEpochStart(l, epoch) EXCEPT !.end = @ + 1]
 
+(* An epoch noted at the end goes, whatever the offset is. *)
 Truncated(l, offset) ==
-    IF offset >= l.end
-       /\ (l.entries = <<>> \/ LastOf(l.entries).at < (IF offset > 1 THEN offset ELSE 1))
-    THEN l
-    ELSE LET end == Min({offset, l.end}) IN [entries |-> Below(l.entries, end), end |-> end]
+    LET end == Min({offset, l.end}) IN [entries |-> Below(l.entries, end), end |-> end]
 
 (* The records below an offset, without an epoch that has none. *)
 Prefix(l, end) == [entries |-> Below(l.entries, end), end |-> end]
@@ -106,10 +105,11 @@ Prefix(l, end) == [entries |-> Below(l.entries, end), end |-> end]
 RECURSIVE Joined(_, _)
 Joined(mine, theirs) ==
     IF theirs = <<>> THEN mine
-    ELSE LET first == Head(theirs) IN
-         Joined(IF mine = <<>> \/ LastOf(mine).epoch < first.epoch
-                THEN Append(Below(mine, first.at), first) ELSE mine,
-                Tail(theirs))
+    ELSE LET first == Head(theirs)
+             kept == Below(mine, first.at)
+         IN Joined(IF kept /= <<>> /\ LastOf(kept).epoch = first.epoch
+                   THEN kept ELSE Append(kept, first),
+                   Tail(theirs))
 
 Extended(mine, theirs) ==
     IF theirs.end <= mine.end THEN mine
@@ -128,6 +128,12 @@ EndOfEpoch(l, epoch) ==
              low == SelectSeq(l.entries, NotAbove)
          IN [epoch |-> IF low = <<>> THEN epoch ELSE LastOf(low).epoch,
              at |-> Head(SelectSeq(l.entries, Above)).at]
+
+(* KIP-279: where both logs end the epoch; a log without it is cut where the epoch before ends. *)
+CutAt(l, theirs) ==
+    IF ~KnowsEpoch(l, theirs.epoch) THEN theirs.at
+    ELSE LET mine == EndOfEpoch(l, theirs.epoch)
+         IN IF mine.epoch = theirs.epoch THEN Min({mine.at, theirs.at}) ELSE mine.at
 
 Holds(l, records) ==
     /\ l.end >= records.end
@@ -368,15 +374,13 @@ Parted(f, cut) ==
 Fetch(f) ==
     /\ role[f].kind = "follower" /\ role[f].leader /= Nobody
     /\ LET b == role[f].leader
-           epoch == LastEpoch(log[f])
+           epoch == LatestEpoch(log[f])
        IN /\ Leads(b) /\ role[b].epoch = role[f].epoch
           /\ IF epoch = -1 THEN Served(b, f)
              ELSE IF ~KnowsEpoch(log[b], epoch) THEN Parted(f, log[b].end)
              ELSE LET theirs == EndOfEpoch(log[b], epoch) IN
                   IF theirs.epoch >= epoch /\ theirs.at >= log[f].end THEN Served(b, f)
-                  ELSE Parted(f, IF KnowsEpoch(log[f], theirs.epoch)
-                                 THEN Min({theirs.at, EndOfEpoch(log[f], theirs.epoch).at})
-                                 ELSE theirs.at)
+                  ELSE Parted(f, CutAt(log[f], theirs))
     /\ UNCHANGED <<controller, life, isrLives, budgets>>
     /\ Damage(committed', {})
 
