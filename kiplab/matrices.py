@@ -71,11 +71,14 @@ class GuardMatrix:
 
         return matrix_figure(self.found, **options)
 
-    def view(self) -> Any:
-        """The map as buttons, for a notebook: each shows its counterexample below."""
+    def view(self, *, theme: str = "auto") -> Any:
+        """The map as buttons, for a notebook: each shows its counterexample below.
+
+        `theme` is "light", "dark" or "auto": that of the page. Raises ValueError for another one.
+        """
         from .widgets.matrix_view import MatrixView
 
-        return MatrixView(self.found)
+        return MatrixView(self.found, theme=theme)
 
     def table(self) -> pd.DataFrame:
         """A row per cell: off, verdict, steps, states, property, rules."""

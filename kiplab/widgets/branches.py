@@ -14,7 +14,7 @@ from ..plays import verdict as verdicts
 from ..protocol.features import Features
 from . import tree as trees
 from .answer import Answer
-from .bench import Bench, Stop
+from .bench import Bench
 from .controls import button, column, offer, row, watch, words
 from .pages import INK, MUTED, SOFT, glyph, muted
 from .painter import Painter
@@ -41,7 +41,7 @@ class Branches:
         self,
         tree: Callable[[], Tree],
         turn: Callable[[Tree, str], None],
-        look: dict[str, Any],
+        look: Callable[[], dict[str, Any]],
     ) -> None:
         self._tree, self._turn = tree, turn
         self.drawing = words()
@@ -121,34 +121,44 @@ class Branches:
 class Comparison:
     """Two branches on one axis, and what differs in words; gone as soon as one of them changes."""
 
-    def __init__(self, look: dict[str, Any]) -> None:
+    def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
         self._look = look
         self._painter: Painter | None = None
-        self._compared: tuple[tuple[int, tuple[Stop, ...]], ...] = ()
+        self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
         """`upper` above, `lower` below."""
+        painter = self._paint((upper, lower))
+        self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
+        found = differences_html(rows_of(upper.bench.whole), rows_of(lower.bench.whole))
+        self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
+        self._compared = (upper, lower)
+        self.box.children = (self.said, painter.widget, self.differences)
+
+    def repaint(self) -> None:
+        """What is compared, if anything is, as the look is now."""
+        if self._compared:
+            self._paint(self._compared)
+
+    def _paint(self, compared: tuple[Branch, ...]) -> Painter:
         from ..figures.twin import twin
 
-        rows = rows_of(upper.bench.whole), rows_of(lower.bench.whole)
-        width = self._look["width"] - FOLD_MARGINS
-        figure = twin(*rows, width=width, theme=self._look["theme"]).to_dict()
+        upper, lower = (rows_of(branch.bench.whole) for branch in compared)
+        look = self._look()
+        width = look["width"] - FOLD_MARGINS
+        figure = twin(upper, lower, width=width, theme=look["theme"]).to_dict()
         if self._painter is None:
             self._painter = Painter(figure)
         else:
             self._painter.paint(figure)
-        self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
-        found = differences_html(*rows)
-        self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
-        self._compared = tuple((branch.id, branch.bench.stops) for branch in (upper, lower))
-        self.box.children = (self.said, self._painter.widget, self.differences)
+        return self._painter
 
     def keep(self, tree: Tree) -> None:
         """Stay, if both branches are still what they were."""
         stops = {branch.id: branch.bench.stops for branch in tree.branches}
-        if any(stops.get(id) is not seen for id, seen in self._compared):
+        if any(stops.get(branch.id) is not branch.bench.stops for branch in self._compared):
             self._compared, self.box.children = (), ()
 
 

@@ -19,6 +19,7 @@ from .attempts import Attempts
 from .bench import Bench
 from .branches import Branches
 from .controls import attempted_by, column, discard, words
+from .daylight import AUTO, Daylight
 from .inflight import InFlight
 from .inject import Inject
 from .inspector import Inspector
@@ -47,7 +48,8 @@ class Lab:
 
     `play` is a name, a file, a token or a Play; `kafka`, `on` and `off` are as for `kiplab.run`.
     `after` is something to wait for: until it is locked the lab only says so. `width` is in pixels,
-    `theme` is "light" or "dark". Raises PlayError for a play that there is none of.
+    `theme` is "light", "dark" or "auto": that of the page, also when it changes. Raises PlayError
+    for a play that there is none of, ValueError for such a theme.
 
     Without a browser: `do("crash 2")`, `seek(3)`, `switch("903", True)`, then `run`; `branches`,
     `go_to(name)`, `undo()`, `token`, `save()` and `load("kiplab1:...")`.
@@ -62,14 +64,16 @@ class Lab:
         off: str | tuple[str, ...] = (),
         after: Lock | None = None,
         width: int = WIDTH,
-        theme: str = "light",
+        theme: str = AUTO,
     ) -> None:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = chosen(found, shared, kafka, _tuple(off), _tuple(on))
         tree = trees.plant(benches.open_bench(found, features))
-        self._scene = Scene(tree, width=width, theme=theme)
-        self._after = after
         self.box = column([words(note(WAIT))], width="100%")
+        self.daylight = Daylight(theme, self.box)
+        self.box.children += self.daylight.parts
+        self._scene = Scene(tree, width=width, theme=self.daylight.theme)
+        self._after = after
         if after is None or after.locked:
             self._open()
         else:
@@ -191,13 +195,13 @@ class Lab:
         """The widgets; and a still picture for a notebook that is read without a kernel: of the
         whole run, or of its start while a prediction is awaited.
         """
-        scene = self._scene
-        drawing = scene.drawing_of_all() if self.is_open else scene.drawing()
-        static.show(self.box, repr(self), drawing)
+        draw = self._scene.drawing_of_all if self.is_open else self._scene.drawing
+        static.show(self.box, repr(self), draw(theme=self.daylight.still))
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
+        self._scene.look["theme"] = self.daylight.theme
         self.painter = Painter(self._scene.drawing())
         self.box.layout.width = f"{self._scene.look['width'] + 4}px"
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
@@ -215,12 +219,13 @@ class Lab:
         self.hands, self.told, self.looking = column([]), column([]), column([])
         self.inspector = Inspector()
         self.telling = Telling()
-        self.branching = Branches(lambda: self.tree, self._turn_to, self._scene.look)
+        self.branching = Branches(lambda: self.tree, self._turn_to, lambda: self._scene.look)
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)
         self._followers: list[Any] = [self.transport, self.jumps, self.invariants, self.folds]
         self._fit()
         self.box.children = laid_out(self)
+        self.daylight.follow(self._turn_page)
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
@@ -262,6 +267,11 @@ class Lab:
         with self._scene.kept():
             self._scene.look = self._scene.look | options
             self.painter.paint(self._scene.drawing())
+
+    def _turn_page(self, theme: str) -> None:
+        """The page is light now, or dark: the same pictures in its theme."""
+        self._look_at({"theme": theme})
+        self.branching.comparison.repaint()
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""

@@ -109,6 +109,7 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
         two_columns(lab.hands, lab.told),
         lab.folds.box,
         with_keys(lab.box),
+        *lab.daylight.parts,
     )
 
 

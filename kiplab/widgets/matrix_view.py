@@ -26,6 +26,7 @@ from ..figures.timeline import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from .controls import button, column, words
+from .daylight import AUTO, Daylight
 from .keys import with_keys
 from .pages import muted, note
 
@@ -33,16 +34,24 @@ ROW_HEAD, CELL = "150px", "minmax(84px, 1fr)"
 
 
 class MatrixView:
-    """`box` holds the map and, below it, the cell that was opened last."""
+    """`box` holds the map and, below it, the cell that was opened last.
 
-    def __init__(self, matrix: Matrix, *, theme: str = "light", width: int = 840) -> None:
-        self.matrix, self._theme, self._width = matrix, theme, width
+    `theme` and `width` are as for a Lab.
+    """
+
+    def __init__(self, matrix: Matrix, *, theme: str = AUTO, width: int = 840) -> None:
+        self.matrix, self._width = matrix, width
+        self._opened: Cell | None = None
+        self.box = column([], width="100%")
+        self.daylight = Daylight(theme, self.box)
         self.below = words(note("Press a cell: its shortest counterexample is shown here."))
         self.buttons: dict[tuple[str, ...], Any] = {}
         self.grid = self._map(layout_of(matrix))
         told = [words(muted(line)) for line in findings(matrix)]
         body = column([*told, self.grid, self.below], width="100%")
-        self.box = column([with_keys(body), body], width="100%")
+        self._color(self.daylight.theme)
+        self.box.children = (with_keys(body), *self.daylight.parts, body)
+        self.daylight.follow(self._turn_page)
 
     def _map(self, seen: Layout) -> Any:
         guards = self.matrix.guards
@@ -63,15 +72,28 @@ class MatrixView:
 
     def _button(self, cell: Cell) -> Any:
         made = button(said(cell), lambda: self.open(*cell.off), cell.sentence)
-        fill, color = cell_colors(cell, theme_of(self._theme))
-        made.style = ipywidgets.ButtonStyle(button_color=fill, text_color=color, font_weight="bold")
+        made.style.font_weight = "bold"
         made.layout = ipywidgets.Layout(width="auto", height="36px", padding="0")
         self.buttons[cell.off] = made
         return made
 
+    def _color(self, theme: str) -> None:
+        for off, made in self.buttons.items():
+            fill, color = cell_colors(self.matrix.cell(*off), theme_of(theme))
+            made.style.button_color, made.style.text_color = fill, color
+
+    def _turn_page(self, theme: str) -> None:
+        """The page is light now, or dark: the same in its theme."""
+        self._color(theme)
+        if self._opened is not None:
+            self._tell(self._opened)
+
     def open(self, *off: str) -> None:
         """Show the cell in which these guards are off."""
-        cell = self.matrix.cell(*off)
+        self._opened = self.matrix.cell(*off)
+        self._tell(self._opened)
+
+    def _tell(self, cell: Cell) -> None:
         said_so = note(f"{cell.sentence[:1].upper()}{cell.sentence[1:]}.")
         self.below.value = said_so + (self._counterexample(cell) if cell.play is not None else "")
 
@@ -79,7 +101,7 @@ class MatrixView:
         """Its timeline, the story in sentences, the states as a table, and how to run it again."""
         assert cell.play is not None
         rows = rows_of(run_play(cell.play))
-        drawing = timeline(rows, theme=self._theme, width=self._width).to_plotly_json()
+        drawing = timeline(rows, theme=self.daylight.theme, width=self._width).to_plotly_json()
         story = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(rows))
         token = escape(encode(cell.play))
         return (
@@ -95,5 +117,5 @@ class MatrixView:
         from ..figures.matrix import text
         from .static import show
 
-        drawing = matrix_figure(self.matrix, theme=self._theme, width=self._width).to_plotly_json()
-        show(self.box, text(self.matrix), drawing)
+        kept = matrix_figure(self.matrix, theme=self.daylight.still, width=self._width)
+        show(self.box, text(self.matrix), kept.to_plotly_json())

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-_LAYOUT = ("width", "height", "shapes", "meta", "paper_bgcolor", "plot_bgcolor")
+_SHEET = ("width", "height", "shapes", "meta")
+_COLORS = ("paper_bgcolor", "plot_bgcolor", "font", "hoverlabel")
 _AXES = ("xaxis", "yaxis")
 _TRACE = ("x", "y", "text", "textposition", "textfont")
 Drawing = dict[str, Any]
@@ -44,7 +45,7 @@ class Painter:
 
 
 def _new_layout(before: Drawing, now: Drawing) -> Drawing:
-    fresh = {key: now[key] for key in _LAYOUT if before[key] != now[key]}
+    fresh = {key: now[key] for key in (*_SHEET, *_COLORS) if before[key] != now[key]}
     for axis in _AXES:
         if before[axis]["range"] != now[axis]["range"]:
             fresh[f"{axis}.range"] = now[axis]["range"]

@@ -47,14 +47,17 @@ class Scene:
             vars(self).update(before)
             raise
 
-    def drawing(self) -> dict[str, Any]:
-        """What has happened up to where one stands, on the sheet of the whole run."""
-        now = rows_until(self.rows, self.tree.here.bench.here)
-        return drawing_so_far(now, self.rows, **self.look)
+    def drawing(self, **other: Any) -> dict[str, Any]:
+        """What has happened up to where one stands, on the sheet of the whole run.
 
-    def drawing_of_all(self) -> dict[str, Any]:
-        """The whole run."""
-        return drawing_so_far(self.rows, self.rows, **self.look)
+        `other` are options in place of those in `look`.
+        """
+        now = rows_until(self.rows, self.tree.here.bench.here)
+        return drawing_so_far(now, self.rows, **self.look | other)
+
+    def drawing_of_all(self, **other: Any) -> dict[str, Any]:
+        """The whole run; `other` as for `drawing`."""
+        return drawing_so_far(self.rows, self.rows, **self.look | other)
 
 
 def _parent_stops(tree: Tree) -> object:

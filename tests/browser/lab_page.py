@@ -47,7 +47,7 @@ WITH_OUTPUT = """() => window.jupyterapp.shell.currentWidget.content.widgets
   .map(cell => cell.model.id)"""
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.context.sessionContext.shutdown()"
 THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
-DARK = "() => document.body.dataset.jpThemeLight === 'false'"
+THEME_IS = "light => document.body.dataset.jpThemeLight === light"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 TIMEOUT_MS = 60_000
 SLOW = "[anywidget] Failed to initialize model."
@@ -128,8 +128,15 @@ class LabPage:
 
     def darken(self) -> None:
         """JupyterLab's dark theme."""
-        self.page.evaluate(THEME, "JupyterLab Dark")
-        self.page.wait_for_function(DARK)
+        self._put_on("JupyterLab Dark", "false")
+
+    def lighten(self) -> None:
+        """JupyterLab's light theme."""
+        self._put_on("JupyterLab Light", "true")
+
+    def _put_on(self, theme: str, is_light: str) -> None:
+        self.page.evaluate(THEME, theme)
+        self.page.wait_for_function(THEME_IS, arg=is_light)
 
     def cell(self, id: str) -> Locator:
         """A cell with its output."""

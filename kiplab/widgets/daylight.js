@@ -1,0 +1,49 @@
+// Tells the kernel whether the page is dark, now and whenever that changes. JupyterLab and VS Code
+// say it; elsewhere it is seen from what lies behind the widget, or else from the reader's system.
+const SYSTEM = window.matchMedia("(prefers-color-scheme: dark)");
+
+const isOpaque = ([, , , alpha = 1]) => alpha > 0.5;
+
+// Red, green and blue from 0 to 255, alpha from 0 to 1: browsers compute nearly every colour so.
+const behind = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const color = getComputedStyle(at).backgroundColor;
+    const parts = color.startsWith("rgb") ? color.match(/[\d.]+/g).map(Number) : [0, 0, 0, 0];
+    if (isOpaque(parts)) return parts;
+  }
+  return null;
+};
+
+const isDark = (element) => {
+  const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
+  if (jpThemeLight !== undefined) return jpThemeLight === "false";
+  if (vscodeThemeKind !== undefined) return !vscodeThemeKind.endsWith("light");
+  const color = behind(element);
+  if (!color) return SYSTEM.matches;
+  const [red, green, blue] = color;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
+};
+
+export default {
+  render({ model, el }) {
+    el.style.display = "none";
+    const tell = () => {
+      const theme = isDark(el) ? "dark" : "light";
+      document.body.dataset.kiplabPage = theme;
+      if (theme === model.get("theme")) return;
+      model.set("theme", theme);
+      model.save_changes();
+    };
+    const watch = new MutationObserver(tell);
+    const attributeFilter = ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind", "theme"];
+    for (const root of [document.documentElement, document.body]) {
+      watch.observe(root, { attributes: true, attributeFilter });
+    }
+    SYSTEM.addEventListener("change", tell);
+    tell();
+    return () => {
+      watch.disconnect();
+      SYSTEM.removeEventListener("change", tell);
+    };
+  },
+};

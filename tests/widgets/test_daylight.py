@@ -1,0 +1,235 @@
+"""The page tells its theme and pictures follow; without a browser the test tells it."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+
+import pytest
+
+import kiplab
+from kiplab.explore.cells import Matrix
+from kiplab.explore.matrix import matrix
+from kiplab.figures.matrix import cell_colors
+from kiplab.figures.theme import DARK, LIGHT, Theme, theme_of
+from kiplab.widgets import Lab
+from kiplab.widgets.daylight import _Page
+from kiplab.widgets.matrix_view import MatrixView
+from tests.widgets.test_lab import fails
+
+PLAY = "kafka-14139"
+Shown = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def no_page_has_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Page, "seen_last", "light")
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return kiplab.Lab(PLAY)
+
+
+@pytest.fixture(scope="module")
+def found() -> Matrix:
+    return matrix(PLAY, guards=("903",), writes=1, processes=1)
+
+
+def tell(widget: Any, theme: str) -> None:
+    """What the browser sends when the page has that theme."""
+    for page in widget.daylight.parts:
+        page.set_state({"theme": theme})
+
+
+def shown(widget: Any) -> Shown:
+    """Everything that has a colour in a figure."""
+    figure = widget.to_plotly_json()
+    layout = figure["layout"]
+    keys = ("paper_bgcolor", "plot_bgcolor", "font", "hoverlabel", "shapes")
+    seen = {key: layout[key] for key in keys}
+    return {**seen, "words": [trace.get("textfont") for trace in figure["data"]]}
+
+
+def shown_by(lab: Lab) -> Shown:
+    return shown(lab.painter.widget)
+
+
+def paper(lab: Lab) -> Theme:
+    """The theme whose paper the lab's picture is on."""
+    color = lab.painter.widget.layout.paper_bgcolor
+    return next(theme for theme in (LIGHT, DARK) if theme.paper == color)
+
+
+def displayed(widget: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The still picture that a cell keeps, as SVG."""
+    published: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: published.append(data))
+    widget._ipython_display_()
+    return _image(published[-1]["text/html"])
+
+
+def _image(html: str) -> str:
+    return b64decode(html.split("base64,")[1].split('"')[0]).decode()
+
+
+# --- a Lab ----------------------------------------------------------------------------------------
+
+
+def test_where_no_page_tells_it_is_light(lab: Lab) -> None:
+    assert shown_by(lab) == shown_by(kiplab.Lab(PLAY, theme="light"))
+
+
+def test_on_a_dark_page_all_is_as_if_it_had_been_asked_for(lab: Lab) -> None:
+    lab.seek(6)
+    tell(lab, "dark")
+    asked = kiplab.Lab(PLAY, theme="dark")
+    asked.seek(6)
+    assert shown_by(lab) == shown_by(asked)
+    assert paper(lab) is DARK
+
+
+def test_step_branch_and_range_stay_when_the_page_turns_and_turns_back(lab: Lab) -> None:
+    lab.seek(6)
+    lab.do("crash 1")
+    lab.folds.open("What the picture shows")
+    lab.look.first.value = 3
+    before, where, figure = shown_by(lab), (lab.branch, lab.bench.at), lab.painter.widget
+    span = figure.layout.xaxis.range
+    tell(lab, "dark")
+    assert shown_by(lab) != before
+    assert (lab.branch, lab.bench.at) == where
+    assert figure.layout.xaxis.range == span
+    tell(lab, "light")
+    assert shown_by(lab) == before
+    assert lab.painter.widget is figure
+
+
+def test_later_steps_and_other_plays_keep_to_the_page(lab: Lab) -> None:
+    tell(lab, "dark")
+    lab.seek(8)
+    assert paper(lab) is DARK
+    lab.load("last-replica")
+    assert paper(lab) is DARK
+
+
+def test_what_does_not_change_is_not_sent_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(lab, "dark")
+    sent: list[tuple[Any, dict[str, Any]]] = []
+    monkeypatch.setattr(
+        lab.painter.widget, "plotly_update", lambda data, layout: sent.append((data, layout))
+    )
+    lab.seek(3)
+    (_, layout), *_ = sent
+    assert not {"paper_bgcolor", "plot_bgcolor", "font", "hoverlabel"} & set(layout)
+    tell(lab, "light")
+    assert {"paper_bgcolor", "plot_bgcolor", "font", "hoverlabel"} <= set(sent[-1][1])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_was_asked_for_wins(theme: str) -> None:
+    lab = kiplab.Lab(PLAY, theme=theme)
+    assert lab.daylight.parts == ()
+    assert paper(lab) is theme_of(theme)
+    assert not any(name.startswith("kiplab-drawn") for name in lab.box._dom_classes)
+
+
+def test_a_theme_that_there_is_none_of_is_refused() -> None:
+    with pytest.raises(ValueError, match="'pink'; the themes are auto, light, dark"):
+        kiplab.Lab(PLAY, theme="pink")
+
+
+def test_the_next_lab_of_a_dark_notebook_begins_dark(lab: Lab) -> None:
+    tell(lab, "dark")
+    assert paper(kiplab.Lab(PLAY)) is DARK
+    assert paper(kiplab.Lab(PLAY, theme="light")) is LIGHT
+
+
+def test_a_lab_that_waits_has_listened_when_it_opens() -> None:
+    class Lock:
+        locked = False
+
+        def when_locked(self, then: Any) -> None:
+            self.then = then
+
+    lock = Lock()
+    lab = kiplab.Lab(PLAY, after=lock)
+    assert lab.daylight.parts[0] in lab.box.children
+    tell(lab, "dark")
+    lock.locked = True
+    lock.then()
+    assert paper(lab) is DARK
+    assert lab.daylight.parts[0] in lab.box.children
+    tell(lab, "light")
+    assert paper(lab) is LIGHT
+
+
+def test_the_style_sheet_knows_which_theme_was_painted(lab: Lab) -> None:
+    def classes() -> list[str]:
+        return [name for name in lab.box._dom_classes if name.startswith("kiplab-drawn")]
+
+    assert classes() == ["kiplab-drawn-light"]
+    tell(lab, "dark")
+    assert classes() == ["kiplab-drawn-dark"]
+
+
+def test_two_branches_compared_turn_with_the_page(lab: Lab) -> None:
+    lab.seek(3)
+    lab.do("fail-over")
+    lab.folds.open("Branches")
+    lab.branching.which.value = 1
+    lab.branching.compare.click()
+    comparison = lab.branching.comparison.box
+    picture = comparison.children[1]
+    tell(lab, "dark")
+    assert comparison.children[1] is picture
+    assert picture.layout.paper_bgcolor == DARK.paper
+    asked = lab.branching.comparison._paint(lab.branching.comparison._compared)
+    assert shown(picture) == shown(asked.widget)
+
+
+def test_a_picture_that_cannot_be_painted_is_said_and_stays(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lab.seek(3)
+    with monkeypatch.context() as broken:
+        broken.setattr("kiplab.widgets.branches.Comparison.repaint", fails)
+        tell(lab, "dark")
+    assert "Something went wrong inside kiplab" in lab.note.value
+    assert "Traceback" in caplog.text
+    assert lab.bench.at == 3
+
+
+@pytest.mark.parametrize(("theme", "kept"), [("auto", LIGHT), ("dark", DARK)])
+def test_what_the_notebook_keeps_is_light_unless_asked(
+    theme: str, kept: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = kiplab.Lab(PLAY, theme=theme)
+    tell(lab, "dark")
+    same = kiplab.Lab(PLAY, theme=kept.name)
+    assert displayed(lab, monkeypatch) == displayed(same, monkeypatch)
+    assert paper(lab) is DARK
+
+
+# --- the matrix -----------------------------------------------------------------------------------
+
+
+def test_the_matrix_and_its_counterexample_turn_too(found: Matrix) -> None:
+    view = MatrixView(found)
+    cell = found.cell("903")
+    view.open("903")
+    light = view.below.value
+    tell(view, "dark")
+    style = view.buttons[cell.off].style
+    assert (style.button_color, style.text_color) == cell_colors(cell, DARK)
+    assert DARK.paper in _image(view.below.value)
+    assert LIGHT.paper in _image(light)
+    tell(view, "light")
+    assert view.below.value == light
+
+
+def test_a_matrix_asked_to_be_dark_is(found: Matrix) -> None:
+    view = MatrixView(found, theme="dark")
+    assert view.daylight.parts == ()
+    cell = found.cell()
+    assert view.buttons[cell.off].style.button_color == cell_colors(cell, DARK)[0]
