@@ -363,7 +363,9 @@ def _add_look(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kinds", metavar="KIND,...", help="arrows for these messages only")
     parser.add_argument("--all-steps", action="store_true", help="fold no quiet steps")
     parser.add_argument("--width", metavar="PIXELS", help="{} to {}".format(*WIDTHS))
-    parser.add_argument("--theme", default="light", metavar="NAME", help="light or dark")
+    parser.add_argument(
+        "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
+    )
 
 
 def _add_features(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,7 +27,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", type=int, metavar="MB", help="stop at that size; 2000 MB")
     parser.epilog = (
         "Exit codes: 0 proved for these bounds; 1 refuted, with a shortest play; 4 not finished"
-        " within the limits; 2 bad input."
+        " within the limits, or interrupted; 2 bad input. Ctrl-C ends the search and shows what was"
+        " found; pressed again it leaves at once."
     )
 
 
@@ -62,31 +63,45 @@ def run(options: argparse.Namespace, chosen: Chosen) -> int:
 
 def _searched(options: argparse.Namespace, chosen: Chosen) -> Explored:
     from .explore.front import explore_play
+    from .explore.interrupts import interruptible
     from .explore.limits import MEMORY_MB
 
-    bounds = dict(bound_of(text) for text in options.bound)
+    bounds = bounds_of(options.bound)
     play, features = chosen(options)
-    return explore_play(
-        play,
-        features,
-        level=options.level,
-        property=options.property,
-        bounds=bounds,
-        seconds=options.seconds,
-        memory_mb=options.memory or MEMORY_MB,
-        progress=_tell,
-        say=_say,
-    )
+    with interruptible() as stop:
+        return explore_play(
+            play,
+            features,
+            level=options.level,
+            property=options.property,
+            bounds=bounds,
+            seconds=options.seconds,
+            memory_mb=MEMORY_MB if options.memory is None else options.memory,
+            progress=_tell,
+            cancel=stop,
+            say=_say,
+        )
 
 
-def bound_of(text: str) -> tuple[str, int]:
-    """``writes=2`` taken apart; raises ExploreError for what is no bound."""
-    from .explore.levels import ExploreError
+def bounds_of(texts: Iterable[str]) -> dict[str, int]:
+    """``writes=2 crashes=1`` taken apart. Raises ExploreError for what is no bound, for a number
+    that no level has room for, and for a bound that is given twice."""
+    from .explore.levels import BOUND_MAX, ExploreError, brief
 
-    name, equals, number = text.partition("=")
-    if not name or not equals or not number.isdecimal() or not number.isascii():
-        raise ExploreError(f"{text!r} is no bound; expected NAME=N, as in writes=2")
-    return name, int(number)
+    bounds: dict[str, int] = {}
+    for text in texts:
+        name, equals, number = text.partition("=")
+        if not name or not equals or not number.isdecimal() or not number.isascii():
+            raise ExploreError(f"{brief(text)!r} is no bound; expected NAME=N, as in writes=2")
+        if name in bounds:
+            raise ExploreError(
+                f"bound {name} is given twice, as {bounds[name]} and as {brief(number)}; give it"
+                " once"
+            )
+        if len(number.lstrip("0")) > len(str(BOUND_MAX)):
+            raise ExploreError(f"bound {name} is {brief(number)}; expected 0 to {BOUND_MAX}")
+        bounds[name] = int(number)
+    return bounds
 
 
 def _print(found: Explored, as_json: bool) -> None:
@@ -111,8 +126,4 @@ def _say(sentence: str) -> None:
 
 
 def _tell(now: Told) -> None:
-    print(
-        f"kiplab: {now.states:,} states, {now.frontier:,} to look at, {now.depth} steps deep,"
-        f" {now.rate:,.0f} transitions/s",
-        file=sys.stderr,
-    )
+    _say(now.sentence)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .cli_explore import add_question, bound_of
+from .cli_explore import add_question, bounds_of
 
 if TYPE_CHECKING:
     from .explore.minimise import Minimised
@@ -29,7 +29,7 @@ def add_matrix_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guards", metavar="A,B,...", help="up to 6; by default 841,903 and more")
     add_question(parser)
     parser.add_argument("--seconds", type=float, metavar="S", help="stop each search after that")
-    parser.add_argument("--memory", type=int, metavar="MB", help="stop each at that size; 2000 MB")
+    parser.add_argument("--memory", type=int, metavar="MB", help="stop at that in all; 2000 MB")
     parser.add_argument(
         "--as-built",
         action="store_true",
@@ -41,7 +41,8 @@ def add_matrix_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "The rules are those of Kafka 3.5 unless --kafka names others. Exit codes: 0 the matrix is"
         " there, whatever it says; 2 bad input; 3 this machine lacks something; 4 a cell was not"
-        " finished within its limits."
+        " finished within its limits, or was interrupted. Ctrl-C keeps the cells that are done;"
+        " pressed again it leaves at once."
     )
 
 
@@ -62,8 +63,12 @@ def run_matrix(options: argparse.Namespace, chosen: Chosen) -> int:
             f"{options.out} ends in {ending}; it can end in {', '.join(SUFFIXES)}", BAD_INPUT
         )
     try:
+        # What cannot be written is said before the searches, not after them.
+        refused = _refused(options, lambda: _check(options))
+        if refused:
+            return refused
         found = _searched(options, chosen)
-        refused = _written(found, options)
+        refused = _refused(options, lambda: _write(found, options))
     except ExploreError as problem:
         return _complain(str(problem), BAD_INPUT)
     except SparkUnavailable as problem:
@@ -77,14 +82,27 @@ def run_matrix(options: argparse.Namespace, chosen: Chosen) -> int:
     return UNFINISHED if any(c.verdict == "unfinished" for c in found.cells) else DONE
 
 
-def _written(found: GuardMatrix, options: argparse.Namespace) -> int:
-    """Write the file that was asked for; the exit code if that cannot be done."""
-    from .figures.export import ExportError
+def _check(options: argparse.Namespace) -> None:
+    from .figures.theme import theme_of
+    from .matrices import check_target
 
     if options.out is None:
-        return DONE
-    try:
+        theme_of(options.theme)
+    else:
+        check_target(options.out, options.theme)
+
+
+def _write(found: GuardMatrix, options: argparse.Namespace) -> None:
+    if options.out is not None:
         found.write(options.out, theme=options.theme)
+
+
+def _refused(options: argparse.Namespace, deed: Callable[[], object]) -> int:
+    """The exit code, and a sentence, if the file cannot be written."""
+    from .figures.export import ExportError
+
+    try:
+        deed()
     except ExportError as problem:
         return _complain(str(problem), LACKING)
     except ValueError as problem:
@@ -100,7 +118,7 @@ def _searched(options: argparse.Namespace, chosen: Chosen) -> GuardMatrix:
     from .matrices import GuardMatrix
     from .plays.header import features_of
 
-    bounds = dict(bound_of(text) for text in options.bound)
+    bounds = bounds_of(options.bound)
     guards = DEFAULT_GUARDS
     if options.guards is not None:
         guards = tuple(name.strip() for name in options.guards.split(",") if name.strip())
@@ -117,9 +135,10 @@ def _searched(options: argparse.Namespace, chosen: Chosen) -> GuardMatrix:
             property=options.property,
             bounds=bounds,
             seconds=options.seconds,
-            memory_mb=options.memory or MEMORY_MB,
+            memory_mb=MEMORY_MB if options.memory is None else options.memory,
             spark=options.spark,
             progress=_tell,
+            say=_say,
         )
     )
 

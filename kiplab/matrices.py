@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable
+from errno import EACCES, EISDIR, ENOENT
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 P = ParamSpec("P")
+SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
+"""What a matrix can be written as."""
 
 
 class GuardMatrix:
@@ -111,9 +115,9 @@ class GuardMatrix:
         Raises ExportError for another ending and for what the machine lacks, OSError for a path
         that cannot be written, ValueError for a theme or a width that cannot be.
         """
-        from .figures.export import ExportError, image
+        from .figures.export import image
 
-        target = Path(path)
+        target = check_target(path, theme)
         writers: dict[str, Callable[[], object]] = {
             ".html": lambda: target.write_text(self.to_html(theme=theme), encoding="utf-8"),
             ".svg": lambda: image(self.figure(theme=theme, width=width), target),
@@ -122,13 +126,7 @@ class GuardMatrix:
             ".csv": lambda: self._csv(target),
             ".txt": lambda: target.write_text(self.text(), encoding="utf-8"),
         }
-        write = writers.get(target.suffix.lower())
-        if write is None:
-            known = " ".join(writers)
-            raise ExportError(
-                f"cannot write {target.name!r}", f"let its name end in one of {known}"
-            )
-        write()
+        writers[target.suffix.lower()]()
         return target
 
     def _csv(self, target: Path) -> None:
@@ -144,6 +142,29 @@ class GuardMatrix:
 
     def __repr__(self) -> str:
         return repr(self.found)
+
+
+def check_target(path: str | Path, theme: str) -> Path:
+    """Where a matrix is to be written, as far as that can be known without writing.
+
+    Raises as `GuardMatrix.write`: worth asking before a long search.
+    """
+    from .figures.export import ExportError
+    from .figures.theme import theme_of
+
+    theme_of(theme)
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise ExportError(
+            f"cannot write {target.name!r}", f"let its name end in one of {' '.join(SUFFIXES)}"
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(ENOENT, f"there is no folder {target.parent}")
+    if target.is_dir():
+        raise IsADirectoryError(EISDIR, "it is a folder")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise PermissionError(EACCES, "that is not permitted")
+    return target
 
 
 def _for_authors(ask: Callable[P, Matrix]) -> Callable[P, GuardMatrix]:

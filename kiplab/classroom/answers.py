@@ -14,6 +14,8 @@ from .checked import Checked
 
 BLANK = "?"
 """What a lab has where an answer belongs."""
+_NONES = ("-", "none", "no", "0")
+"""Ways to say: none of them."""
 PARTS_MAX = 1_000
 """More than any exercise has, and few enough to look at."""
 
@@ -47,21 +49,26 @@ def parts(answer: object) -> list[str]:
     return [str(answer)]
 
 
+def is_none(said: str) -> bool:
+    """Whether this part of an answer says: none of them. An empty one says nothing at all."""
+    return said.strip().lower() in _NONES
+
+
 def unanswered(given: Sequence[str], of: int, wanted: str) -> Checked | None:
-    """The verdict on an answer that is all BLANK; None if there is something to judge.
+    """The verdict on an answer that is empty or all BLANK; None if there is something to judge.
 
     `wanted` is what an answer looks like: ``"six answers, in order"``.
     """
-    if set(given) != {BLANK}:
+    if set(given) - {BLANK, ""}:
         return None
     return unfit(of, f"Not answered yet: give {wanted}.")
 
 
-def uncounted(given: Sequence[str], wanted: int, what: str) -> Checked | None:
-    """The verdict on an answer with too few or too many parts; None if the number is right."""
-    if len(given) == wanted:
+def unordered(answer: object, of: int, wanted: str) -> Checked | None:
+    """The verdict on a set where the order counts; None for anything that has an order."""
+    if not isinstance(answer, set | frozenset) or not answer:
         return None
-    return unfit(wanted, f"Give {wanted} {what}, in order. Here are {len(given)}.")
+    return unfit(of, f"A set has no order: give {wanted}, as a list or as one line of text.")
 
 
 def unfit(of: int, message: str) -> Checked:
@@ -69,10 +76,24 @@ def unfit(of: int, message: str) -> Checked:
     return Checked(points=0, of=of, message=message, attempted=False)
 
 
-def misfit(given: Sequence[str], wanted: int, what: str) -> Checked | None:
-    """The verdict on an answer that is all BLANK, or has another number of parts than `wanted`."""
-    missing = unanswered(given, wanted, f"{wanted} {what}, in order")
-    return missing or uncounted(given, wanted, what)
+def in_order(answer: object, wanted: int, what: str) -> list[str] | Checked:
+    """The parts of an answer whose order counts, BLANK where one is empty.
+
+    A Checked says so if there is none yet, if there are not `wanted` of them, or if it is a set.
+    """
+    asked = f"{wanted} {what}, in order"
+    given = [part or BLANK for part in parts(answer)]
+    wrong = unordered(answer, wanted, asked) or unanswered(given, wanted, asked)
+    if wrong is not None:
+        return wrong
+    if len(given) == wanted:
+        return given
+    return unfit(wanted, f"Give {asked}. Here are {len(given)}.")
+
+
+def still_open(part: str) -> Slip:
+    """The slip of a part that is BLANK among parts that are not."""
+    return Slip(part, "There is no answer here yet. If it is none of them, write -.")
 
 
 def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Checked:
@@ -93,11 +114,13 @@ def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Chec
 
 def chosen(answer: object, among: Sequence[str]) -> set[str] | Checked:
     """The letters chosen; a Checked that says so if there is one that nothing stands for."""
-    given = parts(answer)
-    wanted = f"the letters of those that are true, among {' '.join(among)}"
+    given = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
+    wanted = f"the letters of those that are true, among {' '.join(among)}, or - for none"
     missing = unanswered(given, len(among), wanted)
     if missing is not None:
         return missing
+    if len(given) == 1 and is_none(given[0]):
+        return set()
     letters = {part.upper() for part in given if part}
     unknown = sorted(letters - set(among))
     if not unknown:

@@ -1,8 +1,8 @@
 """The exercises as a lab asks them: each check is judged as ever, and the attempt is kept.
 
 The checks themselves keep nothing; they are in `reading`, `committed`, `epochs`, `made`, `race`,
-`order`, `missing`, `proof` and `schedule`. A check under other rules (``kafka="3.7"``) is an
-experiment, and not kept.
+`order`, `missing`, `proof`, `schedule` and `watermark`. A check under other rules
+(``kafka="3.7"``) is an experiment, and not kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,20 @@ from typing import Concatenate, ParamSpec
 
 from msgspec.structs import replace
 
-from . import committed, epochs, kept, made, missing, order, proof, race, reading, schedule
+from . import (
+    committed,
+    epochs,
+    kept,
+    made,
+    missing,
+    order,
+    proof,
+    race,
+    reading,
+    schedule,
+    trouble,
+    watermark,
+)
 from .checked import Checked
 
 _P = ParamSpec("_P")
@@ -40,10 +53,9 @@ def noted(id: str, answer: object, found: Checked) -> Checked:
     try:
         exercise = kept.note(id, tried, found.of)
     except OSError as problem:
-        where = kept.work_file().absolute()
-        return replace(found, kept=f"(This cannot be kept in {where}: {problem.strerror}.)")
+        return replace(found, kept=f"This cannot be {trouble.nowhere(problem)}. {trouble.remedy()}")
     said = f"Kept as attempt {exercise.attempts}; your best so far: {exercise.best}/{exercise.of}."
-    return replace(found, kept=f"({said}{kept.set_aside_since(aside)})")
+    return replace(found, kept=f"({said}{trouble.set_aside_since(aside)})")
 
 
 def _shown(answer: object, found: Checked) -> str:
@@ -60,7 +72,7 @@ def _shown(answer: object, found: Checked) -> str:
 check_reading = keeping("start/reading", reading.check_reading)
 check_accepted = keeping("start/accepted", made.check_accepted)
 check_acknowledged = keeping("isr/acknowledged", committed.check_acknowledged)
-check_high_watermark = keeping("isr/high-watermark", committed.check_high_watermark)
+check_high_watermark = keeping("isr/high-watermark", watermark.check_high_watermark)
 check_schedules = keeping("isr/schedules", committed.check_schedules)
 check_lose_acknowledged = keeping("isr/lose-acknowledged", made.check_lose_acknowledged)
 check_epochs = keeping("epochs/twelve", epochs.check_epochs)

@@ -36,4 +36,5 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         said += [f"You may be thinking: {self.misconception}"] if self.misconception else []
         said += [f"Hint: {self.hint}"] if self.hint else []
         said += [self.kept] if self.kept else []
-        return "\n".join(fill(line, LINE) for line in said)
+        lines = (line for text in said for line in text.splitlines())
+        return "\n".join(fill(line, LINE, break_long_words=False) for line in lines)

@@ -12,10 +12,10 @@ from ..plays.runner import run_play
 from ..plays.stage import Stage
 from ..protocol.kraft.state import partition
 from ..protocol.replica.state import Replica, log_of, replica_of
-from .answers import Slip, chosen, misfit, moments, parts, summed
+from .answers import Slip, chosen, moments, summed
 from .checked import Checked
 
-PARTITION, PLAY, STALE = "orders-0", "isr-committed", "isr-stale-member"
+PARTITION, STALE = "orders-0", "isr-stale-member"
 END = 110
 """Where the log ends after the ten records that the exercises ask about."""
 
@@ -41,23 +41,6 @@ broker 2
 broker 3
 topic orders replicas=1,2,3 isr=1,2,3 log=100@5 leader-epoch=5 min-insync-replicas=2
 """
-
-
-def check_high_watermark(answer: object, kafka: str | None = None) -> Checked:
-    """Judge the leader's high watermark after each step of the play ``isr-committed``."""
-    found = run(PLAY, kafka=kafka)
-    steps = [(p.statement.text, cluster) for p, cluster in moments(found.stage)]
-    given = parts(answer)
-    miscounted = misfit(given, len(steps), "offsets, one after each step")
-    if miscounted is not None:
-        return miscounted
-    slips = [
-        _wrong_mark(place, text, said, cluster)
-        for place, ((text, cluster), said) in enumerate(zip(steps, given, strict=True), 1)
-        if said != str(_led(cluster).high_watermark)
-    ]
-    praise = "Every high watermark is right: the ISR decides, as it is known at the time."
-    return summed(len(steps), slips, praise, found.token)
 
 
 def check_acknowledged(answer: object, kafka: str | None = None) -> Checked:
@@ -110,11 +93,11 @@ def acknowledged(stage: Stage, end: int = END) -> bool:
     for performed, cluster in moments(stage):
         if performed.statement.verb == "produce":
             acks_all = performed.statement.arg("acks") != "1"
-        replica = _leading(cluster)
+        replica = leading(cluster)
         if replica is None or replica.leading is None:
             continue
         enough = len(replica.leading.isr_state.maximal) >= replica.min_insync_replicas
-        if (enough and _reached(cluster, end)) if acks_all else _log_end(cluster) >= end:
+        if (enough and _reached(cluster, end)) if acks_all else log_end(cluster) >= end:
             return True
     return False
 
@@ -132,53 +115,26 @@ def _with_acks(statement: Statement, acks: str) -> Statement:
     return replace(statement, args=(*statement.args, ("acks", acks)))
 
 
-def _leading(cluster: Cluster) -> Replica | None:
+def leading(cluster: Cluster) -> Replica | None:
     """The leader's own view, or None while there is no leader that runs and knows it."""
     state = partition(cluster.controller.partitions, PARTITION)
     node = broker(cluster, state.leader) if state is not None else None
     return replica_of(node, PARTITION) if node is not None else None
 
 
-def _led(cluster: Cluster) -> Replica:
-    found = _leading(cluster)
-    assert found is not None, "in this play the leader never dies"
-    return found
-
-
 def _reached(cluster: Cluster, end: int) -> bool:
-    found = _leading(cluster)
+    found = leading(cluster)
     return found is not None and found.leading is not None and found.high_watermark >= end
 
 
-def _log_end(cluster: Cluster) -> int:
+def log_end(cluster: Cluster) -> int:
+    """Where the leader's log ends; 0 while there is no leader."""
     state = partition(cluster.controller.partitions, PARTITION)
     node = broker(cluster, state.leader) if state is not None else None
     return log_of(node, PARTITION).end if node is not None else 0
 
 
 # --- wrong answers ------------------------------------------------------------------------------
-
-
-def _wrong_mark(place: int, text: str, said: str, cluster: Cluster) -> Slip:
-    part, leader = f"step {place} ({text})", _led(cluster)
-    assert leader.leading is not None
-    ends = sorted([_log_end(cluster), *(r.end for r in leader.leading.remotes)], reverse=True)
-    copied = ends[leader.min_insync_replicas - 1]
-    if said == str(copied) and copied > leader.high_watermark:
-        return Slip(
-            part,
-            "Which brokers are in the ISR at that moment? The slowest of them decides.",
-            "min.insync.replicas copies are enough to commit a record",
-        )
-    if said == str(ends[0]):
-        return Slip(part, "Who else is in the ISR?", "a record is committed once it is written")
-    if said.isdigit() and int(said) > ends[0]:
-        return Slip(
-            part,
-            "The log ends before that. How large is the ISR, and what is min.insync.replicas?",
-            "a leader alone in the ISR accepts everything",
-        )
-    return Slip(part, "Read the row ISR: how far has each of these brokers fetched?")
 
 
 def _wrong_statement(letter: str) -> Slip:

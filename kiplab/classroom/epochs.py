@@ -8,7 +8,7 @@ from ..api import run
 from ..engine.cluster import Cluster
 from ..plays.stage import Stage
 from ..protocol.facts import Refused
-from .answers import Slip, misfit, moments, parts, summed, unfit
+from .answers import BLANK, Slip, in_order, is_none, moments, still_open, summed, unfit
 from .checked import Checked
 
 TWELVE, FENCES = "epochs-twelve", "epochs-fences"
@@ -21,18 +21,20 @@ EPOCHS = {"C": "controller epoch", "B": "broker epoch", "L": "leader epoch", "P"
 def check_epochs(answer: object, kafka: str | None = None) -> Checked:
     """Judge which epochs each of the twelve events of ``epochs-twelve`` moves.
 
-    One word per event: ``"LP"`` for the leader and the partition epoch, ``""`` or ``"-"`` for none.
+    One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for none.
     `kafka` is a release, perhaps with a metadata version: ``"3.6/3.5-IV2"``.
     """
     found = run(TWELVE, kafka=kafka)
-    given, events = parts(answer), epochs_moved(found.stage)
-    wrong = misfit(given, len(events), "words, one for each event") or _unknown(given)
-    if wrong is not None:
-        return wrong
+    events = epochs_moved(found.stage)
+    given = in_order(answer, len(events), "words, one for each event")
+    if isinstance(given, Checked):
+        return given
+    if (unknown := _unknown(given)) is not None:
+        return unknown
     slips = [
-        _wrong_event(place, text, _set(said), moved)
+        _wrong_event(place, text, said, moved)
         for place, ((text, moved), said) in enumerate(zip(events, given, strict=True), 1)
-        if _set(said) != moved
+        if said == BLANK or _set(said) != moved
     ]
     return summed(len(events), slips, "All twelve events are right.", found.token)
 
@@ -40,10 +42,12 @@ def check_epochs(answer: object, kafka: str | None = None) -> Checked:
 def check_fences(answer: object, kafka: str | None = None) -> Checked:
     """Judge which epoch gives each message of ``epochs-fences`` away: a letter of EPOCHS each."""
     found = run(FENCES, kafka=kafka)
-    given, fences = parts(answer), fenced_by(found.stage)
-    wrong = misfit(given, len(fences), "letters, one for each message") or _unknown(given)
-    if wrong is not None:
-        return wrong
+    fences = fenced_by(found.stage)
+    given = in_order(answer, len(fences), "letters, one for each message")
+    if isinstance(given, Checked):
+        return given
+    if (unknown := _unknown(given)) is not None:
+        return unknown
     slips = [
         _wrong_fence(place, fence, said.upper())
         for place, (fence, said) in enumerate(zip(fences, given, strict=True), 1)
@@ -91,6 +95,8 @@ def _letter(name: str) -> str:
 
 
 def _set(said: str) -> frozenset[str]:
+    if is_none(said):
+        return frozenset()
     return frozenset(letter for letter in said.upper() if letter.isalpha())
 
 
@@ -102,9 +108,11 @@ def _unknown(given: Sequence[str]) -> Checked | None:
     return unfit(len(given), f"There is no epoch {', '.join(strange[:5])}. Use {letters}.")
 
 
-def _wrong_event(place: int, text: str, said: frozenset[str], moved: frozenset[str]) -> Slip:
+def _wrong_event(place: int, text: str, said: str, moved: frozenset[str]) -> Slip:
     part = f"event {place} ({text})"
-    misconception, hint = _idea(text.split()[0], said, moved)
+    if said == BLANK:
+        return still_open(part)
+    misconception, hint = _idea(text.split()[0], _set(said), moved)
     return Slip(part, hint, misconception)
 
 

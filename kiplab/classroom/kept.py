@@ -1,8 +1,9 @@
 """A student's work on disk, beside the notebook: predictions, and every attempt at an exercise.
 
-It is written at once. A prediction never changes afterwards. Notebooks that are open at the same
-time write to one file: each change reads it, adds to it and replaces it while others wait. A file
-that cannot be read is kept under another name.
+It is written at once. A prediction never changes afterwards; where nothing can be written it lasts
+as long as the kernel. Notebooks that are open at the same time write to one file: each change reads
+it, adds to it and replaces it while others wait. A file that cannot be read is kept under another
+name.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
 TRIES_MAX, ANSWER_MAX = 20, 2_000
 """So many of the latest attempts at an exercise are kept, with so many characters of an answer."""
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a file raises that holds something else than work."""
 
 
 class Try(msgspec.Struct, frozen=True):
@@ -57,6 +59,10 @@ class LockedError(ValueError):
     """A prediction that was made already and says something else."""
 
 
+_only_here: dict[str, str] = {}
+"""Predictions that could not be written: this kernel remembers them, and nobody else."""
+
+
 def work_file() -> Path:
     """Where the student's work is kept."""
     return Path(os.environ.get(VARIABLE) or FILE)
@@ -68,20 +74,23 @@ def damaged_files() -> list[Path]:
     return sorted(target.parent.glob(f"{target.name}.damaged*"))
 
 
-def set_aside_since(before: list[Path]) -> str:
-    """What to say when a file that could not be read was set aside just now; else empty."""
-    new = [path.name for path in damaged_files() if path not in before]
-    if not new:
-        return ""
-    return f" Your earlier work could not be read; it is kept unchanged in {', '.join(new)}."
+def decoded() -> Work:
+    """The work file. Raises OSError where it cannot be read, and UNREADABLE where it is no work."""
+    return msgspec.json.decode(work_file().read_bytes(), type=Work)
 
 
 def read() -> Work:
-    """What is kept; nothing if there is no readable file yet."""
+    """What is kept, and what this kernel remembers; nothing if there is no readable file yet."""
     try:
-        return msgspec.json.decode(work_file().read_bytes(), type=Work)
-    except (OSError, *_UNREADABLE):
-        return Work()
+        work = decoded()
+    except (OSError, *UNREADABLE):
+        work = Work()
+    return replace(work, predictions={**_only_here, **work.predictions})
+
+
+def unwritten() -> bool:
+    """Whether there are predictions that only this kernel remembers."""
+    return bool(_only_here)
 
 
 def prediction(id: str) -> str | None:
@@ -92,18 +101,25 @@ def prediction(id: str) -> str | None:
 def lock(id: str, answer: str) -> None:
     """Keep a prediction for good.
 
-    Raises LockedError if another one was made before (the same one again changes nothing), and
-    OSError where nothing can be written.
+    Raises LockedError if another one was made before (the same one again changes nothing). Raises
+    OSError where nothing can be written: then it is locked all the same, while this kernel runs.
     """
 
     def locked(work: Work) -> Work:
-        before = work.predictions.get(id, answer)
+        before = {**_only_here, **work.predictions}.get(id, answer)
         if before != answer:
             raise LockedError(f"{id} is locked: you predicted {before!r}")
         return replace(work, predictions={**work.predictions, id: answer})
 
-    if prediction(id) != answer:
+    locked(read())
+    if id not in _only_here and prediction(id) == answer:
+        return
+    try:
         _change(locked)
+    except OSError:
+        _only_here[id] = answer
+        raise
+    _only_here.pop(id, None)
 
 
 def note(id: str, tried: Try, of: int) -> Exercise:
@@ -145,7 +161,7 @@ def _fields(target: Path) -> dict[str, Any]:
     try:
         msgspec.json.decode(content, type=Work)
         fields: dict[str, Any] = msgspec.json.decode(content)
-    except _UNREADABLE:
+    except UNREADABLE:
         _set_aside(target)
         return {}
     return fields

@@ -15,7 +15,7 @@ from ..plays.library import load
 from ..plays.runner import run_play
 from ..protocol.features import parse_features
 from ..protocol.guards import named
-from .answers import Slip, misfit, parts, summed, unfit
+from .answers import Slip, in_order, summed, unfit
 from .checked import Checked
 from .saying import broken
 
@@ -71,10 +71,9 @@ def check_missing_guard(answer: object) -> Checked:
 
     A name is a guard or a KIP; where a KIP has but one suspect, its number will do.
     """
-    given = parts(answer)
-    wrong = misfit(given, len(MISSING), f"names, one for each of the clusters {_listed()}")
-    if wrong is not None:
-        return wrong
+    given = in_order(answer, len(MISSING), f"names, one for each of the clusters {_listed()}")
+    if isinstance(given, Checked):
+        return given
     read = [_suspect(said) for said in given]
     strange = [said for said, found in zip(given, read, strict=True) if found is None]
     if strange:

@@ -16,22 +16,22 @@ from ..plays.stage import Performed, Stage
 from ..plays.tokens import encode
 from ..plays.verdict import lost, refused, verdict
 from ..protocol.features import parse_features
-from .answers import parts, unanswered, unfit
+from .answers import parts, unanswered, unfit, unordered
 from .checked import Checked
 
 EVENTS: dict[str, tuple[str, str]] = {
     "asks": ("2 has caught up, and 1 asks the controller to add it", "fetch 2"),
-    "crashes": ("2 crashes, and its disk is replaced", "crash 2 disk=replaced"),
-    "expires": ("2's session expires: the controller fences it", "expire 2"),
-    "starts": ("2 starts again and registers", "start 2"),
-    "unfenced": ("2 is unfenced", "unfence 2"),
     "arrives": ("1's request arrives at the controller", "deliver alter-partition from=1"),
+    "crashes": ("2 crashes, and its disk is replaced", "crash 2 disk=replaced"),
+    "starts": ("2 starts again and registers", "start 2"),
+    "expires": ("2's session expires: the controller fences it", "expire 2"),
+    "unfenced": ("2 is unfenced", "unfence 2"),
     "leader crashes": ("1 crashes, and keeps its log", "crash 1"),
     "leader expires": ("1's session expires: the controller fences it", "expire 1"),
 }
-"""Name of each event: (what happens, the line of a play)."""
+"""Name of each event: (what happens, the line of a play). This order cannot even happen."""
 LETTERS = dict(zip("ABCDEFGH", EVENTS, strict=True))
-"""A letter for each name, so that an answer can be one word: ``"ABCDEFGH"``."""
+"""A letter for each name, so that an answer can be one word: ``"HGFEDCBA"``."""
 POINTS = 2
 """One for an order that can happen, one more for an order that loses data."""
 
@@ -62,7 +62,8 @@ def stage_of(answer: Sequence[str]) -> Stage:
 def check_order(answer: object) -> Checked:
     """Judge an order: names of EVENTS or LETTERS, each once. A wrong answer is never an error."""
     names = _names(answer)
-    missing = unanswered(names, POINTS, "eight letters or names, in the order of the events")
+    wanted = "eight letters or names, in the order of the events"
+    missing = unordered(answer, POINTS, wanted) or unanswered(names, POINTS, wanted)
     if missing is not None:
         return missing
     if sorted(names) != sorted(EVENTS):
@@ -112,7 +113,8 @@ def _success(play: Play, stage: Stage) -> str:
     if verdict(_run(play, on="903")) == "loss":
         return (
             f"{message} Not even KIP-903 would have saved them: 2 was the last member of the ISR"
-            " when it came back empty. That is the last replica's problem, and another lab."
+            " when it came back empty. That is the problem of the last replica, in the exercise"
+            " just before this one."
         )
     return f"{message} With KIP-903 on, the same order loses nothing."
 

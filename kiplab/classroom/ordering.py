@@ -14,24 +14,22 @@ from ..widgets.keys import with_keys
 from ..widgets.pages import INK, SOFT
 from .attempts import check_order
 from .checked import Checked
-from .order import EVENTS, stage_of
+from .order import EVENTS, LETTERS, stage_of
 
-START = (
-    *("asks", "arrives", "crashes", "starts"),
-    *("expires", "unfenced", "leader crashes", "leader expires"),
-)
-"""The order that the exercise begins with. It cannot even happen."""
 WIDTH = "844px"
+_LETTER = {name: letter for letter, name in LETTERS.items()}
 _PLOTLY = "application/vnd.plotly.v1+json"
 
 
 class Ordering:
-    """Eight events to be ordered. `answer` is the order as it stands, `checked` the last verdict.
+    """Eight events to be ordered, each with its letter.
+
+    `answer` is the order as it stands, `checked` the last verdict.
 
     Without a browser: `move("starts", 2)` and `check()`; or `check_order` for a whole answer.
     """
 
-    def __init__(self, start: Sequence[str] = START) -> None:
+    def __init__(self, start: Sequence[str] = tuple(EVENTS)) -> None:
         self.answer = list(start)
         self.checked: Checked | None = None
         self._run: Run | None = None
@@ -78,7 +76,8 @@ class Ordering:
 
     def _show(self, name: str) -> None:
         self.list.options = [
-            (f"{place}. {EVENTS[event][0]}", event) for place, event in enumerate(self.answer, 1)
+            (f"{place}. {_LETTER[event]} · {EVENTS[event][0]}", event)
+            for place, event in enumerate(self.answer, 1)
         ]
         self.list.value = name
         self._allow()
@@ -93,7 +92,9 @@ class Ordering:
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """A reference to the widgets, and the events in words where there are none."""
         bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
-        events = "\n".join(f"{name}: {text}" for name, (text, _) in EVENTS.items())
+        events = "\n".join(
+            f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()
+        )
         return {**bundle, "text/plain": f"{events}\n{self!r}"}
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from ..widgets.pages import INK, LINE, MUTED
-from . import kept
+from ..widgets.pages import INK, LINE, MUTED, note
+from . import kept, trouble
 from .exercises import ASKED, Asked
+from .saying import broken
 
 ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
@@ -36,6 +37,7 @@ class MyWork:
     def __init__(self) -> None:
         self.work = kept.read()
         self.file = kept.work_file().absolute()
+        self.alarm = trouble.unreadable()
         self.archive, self.left_out = packed(self.file)
 
     @property
@@ -46,10 +48,16 @@ class MyWork:
     @property
     def notes(self) -> list[str]:
         """Where the file lies, what it lacks, and what else is worth knowing."""
-        if not self.file.exists():
-            said = [f"Nothing is kept yet. What you do will be in {self.file}."]
-        else:
-            said = [f"It is kept in {self.file}."]
+        said = []
+        if self.archive or self.left_out:
+            said.append(f"{'The file is' if self.alarm else 'It is kept in'} {self.file}.")
+        elif not (self.alarm or kept.unwritten()):
+            said.append(f"Nothing is kept yet. What you do will be in {self.file}.")
+        if kept.unwritten():
+            said.append(
+                f"What you locked in could not be written to {self.file}; it is gone with this"
+                " kernel. Run the cell of the prediction again: it says how to have it kept."
+            )
         if self.left_out:
             names = ", ".join(self.left_out)
             said.append(f"Too large to go along: {names}. Take it from the list of files.")
@@ -67,21 +75,26 @@ class MyWork:
     def _so_far(self, asked: Asked) -> str:
         if not asked.check:
             answer = self.work.predictions.get(asked.id)
-            return f"locked in: {answer}" if answer else "not yet"
+            return f"locked in: {answer}" if answer else self._nothing
         found = self.work.exercises.get(asked.id)
         if found is None or not found.attempts:
-            return "not yet"
+            return self._nothing
         times = f"{found.attempts} attempt{'s' * (found.attempts > 1)}"
         if found.done:
             return f"✓ right, after {times}"
         hint = found.tries[-1].hint if found.tries else ""
         return f"○ {found.best}/{found.of} after {times}" + (f". Hint: {hint}" if hint else "")
 
+    @property
+    def _nothing(self) -> str:
+        return "cannot be read" if self.alarm else "not yet"
+
     def __repr__(self) -> str:
         rows = [_HEADS, *self.lines]
         wide = max(len(title) for _, title, _ in rows)
         table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
-        return "\n".join([*table, "", *self.notes])
+        first = [broken(self.alarm), ""] if self.alarm else []
+        return "\n".join([*first, *table, "", *self.notes])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         return {"text/plain": repr(self), "text/html": self.html()}
@@ -94,10 +107,11 @@ class MyWork:
             "<tr>" + "".join(f'<td style="{cell}">{escape(text)}</td>' for text in line) + "</tr>"
             for line in self.lines
         )
+        alarm = note(self.alarm, alarm=True)
         notes = "<br>".join(escape(said) for said in self.notes)
         return (
             f'<div class="kiplab-my-work" style="max-width:840px;color:{INK};line-height:1.4">'
-            f"<table><caption style='text-align:left;font-weight:600'>My work</caption>"
+            f"{alarm}<table><caption style='text-align:left;font-weight:600'>My work</caption>"
             f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
             f'{self._button()}<div style="color:{MUTED};font-size:13px">{notes}</div></div>'
         )
@@ -120,12 +134,14 @@ def my_work() -> MyWork:
 
 def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
     """(the archive, names of files that it has no room for). Empty without any work to pack."""
-    if not work_file.exists():
+    try:
+        own = work_file.read_bytes()
+    except OSError:
         return b"", ()
     left_out: list[str] = []
     content: dict[str, bytes] = {}
     archive = b""
-    for name, data in _files(work_file):
+    for name, data in ((work_file.name, own), *_notebooks(work_file.parent)):
         tried = _zipped({**content, name: data})
         if len(tried) > DOWNLOAD_MAX:
             left_out.append(name)
@@ -134,9 +150,8 @@ def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
     return archive, tuple(left_out)
 
 
-def _files(work_file: Path) -> Iterator[tuple[str, bytes]]:
-    yield work_file.name, work_file.read_bytes()
-    for path in sorted(work_file.parent.glob("*.ipynb")):
+def _notebooks(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.glob("*.ipynb")):
         yield path.name, _bare(path.read_bytes())
 
 

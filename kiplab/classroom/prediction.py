@@ -11,7 +11,7 @@ import ipywidgets
 from ..widgets.controls import button, column, words
 from ..widgets.keys import with_keys
 from ..widgets.pages import heading, note
-from . import kept
+from . import kept, trouble
 
 if TYPE_CHECKING:
     from ..api import Run
@@ -21,7 +21,8 @@ _NOTHING_YET = "There is nothing to compare yet: lock in your prediction above."
 
 
 class Prediction:
-    """Choices, and a button that locks one. A locked answer survives a kernel's restart.
+    """Choices, and a button that locks one. A locked answer survives a kernel's restart, unless
+    there is nowhere to write it: then it says so, and how to mend that.
 
     `Lab(..., after=prediction)` waits for it.
     """
@@ -41,8 +42,8 @@ class Prediction:
         self.box = column(parts, max_width=WIDTH, align_items="flex-start")
         self.box.children = (*parts, with_keys(self.box))
         self._ready()
-        if self.locked:
-            self._show_locked()
+        if self.answer is not None:
+            self._keep(self.answer)
 
     @property
     def answer(self) -> str | None:
@@ -74,20 +75,26 @@ class Prediction:
         return Comparison(self, run)
 
     def _press(self) -> None:
-        before = kept.damaged_files()
         try:
-            kept.lock(self.id, self.choices.value)
+            self._keep(self.choices.value)
         except kept.LockedError as problem:
             self._say(f"{problem}.", alarm=True)
             return
-        except OSError as problem:
-            where = kept.work_file().absolute()
-            self._say(f"It cannot be kept in {where}: {problem.strerror}.", alarm=True)
-            return
-        self._show_locked(kept.set_aside_since(before))
         waiting, self._waiting = self._waiting, []
         for action in waiting:
             action()
+
+    def _keep(self, answer: str) -> None:
+        """Write it, and show it. Raises LockedError if another answer is locked."""
+        before = kept.damaged_files()
+        try:
+            kept.lock(self.id, answer)
+        except OSError as problem:
+            lost = "so it is gone when the kernel stops or starts again."
+            said = f"It cannot be {trouble.nowhere(problem)}; {lost} {trouble.remedy()}"
+            self._show_locked(f" {said}", alarm=True)
+        else:
+            self._show_locked(trouble.set_aside_since(before))
 
     def _ready(self) -> None:
         chosen = self.choices.value is not None
@@ -96,12 +103,12 @@ class Prediction:
             "It is kept, and cannot be changed afterwards" if chosen else "Choose an answer first"
         )
 
-    def _show_locked(self, more: str = "") -> None:
+    def _show_locked(self, more: str = "", *, alarm: bool = False) -> None:
         if self.answer in self.choices.options:
             self.choices.value = self.answer
         self.choices.disabled = self.lock_button.disabled = True
         self.lock_button.tooltip = "Locked in"
-        self._say(f"Locked in: “{self.answer}”{'.' * bool(more)}{more}")
+        self._say(f"Locked in: “{self.answer}”{'.' * bool(more)}{more}", alarm=alarm)
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         self.state.value = note(text, alarm=alarm)

@@ -11,7 +11,7 @@ from ..explore.matrix import PENDING, matrix_of
 from ..explore.search import PROVED
 from ..plays.library import load
 from ..protocol.features import parse_features
-from .answers import Slip, chosen, misfit, parts, summed, unfit
+from .answers import Slip, chosen, in_order, is_none, summed, unfit
 from .checked import Checked
 
 KAFKA = "3.5"
@@ -36,7 +36,6 @@ HOLES = {
 """Three ways to harm."""
 _OPENED = {"841": "F", "903": "R", "497.maximal-isr": "M"}
 """The way that is open without each of them: the last steps of its shortest counterexample."""
-_NONE = ("-", "none", "no", "0")
 
 
 def check_proof(answer: object) -> Checked:
@@ -59,10 +58,9 @@ def check_holes(answer: object) -> Checked:
     The one of HOLES that 841 closes, the one that 903 closes, the guards that are never needed
     (``"-"`` for none), and how many of the sixteen sets are proved to suffice.
     """
-    given = parts(answer)
-    wrong = misfit(given, 4, "parts: a hole, a hole, a guard and a number")
-    if wrong is not None:
-        return wrong
+    given = in_order(answer, 4, "parts: a hole, a hole, a guard and a number")
+    if isinstance(given, Checked):
+        return given
     strange = [said[:20] for said in given[:2] if said.upper() not in HOLES]
     if strange:
         return unfit(4, f"There is no hole {', '.join(strange)}. Use {' '.join(HOLES)}.")
@@ -123,7 +121,7 @@ def _plain(said: str) -> str:
     if said.upper() in HOLES:
         return said.upper()
     wanted = said.lower().removeprefix("kip-")
-    if wanted in _NONE:
+    if is_none(wanted):
         return "-"
     return next((g for g in GUARDS if wanted in (g, g.partition(".")[2])), wanted)
 

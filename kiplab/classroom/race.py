@@ -9,7 +9,7 @@ from functools import cache
 from ..api import Run, run
 from ..plays.verdict import lost, refused
 from ..protocol.facts import Truncated
-from .answers import Slip, misfit, parts, summed, unfit
+from .answers import BLANK, Slip, in_order, is_none, still_open, summed, unfit
 from .checked import Checked
 
 RACE, LAST = "kafka-14139", "last-replica"
@@ -25,7 +25,6 @@ RULES: dict[str, tuple[str, ...]] = {
     "both": (),
 }
 """Name of each of the four rule sets: (what is switched off)."""
-_NONE = ("-", "none", "no", "0", "")
 
 
 def check_window(answer: object) -> Checked:
@@ -34,29 +33,29 @@ def check_window(answer: object) -> Checked:
     The risk lasts [from, to) in steps; an arrival is a digit of ARRIVALS, ``"-"`` is none of them,
     and there is a word for each of RELEASES: ``[6, 8, "345", "5", "-"]`` has the right shape.
     """
-    given = parts(answer)
-    wrong = misfit(given, 5, "parts: from, to, and the arrivals for 3.2, 3.4 and 3.5")
-    wrong = wrong or _strange(given[2:], ARRIVALS, 5, "arrival")
-    if wrong is not None:
-        return wrong
+    given = in_order(answer, 5, "parts: from, to, and the arrivals for 3.2, 3.4 and 3.5")
+    if isinstance(given, Checked):
+        return given
+    if (strange := _strange(given[2:], ARRIVALS, 5, "arrival")) is not None:
+        return strange
     slips = _wrong_span(given[:2])
     for release, said in zip(RELEASES, given[2:], strict=True):
-        slips += _wrong_arrivals(release, _letters(said), losing(release))
+        slips += _wrong_arrivals(release, said, losing(release))
     praise = "From its acceptance to the election: that is the window, and 3.5 has closed it."
     return summed(5, slips, praise)
 
 
 def check_two_by_two(answer: object) -> Checked:
     """Judge which MOMENTS lose data under each of RULES, in their order: ``"FR"``, ``"-"``."""
-    given = parts(answer)
-    wrong = misfit(given, len(RULES), "words, one for each set of rules")
-    wrong = wrong or _strange(given, MOMENTS, len(RULES), "moment")
-    if wrong is not None:
-        return wrong
+    given = in_order(answer, len(RULES), "words, one for each set of rules")
+    if isinstance(given, Checked):
+        return given
+    if (strange := _strange(given, MOMENTS, len(RULES), "moment")) is not None:
+        return strange
     slips = [
-        _wrong_cell(rules, _letters(said), losses(rules))
+        _wrong_cell(rules, said, losses(rules))
         for rules, said in zip(RULES, given, strict=True)
-        if _letters(said) != losses(rules)
+        if said == BLANK or _letters(said) != losses(rules)
     ]
     return summed(len(RULES), slips, "Each closes a hole that the other leaves open.")
 
@@ -65,18 +64,18 @@ def check_last_replica(answer: object) -> Checked:
     """Judge three parts about ``last-replica``, offsets as ``"0-99"``.
 
     The committed offsets that vanish, those that broker 3 throws away, and how many requests
-    KIP-903 refuses.
+    KIP-903 refuses; ``"-"`` and ``"none"`` are no offsets, and 0.
     """
-    given = parts(answer)
-    wrong = misfit(given, 3, "parts: offsets, offsets, and a number")
-    if wrong is not None:
-        return wrong
+    given = in_order(answer, 3, "parts: offsets, offsets, and a number")
+    if isinstance(given, Checked):
+        return given
     found = run(LAST)
     truth = last_replica(found)
+    said = [*map(_range, given[:2]), _number(given[2])]
     slips = [
-        _wrong_part(place, _range(said))
-        for place, (said, true) in enumerate(zip(given, truth, strict=True), 1)
-        if _range(said) != true
+        _wrong_part(place, part)
+        for place, (part, true) in enumerate(zip(said, truth, strict=True), 1)
+        if part != true
     ]
     praise = "All that was committed is gone, and no request was ever wrong."
     return summed(3, slips, praise, found.token)
@@ -118,7 +117,7 @@ def last_replica(found: Run) -> tuple[str, str, str]:
 
 
 def _letters(said: str) -> frozenset[str]:
-    if said.lower() in _NONE:
+    if is_none(said):
         return frozenset()
     return frozenset(letter for letter in said.upper() if letter.isalnum())
 
@@ -136,6 +135,11 @@ def _range(said: str) -> str:
     """``"0..99"``, ``"0 - 99"`` and ``"offsets 0 to 99"`` are ``"0-99"``; a number is itself."""
     numbers = re.findall(r"\d+", said)
     return "-".join(numbers) if numbers else said.lower()
+
+
+def _number(said: str) -> str:
+    """``"none"`` is no request at all."""
+    return "0" if is_none(said) else _range(said)
 
 
 # --- wrong answers ------------------------------------------------------------------------------
@@ -183,12 +187,14 @@ def _wrong_span(given: list[str]) -> list[Slip]:
     return slips
 
 
-def _wrong_arrivals(release: str, said: frozenset[str], true: frozenset[str]) -> list[Slip]:
+def _wrong_arrivals(release: str, given: str, true: frozenset[str]) -> list[Slip]:
     """The slip of one release, or none."""
+    part, said = f"arrivals on {release}", _letters(given)
+    if given == BLANK:
+        return [still_open(part)]
     if said == true:
         return []
     extra, missing = said - true, true - said
-    part = f"arrivals on {release}"
     if extra & {"1", "2"}:
         hint = "Accepted so early, broker 2 is in the ISR when it is fenced. What does that write?"
         return [Slip(part, hint, "a dead broker that was let in stays in")]
@@ -205,8 +211,11 @@ def _wrong_arrivals(release: str, said: frozenset[str], true: frozenset[str]) ->
     return [Slip(part, hint, "a rule of 3.3 needs the broker epochs of 3.5")]
 
 
-def _wrong_cell(rules: str, said: frozenset[str], true: frozenset[str]) -> Slip:
+def _wrong_cell(rules: str, given: str, true: frozenset[str]) -> Slip:
     """The slip of one of the four cells."""
+    if given == BLANK:
+        return still_open(rules)
+    said = _letters(given)
     if rules == "903 only" and "F" in true - said:
         hint = "While broker 2 is fenced it has not registered again. Which epoch is on record?"
         return Slip(rules, hint, "KIP-903 makes KIP-841 superfluous")

@@ -8,7 +8,7 @@ import msgspec
 
 from ..api import run
 from ..figures.columns import MessageRow, Rows
-from .answers import Slip, misfit, parts, summed
+from .answers import Slip, in_order, summed
 from .checked import Checked
 
 PLAY = "timeline-first"
@@ -29,10 +29,9 @@ def check_reading(answer: object, kafka: str | None = None) -> Checked:
 
     `kafka` is the release whose timeline was read; None is the play's own.
     """
-    given = parts(answer)
-    miscounted = misfit(given, len(QUESTIONS), "answers")
-    if miscounted is not None:
-        return miscounted
+    given = in_order(answer, len(QUESTIONS), "answers")
+    if isinstance(given, Checked):
+        return given
     found = run(PLAY, kafka=kafka)
     rows = found.rows()
     slips = [

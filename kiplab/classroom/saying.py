@@ -19,4 +19,6 @@ def broken(text: str) -> str:
 
 def _broken_line(line: str) -> str:
     indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
-    return fill(line, LINE, subsequent_indent=indent, break_on_hyphens=False)
+    return fill(
+        line, LINE, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )

@@ -18,15 +18,15 @@ from ..protocol.facts import Refused
 from ..protocol.features import switched
 from ..protocol.guards import GUARDS, GuardKind
 from ..protocol.kraft.state import partition
-from . import levels
+from . import levels, telling
 from .explored import Explored
 from .levels import ExploreError
 from .limits import MEMORY_MB
 from .matrix import DEFAULT_KAFKA, PENDING
 from .orders import Order
-from .processes import answers
+from .processes import answers, shared
 from .search import PROVED, REFUTED
-from .sweep import try_out
+from .sweep import ahead, try_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,12 +140,13 @@ def alternatives(
     memory_mb: int = MEMORY_MB,
     processes: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    say: Callable[[str], object] | None = None,
     **bounds: int,
 ) -> Alternatives:
     """Without KIP-903, with it, and with each alternative it rejected in its place.
 
-    Every row is a search, as in `kiplab.matrix`, and the cost of running `cost_play` under the same
-    rules. Raises as `kiplab.explore`.
+    Every row is a search, as in `kiplab.matrix` (`processes`, `memory_mb`, `progress` and `say`
+    too), and the cost of running `cost_play` under the same rules. Raises as `kiplab.explore`.
     """
     found = play if isinstance(play, Play) else find(play)[0]
     measured = cost_play if isinstance(cost_play, Play) else find(cost_play)[0]
@@ -154,6 +155,7 @@ def alternatives(
     base = switched(base, PENDING, True) if as_specified else base
     within = levels.find(level).with_defaults(bounds)
     ways = _ways()
+    crew, each_mb = shared(processes, memory_mb, len(ways))
     orders = [
         Order(
             play=found,
@@ -162,12 +164,14 @@ def alternatives(
             property=property,
             bounds=within,
             seconds=seconds,
-            memory_mb=memory_mb,
+            memory_mb=each_mb,
         )
         for _, guard, _ in ways
     ]
-    try_out(orders[0])
-    told = answers(orders, processes=processes, told=progress)
+    tried = try_out(orders[0])
+    if tried.predicted:
+        (say or telling.say)(ahead("rows", len(orders), crew, tried.predicted))
+    told = answers(orders, processes=crew, told=progress or telling.of_cells("rows"))
     return Alternatives(
         rows=tuple(
             _row(way, one, cost_of(run_play(measured, order.features)))

@@ -101,15 +101,24 @@ class Matrix(msgspec.Struct, frozen=True):
 
     @property
     def base_sentence(self) -> str:
-        """Which Kafka this is about."""
+        """Which Kafka this is about, and what it was given that it lacks."""
         if self.as_specified:
-            return (
+            said = (
                 f"The base is Kafka {self.base}: as specified. A proposed ISR counts until it is"
-                " decided, which Kafka as built forgets when metadata comes late."
+                " decided (our reading of KIP-497), which Kafka as built forgets when metadata"
+                " comes late."
             )
+        else:
+            said = (
+                f"The base is Kafka {self.base}: as built. Metadata that comes late can undo a"
+                " proposed ISR there, a hole that none of these guards closes."
+            )
+        whole = self.cells[0].features
+        if whole == self.base:
+            return said
         return (
-            f"The base is Kafka {self.base}: as built. Metadata that comes late can undo a proposed"
-            " ISR there, a hole that none of these guards closes."
+            f"{said} It lacks these guards or parts of them; where they are on, they are on as a"
+            f" whole, with what they need on the wire: Kafka {whole}."
         )
 
     @property

@@ -13,7 +13,7 @@ from .levels import ExploreError, Level
 from .limits import Limits
 from .plain import Plain
 from .predict import COMPILED as COMPILED_PACE
-from .predict import OWN, Pace, rule_of_thumb
+from .predict import OWN, PLAIN, Pace, rule_of_thumb
 from .quick import Quick
 from .search import Model, Outcome, search
 
@@ -57,8 +57,8 @@ def engine_for(
 
     Raises ExploreError where "compiled" was asked for and cannot be.
     """
-    large = rule_of_thumb(level, bounds) >= WORTH_COMPILING
-    if wanted == STEP or (wanted == AUTO and not large):
+    worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
+    if wanted == STEP or (wanted == AUTO and not worth):
         return steps(level, start, bounds)
     made = _compiled(level, start, bounds, asked)
     if not isinstance(made, str):
@@ -70,9 +70,9 @@ def engine_for(
 
 def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "") -> Engine:
     """The engine's own search: the quick model where there is one."""
-    made = Quick if level.name == "partition" else Plain
-    model: Model = made(level, start, dict(bounds))
-    return Engine(STEP, model, search, note)
+    quick = level.name == "partition"
+    model: Model = (Quick if quick else Plain)(level, start, dict(bounds))
+    return Engine(STEP, model, search, note, OWN if quick else PLAIN)
 
 
 def _compiled(

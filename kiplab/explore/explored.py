@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from ..engine.cluster import Cluster
 from ..engine.properties import PROPERTIES
 from ..plays.play import Play, format_play
-from ..protocol.features import Features
 from ..protocol.guards import GUARDS, GuardKind
 from ..protocol.ids import CONTROLLER
 from .levels import Action, Level
@@ -21,23 +21,27 @@ _SAYS_SO = ("841.leader-skips-fenced", "841.leader-skips-shutting-down", "903.le
 class Vacuity(msgspec.Struct, frozen=True):
     """What happened at all, so that a proof about nothing is seen to be one.
 
-    `fired` and `silent` are guards that are on, and that refused something or never did. `taken`
-    counts transitions by kind of action; `never` are the kinds without any.
+    Every guard that is on, at whatever node, is in one of three: `fired` refused something,
+    `silent` never did, and of `unwatched` nobody can say: they act without a word. `taken` counts
+    transitions by kind of action; `never` are the kinds without any.
     """
 
     committed: bool
     fired: tuple[str, ...]
     silent: tuple[str, ...]
+    unwatched: tuple[str, ...]
     taken: dict[str, int]
     never: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
-        """One line for people; empty when everything was tried."""
+        """One line for people; empty when everything was tried and watched."""
         said = [] if self.committed else ["nothing was ever committed"]
         said += [f"no {kind} was possible" for kind in self.never]
         if self.silent:
             said.append(f"never needed: {', '.join(self.silent)}")
+        if self.unwatched:
+            said.append(f"not watched, needed or not: {', '.join(self.unwatched)}")
         return "; ".join(said)
 
 
@@ -103,18 +107,17 @@ class Explored(msgspec.Struct, frozen=True):
         return f"<Explored: {self.sentence}>"
 
 
-def vacuity_of(outcome: Outcome, seen: Seen, level: Level, features: Features) -> Vacuity:
+def vacuity_of(outcome: Outcome, seen: Seen, level: Level, start: Cluster) -> Vacuity:
     """Which guards had something to refuse, and which actions had their turn."""
-    on = features.active(CONTROLLER)
-    speaking = [
-        id
-        for id, guard in GUARDS.items()
-        if id in on and (guard.kind is GuardKind.REFUSAL or id in _SAYS_SO)
-    ]
+    features = start.features
+    active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
+    on = [guard for guard in GUARDS.values() if guard.id in active]
+    watched = [g.id for g in on if g.kind is GuardKind.REFUSAL or g.id in _SAYS_SO]
     return Vacuity(
         committed=seen.committed,
-        fired=tuple(id for id in speaking if id in seen.guards),
-        silent=tuple(id for id in speaking if id not in seen.guards),
+        fired=tuple(id for id in watched if id in seen.guards),
+        silent=tuple(id for id in watched if id not in seen.guards),
+        unwatched=tuple(g.id for g in on if g.id not in watched),
         taken=outcome.taken,
         never=tuple(k.name for k in level.kinds if k.name not in outcome.taken),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,12 +22,13 @@ from ..plays.header import features_of, setup_of
 from ..plays.library import find
 from ..plays.play import Play
 from ..protocol.features import Features
-from . import levels
+from . import levels, telling
 from .engines import AUTO, Run, check_engine, engine_for, steps, too_narrow
 from .explored import Explored, sentence_of, vacuity_of
-from .levels import ExploreError, Level
-from .limits import MEMORY_MB, Limits, Told
-from .predict import CERTAIN, Pace, predict, rule_of_thumb
+from .interrupts import interruptible
+from .levels import ExploreError, Level, shown
+from .limits import MEMORY_MB, Limits, Told, ceiling_mb, check_limits
+from .predict import Pace, predict, rule_of_thumb
 from .search import REFUTED, Model, Outcome, Stop, search
 from .written import play_of
 
@@ -49,30 +50,41 @@ def explore(
     memory_mb: int = MEMORY_MB,
     progress: Callable[[Told], object] | None = None,
     cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
     **bounds: int,
 ) -> Explored:
     """Could it still go wrong? Everything that can happen, from the situation a play begins with.
 
     `play`, `kafka`, `off` and `on` are as in `kiplab.run`; of the play only the header counts.
     `bounds` are those of the level: `writes=1, crashes=1, fences=0` by default at level
-    "partition". Everything else is as in `explore_play`. The result's `sentence` is the verdict
-    with its bounds, its `play` a shortest counterexample, to be run like any other play.
+    "partition". Everything else is as in `explore_play`, but that nobody is left in the dark: a
+    search that will be long is announced (by `say`, else on stderr or below the notebook's cell), a
+    notebook shows a line of progress unless `progress` is given, and an interrupt (Ctrl-C, the
+    kernel's button) ends the search as unfinished, with its numbers; a second one leaves at once.
+    The result's `sentence` is the verdict with its bounds, its `play` a shortest counterexample, to
+    be run like any other play.
     Raises PlayError, UnknownFeatureError or ExploreError, all readable.
     """
     found, shared = (play, None) if isinstance(play, Play) else find(play)
-    return explore_play(
-        found,
-        chosen(found, shared, kafka, _tuple(off), _tuple(on)),
-        level=level,
-        property=property,
-        bounds=bounds,
-        engine=engine,
-        seconds=seconds,
-        states=states,
-        memory_mb=memory_mb,
-        progress=progress,
-        cancel=cancel,
-    )
+    features = chosen(found, shared, kafka, _tuple(off), _tuple(on))
+    line = telling.Line()
+    with interruptible(cancel) as stop:
+        result = explore_play(
+            found,
+            features,
+            level=level,
+            property=property,
+            bounds=bounds,
+            engine=engine,
+            seconds=seconds,
+            states=states,
+            memory_mb=memory_mb,
+            progress=progress or line.of_search(),
+            cancel=stop,
+            say=say or telling.say,
+        )
+    line.end(f"{result.states:,} states in {result.seconds:.1f} s")
+    return result
 
 
 def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -103,17 +115,19 @@ def explore_play(
     prediction before a search that will be long. `engine` is "step" for the engine's own search,
     "compiled" for its twin in machine code (level "partition", numba), and "auto" for the twin
     where the bounds are large and it can answer; all find the same. Raises PlayError for a play
-    that the level cannot speak of, ExploreError for an unknown level, property, bound or engine.
+    that the level cannot speak of, ExploreError for an unknown level, property, bound, limit or
+    engine.
     """
     found = levels.find(level)
     asked = _properties(property)
     check_engine(engine)
+    check_limits(seconds, states, memory_mb)
     within = found.with_defaults(bounds or {})
     used = features_of(play) if features is None else features
     start = cluster_of(setup_of(play, used))
     with _no_pauses():
         searcher = engine_for(engine, found, start, within, asked)
-        most = (memory_mb, seconds, states)
+        most = (ceiling_mb(memory_mb), seconds, states)
         predicted = _predicted(found, partial(_model, found, start), within, most, searcher.pace)
         for sentence in filter(None, (predicted, searcher.note)):
             (say or _keep_quiet)(sentence)
@@ -140,7 +154,7 @@ def explore_play(
         depth=outcome.depth,
         frontier=outcome.frontier,
         seconds=took,
-        vacuity=vacuity_of(outcome, searcher.model.seen, found, used),
+        vacuity=vacuity_of(outcome, searcher.model.seen, found, start),
         stopped=outcome.stopped,
         predicted=predicted,
         sentence=sentence_of(outcome, found, within, asked, used.label()),
@@ -188,7 +202,7 @@ def _predicted(
     limits: tuple[int, float | None, int | None],
     pace: Pace,
 ) -> str:
-    if rule_of_thumb(level, bounds) < CERTAIN:
+    if rule_of_thumb(level, bounds) < pace.certain:
         return ""
     found = predict(level, model, bounds, pace)
     beyond = "; that is beyond the limits: unless something breaks, it will not finish"
@@ -197,9 +211,13 @@ def _predicted(
 
 def _properties(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
     wanted = CAN_DATA_BE_LOST if asked is None else (asked,) if isinstance(asked, str) else asked
+    if not isinstance(wanted, Collection) or not wanted:
+        # A proof of nothing would look like a proof.
+        known = ", ".join(PROPERTIES)
+        raise ExploreError(f"property is {shown(asked)}; expected one or more of {known}")
     for id in wanted:
         if id not in PROPERTIES:
-            raise ExploreError(f"there is no property {id!r}; {nearest(id, PROPERTIES)}")
+            raise ExploreError(f"there is no property {shown(id)}; {nearest(str(id), PROPERTIES)}")
     return tuple(wanted)
 
 

@@ -78,6 +78,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 class Level(msgspec.Struct, frozen=True, kw_only=True):
     """A menu of kinds of actions; `holds` are the kinds of messages that stay in flight.
 
+    `smallest` is how many states there are where nothing of that happens, on three brokers.
     `normal` is the representative of all clusters that no action of this level can tell apart;
     `admit` refuses plays that the level cannot speak of, with PlayError.
     """
@@ -87,6 +88,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[Kind, ...]
     holds: tuple[str, ...]
     bounds: tuple[Bound, ...]
+    smallest: int
     normal: Callable[[Cluster], Cluster]
     admit: Callable[[Cluster], Cluster]
 
@@ -100,9 +102,11 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
         for name, value in given.items():
             if name not in known:
                 listed = ", ".join(f"{b.name} ({b.default} by default)" for b in self.bounds)
-                raise ExploreError(f"level {self.name} has no bound {name!r}; it has {listed}")
+                raise ExploreError(
+                    f"level {self.name} has no bound {brief(name)!r}; it has {listed}"
+                )
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= BOUND_MAX:
-                raise ExploreError(f"bound {name} is {value!r}; expected 0 to {BOUND_MAX}")
+                raise ExploreError(f"bound {name} is {shown(value)}; expected 0 to {BOUND_MAX}")
         return {name: given.get(name, default) for name, default in known.items()}
 
     def in_words(self, bounds: Mapping[str, int]) -> str:
@@ -116,7 +120,23 @@ BOUND_MAX = 15
 
 
 class ExploreError(ValueError):
-    """A level, bound or property that does not exist; the message lists what does."""
+    """A level, bound, property or limit that does not exist; the message lists what does."""
+
+
+def shown(value: object) -> str:
+    """A value for a sentence; Python itself refuses to write very large integers."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return "a number of more than 19 digits"
+    return brief(repr(value))
+
+
+def brief(text: str) -> str:
+    """Text for a sentence, cut where it has no end."""
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
+
+
+SHOWN_MAX = 30
+"""Characters of somebody's input that a message repeats."""
 
 
 class Done(msgspec.Struct, frozen=True):

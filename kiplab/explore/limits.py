@@ -5,14 +5,18 @@ The only file of this room that looks at a clock or at the machine.
 
 from __future__ import annotations
 
+import math
 import mmap
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
+from .levels import ExploreError, shown
 from .search import Progress
 
 MEMORY_MB = 2_000
@@ -20,10 +24,34 @@ MEMORY_MB = 2_000
 GROWING = 120
 """Bytes a state costs for a moment while the table of known states doubles."""
 TELL_EVERY_S = 0.5
+WEIGH_EVERY_S = 0.05
+"""Between two looks at this process's memory: asking the system costs as much as a state."""
+CONTAINERS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Where a container (Binder, Docker) says how much memory it has in all."""
+
+
+def check_limits(seconds: object, states: object, memory_mb: object) -> None:
+    """Raises ExploreError for limits that cannot be meant."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if seconds is not None and not (number and 0 <= cast("float", seconds) < math.inf):
+        raise ExploreError(
+            f"seconds is {shown(seconds)}; expected a number, 0 or more, or None for no limit"
+        )
+    if states is not None and not (type(states) is int and states >= 0):
+        raise ExploreError(
+            f"states is {shown(states)}; expected a whole number, 0 or more, or None for no limit"
+        )
+    if not (type(memory_mb) is int and memory_mb >= 1):
+        raise ExploreError(
+            f"the memory limit is {shown(memory_mb)}; expected a whole number of MB, 1 or more"
+        )
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a progress callback is given: counts, and states and transitions a second so far."""
+    """What a progress callback is given: counts, and transitions a second so far."""
 
     states: int
     transitions: int
@@ -32,12 +60,20 @@ class Told(msgspec.Struct, frozen=True):
     seconds: float
     rate: float
 
+    @property
+    def sentence(self) -> str:
+        """For people, while they wait."""
+        return (
+            f"{self.states:,} states, {self.frontier:,} to look at, {self.depth} steps deep,"
+            f" {self.rate:,.0f} transitions/s"
+        )
+
 
 class Limits:
     """Asked by the search now and then; says why to stop, or nothing.
 
-    `memory_mb` is what this process may grow to, in all. `cancel` is asked at every look, and
-    `progress` told at most twice a second.
+    `memory_mb` is what this process may grow to, in all, and never more than a container has room
+    for. `cancel` is asked at every look, and `progress` told at most twice a second.
     """
 
     def __init__(
@@ -49,10 +85,11 @@ class Limits:
         progress: Callable[[Told], object] | None = None,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
-        self.most_seconds, self.most_states, self.memory_mb = seconds, states, memory_mb
+        self.most_seconds, self.most_states = seconds, states
+        self.memory_mb = ceiling_mb(memory_mb)
         self.progress, self.cancel = progress, cancel
         self.began = time.perf_counter()
-        self.told = 0.0
+        self.told, self.weighed = 0.0, -math.inf
 
     @property
     def seconds(self) -> float:
@@ -71,6 +108,9 @@ class Limits:
             return f"it was to look at {self.most_states:,} states at most"
         if self.most_seconds is not None and seconds >= self.most_seconds:
             return f"it was to take {self.most_seconds:g} s at most"
+        if seconds - self.weighed < WEIGH_EVERY_S:
+            return ""
+        self.weighed = seconds
         return self.room(GROWING * now.states)
 
     def room(self, bytes: int) -> str:
@@ -84,6 +124,21 @@ def told(now: Progress, seconds: float) -> Told:
     """Progress with the time that it took."""
     rate = now.transitions / seconds if seconds else 0.0
     return Told(now.states, now.transitions, now.depth, now.frontier, seconds, rate)
+
+
+def ceiling_mb(memory_mb: int) -> int:
+    """`memory_mb`, or three quarters of what this container has, if that is less.
+
+    The rest is for whoever else lives there: the kernel, JupyterLab, an editor.
+    """
+    return min([memory_mb, *(max(b * 3 // 4 // 1_000_000, 1) for b in _container_bytes())])
+
+
+def _container_bytes() -> Iterator[int]:
+    for file in CONTAINERS:
+        # No such file, or the word "max": no limit.
+        with suppress(OSError, ValueError):
+            yield int(file.read_text())
 
 
 def memory_now() -> int:

@@ -10,20 +10,21 @@ from pathlib import Path
 import msgspec
 
 from ..plays.chosen import chosen
-from ..plays.header import features_of
+from ..plays.header import features_of, names_of
 from ..plays.library import find
 from ..plays.play import Play
 from ..protocol.features import Features, switched
 from ..protocol.guards import GUARDS, named
-from ..protocol.ids import CONTROLLER
-from . import levels
+from ..protocol.ids import CONTROLLER, BrokerId
+from . import levels, telling
 from .cells import Cell, Matrix
+from .interrupts import interruptible
 from .levels import ExploreError
 from .limits import MEMORY_MB
 from .orders import Order
-from .processes import Answer, answers
+from .processes import Answer, answers, shared
 from .search import UNFINISHED
-from .sweep import on_spark, try_out
+from .sweep import ahead, on_spark, try_out
 
 DEFAULT_GUARDS = (
     "841",
@@ -61,6 +62,7 @@ def matrix(
     master: str | None = None,
     progress: Callable[[int, int], object] | None = None,
     cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
     **bounds: int,
 ) -> Matrix:
     """For every subset of `guards` switched off: the shortest way to lose data, or a proof.
@@ -68,16 +70,19 @@ def matrix(
     ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
 
     `play`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
-    names of guards or KIPs; those that are not off are on, whether or not `kafka` has them. `kafka`
-    None means the play's own rules; `on` and `off` switch others for all cells. `as_specified`, a
-    proposed ISR outlives metadata; without it Kafka is as it was built.
-    `seconds`, `states` and `memory_mb` limit each cell. `processes` search at a time, by default
-    one per core; with `spark` each cell is a task of its own, on `master` or this machine.
-    `progress` is told how many of how many cells are done; once `cancel` says so the rest stays
-    unfinished. Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
+    names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
+    them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
+    `off` switch others for all cells. `as_specified`, a proposed ISR outlives metadata; without it
+    Kafka is as it was built.
+    `seconds` and `states` limit each cell. `processes` search at a time, by default one per core,
+    within `memory_mb` all together; with `spark` each cell is a task of its own with as much, on
+    `master` or this machine. `progress` is told how many of how many cells are done (without one a
+    notebook shows a line); once `cancel` says so, or an interrupt, the rest stays unfinished. Cells
+    that will be long are announced by `say`, else on stderr or below the notebook's cell.
+    Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
     """
-    found, shared = (play, None) if isinstance(play, Play) else find(play)
-    given = chosen(found, shared, kafka, _tuple(off), _tuple(on))
+    found, told_with = (play, None) if isinstance(play, Play) else find(play)
+    given = chosen(found, told_with, kafka, _tuple(off), _tuple(on))
     return matrix_of(
         found,
         features_of(found) if given is None else given,
@@ -92,8 +97,9 @@ def matrix(
         processes=processes,
         spark=spark,
         master=master,
-        progress=progress,
+        progress=progress or telling.of_cells(),
         cancel=cancel,
+        say=say or telling.say,
     )
 
 
@@ -114,14 +120,19 @@ def matrix_of(
     master: str | None = None,
     progress: Callable[[int, int], object] | None = None,
     cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
 ) -> Matrix:
     """As `matrix`, for a play and the rules around the chosen guards. A hand that switched
-    PENDING in `features` decides on it, whatever `as_specified` says.
+    PENDING in `features` decides on it, whatever `as_specified` says. Nothing is told to anybody
+    but `progress` and `say`.
     """
     names = _checked(guards)
     if as_specified and PENDING not in dict(features.overrides):
         features = switched(features, PENDING, True)
     subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
+    crew, each_mb = (
+        (len(subsets), memory_mb) if spark else shared(processes, memory_mb, len(subsets))
+    )
     asked = Order(
         play=play,
         features=features,
@@ -130,17 +141,23 @@ def matrix_of(
         bounds=levels.find(level).with_defaults(bounds or {}),
         seconds=seconds,
         states=states,
-        memory_mb=memory_mb,
+        memory_mb=each_mb,
     )
-    tried = try_out(asked)
-    orders = [msgspec.structs.replace(asked, features=_rules(features, names, s)) for s in subsets]
+    nodes = (CONTROLLER, *names_of(play).brokers)
+    orders = [
+        msgspec.structs.replace(asked, features=_rules(features, names, s, nodes)) for s in subsets
+    ]
+    tried = try_out(orders[0])
+    if tried.predicted and say is not None:
+        say(ahead("cells", len(orders), crew, tried.predicted))
     began = time.perf_counter()
     told: Sequence[Answer]
     if spark:
-        told = on_spark(orders, master=master)
+        told, cancelled = on_spark(orders, master=master), False
     else:
-        told = answers(orders, processes=processes, told=progress, cancel=cancel)
-    cancelled = cancel is not None and cancel()
+        with interruptible(cancel) as stop:
+            told = answers(orders, processes=crew, told=progress, cancel=stop)
+            cancelled = stop()
     return Matrix(
         title=play.title,
         guards=names,
@@ -179,13 +196,16 @@ def _checked(guards: str | Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def _rules(base: Features, guards: tuple[str, ...], off: tuple[str, ...]) -> Features:
-    """`base` with `off` switched off, and with the other guards on, if it has none of theirs."""
+def _rules(
+    base: Features, guards: tuple[str, ...], off: tuple[str, ...], nodes: tuple[BrokerId, ...]
+) -> Features:
+    """`base` with `off` switched off, and the other guards whole: where any of `nodes` lacks a part
+    of one, that guard is switched on, with the request versions that it needs."""
     features = base
     for guard in guards:
         if guard in off:
             features = switched(features, guard, False)
-        elif not set(named(guard)) & base.active(CONTROLLER):
+        elif any(not base.active(node).issuperset(named(guard)) for node in nodes):
             features = switched(features, guard, True)
     return features
 

@@ -5,6 +5,8 @@ What comes back depends on the order alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ..plays.play import Play
@@ -27,8 +29,11 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     memory_mb: int = MEMORY_MB
 
 
-def answer(order: Order) -> Explored:
-    """The search that the order asks for. Raises what `front.explore_play` raises."""
+def answer(order: Order, cancel: Callable[[], bool] | None = None) -> Explored:
+    """The search that the order asks for, until `cancel` says stop.
+
+    Raises what `front.explore_play` raises.
+    """
     return explore_play(
         order.play,
         order.features,
@@ -38,6 +43,7 @@ def answer(order: Order) -> Explored:
         seconds=order.seconds,
         states=order.states,
         memory_mb=order.memory_mb,
+        cancel=cancel,
     )
 
 

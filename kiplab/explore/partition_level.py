@@ -193,6 +193,7 @@ PARTITION = Level(
             28,
         ),
     ),
+    smallest=10,
     normal=normal,
     admit=_admit,
 )

@@ -14,27 +14,37 @@ import msgspec
 from .levels import Level
 from .search import PROVED, Model, Progress, search
 
-CHEAP_STATES = 1_500
-"""A search within smaller bounds that knows more states than this is not cheap any more."""
-CERTAIN = 100_000
-"""Rules of thumb below this need no measurement: that many states are a matter of seconds."""
-SMALLEST = 10
-"""States where nothing is written and nothing goes wrong."""
-
 
 class Pace(msgspec.Struct, frozen=True):
-    """What a state costs whoever searches, measured at the level "partition" in proofs of 0.2 to 3
-    million states; slower machines and other levels take longer. `said` ends the sentence."""
+    """What a state costs whoever searches; slower machines take longer. `said` ends the sentence.
+
+    Rules of thumb below `certain` need no measurement: that many states are a matter of seconds. A
+    search within smaller bounds that knows more than `cheap` states is not cheap any more. `margin`
+    is how far from a prediction the truth has been found, as a factor.
+    """
 
     states_per_s: int
     state_bytes: int
     said: str
+    certain: int = 100_000
+    cheap: int = 1_500
+    margin: str = "three"
 
 
 OWN = Pace(9_000, 460, "for the engine's own search")
 COMPILED = Pace(
     400_000, 130, "for the compiled search, and up to a minute to compile, once on a machine"
 )
+"""As OWN, measured at the level "partition" in proofs of 0.2 to 3 million states."""
+PLAIN = Pace(
+    300,
+    4_000,
+    "at this level, where every message is a step of its own",
+    certain=1_500,
+    cheap=400,
+    margin="ten",
+)
+"""Measured at the level "cluster" in proofs of up to 12,000 states."""
 
 
 class Prediction(msgspec.Struct, frozen=True):
@@ -64,7 +74,7 @@ class Prediction(msgspec.Struct, frozen=True):
             return f"{said} states, as a smaller search has shown"
         taken = _time(self.seconds)
         return (
-            f"{said} states are to be expected, give or take a factor of three:"
+            f"{said} states are to be expected, give or take a factor of {self.pace.margin}:"
             f" {taken} and {_size(self.megabytes)} {self.pace.said}"
         )
 
@@ -84,31 +94,35 @@ def predict(
     pace: Pace = OWN,
 ) -> Prediction:
     """Search within smaller bounds while that is cheap, then multiply. `model` makes one; `pace`
-    is that of whoever will search."""
+    is that of whoever will search. Where not even the smallest search is cheap, the level's own
+    count of it stands for it, and nothing is `measured`."""
     small = dict.fromkeys(bounds, 0)
-    known = _counted(model(small))
+    known = _counted(model(small), pace)
+    if known is None:
+        return msgspec.structs.replace(
+            _carried_on(level, small, level.smallest, bounds, pace), measured={}, exact=False
+        )
     for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
-        while known is not None and small[bound.name] < bounds[bound.name]:
+        while small[bound.name] < bounds[bound.name]:
             further = {**small, bound.name: small[bound.name] + 1}
-            found = _counted(model(further))
+            found = _counted(model(further), pace)
             if found is None:
                 return _carried_on(level, small, known, bounds, pace)
             small, known = further, found
-    return _carried_on(level, small, known or CHEAP_STATES, bounds, pace)
+    return _carried_on(level, small, known, bounds, pace)
 
 
 def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
     """States by the rule alone, without any measurement."""
-    return _carried_on(level, dict.fromkeys(bounds, 0), SMALLEST, bounds, OWN).states
+    return _carried_on(level, dict.fromkeys(bounds, 0), level.smallest, bounds, OWN).states
 
 
-def _counted(model: Model) -> int | None:
-    outcome = search(model, (), _cheap)
+def _counted(model: Model, pace: Pace) -> int | None:
+    def cheap(progress: Progress) -> str:
+        return "no longer cheap" if progress.states > pace.cheap else ""
+
+    outcome = search(model, (), cheap)
     return outcome.states if outcome.verdict == PROVED else None
-
-
-def _cheap(progress: Progress) -> str:
-    return "no longer cheap" if progress.states > CHEAP_STATES else ""
 
 
 def _carried_on(

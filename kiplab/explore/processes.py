@@ -19,9 +19,13 @@ from threading import Lock
 import msgspec
 
 from .explored import Explored
+from .levels import ExploreError, shown
+from .limits import ceiling_mb, check_limits
 from .orders import Order, answer, answered, work_off
 
 LOOK_EVERY_S = 0.1
+LEAST_MB = 250
+"""What a process needs to be of use: half of it is Python and the compiled search."""
 Answer = Explored | None
 """None where somebody cancelled before it was there, or its process was killed."""
 
@@ -29,19 +33,37 @@ Answer = Explored | None
 def answers(
     orders: Sequence[Order],
     *,
-    processes: int | None = None,
+    processes: int,
     told: Callable[[int, int], object] | None = None,
     cancel: Callable[[], bool] | None = None,
 ) -> list[Answer]:
     """The answers, in the order of the orders.
 
-    `processes` None means one per core; 1 means this very process. `told` is given how many of how
-    many are done; `cancel` is asked ten times a second, or between two orders in one process.
+    `processes` 1 means this very process. `told` is given how many of how many are done; `cancel`
+    is asked ten times a second, or at every look of a search in this process.
     """
-    wanted = min(processes or os.cpu_count() or 1, len(orders))
+    wanted = min(processes, len(orders))
     if wanted <= 1:
         return _one_by_one(orders, told, cancel)
     return _spread(orders, wanted, told, cancel)
+
+
+def shared(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]:
+    """(how many processes for `count` orders, MB for each), all together within `memory_mb`.
+
+    `processes` None means one per core, as far as each has room to work in. Raises ExploreError
+    for a number of processes that cannot be.
+    """
+    check_limits(None, None, memory_mb)
+    if processes is not None and not (type(processes) is int and processes >= 1):
+        raise ExploreError(
+            f"processes is {shown(processes)}; expected a whole number, 1 or more, or None for one"
+            " per core"
+        )
+    room = ceiling_mb(memory_mb)
+    wanted = processes or min(os.cpu_count() or 1, max(room // LEAST_MB, 1))
+    wanted = max(min(wanted, count), 1)
+    return wanted, max(room // wanted, 1)
 
 
 def _one_by_one(
@@ -52,7 +74,7 @@ def _one_by_one(
     found: list[Answer] = []
     for order in orders:
         stopped = cancel is not None and cancel()
-        found.append(None if stopped else answer(order))
+        found.append(None if stopped else answer(order, cancel))
         if told is not None and not stopped:
             told(len(found), len(orders))
     return found

@@ -20,8 +20,8 @@ from .levels import Action
 PROVED, REFUTED, UNFINISHED = "proved", "refuted", "unfinished"
 State = Any
 """Whatever a model takes for a state: hashable, equal when nothing can tell them apart."""
-LOOK_EVERY = 256
-"""States between two looks at the limits."""
+LOOK_EVERY = 16
+"""States between two looks at the limits; at the level "cluster" that is a tenth of a second."""
 
 
 class Seen(msgspec.Struct):

@@ -12,11 +12,12 @@ from ..plays.chosen import chosen
 from ..plays.header import features_of
 from ..plays.library import find
 from ..plays.play import Play
+from . import levels, telling
 from .explored import Explored
 from .levels import ExploreError
 from .limits import MEMORY_MB
 from .orders import Order, answer, answered, work_off
-from .processes import Answer, answers
+from .processes import Answer, answers, shared
 
 SCHEMA = "explored binary"
 
@@ -37,15 +38,18 @@ def sweep(
     master: str | None = None,
     processes: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    say: Callable[[str], object] | None = None,
 ) -> list[Explored]:
     """One question within several bounds: ``sweep("isr-two-of-three", [{"writes": 2}, ...])``.
 
     The results stand in the order of `bounds`, and are those of `kiplab.explore` for each. With
     `spark` every search is a task of its own, on `master` or this machine; else `processes`
-    searches run at a time (by default one per core). Raises as `kiplab.explore`.
+    searches run at a time (by default one per core), all together within `memory_mb`. What will be
+    long is announced, and progress shown, as by `kiplab.matrix`. Raises as `kiplab.explore`.
     """
-    found, shared = (play, None) if isinstance(play, Play) else find(play)
-    given = chosen(found, shared, kafka, _tuple(off), _tuple(on))
+    crew, each_mb = (1, memory_mb) if spark else shared(processes, memory_mb, len(bounds))
+    found, told_with = (play, None) if isinstance(play, Play) else find(play)
+    given = chosen(found, told_with, kafka, _tuple(off), _tuple(on))
     features = features_of(found) if given is None else given
     orders = [
         Order(
@@ -56,15 +60,18 @@ def sweep(
             bounds=dict(within),
             seconds=seconds,
             states=states,
-            memory_mb=memory_mb,
+            memory_mb=each_mb,
         )
         for within in bounds
     ]
     for order in orders:
-        try_out(order)
+        tried = try_out(order)
+        if tried.predicted:
+            words = levels.find(level).in_words(tried.bounds)
+            (say or telling.say)(f"within {words}: {tried.predicted}")
     if spark:
         return on_spark(orders, master=master)
-    told = answers(orders, processes=processes, told=progress)
+    told = answers(orders, processes=crew, told=progress or telling.of_cells("searches"))
     return [_there(one, order) for one, order in zip(told, orders, strict=True)]
 
 
@@ -82,8 +89,14 @@ def _there(one: Answer, order: Order) -> Explored:
 
 
 def try_out(order: Order) -> Explored:
-    """A look at the first states: what is wrong with an order is said here, before it travels."""
-    return answer(msgspec.structs.replace(order, states=1, seconds=None))
+    """The search, cancelled as it begins: what is wrong with an order is said here, before it
+    travels, and `predicted` is what is to be expected of it."""
+    return answer(order, lambda: True)
+
+
+def ahead(what: str, count: int, crew: int, predicted: str) -> str:
+    """A prediction for each of many searches, `crew` of them at a time."""
+    return f"{count} {what}, {crew} at a time; where nothing breaks, for each: {predicted}"
 
 
 def on_spark(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from math import hypot
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from .callouts import draw_callout, draw_outcome
+from .callouts import Refusal, draw_callouts, draw_outcome, needs
 from .canvas import Box, Canvas, safe
 from .columns import MessageRow, Rows
+from .held import Lasting
 from .measure import height_of, width_of
 from .panel import Panel
 from .strokes import draw_stroke
@@ -63,20 +66,25 @@ def _rank(message: MessageRow) -> tuple[bool, int, int]:
     return (message.fate != "refused", place, message.x_sent)
 
 
-def loudness(rows: Rows, partition: str) -> str:
-    """How much has to be said below the controller's line: silent, messages or refusals."""
+def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
+    """How much has to be said below the controller's line: silent, messages, refusals; crowded
+    where refusals come so close to each other that their boxes don't fit on one row.
+    """
     here = shown(rows, partition)
     found = [m for m in here if "controller" in (m.sender, m.receiver)]
-    if any(m.fate == "refused" and m.receiver == "controller" for m in found):
-        return "refusals"
-    return "messages" if found else "silent"
+    refused = [m for m in found if m.fate == "refused" and m.receiver == "controller"]
+    if not refused:
+        return "messages" if found else "silent"
+    places = sorted((canvas.px(m.x_arrived or 0), needs(canvas, m)) for m in refused)
+    near = any(b - a < wide for (a, wide), (b, _) in pairwise(places))
+    return "crowded" if near else "refusals"
 
 
 def reserve(panel: Panel) -> None:
     """Keep the words of the lanes away from where the arrows will go."""
     for flight in _flights(panel):
-        for box in _along(panel.canvas, flight):
-            panel.canvas.take(box, soft=flight.message.fate != "refused")
+        for box in (*_along(panel.canvas, flight), *_ends(panel.canvas, flight)):
+            panel.canvas.take(box, soft=True)
 
 
 def _flights(panel: Panel) -> list[Flight]:
@@ -89,9 +97,10 @@ def draw_messages(panel: Panel) -> None:
     flights = _flights(panel)
     for flight in flights:
         _arrow(panel.canvas, flight)
-    for flight in flights:
-        if flight.message.fate == "refused":
-            draw_callout(panel.canvas, flight.message, flight.x1, flight.y1)
+    refused = [Refusal(f.message, f.x1, f.y1) for f in flights if f.message.fate == "refused"]
+    if refused:
+        ends = [box for flight in flights for box in _ends(panel.canvas, flight)]
+        draw_callouts(panel.canvas, refused, _room(panel), ends)
     for bundle in _bundles(flights):
         _label(panel, bundle)
     for flight in flights:
@@ -148,6 +157,19 @@ def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:
         yield Box(px - 2, y - 2, px + 2, y + 2)
 
 
+def _ends(canvas: Canvas, flight: Flight) -> Iterator[Box]:
+    """The arrow's head with the sign before it, and its tail: what tells it from the others."""
+    length = hypot(canvas.px(flight.x1) - canvas.px(flight.x0), flight.y1 - flight.y0) or 1
+    for near, far in ((0.0, 6.0), (max(length - 22, 0.0), length)):
+        xs, ys = zip(*(_on(canvas, flight, along / length) for along in (near, far)), strict=True)
+        yield Box(min(xs) - 5, min(ys) - 5, max(xs) + 5, max(ys) + 5)
+
+
+def _on(canvas: Canvas, flight: Flight, share: float) -> tuple[float, float]:
+    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
+    return left + (right - left) * share, flight.y0 + (flight.y1 - flight.y0) * share
+
+
 def _color(canvas: Canvas, message: MessageRow) -> str:
     theme = canvas.theme
     return {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
@@ -165,7 +187,8 @@ def _label(panel: Panel, flight: Flight) -> None:
             if canvas.is_free(box) and box.within(_room(panel)):
                 y = (box.y0 + box.y1) / 2
                 color = _color(canvas, flight.message)
-                canvas.text(canvas.at(left), y, text, color, size=size)
+                known = Lasting(flight.x0)
+                canvas.text(canvas.at(left), y, text, color, size=size, lasting=known)
                 return
 
 
@@ -197,6 +220,9 @@ def _places(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[tu
             break
         heights = [flight.y(canvas.at(px)) for px in (start, start + wide)]
         yield start, min(heights) - high - 3
+    # The edge of the sender's tile, where the arrow has hardly left.
+    at_tail = flight.y0 - high - 1 if flight.y1 < flight.y0 else flight.y0 + 1
+    yield from _beside(canvas, flight, at_tail, wide, high)
     tops = [min(top for top, _ in panel.lanes.brokers.values()) - high - n for n in (3, 9, 16, 24)]
     for top in (*tops, *(flight.y0 + (flight.y1 - flight.y0) * n / 10 for n in (5, 3, 7, 1, 9))):
         yield from _beside(canvas, flight, top, wide, high)
@@ -206,7 +232,8 @@ def _beside(
     canvas: Canvas, flight: Flight, top: float, wide: float, high: float
 ) -> Iterator[tuple[float, float]]:
     """Right and left of the arrow, all of its height between `top` and `top + high` kept free."""
-    if flight.y1 == flight.y0:
+    upper, lower = sorted((flight.y0, flight.y1))
+    if upper == lower or not upper - high / 2 <= top <= lower - high / 2:
         return
     slope = (canvas.px(flight.x1) - canvas.px(flight.x0)) / (flight.y1 - flight.y0)
     crossings = [canvas.px(flight.x0) + (y - flight.y0) * slope for y in (top - 3, top + high + 3)]

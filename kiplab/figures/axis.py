@@ -26,23 +26,35 @@ class Label(NamedTuple):
 
 
 def labels(canvas: Canvas, moments: Sequence[MomentRow]) -> list[Label]:
-    """On as few rows as let every label stand free of its neighbours, whole if possible.
+    """On as few rows as let every label stand free of its neighbours, whole if possible; ``B2``
+    stands for ``broker 2`` where that saves a row.
 
     Where even the most rows don't do, labels are left out; the hover card has them.
     """
     wanted = [(m.x, m.label) for m in moments if m.line and m.label]
+    abbreviated = [(x, text.replace("broker ", "B")) for x, text in wanted]
     for shortened in (False, True):
         for rows in range(1, ROWS_MAX + 1):
-            most = canvas.unit * rows - 8
-            rooms = [min(most, _to_the_edge(canvas, x)) for x, _ in wanted]
-            found = [
-                _wrapped(text, room, canvas.sizes.small, shortened)
-                for (_, text), room in zip(wanted, rooms, strict=True)
-            ]
-            if all(found):
-                places = enumerate(zip(wanted, found, strict=True))
-                return [Label(x, text or "", n % rows) for n, ((x, _), text) in places]
-    return list(_as_many_as_fit(canvas, wanted))
+            for said in (wanted, abbreviated):
+                found = _on_rows(canvas, said, rows, shortened)
+                if found is not None:
+                    return found
+    return list(_as_many_as_fit(canvas, abbreviated))
+
+
+def _on_rows(
+    canvas: Canvas, said: list[tuple[int, str]], rows: int, shortened: bool
+) -> list[Label] | None:
+    """All of them on so many rows in turn; None if one does not fit."""
+    most = canvas.unit * rows - 8
+    found: list[Label] = []
+    for n, (x, text) in enumerate(said):
+        room = min(most, _to_the_edge(canvas, x))
+        fits = _wrapped(text, room, canvas.sizes.small, shortened)
+        if fits is None:
+            return None
+        found.append(Label(x, fits, n % rows))
+    return found
 
 
 def _as_many_as_fit(canvas: Canvas, wanted: list[tuple[int, str]]) -> Iterator[Label]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 
 from . import roles, signs
 from .canvas import Box, Canvas, safe
 from .columns import SpanRow
+from .held import Lasting
 from .measure import first_fit, width_of, wrapped
 from .panel import Panel
 
@@ -31,6 +32,8 @@ def draw_brokers(panel: Panel) -> None:
         for span in panel.spans(lane, "down"):
             _down(panel, span)
         _gates(panel, lane)
+        if next(panel.spans(lane, "role"), None) is None:
+            _say_no_copy(panel, lane)
 
 
 def _name(panel: Panel, lane: str) -> None:
@@ -48,10 +51,13 @@ def _uptime(panel: Panel, span: SpanRow) -> None:
         canvas.take(Box(canvas.px(span.x0) - 1, top, canvas.px(span.x0) + 1, bottom))
     room = (span.x1 - span.x0) * canvas.unit - _PAD
     size, at = canvas.sizes.small, canvas.at(canvas.px(span.x0) + _PAD)
-    for text in (span.text, span.text.removeprefix("broker "), span.value):
+    # A bare number could be any of the four epochs.
+    short = "unregistered" if span.value == "none" else f"be {span.value}"
+    for text in (span.text, short):
         box = canvas.box_of(at, top + size * 0.75, text, size)
         if box.x1 - box.x0 <= room and canvas.is_free(box):
-            canvas.text(at, top + size * 0.75, safe(text), canvas.theme.muted, size=size)
+            known, y = Lasting(span.x0), top + size * 0.75
+            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
             return
 
 
@@ -75,7 +81,9 @@ def _pieces(span: SpanRow, leaving: list[SpanRow]) -> Iterator[tuple[int, int, b
 
 
 def _say_role(panel: Panel, span: SpanRow) -> None:
-    """The role in words: at the band's left end, on a plate where a hatch lies under them."""
+    """The role in words: at the left end of the band, or of the first piece of it that has room,
+    on a plate where a hatch or the edge of a low band lies under them.
+    """
     canvas, y = panel.canvas, panel.lanes.band(span.lane)
     said = _role_words(canvas, span)
     if said is None:
@@ -84,15 +92,39 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     half = canvas.sizes.band / 2
     canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
     size = canvas.sizes.text
-    text = first_fit(candidates, (span.x1 - span.x0) * canvas.unit - 1.6 * _PAD, size)
+    hatched = _is_hatched(panel, span)
+    less = 1.6 * _PAD + (signs.GATE if hatched else 0)
+    pieces = _pieces(span, list(panel.spans(span.lane, "shutting down")))
+    fitting = (
+        (first_fit(candidates, (x1 - x0) * canvas.unit - less, size), x0, low)
+        for x0, x1, low in pieces
+    )
+    text, x0, low = next((found for found in fitting if found[0]), ("", 0, False))
     if not text:
         return
-    at = canvas.at(canvas.px(span.x0) + _PAD)
-    if span.value == "proposed" or _is_hatched(panel, span) or _is_leaving(panel, span):
+    at = canvas.at(canvas.px(x0) + _PAD)
+    if span.value == "proposed" or hatched or low:
         box = canvas.box_of(at, y, text, size)
         left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
         canvas.rect(left, right, y - 8, y + 8, fill)
-    canvas.text(at, y, safe(text), color, size=size)
+    shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
+    lasting = Lasting(x0, span.x1, shorter)
+    canvas.text(at, y, safe(text), color, size=size, lasting=lasting)
+
+
+def _say_no_copy(panel: Panel, lane: str) -> None:
+    """Why there is nothing on the tiles of this lane: on the first that has room for it."""
+    canvas, size, y = panel.canvas, panel.canvas.sizes.small, panel.lanes.band(lane)
+    texts = [f"no copy of {panel.partition}", "no copy"] if panel.partition else []
+    fences = {span.x0: span.x1 for span in panel.spans(lane, "fenced")}
+    for text, span in product(texts, panel.spans(lane, "uptime")):
+        start = fences.get(span.x0, span.x0)
+        at = canvas.at(canvas.px(start) + _PAD)
+        box = canvas.box_of(at, y, text, size)
+        if box.x1 + _PAD <= canvas.px(span.x1) and canvas.is_free(box):
+            known = Lasting(start)
+            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
+            return
 
 
 def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | None:
@@ -112,10 +144,6 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | N
     if span.value == "proposed":
         return [span.text, "proposed"], theme.text, theme.tile
     return None
-
-
-def _is_leaving(panel: Panel, span: SpanRow) -> bool:
-    return any(f.x0 <= span.x0 < f.x1 for f in panel.spans(span.lane, "shutting down"))
 
 
 def _is_hatched(panel: Panel, span: SpanRow) -> bool:
@@ -138,7 +166,9 @@ def _gates(panel: Panel, lane: str) -> None:
     """Where a fence ends because the controller let the broker in again."""
     canvas, y, half = panel.canvas, panel.lanes.band(lane), panel.canvas.sizes.band / 2
     for span in panel.rows.gates(lane):
-        signs.gate(canvas, span.x1, y - half, y + half, canvas.theme.tile_edge)
+        wide = min(signs.GATE, (span.x1 - span.x0) * canvas.unit / 2)
+        ends = (canvas.at(canvas.px(span.x1) - wide), span.x1)
+        signs.gate(canvas, ends, (y - half, y + half), canvas.theme.tile_edge, canvas.theme.tile)
 
 
 def _shutting_down(panel: Panel, span: SpanRow) -> None:
@@ -162,7 +192,8 @@ def _below(
     if early:
         left = min(left, canvas.px(span.x0) + _PAD)
     if text:
-        canvas.text(canvas.at(left + _SIGN), y, text, canvas.theme.muted, size=size)
+        at, known = canvas.at(left + _SIGN), Lasting(span.x0)
+        canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
     canvas.take(Box(left, y - 6, left + _SIGN, y + 6))
     return left + 5, y
 
@@ -172,15 +203,23 @@ def bottom_line(panel: Panel, lane: str) -> float:
     return panel.lanes.brokers[lane][1] - panel.canvas.sizes.small * 0.8
 
 
-GAPS = {"disk replaced": "⌀ ", "tail lost": "⌀ "}
+GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
 
 
 def _down(panel: Panel, span: SpanRow) -> None:
-    """A gap: what is left of the broker, in words, wrapped if need be."""
+    """A gap: the sign of records that are gone, and what is left in words if they fit."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     theme, y = canvas.theme, panel.lanes.band(span.lane)
-    room = (span.x1 - span.x0) * canvas.unit - 18 - _PAD
-    full = f"{GAPS.get(span.value, '')}{span.text}"
+    room, left = (span.x1 - span.x0) * canvas.unit - 18 - _PAD, canvas.px(span.x0) + 18
+    sign = GAPS.get(span.value, "")
+    full = f"{sign} {span.text}".strip()
     text = first_fit([full], room, size) or wrapped(full, room, size) or ""
     if text and text.count("<br>") < 3:
-        canvas.text(canvas.at(canvas.px(span.x0) + 18), y, text, theme.muted, size=size)
+        known = Lasting(span.x0)
+        canvas.text(canvas.at(left), y, text, theme.muted, size=size, lasting=known)
+    elif sign:
+        # Beside the cross of the crash, or above it where the gap is narrow.
+        roomy = room + 18 + _PAD >= 30
+        at, height = (left + 3, y) if roomy else (canvas.px(span.x0) + 8, y - 13)
+        color, size = theme.refused, canvas.sizes.text
+        canvas.text(canvas.at(at), height, sign, color, size=size, anchor="center", bold=True)

@@ -11,6 +11,7 @@ from math import atan2, cos, sin
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .columns import Columns
+from .held import Lasting, row_of
 from .measure import height_of, width_of
 from .theme import FONT, Sizes, Theme
 
@@ -64,6 +65,7 @@ class Canvas:
         self.shapes: list[dict[str, Any]] = []
         self.taken: list[Box] = []
         self.soft: list[Box] = []
+        self.said: list[Box] = []
         self._words: dict[str, dict[str, list[Any]]] = {}
         self._cards: dict[str, list[Any]] = {"x": [], "y": [], "text": []}
 
@@ -143,12 +145,17 @@ class Canvas:
         anchor: str = "left",
         bold: bool = False,
         layer: str = "words",
+        lasting: Lasting | None = None,
     ) -> Box:
-        """Write `text` (already safe); `layer` names the trace. Takes the place it stands on."""
+        """Write `text` (already safe); `layer` names the trace. Takes the place it stands on.
+
+        `lasting` says from when on it is known, if not from the moment where it stands.
+        """
         size = size or self.sizes.text
         box = self.box_of(x, y, text, size, anchor, bold)
         trace = self._words.setdefault(
-            layer, {"x": [], "y": [], "text": [], "textposition": [], "size": [], "color": []}
+            layer,
+            {"x": [], "y": [], "text": [], "textposition": [], "size": [], "color": [], "held": []},
         )
         trace["x"].append(x)
         trace["y"].append(y)
@@ -156,15 +163,16 @@ class Canvas:
         trace["textposition"].append(f"middle {_ALIGN[anchor]}")
         trace["size"].append(size)
         trace["color"].append(color or self.theme.text)
+        trace["held"].append(row_of(x, text, size, anchor, lasting))
         self.taken.append(box)
+        self.said.append(box)
         return box
 
-    def is_free(self, box: Box, *, ignoring_soft: bool = False) -> bool:
+    def is_free(self, box: Box) -> bool:
         """Whether nothing stands there, and it is on the sheet."""
         if box.x0 < 2 or box.x1 > self.width - 2:
             return False
-        others = self.taken if ignoring_soft else self.taken + self.soft
-        return not any(box.overlaps(other) for other in others)
+        return not any(box.overlaps(other) for other in (*self.taken, *self.soft))
 
     def take(self, box: Box, *, soft: bool = False) -> None:
         """Keep words away from here; what is soft may be covered by a box that must be shown."""
@@ -222,6 +230,7 @@ class Canvas:
 
     def _traces(self) -> list[dict[str, Any]]:
         common = {"type": "scatter", "cliponaxis": False}
+        veiled = any(shape.get("name") == "veil" for shape in self.shapes)
         traces = [
             {
                 **common,
@@ -233,6 +242,7 @@ class Canvas:
                 "textposition": words["textposition"],
                 "textfont": {"size": words["size"], "color": words["color"]},
                 "hoverinfo": "skip",
+                **({"customdata": words["held"]} if veiled and layer == "words" else {}),
             }
             for layer, words in self._words.items()
         ]

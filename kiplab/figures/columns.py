@@ -48,7 +48,7 @@ class SpanRow(msgspec.Struct, frozen=True):
     | records | state | safe, at risk, lost, offline |
 
     `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``
-    and ``recovering`` (role), ``no leader`` (leader epoch).
+    and ``recovering`` (role), ``no leader`` (leader epoch), ``high watermark N`` (log).
     """
 
     lane: str

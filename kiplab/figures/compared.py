@@ -38,7 +38,7 @@ def differences_text(one: Rows, other: Rows, *, at: int | None = None) -> list[s
     first run's words come first. `at` as for `differences`, also below.
     """
     found = differences(one, other, at=at)
-    opening = [_opening(one, other)] if at is None else []
+    opening = [_opening(one, other, titles((one, other)))] if at is None else []
     if not found:
         return opening or [f"At {at}, the two runs are in the same state."]
     by_node: dict[tuple[int, str], list[Difference]] = {}
@@ -47,8 +47,7 @@ def differences_text(one: Rows, other: Rows, *, at: int | None = None) -> list[s
     return opening + [_sentence(x, node, by_node[x, node]) for x, node in by_node]
 
 
-def _opening(one: Rows, other: Rows) -> str:
-    names = titles((one, other))
+def _opening(one: Rows, other: Rows, names: tuple[str, ...]) -> str:
     first = first_difference(one, other)
     if first is None:
         return f"{names[0]} and {names[1]} do not differ at any moment."
@@ -67,15 +66,19 @@ def _sentence(x: int, node: str, found: list[Difference]) -> str:
     return f"At {x}, {node}: {'; '.join(told)}."
 
 
-def differences_html(one: Rows, other: Rows, *, at: int | None = None) -> str:
+def differences_html(
+    one: Rows, other: Rows, *, at: int | None = None, names: tuple[str, ...] = ()
+) -> str:
     """A table with a caption and scoped headers, everything escaped; a sentence if there is
-    nothing to list.
+    nothing to list. `names` as for `titles`.
     """
-    found = differences(one, other, at=at)
-    if not found:
+    found, called = differences(one, other, at=at), titles((one, other), names)
+    if at is not None and not found:
         return f"<p>{html.escape(differences_text(one, other, at=at)[0])}</p>"
-    when = _opening(one, other) if at is None else f"What differs at {at}."
-    heads = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in heads_of(one, other))
+    when = f"What differs at {at}." if at is not None else _opening(one, other, called)
+    if not found:
+        return f"<p>{html.escape(when)}</p>"
+    heads = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in _heads(called))
     body = "".join(_line(difference) for difference in found)
     return (
         f"<table><caption>{html.escape(when)}</caption><thead><tr>{heads}</tr></thead>"
@@ -85,7 +88,10 @@ def differences_html(one: Rows, other: Rows, *, at: int | None = None) -> str:
 
 def heads_of(one: Rows, other: Rows) -> tuple[str, ...]:
     """The columns of the tables: moment, node, what, and the two runs by their titles."""
-    names = titles((one, other))
+    return _heads(titles((one, other)))
+
+
+def _heads(names: tuple[str, ...]) -> tuple[str, ...]:
     if names[0] == names[1]:
         names = (f"first, {names[0]}", f"second, {names[1]}")
     return ("moment", "where", "what", *names)
@@ -102,10 +108,10 @@ def _line(found: Difference) -> str:
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
-    """The same as a pandas DataFrame; its columns are those of `heads_of`."""
-    import pandas as pd
+    """The same as a pandas DataFrame, which shows its cells whole; columns as of `heads_of`."""
+    from .frames import Sentences
 
     records: list[tuple[Any, ...]] = [
         msgspec.structs.astuple(found) for found in differences(one, other, at=at)
     ]
-    return pd.DataFrame.from_records(records, columns=list(heads_of(one, other)))
+    return Sentences.from_records(records, columns=list(heads_of(one, other)))

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .canvas import Box, Canvas, safe
-from .columns import Rows
+from .columns import Rows, SpanRow
+from .held import Lasting
 from .measure import width_of
 from .panel import Panel, TickWord
 
 ROWS_MAX = 3
+CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
+"""Lane and track of the controller's epochs, and the one of the first controller."""
+EPOCH_ABOVE, EPOCH_BELOW, EPOCH_STEP = 8, 19, 24
+"""Pixels of a controller epoch's tile above the line, and below it, where its number stands; and
+from one place that is tried for the number to the next.
+"""
 
 
 def tick_words(canvas: Canvas, rows: Rows, partition: str) -> tuple[tuple[TickWord, ...], int]:
@@ -45,12 +52,15 @@ def _by_moment(rows: Rows, partition: str) -> Iterator[tuple[int, str]]:
         yield x, ", ".join(dict.fromkeys(words))
 
 
-def draw_controller(panel: Panel) -> None:
-    """The lane of a planned panel."""
+def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
+    """The lane of a planned panel; `with_epochs` for a run that `tells_epochs`."""
     canvas, y = panel.canvas, panel.lanes.controller
     theme, sizes = canvas.theme, canvas.sizes
     canvas.text(canvas.at(sizes.left - 12), y, "controller", anchor="right", bold=True)
     end = panel.rows.meta.end
+    if with_epochs:
+        draw_epochs(panel, y - EPOCH_ABOVE, y + EPOCH_BELOW)
+        say_epochs(panel, y + EPOCH_BELOW / 2 + 2)
     canvas.line(0, y, end, y, theme.line, width=1.5)
     canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
     here = (tick.x for tick in panel.rows.ticks if panel.is_shown(tick.partition))
@@ -59,4 +69,42 @@ def draw_controller(panel: Panel) -> None:
         canvas.take(Box(canvas.px(x) - 2, y - 6, canvas.px(x) + 2, y + 6))
     for word in panel.ticks:
         row = panel.lanes.tick_rows[-1 - word.row]
-        canvas.text(canvas.at(word.px), row, safe(word.text), size=sizes.small, anchor="center")
+        at, known = canvas.at(word.px), Lasting(word.x)
+        canvas.text(at, row, safe(word.text), size=sizes.small, anchor="center", lasting=known)
+
+
+# --- controller epochs --------------------------------------------------------------------------
+
+
+def tells_epochs(rows: Rows) -> bool:
+    """Whether this run is not all the first controller's, whose epoch would tell nothing."""
+    spans = rows.tracks.get(CONTROLLER_EPOCH, ())
+    return any(span.value != FIRST_EPOCH for span in spans)
+
+
+def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
+    """A tile per controller epoch, with a hard edge where a new controller takes over."""
+    canvas = panel.canvas
+    for span in panel.spans(*CONTROLLER_EPOCH):
+        canvas.rect(span.x0, span.x1, top, bottom, canvas.theme.tile)
+        if span.x0 > 0:
+            canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
+            canvas.take(Box(canvas.px(span.x0) - 1, top, canvas.px(span.x0) + 1, bottom))
+
+
+def say_epochs(panel: Panel, y: float) -> None:
+    """Each tile's number at its beginning, or as near to it as arrows leave room."""
+    for span in panel.spans(*CONTROLLER_EPOCH):
+        _say_epoch(panel.canvas, span, y)
+
+
+def _say_epoch(canvas: Canvas, span: SpanRow, y: float) -> None:
+    size, start = canvas.sizes.small, canvas.px(span.x0) + 8
+    for text in (span.text, f"ce {span.value}"):
+        left, last = start, canvas.px(span.x1) - 2 - width_of(text, size)
+        while left <= last:
+            if canvas.is_free(canvas.box_of(canvas.at(left), y, text, size)):
+                at, known = canvas.at(left), Lasting(span.x0)
+                canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
+                return
+            left += EPOCH_STEP

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from .arrows import shown
 from .columns import MessageRow, Rows, SpanRow, broker_lane
+from .controller import CONTROLLER_EPOCH, tells_epochs
 from .lanes import STRIPS
 from .words import plural
 
@@ -104,7 +105,11 @@ def _start(rows: Rows) -> str:
 
 
 def _standing(rows: Rows, x: int) -> Iterator[str]:
-    """Everything that holds at `x`, partitions first."""
+    """Everything that holds at `x`: the controller's epoch if it tells anything, partitions,
+    brokers.
+    """
+    if tells_epochs(rows):
+        yield _at(rows, *CONTROLLER_EPOCH, x, "")
     for name in rows.meta.partitions:
         said = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in STRIPS]
         records = _at(rows, "records", "state", x, name)

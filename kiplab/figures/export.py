@@ -14,7 +14,8 @@ import msgspec
 from .columns import EventRow, Rows
 from .compared import comparisons, differences_text
 from .describe import sentences, table_text
-from .page import named, page, picture, runs_of
+from .page import AUTO, named, page, picture, runs_of
+from .theme import LIGHT
 from .view import ViewOptions
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Order(NamedTuple):
 
     def drawn(self) -> go.Figure:
         """The figure given, or the one the runs make."""
-        return self.figure or picture(self.runs, self.theme, self.width, **self.options)
+        theme = LIGHT.name if self.theme == AUTO else self.theme
+        return self.figure or picture(self.runs, theme, self.width, **self.options)
 
 
 def write(
@@ -55,7 +57,7 @@ def write(
     *,
     figure: go.Figure | None = None,
     include_plotlyjs: bool | str = True,
-    theme: str = "light",
+    theme: str = AUTO,
     width: int | None = None,
     **options: Unpack[ViewOptions],
 ) -> Path:
@@ -70,6 +72,7 @@ def write(
     | .csv | the events, one per line, the features in front |
     | .txt | sentences and state tables, and the differences in sentences |
 
+    `theme` "auto" is light for a picture, and for a page what its reader's system asks for.
     `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds` and
     `between` are as for `timeline`, and about the picture only. Raises ExportError for an ending
     not listed here and for what the machine lacks, OSError for a path that cannot be written,

@@ -53,25 +53,26 @@ def _message(statement: Statement, events: Sequence[Event]) -> str:
 
 def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     follower = statement.words[0]
+    who = f"broker {follower}"
     proposed = next((e for e in events if isinstance(e, IsrProposed)), None)
     caught_up = any(isinstance(e, Fetched) and e.caught_up for e in events)
     if caught_up and proposed is not None and int(follower) in proposed.isr:
-        return f"{follower} catches up, {proposed.node} asks to add it"
-    return f"{follower} catches up" if caught_up else f"{follower} fetches"
+        return f"{who} catches up, broker {proposed.node} asks to add it"
+    return f"{who} catches up" if caught_up else f"{who} fetches"
 
 
 def _crash(statement: Statement, events: Sequence[Event]) -> str:
-    return f"{statement.words[0]} {_CRASHES[statement.arg('disk') or 'kept']}"
+    return f"broker {statement.words[0]} {_CRASHES[statement.arg('disk') or 'kept']}"
 
 
 def _start(statement: Statement, events: Sequence[Event]) -> str:
     registered = any(isinstance(e, Registered) for e in events)
-    return f"{statement.words[0]} {'registers' if registered else 'starts'}"
+    return f"broker {statement.words[0]} {'registers' if registered else 'starts'}"
 
 
 def _unfence(statement: Statement, events: Sequence[Event]) -> str:
     done = any(isinstance(e, BrokerChanged) and e.change == "unfenced" for e in events)
-    return f"{statement.words[0]} {'unfenced' if done else 'asks to be unfenced'}"
+    return f"broker {statement.words[0]} {'unfenced' if done else 'asks to be unfenced'}"
 
 
 def _produce(statement: Statement, events: Sequence[Event]) -> str:
@@ -84,8 +85,31 @@ def _upgrade(statement: Statement, events: Sequence[Event]) -> str:
     metadata = statement.arg("metadata")
     if metadata is not None:
         return f"metadata version {metadata}"
-    who = statement.words[0] if statement.words else "all"
+    who = _party(statement.words[0]) if statement.words else "all"
     return f"{who} runs {statement.arg('kafka')}"
+
+
+def _poll(statement: Statement, events: Sequence[Event]) -> str:
+    return f"{_consumer(statement)} polls"
+
+
+def _refresh(statement: Statement, events: Sequence[Event]) -> str:
+    asked = statement.arg("from")
+    whom = f" broker {asked}" if asked is not None else ""
+    return f"{_consumer(statement)} asks{whom} who leads"
+
+
+def _reset(statement: Statement, events: Sequence[Event]) -> str:
+    return f"{_consumer(statement)} goes to the {statement.arg('to')} offset"
+
+
+def _consumer(statement: Statement) -> str:
+    name = statement.arg("consumer")
+    return "consumer" if name in (None, "consumer") else f"consumer {name}"
+
+
+def _party(word: str) -> str:
+    return f"broker {word}" if word.isdigit() else word
 
 
 def _saying(text: str) -> Callable[[Statement, Sequence[Event]], str]:
@@ -101,15 +125,18 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "unfence": _unfence,
     "produce": _produce,
     "upgrade": _upgrade,
+    "poll": _poll,
+    "refresh": _refresh,
+    "reset": _reset,
     "lose-reply": _saying("reply is lost"),
-    "expire": _saying("session of {0} expires"),
-    "heartbeat": _saying("{0} sends a heartbeat"),
-    "check-lag": _saying("{0} checks the lag"),
-    "retry": _saying("{0} retries"),
-    "checkpoint": _saying("{0} checkpoints"),
-    "flush": _saying("{0} flushes"),
-    "recover": _saying("{0} has recovered its logs"),
-    "shut-down": _saying("{0} shuts down"),
+    "expire": _saying("session of broker {0} expires"),
+    "heartbeat": _saying("broker {0} sends a heartbeat"),
+    "check-lag": _saying("broker {0} checks the lag"),
+    "retry": _saying("broker {0} retries"),
+    "checkpoint": _saying("broker {0} checkpoints"),
+    "flush": _saying("broker {0} flushes"),
+    "recover": _saying("broker {0} has recovered its logs"),
+    "shut-down": _saying("broker {0} shuts down"),
     "cut": _saying("link {0}–{1} cut"),  # noqa: RUF001
     "heal": _saying("link {0}–{1} back"),  # noqa: RUF001
     "fail-over": _saying("new controller"),

@@ -13,6 +13,8 @@ from .canvas import Canvas, safe
 from .columns import Rows
 from .describe import summary
 from .difference import first_difference
+from .legend import draw_legend
+from .log_ends import is_dense
 from .measure import LINE_HEIGHT, width_of, wrapped
 from .naming import titles
 from .sheet import MARGIN, WIDTH, WIDTH_MIN, chosen, draw_heading, draw_veil, move_cursor
@@ -52,6 +54,7 @@ def ladder(
     theme: str = "light",
     width: int | None = None,
     height: int | None = None,
+    legend: bool = True,
 ) -> go.Figure:
     """Two to four runs of one play as small panels, two beside each other where the width allows.
 
@@ -72,6 +75,8 @@ def ladder(
     columns = _columns(sheet, len(runs))
     ends = _draw_panels(columns, seen, name, differ, top)
     bottom = _draw_moments(sheet, columns, axis, ends)
+    if legend:
+        bottom = _draw_legend(sheet, columns[0].canvas, seen, bottom + 4, name)
     figure = _joined(sheet, columns, max(bottom + 10, height or 0), said)
     move_cursor(figure, until)
     return figure
@@ -128,6 +133,7 @@ def _draw_panels(
     `differ` has the play's own number of each run's first difference from the first.
     """
     names, ends = titles(runs), []
+    answered = max(rung.answer_rows(columns[0].canvas, run, partition) for run in runs)
     for column in columns:
         y = top
         for place in column.places:
@@ -135,7 +141,8 @@ def _draw_panels(
             note = rung.note(first) if place else ""
             x = None if first is None else run.meta.place(first)
             mark = x if x is not None and 0 <= x < run.meta.end else None
-            panel = rung.draw_rung(column.canvas, run, partition, y, names[place], note, mark)
+            said = rung.Said(names[place], note, mark, answered)
+            panel = rung.draw_rung(column.canvas, run, partition, y, said)
             y = panel.lanes.bottom + SEAM
         ends.append(y - SEAM)
         draw_veil(column.canvas, top + rung.HEAD, ends[-1] + 4)
@@ -173,6 +180,14 @@ def _draw_key(sheet: Canvas, rows: Rows, top: float) -> float:
         said = text[0] if len(text) == 1 else f"{text[0]} ..."
         sheet.text(sheet.at(x + number + 6), y, safe(said), theme.muted, size=size)
     return top + down * line
+
+
+def _draw_legend(
+    sheet: Canvas, column: Canvas, runs: tuple[Rows, ...], top: float, partition: str
+) -> float:
+    """The marks of the panels, which have neither arrows nor ticks; returns where they end."""
+    drawn = [msgspec.structs.replace(run, messages=(), ticks=()) for run in runs]
+    return draw_legend(sheet, drawn, top, partition, dense=is_dense(column))
 
 
 def _longest(runs: tuple[Rows, ...]) -> Rows:

@@ -23,6 +23,7 @@ from ..protocol.messages import (
     AlterPartitionResponse,
     BrokerHeartbeatResponse,
     BrokerRegistrationResponse,
+    FetchRequest,
     FetchResponse,
 )
 from ..protocol.replica.state import replica_of
@@ -126,7 +127,8 @@ def _caught_up_with(id: BrokerId, moment: Moment) -> str:
         return f" with the last committed metadata offset {last}."
     found = registration(moment.before.controller.registrations, id)
     offset = found.record_offset if found is not None else "…"
-    return f" with the offset of its register broker record {offset}."
+    whose = "its" if moment.release(CONTROLLER) >= "3.5" else "it's"
+    return f" with the offset of {whose} register broker record {offset}."
 
 
 # --- the brokers --------------------------------------------------------------------------------
@@ -203,17 +205,42 @@ def _fetch_reply(event: Delivered, moment: Moment) -> Words:
     mine = replica_of(node, body.partition) if node is not None and node.process else None
     epoch = "…" if mine is None else str(mine.leader_epoch)
     found = _FETCH_ERRORS.get(body.error)
+    if body.error is KafkaError.FENCED_LEADER_EPOCH:
+        asked = _asked(event, moment.before)
+        moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
+        found = "INFO", _fenced(moved_on, moment.release(event.receiver))
     if found is not None:
         level, text = found
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
 
 
+def _asked(event: Delivered, before: Cluster) -> FetchRequest | None:
+    """The fetch that a reply answers."""
+    asked = next((m.request for m in before.messages if m.name == event.message), None)
+    return asked if isinstance(asked, FetchRequest) else None
+
+
+def _fenced(moved_on: bool, release: str) -> str:
+    """What a follower says whose fetch was of an epoch that is over. With `moved_on` it has heard
+    of the new one since it sent the fetch.
+    """
+    if not moved_on:
+        return (
+            "Partition {partition} has an older epoch ({epoch}) than the current leader."
+            " Will await the new LeaderAndIsr state before resuming fetching."
+        )
+    if release >= "3.4":
+        return (
+            "Partition {partition} has a newer epoch ({epoch}) than the current leader."
+            " Retry the partition later."
+        )
+    return (
+        "Partition {partition} has an new epoch ({epoch}) than the current leader."
+        " retry the partition later"
+    )
+
+
 _FETCH_ERRORS = {
-    KafkaError.FENCED_LEADER_EPOCH: (
-        "INFO",
-        "Partition {partition} has an older epoch ({epoch}) than the current leader."
-        " Will await the new LeaderAndIsr state before resuming fetching.",
-    ),
     KafkaError.UNKNOWN_LEADER_EPOCH: (
         "DEBUG",
         "Remote broker has a smaller leader epoch for partition {partition} than this replica's"

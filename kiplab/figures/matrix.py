@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WIDTH, WIDTH_MIN = 980, 640
 ROW, BAR, GAP, MARGIN = 46, 22, 4, 14
 """Pixels: a row of cells, a bar above them, between two of anything, at the edges."""
+PALEST = 0.6
+"""How far the colour of a loss in the most steps is on its way to the paper's."""
 MINIMAL = "minimal"
 Ends = tuple[float, float, float, float]
 """Columns on the left and right, pixels at the top and bottom."""
@@ -160,13 +162,15 @@ def _cells(canvas: Canvas, matrix: Matrix, seen: Layout, top: float) -> float:
     least = {frozenset(on) for on in matrix.minimal}
     size = canvas.sizes.text
     widest = max(width_of(said(cell), size, bold=True) for cell in matrix.cells)
+    paint = colors_of(matrix, canvas.theme)
     narrow = widest > canvas.unit - 2 * GAP
     for down, row in enumerate(seen.rows):
         for across, column in enumerate(seen.columns):
             cell = cell_at(matrix, row, column)
             y0 = top + down * ROW
             lines = _lines(cell, frozenset(cell.on) in least, narrow)
-            _cell(canvas, cell, (across, across + 1, y0, y0 + ROW), lines)
+            place = (across, across + 1, y0, y0 + ROW)
+            _cell(canvas, cell, place, lines, paint[cell.word, cell.steps])
     return top + len(seen.rows) * ROW
 
 
@@ -179,10 +183,12 @@ def _lines(cell: Cell, is_minimal: bool, narrow: bool) -> tuple[str, str]:
     return first, second
 
 
-def _cell(canvas: Canvas, cell: Cell, place: Ends, lines: tuple[str, str]) -> None:
+def _cell(
+    canvas: Canvas, cell: Cell, place: Ends, lines: tuple[str, str], colors: tuple[str, str]
+) -> None:
     look, size, small = canvas.theme, canvas.sizes.text, canvas.sizes.small
     x0, x1, y0, y1 = place
-    fill, color = cell_colors(cell, look)
+    fill, color = colors
     gap = canvas.at(canvas.px(0) + GAP / 2)
     framed = lines[1] == MINIMAL
     edge = {"color": look.band_edge if framed else fill, "width": 2 if framed else 0}
@@ -194,13 +200,28 @@ def _cell(canvas: Canvas, cell: Cell, place: Ends, lines: tuple[str, str]) -> No
     canvas.card(middle, y0 + ROW / 2, _card(cell))
 
 
-def cell_colors(cell: Cell, look: Theme) -> tuple[str, str]:
-    """(fill, text) of a cell, told apart by its words and signs as well."""
-    return {
-        "proved": (look.safe, look.safe_text),
-        "loss": (look.lost, look.lost_text),
-        "harm": (look.risk, look.risk_text),
-    }.get(cell.word, (look.offline, look.text))
+def colors_of(matrix: Matrix, look: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
+    """(fill, text) by (word, steps), told apart by words, signs and numbers as well: the more
+    steps it takes, the paler.
+    """
+    found: dict[tuple[str, int | None], tuple[str, str]] = {}
+    for word in {cell.word for cell in matrix.cells}:
+        fill, text = {
+            "proved": (look.safe, look.safe_text),
+            "loss": (look.lost, look.lost_text),
+            "harm": (look.risk, look.risk_text),
+        }.get(word, (look.offline, look.text))
+        steps = sorted({cell.steps or 0 for cell in matrix.cells if cell.word == word})
+        for cell in (cell for cell in matrix.cells if cell.word == word):
+            share = steps.index(cell.steps or 0) / max(len(steps) - 1, 1)
+            found[word, cell.steps] = (mixed(fill, look.paper, PALEST * share), text)
+    return found
+
+
+def mixed(color: str, other: str, share: float) -> str:
+    """``#rrggbb`` between two such colours, `share` of the way to the other."""
+    pairs = ((int(c[n : n + 2], 16) for c in (color, other)) for n in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def note(cell: Cell, is_minimal: bool) -> str:
@@ -235,10 +256,15 @@ def guard_word(guard: str) -> str:
 
 def legend(matrix: Matrix) -> list[str]:
     """How to read the picture: the bars, and every sign that occurs."""
-    found = {cell.word for cell in matrix.cells}
-    signs = "; ".join(f"{GLYPHS[w]} {words}" for w, words in WORDS.items() if w in found)
     bars = "A bar spans the columns or rows where its guard is off; top left nothing is off."
-    return [bars, f"{signs}. A frame: a minimal sufficient set of guards."]
+    frame = "The paler, the more steps. A frame: a minimal sufficient set of guards."
+    return [bars, f"{signs(matrix)} {frame}"]
+
+
+def signs(matrix: Matrix) -> str:
+    """The signs that occur in cells, and what they mean."""
+    found = {cell.word for cell in matrix.cells}
+    return "; ".join(f"{GLYPHS[w]} {words}" for w, words in WORDS.items() if w in found) + "."
 
 
 def findings(matrix: Matrix) -> list[str]:

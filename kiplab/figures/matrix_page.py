@@ -12,7 +12,7 @@ from importlib.resources import files
 from ..explore.cells import Cell, Matrix
 from ..plays.runner import run_play
 from ..plays.tokens import encode
-from .matrix import cell_colors, findings, grid_html, legend, note, said
+from .matrix import colors_of, findings, grid_html, legend, note, said
 from .page import fragment
 from .player import script_safe
 from .rows import rows_of
@@ -111,15 +111,18 @@ def _paragraphs(lines: list[str], look: str = "") -> str:
 
 
 def _colors(matrix: Matrix, look: Theme) -> str:
-    found = {cell.word: cell_colors(cell, look) for cell in matrix.cells}
     return "\n".join(
-        f".map .{word} {{ background: {fill}; color: {color}; }}"
-        for word, (fill, color) in sorted(found.items())
+        f".map .{_class(word, steps)} {{ background: {fill}; color: {color}; }}"
+        for (word, steps), (fill, color) in sorted(colors_of(matrix, look).items(), key=str)
     )
 
 
+def _class(word: str, steps: int | None) -> str:
+    return word if steps is None else f"{word}-{steps}"
+
+
 def _cell(cell: Cell, id: str, is_minimal: bool) -> str:
-    kind = f"cell {cell.word}{' minimal' if is_minimal else ''}"
+    kind = f"cell {_class(cell.word, cell.steps)}{' minimal' if is_minimal else ''}"
     words = f"<b>{html.escape(said(cell))}</b>{html.escape(note(cell, is_minimal))}"
     if cell.play is None:
         return f'<div class="{kind}">{words}</div>'

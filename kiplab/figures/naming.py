@@ -9,12 +9,20 @@ from .sheet import own_title, rule_word
 
 SUBJECTS_MAX = 3
 """More KIPs than that in a title are read by nobody."""
+NAME_MAX = 36
+"""Characters of a name in a title: a verdict has to fit beside it."""
 
 
-def titles(runs: Sequence[Rows]) -> tuple[str, ...]:
+def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
     """``KIP-841 on · KIP-903 off · Kafka 3.5`` per run, where whole KIPs are all the difference
     between the sets of rules; else what each is. One run is called by its own title.
+
+    Runs that have `names` of their own, one each, are called by them first.
     """
+    if names:
+        return tuple(
+            f"{_short(name)} · {rules}" for name, rules in zip(names, titles(runs), strict=True)
+        )
     sets = [frozenset(run.meta.guards) for run in runs]
     differing = frozenset.union(*sets) - frozenset.intersection(*sets)
     subjects = sorted({rule_word(guard) for guard in differing})
@@ -29,6 +37,10 @@ def titles(runs: Sequence[Rows]) -> tuple[str, ...]:
         _title(run, {s: guards <= on for s, guards in by_subject.items()})
         for run, on in zip(runs, sets, strict=True)
     )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_MAX else f"{name[: NAME_MAX - 1]}…"
 
 
 def _title(run: Rows, subjects: dict[str, bool]) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from .canvas import Box, Canvas, safe
 from .cards import folded
 from .columns import Rows, SpanRow
+from .held import Lasting
 from .lanes import STRIPS, Lanes
 from .measure import first_fit, width_of
 from .panel import Panel
@@ -156,7 +157,9 @@ def _reading(canvas: Canvas, reading: Reading, y0: float, y1: float) -> None:
         if reading.state == "at risk":
             px = canvas.px(middle)
             canvas.rect(canvas.at(px - half), canvas.at(px + half), y0 + 1, y1 - 1, fill)
-        canvas.text(middle, (y0 + y1) / 2, safe(text), color, size=size, anchor="center")
+        shorter = [safe(other) for other in reading.texts[reading.texts.index(text) + 1 :]]
+        lasting, y = Lasting(reading.x0, reading.x1, shorter), (y0 + y1) / 2
+        canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
 
 
 def _card(rows: Rows, other: Other, reading: Reading) -> Iterator[str]:

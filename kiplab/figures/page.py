@@ -14,8 +14,8 @@ from .describe import sentences, summary, table_html
 from .ladder import RUNS_MAX, comparable, ladder
 from .legend import legend_words
 from .naming import titles
-from .player import player, steps_of, style
-from .theme import FONT, Theme, theme_of
+from .player import carried, plain, player, style
+from .theme import DARK, FONT, LIGHT, THEMES, Theme, dark_of_light
 from .timeline import timeline
 from .twin import twin
 from .view import ViewOptions
@@ -26,9 +26,14 @@ if TYPE_CHECKING:
 ID = "kiplab"
 """The name of the one figure of a page."""
 PLOTLYJS = (True, False, "directory")
-_FRAGMENT = """<figure class="kiplab-figure" id="{id}" style="{colors}">
+AUTO = "auto"
+"""The theme of a page that is light or dark as its reader likes."""
+NARROW = 600
+"""Pixels of the picture that a small screen is given."""
+_FRAGMENT = """<figure class="kiplab-figure" id="{id}">
 <style>
 {style}
+{colors}
 </style>
 <div class="kiplab-scroll" role="img" aria-label="{label}">
 {drawn}
@@ -43,8 +48,10 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
+{colors}
 body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {font};
-  color: {text}; background: {paper}; }}
+  color: var(--kiplab-text); background: var(--kiplab-paper); }}
+@media (max-width: 700px) {{ body {{ padding: 0.75rem; }} }}
 ul {{ list-style: none; padding: 0; }} li {{ margin: 0.4rem 0; }}
 /* The picture shows title and question; readers of the text alone get them here. */
 .spoken {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
@@ -52,8 +59,8 @@ ul {{ list-style: none; padding: 0; }} li {{ margin: 0.4rem 0; }}
 h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
 .scroll {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; font-size: 0.85rem; }}
-caption {{ text-align: left; padding: 0.5rem 0; color: {muted}; }}
-th, td {{ border: 1px solid {line}; padding: 0.3rem 0.5rem; text-align: left;
+caption {{ text-align: left; padding: 0.5rem 0; color: var(--kiplab-muted); }}
+th, td {{ border: 1px solid var(--kiplab-line); padding: 0.3rem 0.5rem; text-align: left;
   vertical-align: top; }}
 </style>
 </head>
@@ -76,7 +83,7 @@ def page(
     *,
     figure: go.Figure | None = None,
     include_plotlyjs: bool | str = True,
-    theme: str = "light",
+    theme: str = AUTO,
     width: int | None = None,
     **options: Unpack[ViewOptions],
 ) -> str:
@@ -84,27 +91,26 @@ def page(
 
     Its address ends in ``#step=6`` once a reader has gone to step 6. `include_plotlyjs` is True
     for a page that needs nothing else, "directory" for one with plotly.min.js beside it, False for
-    one whose surroundings load plotly.js; other values raise ValueError. `figure` is shown in place
-    of the one that the rows make; the player needs one made by `timeline`, `twin` or `ladder`.
-    `partition`, `fold`, `kinds` and `between` are as for `timeline`; sentences and tables are about
-    the whole run in any case.
+    one whose surroundings load plotly.js; other values raise ValueError. `theme` is "light",
+    "dark", or "auto" for the one that the reader's system asks for. The picture is made smaller
+    where it has no room, and without a `width` it is drawn for small screens too. `figure` is shown
+    in place of the one that the rows make; the player needs one made by `timeline`, `twin` or
+    `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds` and `between` are as for
+    `timeline`; sentences and tables are about the whole run in any case.
     """
-    runs, colors = runs_of(rows), theme_of(theme)
-    figure = figure or picture(runs, theme, width, **options)
+    runs = runs_of(rows)
+    figures = _figures(runs, figure, theme, width, **options)
     first = runs[0]
     return _PAGE.format(
         title=html.escape(first.meta.title or "A run"),
         question=html.escape(first.meta.question),
-        figure=_embedded(runs, figure, ID, "step", include_plotlyjs, colors),
+        figure=_embedded(runs, figures, ID, "step", include_plotlyjs, theme),
         signs=_signs(runs, options.get("partition")),
         differences=_differences(runs),
         runs="\n".join(_run(name, run) for name, run in named(runs)),
-        width=max(int(figure.layout.width), 640),
+        width=max(int(figures[0].layout.width), 640),
         font=FONT,
-        text=colors.text,
-        paper=colors.paper,
-        muted=colors.muted,
-        line=colors.line,
+        colors=_colors(":root", theme),
     )
 
 
@@ -122,44 +128,87 @@ def fragment(
 
     `id` tells fragments of one page apart: a letter, then letters, digits, - and _. The page's
     address then ends in ``#id.step=6``. Without one a new one is made up every time, so links to a
-    step last as long as the file. Other arguments as for `page`; ValueError for any of them.
+    step last as long as the file. Other arguments as for `page`; ValueError for any of them. It is
+    light unless told otherwise, since nobody knows what somebody's page looks like.
     """
     id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
         raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
-    runs, colors = runs_of(rows), theme_of(theme)
-    figure = figure or picture(runs, theme, width, **options)
-    return _embedded(runs, figure, id, f"{id}.step", include_plotlyjs, colors)
+    runs = runs_of(rows)
+    figures = _figures(runs, figure, theme, width, **options)
+    return _embedded(runs, figures, id, f"{id}.step", include_plotlyjs, theme)
+
+
+def _figures(
+    runs: tuple[Rows, ...],
+    figure: go.Figure | None,
+    theme: str,
+    width: int | None,
+    **options: Unpack[ViewOptions],
+) -> list[go.Figure]:
+    """The picture in one width or more, the widest first."""
+    shown = _drawn_in(theme).name
+    if figure is not None:
+        return [figure]
+    return [picture(runs, shown, w, **options) for w in ([width] if width else [None, NARROW])]
+
+
+def _drawn_in(theme: str) -> Theme:
+    """The theme that pictures are drawn in. Raises ValueError for one that there is none of."""
+    if theme not in (AUTO, *THEMES):
+        known = ", ".join((*THEMES, AUTO))
+        raise ValueError(f"there is no theme {theme!r}; the themes are {known}")
+    return THEMES.get(theme, LIGHT)
+
+
+def _colors(selector: str, theme: str) -> str:
+    """The colours of a page or a fragment as CSS, dark ones for a dark system if it may choose."""
+    if theme != AUTO:
+        return f"{selector} {{ {_variables(THEMES[theme])} }}"
+    dark = f"{selector} {{ {_variables(DARK)} }}"
+    return (
+        f"{selector} {{ color-scheme: light dark; {_variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ {dark} }}"
+    )
+
+
+def _variables(theme: Theme) -> str:
+    found = {name: getattr(theme, name) for name in ("text", "paper", "muted", "line")}
+    found["accent"] = theme.message
+    return " ".join(f"--kiplab-{name}: {color};" for name, color in found.items())
 
 
 def _embedded(
     runs: tuple[Rows, ...],
-    figure: go.Figure,
+    figures: list[go.Figure],
     id: str,
     key: str,
     include_plotlyjs: bool | str,
-    theme: Theme,
+    theme: str,
 ) -> str:
     if include_plotlyjs not in PLOTLYJS:
         raise ValueError(
             f"include_plotlyjs is True, False or 'directory', not {include_plotlyjs!r}:"
             " a page of kiplab asks nobody on the network"
         )
-    drawn = figure.to_html(
+    from plotly.io import to_html
+
+    drawn = to_html(
+        plain(figures[0]),
         full_html=False,
         include_plotlyjs=include_plotlyjs,
         div_id=f"{id}-plot",
         config={"displayModeBar": False},
+        validate=False,
     )
-    steps = steps_of(figure, runs)
-    colors = {"text": theme.text, "paper": theme.paper, "accent": theme.message}
+    dark = dark_of_light() if theme == AUTO else None
     return _FRAGMENT.format(
         id=id,
         style=style(),
-        colors="".join(f"--kiplab-{name}:{color};" for name, color in colors.items()),
-        label=html.escape(str(figure.layout.meta["description"]), quote=True),
+        colors=_colors(f"#{id}", theme),
+        label=html.escape(str(figures[0].layout.meta["description"]), quote=True),
         drawn=drawn,
-        player=player(steps, id, key) if steps else "",
+        player=player(carried(figures, runs, dark), id, key),
         caption="".join(
             f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
         ),

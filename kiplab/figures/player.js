@@ -2,19 +2,101 @@
 (function (id, key) {
   "use strict";
   const PAUSE = 1200; // milliseconds that Play stays at a step
-  const EDGE = 80; // pixels kept free around the cursor where the picture has to be scrolled
-  const player = document.getElementById(id + "-player");
+  // A picture is made smaller down to this share before a narrower one is taken, which may grow.
+  const SHRUNK_MIN = 0.85;
+  const GROWN_MAX = 1.4;
+  const COLOR = /"(#[0-9a-fA-F]{6}|rgba\([^"]*\))"/g;
   const picture = document.getElementById(id + "-plot");
-  const { steps, initial, verdicts, first } = JSON.parse(
+  const frame = picture.closest(".kiplab-scroll");
+  const player = document.getElementById(id + "-player"); // null where there is nothing to step
+  const { pictures, labels, initial, first, edge, pad, dark } = JSON.parse(
     document.getElementById(id + "-steps").textContent
   );
-  const slider = player.querySelector("input");
-  const said = player.querySelector("[aria-live]");
-  const button = (name) => player.querySelector(`[data-do="${name}"]`);
-  const last = first + steps.length - 1;
+  const night = matchMedia("(prefers-color-scheme: dark)");
+  const last = first + labels.length - 1;
   const held = (step) => Math.max(first, Math.min(step, last));
+  let shown = 0;
   let current = initial;
-  let timer = null;
+  let painted = Promise.resolve();
+
+  if (!window.Plotly) {
+    picture.textContent =
+      "There is no picture: the page has to load plotly.js above this place.";
+    return;
+  }
+
+  // --- painting: the picture that fits, in the colours of the page, at the current step ---------
+
+  // Pixels of a moment on the axis of a trace.
+  function unitOf(layout, trace) {
+    const { range, domain = [0, 1] } = layout[(trace.xaxis || "x").replace("x", "xaxis")];
+    return (layout.width * (domain[1] - domain[0])) / (range[1] - range[0]);
+  }
+
+  // As held.placed in Python: where a word stands at a step and what it says, null for as it was.
+  function placed([since, x, until, centred, versions], step, unit) {
+    if (since > step) return [null, null];
+    if (until === undefined || until <= step + 1) return [x, versions ? versions[0][0] : null];
+    const room = (step + Math.max(1 - edge / unit, 0.5) - since) * unit;
+    const [text, wide] = versions.find((v) => v[1] + pad <= room) || versions[versions.length - 1];
+    return [centred ? since + Math.max(room, wide + pad) / 2 / unit : x, text];
+  }
+
+  function moveWords(trace, step, unit) {
+    const found = trace.customdata.map((row) => placed(row, step, unit));
+    trace.x = found.map(([x]) => x);
+    trace.text = trace.text.map((text, n) => found[n][1] ?? text);
+  }
+
+  function atStep({ data, layout }, { steps, verdicts }) {
+    const step = steps[current - first];
+    if (!step) return;
+    for (const [name, value] of Object.entries(step.veil)) {
+      const [, number, part] = name.match(/^shapes\[(\d+)\]\.(\w+)$/);
+      layout.shapes[number][part] = value;
+    }
+    for (const number of verdicts) data[number].visible = step.verdict;
+    for (const trace of data) {
+      if (trace.customdata) {
+        moveWords(trace, step.verdict ? layout.meta.end : step.x, unitOf(layout, trace));
+      }
+    }
+  }
+
+  function paint() {
+    if (!picture.isConnected) return null;
+    const chosen = pictures[shown];
+    const inDark = (all, color) => (dark[color] ? `"${dark[color]}"` : all);
+    const isDark = dark !== null && night.matches;
+    const drawing = JSON.parse(isDark ? chosen.text.replace(COLOR, inDark) : chosen.text);
+    atStep(drawing, chosen);
+    return Plotly.react(picture, drawing.data, drawing.layout, { displayModeBar: false });
+  }
+
+  // One after the other: plotly forgets what it is told while it draws.
+  function repaint() {
+    painted = painted.then(paint);
+  }
+
+  // The widest picture that need not be made much smaller, and then as large as there is room.
+  function fit() {
+    const room = frame.clientWidth;
+    if (!room) return;
+    const fitting = pictures.findIndex(({ width }) => width * SHRUNK_MIN <= room);
+    const best = fitting < 0 ? pictures.length - 1 : fitting;
+    const { width, height } = pictures[best];
+    const scale = Math.min(best === 0 ? 1 : GROWN_MAX, room / width);
+    picture.style.width = `${width}px`;
+    picture.style.height = `${height}px`;
+    picture.style.transform = scale === 1 ? "" : `scale(${scale})`;
+    frame.style.height = scale === 1 ? "" : `${Math.ceil(height * scale)}px`;
+    if (best !== shown) {
+      shown = best;
+      repaint();
+    }
+  }
+
+  // --- stepping ---------------------------------------------------------------------------------
 
   // The step that the address names, or else the one given: it may be about something else.
   function fromAddress(otherwise) {
@@ -33,69 +115,70 @@
     history.replaceState(history.state, "", address);
   }
 
-  function tell() {
-    slider.value = current;
-    said.textContent = `step ${current} of ${last}: ${steps[current - first].label}`;
-  }
+  function listen() {
+    const slider = player.querySelector("input");
+    const said = player.querySelector("[aria-live]");
+    const button = (name) => player.querySelector(`[data-do="${name}"]`);
+    let timer = null;
 
-  // From step to step the veil jumps: there is no motion that somebody could want reduced.
-  function draw(before) {
-    const { veil, verdict, at } = steps[current - first];
-    Plotly.relayout(picture, veil);
-    if (verdict !== steps[before - first].verdict) Plotly.restyle(picture, { visible: verdict }, verdicts);
-    const sheet = picture.closest(".kiplab-scroll");
-    const left = at - sheet.scrollLeft;
-    if (left < EDGE || left > sheet.clientWidth - EDGE) {
-      sheet.scrollLeft = at - sheet.clientWidth / 2;
+    // From step to step the veil jumps: there is no motion that somebody could want reduced.
+    function show(step) {
+      const before = current;
+      current = held(step);
+      slider.value = current;
+      said.textContent = `step ${current} of ${last}: ${labels[current - first]}`;
+      if (current !== before) repaint();
     }
+
+    function move(step) {
+      show(step);
+      toAddress();
+    }
+
+    function pause() {
+      clearInterval(timer);
+      timer = null;
+      button("play").textContent = "Play";
+    }
+
+    function play() {
+      if (current === last) move(first);
+      button("play").textContent = "Pause";
+      timer = setInterval(() => {
+        move(current + 1);
+        if (current === last) pause();
+      }, PAUSE);
+    }
+
+    function byHand(step) {
+      pause();
+      move(step);
+    }
+
+    player.hidden = false;
+    button("first").addEventListener("click", () => byHand(first));
+    button("back").addEventListener("click", () => byHand(current - 1));
+    button("step").addEventListener("click", () => byHand(current + 1));
+    button("last").addEventListener("click", () => byHand(last));
+    button("play").addEventListener("click", () => (timer === null ? play() : pause()));
+    slider.addEventListener("input", () => byHand(Number(slider.value)));
+    window.addEventListener("hashchange", () => {
+      pause();
+      show(fromAddress(current));
+    });
+    show(fromAddress(initial));
   }
 
-  function show(step) {
-    const before = current;
-    current = held(step);
-    tell();
-    if (current !== before) draw(before);
+  // Plotly's own script has drawn the first picture; what it changes in it later is not wanted.
+  const drawn = { data: picture.data, layout: picture.layout };
+  for (const each of pictures) {
+    const drawing = each.drawing || drawn;
+    drawing.data.forEach((trace, n) => (trace.text = trace.text || drawn.data[n].text));
+    each.text = JSON.stringify(drawing);
   }
-
-  function move(step) {
-    show(step);
-    toAddress();
-  }
-
-  function pause() {
-    clearInterval(timer);
-    timer = null;
-    button("play").textContent = "Play";
-  }
-
-  function play() {
-    if (current === last) move(first);
-    button("play").textContent = "Pause";
-    timer = setInterval(() => {
-      move(current + 1);
-      if (current === last) pause();
-    }, PAUSE);
-  }
-
-  function byHand(step) {
-    pause();
-    move(step);
-  }
-
-  player.hidden = false;
-  if (!window.Plotly) {
-    player.textContent = "There is no picture: the page has to load plotly.js above this place.";
-    return;
-  }
-  button("first").addEventListener("click", () => byHand(first));
-  button("back").addEventListener("click", () => byHand(current - 1));
-  button("step").addEventListener("click", () => byHand(current + 1));
-  button("last").addEventListener("click", () => byHand(last));
-  button("play").addEventListener("click", () => (timer === null ? play() : pause()));
-  slider.addEventListener("input", () => byHand(Number(slider.value)));
-  window.addEventListener("hashchange", () => {
-    pause();
-    show(fromAddress(current));
-  });
-  show(fromAddress(initial));
+  if (dark !== null && night.matches) repaint();
+  night.addEventListener("change", () => dark !== null && repaint());
+  new ResizeObserver(fit).observe(frame);
+  fit();
+  if (player) listen();
 })

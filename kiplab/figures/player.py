@@ -2,99 +2,156 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from . import held
 from .columns import Rows
 from .sheet import move_cursor, moving
+from .still import rounded
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+PLOTLY_SIZE = (700, 450)
+"""Pixels of a figure that does not say how large it is."""
 _BUTTONS = ("First", "Back", "Play", "Step", "Last")
 _PLAYER = """<div class="kiplab-player" id="{id}-player" role="group" aria-label="player" hidden>
 <div>{buttons}</div>
 <label>step <input type="range" min="{first}" max="{last}" value="{initial}" step="1"></label>
 <p aria-live="polite"></p>
-</div>
-<script type="application/json" id="{id}-steps">{steps}</script>
+</div>"""
+_SCRIPT = """<script type="application/json" id="{id}-steps">{carried}</script>
 <script>
 {script}("{id}", "{key}");
 </script>"""
 
 
 class Step(msgspec.Struct, frozen=True):
-    """The picture at one step: its label, the changes of the layout that move the veil there,
-    whether the verdict shows, and how many pixels from the left the cursor stands.
+    """A picture at one step: the changes of the layout that move the veil there, the column that
+    the cursor stands in, and whether the verdict shows.
     """
 
-    label: str
     veil: dict[str, Any]
+    x: float
     verdict: bool
-    at: int
 
 
-class Steps(msgspec.Struct, frozen=True):
-    """What the script is given: the steps, the one shown at first, the traces of the verdicts, and
-    the number of the first step, which is not 0 where a range was zoomed in on.
+class Picture(msgspec.Struct, frozen=True):
+    """A picture `width` by `height` pixels: its steps, the traces of its verdicts, and plotly's
+    data and layout. They are None for the first one, which stands in the page already; others
+    borrow the words of their cards from it where they lack them.
     """
 
-    steps: tuple[Step, ...]
-    initial: int
-    verdicts: tuple[int, ...]
+    width: int
+    height: int
+    steps: tuple[Step, ...] = ()
+    verdicts: tuple[int, ...] = ()
+    drawing: dict[str, Any] | None = None
+
+
+class Carried(msgspec.Struct, frozen=True):
+    """What the script is given: the same picture in several widths, the widest first; what happens
+    at each step; the one shown at first; the number of the first, which is not 0 where a range was
+    zoomed in on; what `held` measures with; a dark colour for each light one, None to stay light.
+    """
+
+    pictures: tuple[Picture, ...]
+    labels: tuple[str, ...] = ()
+    initial: int = 0
     first: int = 0
+    edge: int = held.VEIL_EDGE
+    pad: int = held.PAD
+    dark: dict[str, str] | None = None
 
 
-def steps_of(figure: go.Figure, runs: tuple[Rows, ...]) -> Steps | None:
-    """The steps of a timeline, a twin or a ladder; None for a picture that has no veil to be
-    moved, or nothing to step through.
+def carried(
+    figures: Sequence[go.Figure], runs: tuple[Rows, ...], dark: dict[str, str] | None = None
+) -> Carried:
+    """All that the script has to know of a run's picture, drawn in one width or more.
 
-    What is shown at first is what `figure` shows: all of it, unless it was drawn with `until`.
+    What is shown at first is what the first shows: all of it, unless it was drawn with `until`.
+    There are no labels, and nothing can be stepped, where the picture has no veil to be moved.
     """
-    import plotly.graph_objects as go
+    columns, cursor = _columns(figures[0]), _cursor(figures[0])
+    if cursor is None or columns[0][0] == columns[-1][1]:
+        return Carried(_pictures(figures, range(0)), dark=dark)
+    moments = range(columns[0][0], columns[-1][1] + 1)
+    said = _labels(runs)
+    return Carried(
+        pictures=_pictures(figures, moments),
+        labels=tuple(said.get(x, "") for x in moments),
+        initial=columns[int(cursor.x0)][1] if cursor.visible else moments[-1],
+        first=moments[0],
+        dark=dark,
+    )
 
-    numbers = moving(figure)
-    if not numbers:
-        return None
-    labels = _labels(runs)
-    # What moves is moved on a sheet of its own: among hundreds of shapes it would take minutes.
-    moved = go.Figure(layout=figure.layout)
-    moved.layout.shapes = [figure.layout.shapes[n] for n in numbers]
-    cursor = _cursor(moved)
-    columns = figure.layout.meta.get("columns") or [(x, x) for x in range(moved.layout.meta["end"])]
-    first, last = columns[0][0], columns[-1][1]
-    initial = columns[int(cursor.x0)][1] if cursor.visible else last
-    steps = tuple(_step(moved, x, labels.get(x, ""), numbers) for x in range(first, last + 1))
-    verdicts = tuple(n for n, trace in enumerate(figure.data) if trace.name == "verdict")
-    return Steps(steps, initial, verdicts, first) if len(steps) > 1 else None
+
+def _columns(figure: go.Figure) -> Sequence[Sequence[int]]:
+    """The first and last moment in each column of a picture; one column for one that has none."""
+    meta = figure.layout.meta or {}
+    return meta.get("columns") or [(x, x) for x in range(meta.get("end", 1))]
 
 
 def _cursor(figure: go.Figure) -> Any:
-    return next(shape for shape in figure.layout.shapes if shape.name == "cursor")
+    return next((shape for shape in figure.layout.shapes if shape.name == "cursor"), None)
 
 
-def _step(figure: go.Figure, moment: int, label: str, numbers: list[int]) -> Step:
+def _pictures(figures: Sequence[go.Figure], moments: range) -> tuple[Picture, ...]:
+    first, *others = figures
+    found = [_picture(first, moments)]
+    found += [_picture(other, moments, _without_cards(plain(other), first)) for other in others]
+    return tuple(found)
+
+
+def _without_cards(drawing: dict[str, Any], first: go.Figure) -> dict[str, Any]:
+    """Without the words of hover cards that the first picture, in the same order, has too."""
+    known = {trace.name: trace.text for trace in first.data}
+    for trace in drawing["data"]:
+        if trace["name"] == "cards" and tuple(trace["text"]) == known.get("cards"):
+            del trace["text"]
+    return drawing
+
+
+def _picture(figure: go.Figure, moments: range, drawing: dict[str, Any] | None = None) -> Picture:
+    import plotly.graph_objects as go
+
+    numbers = moving(figure)
+    # What moves is moved on a sheet of its own: among hundreds of shapes it would take minutes.
+    moved = go.Figure(layout=figure.layout)
+    moved.layout.shapes = [figure.layout.shapes[n] for n in numbers]
+    return Picture(
+        width=int(figure.layout.width or PLOTLY_SIZE[0]),
+        height=int(figure.layout.height or PLOTLY_SIZE[1]),
+        steps=tuple(_step(moved, x, numbers) for x in moments),
+        verdicts=tuple(n for n, trace in enumerate(figure.data) if trace.name == "verdict"),
+        drawing=drawing,
+    )
+
+
+def plain(figure: go.Figure) -> dict[str, Any]:
+    """Plotly's data and layout, with no more decimals than pixels need."""
+    drawing: dict[str, Any] = figure.to_plotly_json()
+    drawing["layout"].pop("template", None)
+    found: dict[str, Any] = rounded(drawing)
+    return found
+
+
+def _step(figure: go.Figure, moment: int, numbers: list[int]) -> Step:
     """Asks the figure where its veils and cursors are at a moment: one each per column of panels.
 
     `numbers` are those that its shapes have in the picture.
     """
     move_cursor(figure, moment)
-    shapes = zip(numbers, figure.layout.shapes, strict=True)
-    veil = {
-        f"shapes[{n}].{key}": shape[key] for n, shape in shapes for key in ("visible", "x0", "x1")
-    }
+    veil: dict[str, Any] = {}
+    for number, shape in zip(numbers, figure.layout.shapes, strict=True):
+        keys = ("visible", "x0", "x1") if held.since(shape.name) is None else ("visible",)
+        veil |= {f"shapes[{number}].{key}": rounded(shape[key]) for key in keys}
     cursor = _cursor(figure)
-    at = _pixel(figure, cursor.xref or "x", cursor.x0)
-    return Step(label, veil, not cursor.visible, at)
-
-
-def _pixel(figure: go.Figure, axis: str, x: float) -> int:
-    """How far from the figure's left edge `x` of an axis is."""
-    found = figure.layout[axis.replace("x", "xaxis", 1)]
-    (left, right), (start, end) = found.range, found.domain or (0, 1)
-    return int((start + (end - start) * (x - left) / (right - left)) * figure.layout.width + 0.5)
+    return Step(veil, cursor.x0, not cursor.visible)
 
 
 def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
@@ -107,24 +164,21 @@ def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
     return found
 
 
-def player(steps: Steps, id: str, key: str) -> str:
+def player(carried: Carried, id: str, key: str) -> str:
     """The player as HTML, for the figure whose place is called ``{id}-plot``.
 
-    `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML.
+    `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML. Without
+    steps there are no buttons, and the script only fits the picture to the page.
     """
+    script = _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=_file("player.js"))
+    if not carried.labels:
+        return script
     buttons = " ".join(
         f'<button type="button" data-do="{name.lower()}">{name}</button>' for name in _BUTTONS
     )
-    return _PLAYER.format(
-        id=id,
-        key=key,
-        buttons=buttons,
-        first=steps.first,
-        last=steps.first + len(steps.steps) - 1,
-        initial=steps.initial,
-        steps=script_safe(steps),
-        script=_file("player.js"),
-    )
+    last = carried.first + len(carried.labels) - 1
+    about = {"first": carried.first, "last": last, "initial": carried.initial}
+    return f"{_PLAYER.format(id=id, buttons=buttons, **about)}\n{script}"
 
 
 def style() -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from .bands import bottom_line
 from .canvas import Box, safe
 from .columns import MarkRow
+from .held import Lasting
+from .log_ends import draw_log_ends
 from .panel import Panel
 
 GLYPHS = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
 SIGNS = {"not proposed": "◇ ", "unclean": "▲ "}
-_SPOKEN = ("truncated", "unclean", "not proposed", "caught up", "withdrawn", "appended", "polled")
+_SPOKEN = ("truncated", "unclean", "not proposed", "caught up", "withdrawn", "polled")
 """In order of importance: the first finds room first."""
 
 
@@ -32,6 +34,7 @@ def draw_remarks(panel: Panel) -> None:
         for mark in panel.marks(kind):
             if mark.lane in panel.lanes.brokers:
                 _say(panel, mark)
+    draw_log_ends(panel)
     _say_out(panel)
 
 
@@ -48,7 +51,8 @@ def _say(panel: Panel, mark: MarkRow) -> None:
             box = canvas.box_of(at, y, text, size, anchor)
             roomy = Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)
             if canvas.is_free(roomy) and canvas.px(0) <= box.x0 and box.x1 <= canvas.px(canvas.end):
-                canvas.text(at, y, safe(text), color, size=size, anchor=anchor)
+                known = Lasting(mark.x)
+                canvas.text(at, y, safe(text), color, size=size, anchor=anchor, lasting=known)
                 return
 
 
@@ -64,5 +68,6 @@ def _say_out(panel: Panel) -> None:
             fits = box.x1 - box.x0 + 12 <= (span.x1 - span.x0) * canvas.unit
             if fits and canvas.is_free(box):
                 color = canvas.theme.muted
-                canvas.text(middle, y, span.text, color, size=size, anchor="center")
+                known = Lasting(middle)
+                canvas.text(middle, y, span.text, color, size=size, anchor="center", lasting=known)
                 break

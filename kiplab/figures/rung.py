@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
-from . import bands, cards, remarks, strips
+from . import bands, cards, controller, remarks, strips
 from .arrows import shown
 from .canvas import Box, Canvas, safe
 from .columns import MessageRow, Rows
+from .held import Lasting
 from .lanes import lanes
 from .measure import LINE_HEIGHT, first_fit, width_of
 from .panel import Panel
@@ -15,30 +18,32 @@ from .sheet import MARGIN, draw_folds
 
 HEAD = 36
 """Pixels from a panel's top to its strips: title, then verdict."""
-TALK = 14
+TALK, TILED = 14, 6
 
 
-def draw_rung(
-    canvas: Canvas,
-    rows: Rows,
-    partition: str,
-    top: float,
-    title: str,
-    note: str = "",
-    differs: int | None = None,
-) -> Panel:
-    """The panel whose title begins at `top`; `note` stands beside its verdict.
-
-    `differs` is the x to mark as the first at which it is not like the first panel.
+class Said(NamedTuple):
+    """What a panel says of itself: `note` stands beside its verdict, `differs` is the x to mark as
+    the first at which it is not like the first panel, and `answered` is how many rows there are
+    above the controller's line for answers that find no room on it.
     """
-    size = canvas.sizes.title
-    planned = lanes(top + HEAD - 2 * size, rows.meta.brokers, canvas.sizes, tick_rows=0, talk=TALK)
+
+    title: str
+    note: str = ""
+    differs: int | None = None
+    answered: int = 0
+
+
+def draw_rung(canvas: Canvas, rows: Rows, partition: str, top: float, said: Said) -> Panel:
+    """The panel whose title begins at `top`."""
+    begin = top + HEAD - 2 * canvas.sizes.title
+    talk, brokers = TALK + TILED * controller.tells_epochs(rows), rows.meta.brokers
+    planned = lanes(begin, brokers, canvas.sizes, tick_rows=said.answered, talk=talk)
     panel = Panel(canvas, rows, partition, planned, ())
-    _draw_head(panel, top, title, note)
+    _draw_head(panel, top, said.title, said.note)
     strips.draw_grid(panel)
     draw_folds(panel)
-    if differs is not None:
-        _mark(panel, differs)
+    if said.differs is not None:
+        _mark(panel, said.differs)
     strips.draw_strips(panel)
     bands.draw_brokers(panel)
     remarks.draw_glyphs(panel)
@@ -92,32 +97,73 @@ def _draw_answers(panel: Panel) -> None:
     theme, sizes = canvas.theme, canvas.sizes
     at = canvas.at(sizes.left - 12)
     canvas.text(at, y, "controller", anchor="right", size=sizes.text, bold=True)
+    tiled = controller.tells_epochs(panel.rows)
+    if tiled:
+        controller.draw_epochs(panel, y - 6, y + TALK - 2)
     canvas.line(0, y, panel.rows.meta.end, y, theme.line, width=1)
-    for message in shown(panel.rows):
-        if message.receiver == "controller" and panel.is_shown(message.partition):
-            _answer(panel, message, y)
+    for message in _answers(panel.rows, panel.partition):
+        _answer(panel, message)
+    if tiled:
+        controller.say_epochs(panel, y + TALK / 2)
 
 
-def _answer(panel: Panel, message: MessageRow, y: float) -> None:
-    """On a plate over the line, right of the moment or left of it; the error, or at least ⊘."""
-    canvas, size = panel.canvas, panel.canvas.sizes.text
-    if message.x_arrived is None or message.fate not in ("refused", "delivered"):
-        return
+def answer_rows(canvas: Canvas, rows: Rows, partition: str) -> int:
+    """How many rows above the controller's line the answers of this run need."""
+    ends: list[float] = []
+    for message in _answers(rows, partition):
+        left = canvas.px(message.x_arrived or 0)
+        wide = width_of(_texts(message)[0], canvas.sizes.text, bold=True) + 10
+        # What does not fit at the right end stands left of its moment.
+        left = left if left + wide <= canvas.width else left - wide
+        row = next((n for n, end in enumerate(ends) if end <= left), len(ends))
+        ends[row : row + 1] = [left + wide]
+    return max(len(ends) - 1, 0)
+
+
+def _answers(rows: Rows, partition: str) -> list[MessageRow]:
+    """What the controller answered, in order of arrival."""
+    found = (
+        m
+        for m in shown(rows, partition)
+        if m.receiver == "controller" and m.fate in ("refused", "delivered")
+    )
+    return sorted(found, key=lambda m: m.x_arrived or 0)
+
+
+def _texts(message: MessageRow) -> tuple[str, ...]:
+    return (f"⊘ {message.error}",) if message.fate == "refused" else ("✓ accepted", "✓")
+
+
+def _answer(panel: Panel, message: MessageRow) -> None:
+    """On a plate over the line, right of the moment or left of it, else above the line; a refusal
+    never without its error.
+    """
+    canvas, size, x = panel.canvas, panel.canvas.sizes.text, message.x_arrived or 0
     refused = message.fate == "refused"
     color = canvas.theme.refused if refused else canvas.theme.message
-    texts = (f"⊘ {message.error}", "⊘") if refused else ("✓ accepted", "✓")
-    for text in texts:
-        for anchor, shift in (("left", 4), ("right", -4)):
-            x = canvas.at(canvas.px(message.x_arrived) + shift)
-            box = canvas.box_of(x, y, text, size, anchor, bold=True)
-            if canvas.is_free(box) and box.x0 >= canvas.px(0):
-                _say(canvas, box, x, text, color, anchor)
-                canvas.card(message.x_arrived, y, cards.folded(cards.card_of(message)))
-                return
+    heights = (panel.lanes.controller, *reversed(panel.lanes.tick_rows))
+    places = [
+        (text, y, anchor, shift)
+        for text in _texts(message)
+        for y in heights
+        for anchor, shift in (("left", 4), ("right", -4))
+    ]
+    for place in places:
+        text, y, anchor, shift = place
+        at = canvas.at(canvas.px(x) + shift)
+        box = canvas.box_of(at, y, text, size, anchor, bold=True)
+        fits = canvas.is_free(box) and box.x0 >= canvas.px(0)
+        if fits or (refused and place == places[-1]):
+            _say(canvas, box, at, text, color, anchor, Lasting(x))
+            canvas.card(x, y, cards.folded(cards.card_of(message)))
+            return
 
 
-def _say(canvas: Canvas, box: Box, x: float, text: str, color: str, anchor: str) -> None:
+def _say(
+    canvas: Canvas, box: Box, x: float, text: str, color: str, anchor: str, known: Lasting
+) -> None:
     left, right = canvas.at(box.x0 - 2), canvas.at(box.x1 + 2)
     y = (box.y0 + box.y1) / 2
     canvas.rect(left, right, y - 7, y + 7, canvas.theme.paper)
-    canvas.text(x, y, safe(text), color, size=canvas.sizes.text, anchor=anchor, bold=True)
+    size = canvas.sizes.text
+    canvas.text(x, y, safe(text), color, size=size, anchor=anchor, bold=True, lasting=known)

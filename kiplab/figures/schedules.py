@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .theme import FONT, OKABE_ITO, Theme, theme_of
+from .theme import FONT, Theme, theme_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -15,10 +15,10 @@ Row = Mapping[str, Any]
 WIDTH, ROW, ABOVE, BELOW = 860, 46, 84, 84
 """Pixels: the figure, one feature set, what is over and under the panels."""
 PANELS = {
-    "stale join": ("A stale replica joined the ISR", OKABE_ITO["blue"], "circle"),
-    "loss": ("Committed records were lost", OKABE_ITO["vermillion"], "diamond"),
+    "stale join": ("A stale replica joined the ISR", "message", "circle"),
+    "loss": ("Committed records were lost", "refused", "diamond"),
 }
-"""Title, colour and shape of each metric: never a colour alone."""
+"""Title, the theme's colour and shape of each metric: never a colour alone."""
 GAP = 0.08
 LABEL_ROOM = 1.55
 """How much longer than its longest interval an axis is: the counts stand to the right of it."""
@@ -39,7 +39,7 @@ def schedules_figure(rows: Sequence[Row], caveat: str, *, theme: str = "light") 
         chosen = [row for row in rows if row["metric"] == metric]
         figure.add_trace(_dots(chosen, metric, place, look))
         figure.update_layout({_axis(place): _shares(chosen, place, len(panels), look)})
-        for note in (_heading(metric, place, look), *_counts(chosen, place, look)):
+        for note in (_heading(metric, place, look), *_counts(chosen, names, place, look)):
             figure.add_annotation(note)
     figure.add_annotation(_caveat(rows, caveat, look))
     figure.update_layout(_layout(names, rows, look))
@@ -57,7 +57,8 @@ def _reference(place: int) -> str:
 def _dots(rows: Sequence[Row], metric: str, place: int, look: Theme) -> go.Scatter:
     import plotly.graph_objects as go
 
-    title, color, shape = PANELS[metric]
+    title, name, shape = PANELS[metric]
+    color = getattr(look, name)
     return go.Scatter(
         x=[row["rate"] for row in rows],
         y=[row["features"] for row in rows],
@@ -129,15 +130,17 @@ def _heading(metric: str, place: int, look: Theme) -> dict[str, Any]:
     }
 
 
-def _counts(rows: Sequence[Row], place: int, look: Theme) -> list[dict[str, Any]]:
+def _counts(rows: Sequence[Row], names: list[str], place: int, look: Theme) -> list[dict[str, Any]]:
     """How many, to the right of each interval; for none, what it may be at most."""
+    # By its place from below: plotly would take a name like 3.6 for a number.
+    heights = {name: y for y, name in enumerate(reversed(names))}
     return [
         {
             "text": _count(row) if row["events"] else f"none seen, at most {row['high']:.2%}",
             "xref": _reference(place),
             "yref": "y",
             "x": row["high"],
-            "y": row["features"],
+            "y": heights[row["features"]],
             "xanchor": "left",
             "xshift": 12,
             "showarrow": False,
@@ -187,6 +190,7 @@ def _layout(names: list[str], rows: Sequence[Row], look: Theme) -> dict[str, Any
         "plot_bgcolor": look.paper,
         "showlegend": False,
         "yaxis": {
+            "type": "category",
             "categoryorder": "array",
             "categoryarray": names[::-1],
             "range": [-0.6, len(names) - 0.4],

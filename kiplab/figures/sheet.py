@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..protocol.guards import GUARDS
-from . import arrows, bands, cards, controller, others, remarks, strips
+from . import arrows, bands, cards, controller, held, others, remarks, strips
 from .canvas import Canvas, safe
 from .columns import Rows, place
 from .lanes import lanes
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 WIDTH, WIDTH_MIN = 980, 480
-TALK = {"silent": 24, "messages": 50, "refusals": 70}
+TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
 """Pixels between the controller's line and the first broker, by what has to be said there."""
+TILED = 8
+"""So many more where the controller's line has a tile."""
 MARGIN = 14
+_MOVED = ("veil", "cursor")
 GROUND_FROM = 18
 """Pixels of a column below which grounds would be nothing but noise."""
-VEIL_EDGE = 12
-"""Pixels before a moment that the veil covers too: heads of arrows, diamonds, half of a word."""
 
 
 def canvas_of(rows: Rows, end: int, width: int | None, theme: str) -> Canvas:
@@ -68,12 +69,13 @@ def draw_panel(
 ) -> Panel:
     """One run, back to front; as roomy as the runs in `like` need, so that twins are alike."""
     runs, name = (rows, *like), chosen(rows, partition)
+    tiled = any(map(controller.tells_epochs, runs))
     planned = lanes(
         top,
         rows.meta.brokers,
         canvas.sizes,
         tick_rows=max(controller.tick_words(canvas, run, name)[1] for run in runs),
-        talk=max(TALK[arrows.loudness(run, name)] for run in runs),
+        talk=max(TALK[arrows.loudness(canvas, run, name)] for run in runs) + TILED * tiled,
     )
     words, _ = controller.tick_words(canvas, rows, name)
     panel = Panel(canvas, rows, name, others.with_room(planned, rows, name), words)
@@ -82,7 +84,7 @@ def draw_panel(
     draw_folds(panel)
     strips.draw_title(panel, title)
     strips.draw_strips(panel)
-    controller.draw_controller(panel)
+    controller.draw_controller(panel, with_epochs=tiled)
     bands.draw_brokers(panel)
     remarks.draw_glyphs(panel)
     strips.draw_records(panel)
@@ -113,16 +115,15 @@ def chosen(rows: Rows, partition: str | None) -> str:
 
 
 def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
-    """The two shapes that `move_cursor` moves, hidden."""
+    """The two shapes that `move_cursor` moves, hidden: over all other shapes, under all words."""
     end, theme = canvas.end, canvas.theme
-    above: dict[str, Any] = {"layer": "above", "visible": False}
-    canvas.rect(end, end, top, bottom, theme.veil, name="veil", **above)
+    canvas.rect(end, end, top, bottom, theme.veil, name="veil", visible=False)
     canvas.line(end, top, end, bottom, theme.message, width=1.5)
     canvas.shapes[-1].update(name="cursor", visible=False)
 
 
 def move_cursor(figure: go.Figure, until: int | None) -> None:
-    """Veil what comes after moment `until`, or nothing; only two shapes and the verdict change.
+    """Veil what comes after moment `until`, or nothing, and leave the words that are known then.
 
     `until` is the play's own number also where moments are folded or left out. The last moment has
     nothing after it, and so no veil.
@@ -131,23 +132,39 @@ def move_cursor(figure: go.Figure, until: int | None) -> None:
     end = meta["end"]
     x = end if until is None else max(place(meta.get("columns", ()), end, until), 0)
     veiled = x < end - 1
-    edge = x + max(1 - VEIL_EDGE / _unit(figure), 0.5)
-    places = {"veil": {"x0": edge, "x1": end}, "cursor": {"x0": x, "x1": x}}
-    for shape in moving(figure):
-        drawn = figure.layout.shapes[shape]
-        drawn.update(visible=veiled, **places[drawn.name])
+    for number in moving(figure):
+        shape = figure.layout.shapes[number]
+        start = held.since(shape.name)
+        if start is not None:
+            shape.visible = start <= x
+            continue
+        unit = _unit(figure, shape.xref)
+        ends = (held.seen_until(x, unit), end + 2 / unit) if shape.name == "veil" else (x, x)
+        shape.update(visible=veiled, x0=ends[0], x1=ends[1])
+    for trace in figure.data:
+        if trace.customdata is not None:
+            _move_words(trace, x if veiled else end, _unit(figure, trace.xaxis))
     figure.update_traces(visible=not veiled, selector={"name": "verdict"})
 
 
+def _move_words(trace: Any, x: int, unit: float) -> None:
+    """All of a trace's words to where they stand at `x`, saying what they say there."""
+    found = [held.placed(row, x, unit) for row in trace.customdata]
+    whole = [row[4][0][0] if len(row) > 2 else None for row in trace.customdata]
+    said = zip(found, whole, trace.text, strict=True)
+    trace.update(x=[x for x, _ in found], text=[new or all_ or old for (_, new), all_, old in said])
+
+
 def moving(figure: go.Figure) -> list[int]:
-    """The numbers of the shapes that are veils and cursors; to ask each shape takes plotly long."""
+    """The numbers of the shapes that `move_cursor` changes; to ask each shape takes plotly long."""
     shapes = figure.layout.to_plotly_json().get("shapes", ())
-    return [n for n, shape in enumerate(shapes) if shape.get("name") in ("veil", "cursor")]
+    names = [shape.get("name") for shape in shapes]
+    return [n for n, name in enumerate(names) if name in _MOVED or held.since(name) is not None]
 
 
-def _unit(figure: go.Figure) -> float:
-    """Pixels of a moment."""
-    axis = figure.layout.xaxis
+def _unit(figure: go.Figure, reference: str | None) -> float:
+    """Pixels of a moment on the x axis of that name, the first if None."""
+    axis = figure.layout[(reference or "x").replace("x", "xaxis", 1)]
     (left, right), (start, stop) = axis.range, axis.domain or (0, 1)
     return float(figure.layout.width * (stop - start) / (right - left))
 

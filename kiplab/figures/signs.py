@@ -12,6 +12,10 @@ from .canvas import Canvas
 
 SIGN = 5.0
 """Half of a sign's height in pixels."""
+GATE = 9.0
+"""How wide a gate is, if the fence leaves it room."""
+CELLS, CELL = 4, 8.0
+"""How many cells of a log are drawn as struck through, and their size in pixels."""
 
 
 def cross_hatch(canvas: Canvas, x0: float, x1: float, y0: float, y1: float, color: str) -> None:
@@ -45,12 +49,15 @@ def power(canvas: Canvas, px: float, y: float, color: str) -> None:
     canvas.path(_points(canvas, [(px, y - SIGN - 1), (px, y)]), color, width=1.6)
 
 
-def gate(canvas: Canvas, x: float, y0: float, y1: float, color: str) -> None:
-    """A gate at moment `x`, both its wings open to what comes after."""
-    px = canvas.px(x)
-    canvas.path(_points(canvas, [(px, y0), (px, y1)]), color, width=1)
-    for y, swing in ((y0 + 3, -4), (y1 - 3, 4)):
-        canvas.path(_points(canvas, [(px, y), (px + 9, y + swing)]), color, width=2)
+def gate(
+    canvas: Canvas, xs: tuple[float, float], ys: tuple[float, float], color: str, ground: str
+) -> None:
+    """A gate in a fence between two moments: two posts, both wings open to what comes after."""
+    (left, right), (y0, y1) = map(canvas.px, xs), ys
+    canvas.rect(*xs, y0, y1, ground)
+    for y, swing in ((y0, (y1 - y0) * 0.3), (y1, (y0 - y1) * 0.3)):
+        wing = [(left, y + swing), (left, y), (right, y + swing)]
+        canvas.path(_points(canvas, wing), color, width=1.6)
 
 
 def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str) -> None:
@@ -60,9 +67,15 @@ def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str) -> None:
     canvas.path(_points(canvas, ends), color, width=1.5)
 
 
-def strike(canvas: Canvas, px: float, wide: float, y: float, color: str) -> None:
-    """A line through words that begin at `px`."""
-    canvas.path(_points(canvas, [(px, y), (px + wide, y)]), color, width=1.4)
+def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:
+    """Cells of a log from `px` on, struck through: records that are gone."""
+    parts = []
+    for n in range(CELLS):
+        left, right, half = px + n * CELL, px + (n + 1) * CELL, CELL / 2
+        corners = [(left, y - half), (right, y - half), (right, y + half), (left, y + half)]
+        parts.append(f"{_points(canvas, corners)}Z")
+    parts.append(_points(canvas, [(px - 3, y + 3), (px + CELLS * CELL + 3, y - 3)]))
+    canvas.path("".join(parts), color, width=1.2)
 
 
 def _points(canvas: Canvas, points: Sequence[tuple[float, float]]) -> str:

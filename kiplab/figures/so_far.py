@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .axis import draw_axis
 from .columns import Rows
 from .describe import summary
-from .legend import draw_legend
+from .legend import draw_legend, occurring
 from .sheet import canvas_of, chosen, draw_heading, draw_panel, own_title
 from .view import through, view, with_kinds
 
@@ -66,6 +66,18 @@ def drawing_so_far(
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
     return canvas.drawing(bottom + 10, summary(now))
+
+
+def legend_so_far(whole: Rows, *, legend: bool = False, **options: Any) -> dict[str, Any]:
+    """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
+    name, between = chosen(whole, options.get("partition")), _within(whole, options.get("between"))
+    width = options.get("width")
+    about = {key: options.get(key) for key in ("fold", "kinds")}
+    sheet = view(whole, **about, between=between, width=width)
+    canvas = canvas_of(sheet, sheet.meta.end, width, options.get("theme", "light"))
+    bottom = draw_legend(canvas, (sheet,), 0, name, growing=True)
+    marks = occurring((sheet,), name, growing=True)
+    return canvas.drawing(bottom + 4, "; ".join(f"{mark.glyph} {mark.words}" for mark in marks))
 
 
 def _within(whole: Rows, between: tuple[int, int] | None) -> tuple[int, int] | None:

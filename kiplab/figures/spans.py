@@ -181,9 +181,11 @@ def _log(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
     if node is None or state is None or id not in state.replicas:
         return None
     end = log_of(node, name).end
-    replica = replica_of(node, name)
-    mark = "" if replica is None else f", high watermark {replica.high_watermark}"
-    return Reading(str(end), f"log ends at offset {end}{mark}")
+    replica, text = replica_of(node, name), f"log ends at offset {end}"
+    if replica is None:
+        return Reading(str(end), text)
+    mark = f"high watermark {replica.high_watermark}"
+    return Reading(str(end), f"{text}, {mark}", (mark,))
 
 
 def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:

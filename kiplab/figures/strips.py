@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 from .canvas import Box, Canvas, safe
 from .columns import SpanRow
+from .held import Lasting
 from .lanes import STRIPS
 from .measure import first_fit, shortened, width_of
 from .panel import Panel
-from .signs import bracket, strike
+from .signs import CELL, CELLS, bracket, struck_cells
 
+CELLS_ROOM = CELLS * CELL + 10
+"""Pixels that struck cells take, with a gap to the end of their span."""
 VERDICT_GLYPHS = {"loss": "▼", "harm": "▲", "safe": "●"}
 
 
@@ -113,13 +116,10 @@ def _lost(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
     numbers = span.text.removesuffix(" lost").removeprefix("offsets ")
     words = [f"▼ {span.text}", f"▼ {numbers} lost", f"▼ {numbers}", "▼ lost", "▼"]
     said = _centred(canvas, span, (y0 + y1) / 2, words, theme.lost_text)
-    if numbers in said:
-        # The records that are gone are struck through.
-        size = canvas.sizes.text
-        middle = canvas.px((span.x0 + span.x1) / 2)
-        before = width_of(said[: said.index(numbers)], size)
-        left = middle - width_of(said, size) / 2 + before
-        strike(canvas, left, width_of(numbers, size), (y0 + y1) / 2 + 1, theme.lost_text)
+    # Cells that are struck through stand at the right end if words and cells find room.
+    left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
+    if middle + width_of(said, canvas.sizes.text) / 2 + 8 <= left:
+        struck_cells(canvas, left, (y0 + y1) / 2, theme.lost_text)
 
 
 def _offline(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
@@ -151,11 +151,13 @@ def _centred(
     text = first_fit(candidates, (span.x1 - span.x0) * canvas.unit - 4, size)
     if not text:
         return ""
+    shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
     middle = (span.x0 + span.x1) / 2
     if plate:
         half = canvas.at(canvas.px(0) + width_of(text, size) / 2 + 5)
         canvas.rect(middle - half, middle + half, y - 8, y + 8, plate)
-    canvas.text(middle, y, safe(text), color, size=size, anchor="center")
+    lasting = Lasting(span.x0, span.x1, shorter)
+    canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
     return text
 
 

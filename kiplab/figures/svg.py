@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 BASELINE = 0.27
 """How far below the middle of a line its letters stand, in font sizes."""
-_DASHES = {"dot": "3 3", "dash": "9 9"}
+_DASHES = {"solid": "", "dot": "3 3", "dash": "9 9"}
 _ANCHORS = {"left": "end", "center": "middle", "right": "start"}
 _POINT = re.compile(r"([MLZ])(?:(-?[\d.]+),(-?[\d.]+))?")
 _TAG = re.compile(r"(</?[bi]>)")
@@ -137,11 +137,16 @@ def _paint(shape: Json) -> str:
     said = [f"fill:{shape['fillcolor'] if shape.get('fillcolor') else 'none'}"]
     if wide and line.get("color"):
         said += [f"stroke:{line['color']}", f"stroke-width:{_short(wide)}"]
-        dash = _DASHES.get(line.get("dash", "solid"))
+        dash = _dash(line.get("dash") or "solid")
         said += [f"stroke-dasharray:{dash}"] if dash else []
     if shape.get("opacity") is not None:
         said.append(f"opacity:{shape['opacity']}")
     return ";".join(said)
+
+
+def _dash(dash: str) -> str:
+    """``7 4`` of plotly's ``7px,4px``; empty for a solid line."""
+    return _DASHES[dash] if dash in _DASHES else dash.replace("px", "").replace(",", " ")
 
 
 def _data(points: list[tuple[str, float, float]]) -> str:
@@ -183,6 +188,8 @@ def _words(trace: Json, layout: Json, styles: Styles) -> Iterator[tuple[str, str
     to, font = _across(layout, trace.get("xaxis") or "x"), trace["textfont"]
     columns = (trace["x"], trace["y"], trace["text"], trace["textposition"])
     for x, y, text, place, size, color in zip(*columns, font["size"], font["color"], strict=True):
+        if x is None:  # not known yet at the step that is shown
+            continue
         anchor = _ANCHORS[place.removeprefix("middle ")]
         said = f"fill:{color};font-size:{_short(size)}px"
         if anchor != "start":

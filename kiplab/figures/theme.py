@@ -69,12 +69,12 @@ LIGHT = Theme(
     tile_edge="#7d858d",
     band_edge="#16191c",
     leader="#007a59",
-    leader_text="#ffffff",
+    leader_text="#fffffe",
     member="#bfe5d8",
     member_edge=OKABE_ITO["bluish green"],
     member_text="#00402f",
     hatch="#7d858d",
-    message=OKABE_ITO["blue"],
+    message="#006fae",
     refused="#b34e00",
     safe="#d3ece3",
     safe_text="#00543d",
@@ -85,7 +85,7 @@ LIGHT = Theme(
     lost_text="#9c3f00",
     offline="#e4e7ea",
     box="#ffffff",
-    veil="rgba(255,255,255,0.84)",
+    veil="rgba(255,255,255,0.92)",
     dot="#8b9299",
 )
 DARK = Theme(
@@ -117,7 +117,7 @@ DARK = Theme(
     lost_text="#ffb285",
     offline="#2c3339",
     box="#14181c",
-    veil="rgba(20,24,28,0.84)",
+    veil="rgba(20,24,28,0.92)",
     dot="#6c757d",
 )
 THEMES = {"light": LIGHT, "dark": DARK}
@@ -159,3 +159,12 @@ def theme_of(name: str) -> Theme:
     if name not in THEMES:
         raise ValueError(f"there is no theme {name!r}; the themes are {', '.join(THEMES)}")
     return THEMES[name]
+
+
+def dark_of_light() -> dict[str, str]:
+    """The dark theme's colour for each of the light one's, with which a picture can be painted
+    dark without being drawn again. No two of the light theme's are alike where the dark one's
+    are not.
+    """
+    light, dark = msgspec.structs.asdict(LIGHT), msgspec.structs.asdict(DARK)
+    return {light[key]: dark[key] for key in light if key != "name"}

@@ -12,6 +12,7 @@ from .canvas import Canvas
 from .columns import Rows
 from .describe import summary
 from .difference import first_difference
+from .held import Lasting
 from .legend import draw_legend
 from .naming import titles
 from .sheet import (
@@ -44,12 +45,14 @@ def twin(
     width: int | None = None,
     height: int | None = None,
     legend: bool = True,
+    names: tuple[str, ...] = (),
 ) -> go.Figure:
     """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
 
-    Arguments and errors as for `timeline`; folded is what is quiet in both.
+    Arguments and errors as for `timeline`; folded is what is quiet in both. `names` go in front of
+    the panels' titles.
     """
-    title_a, title_b = titles((rows_a, rows_b))
+    title_a, title_b = titles((rows_a, rows_b), names)
     said = f"{title_a}: {summary(rows_a)} {title_b}: {summary(rows_b)}"
     differs = first_difference(rows_a, rows_b)
     partition = chosen(rows_a, partition)
@@ -79,7 +82,7 @@ def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:
     middle = canvas.at(min(canvas.px(x), canvas.width - 6 - (box.x1 - box.x0) / 2))
     half = canvas.at(canvas.px(0) + (box.x1 - box.x0) / 2 + 4)
     canvas.rect(middle - half, middle + half, y - 9, y + 9, canvas.theme.paper)
-    canvas.text(middle, y, "◆ first difference", anchor="center")
+    canvas.text(middle, y, "◆ first difference", anchor="center", lasting=Lasting(x))
     canvas.line(x, ends[0], x, ends[1], canvas.theme.dot, width=1.5, dash="dot")
 
 

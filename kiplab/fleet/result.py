@@ -163,11 +163,14 @@ class Schedules:
 
         return pd.DataFrame([msgspec.structs.asdict(row) for row in self.rows])
 
-    def figure(self) -> Any:
-        """A dot and its interval per feature set and metric (a plotly figure)."""
+    def figure(self, *, theme: str = "light") -> Any:
+        """A dot and its interval per feature set and metric (a plotly figure), for a "light" or a
+        "dark" page. Raises ValueError for another theme.
+        """
         from ..figures.schedules import schedules_figure
 
-        return schedules_figure([msgspec.structs.asdict(row) for row in self.rows], self.label)
+        rows = [msgspec.structs.asdict(row) for row in self.rows]
+        return schedules_figure(rows, self.label, theme=theme)
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.sets)

@@ -24,7 +24,8 @@ class GuardKind(StrEnum):
     ALTERNATIVE = "alternative"
     """What a KIP considered and rejected. Never on unless asked for by its full id."""
     AS_SPECIFIED = "as-specified"
-    """What a KIP says and Kafka never built. Never on unless asked for by its full id."""
+    """What a KIP wants, in its words or as kiplab reads it, and no release does. Never on unless
+    asked for by its full id."""
 
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,7 +261,8 @@ _TABLE = (
         first="3.9",
     ),
     # Our reading of what KIP-497 wants for a proposal under way, and no sentence of it; Kafka
-    # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late.
+    # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late. Records
+    # are committed too early by that only once the follower has lagged (replica.lag.time.max.ms).
     _as_specified(
         "497.pending-outlives-metadata",
         "A proposed ISR counts until it is decided: metadata of the partition epoch that it was"

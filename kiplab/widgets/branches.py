@@ -17,7 +17,7 @@ from .answer import Answer
 from .bench import Bench
 from .controls import button, column, offer, row, watch, words
 from .pages import INK, MUTED, SOFT, glyph, muted
-from .painter import Painter
+from .picture import Picture
 from .tree import TRUNK, Branch, Tree
 
 FOLD_MARGINS = 44
@@ -69,8 +69,9 @@ class Branches:
         self.box = column([*parts, self.answer.box, self.comparison.box])
 
     def show(self, bench: Bench) -> None:
-        """The tree as it is now; `bench` is where one stands in it."""
+        """The tree as it is now; `bench` is where one stands in it. What was answered is over."""
         tree = self._tree()
+        self.answer.say("")
         self.drawing.value = drawing(tree)
         options = tuple((branch.name, branch.id) for branch in tree.branches)
         if self.which.options != options:
@@ -123,43 +124,51 @@ class Comparison:
 
     def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
         self._look = look
-        self._painter: Painter | None = None
+        self._picture: Picture | None = None
         self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
         self.box = column([])
 
     def show(self, upper: Branch, lower: Branch) -> None:
         """`upper` above, `lower` below."""
-        painter = self._paint((upper, lower))
+        picture = self._paint((upper, lower))
         self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
-        found = differences_html(rows_of(upper.bench.whole), rows_of(lower.bench.whole))
+        runs, names = (rows_of(b.bench.whole) for b in (upper, lower)), (upper.name, lower.name)
+        found = differences_html(*runs, names=names)
         self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
         self._compared = (upper, lower)
-        self.box.children = (self.said, painter.widget, self.differences)
+        self.box.children = (self.said, picture, self.differences)
 
     def repaint(self) -> None:
         """What is compared, if anything is, as the look is now."""
         if self._compared:
             self._paint(self._compared)
 
-    def _paint(self, compared: tuple[Branch, ...]) -> Painter:
+    def _paint(self, compared: tuple[Branch, ...]) -> Picture:
         from ..figures.twin import twin
 
         upper, lower = (rows_of(branch.bench.whole) for branch in compared)
         look = self._look()
         width = look["width"] - FOLD_MARGINS
-        figure = twin(upper, lower, width=width, theme=look["theme"]).to_dict()
-        if self._painter is None:
-            self._painter = Painter(figure)
+        names = tuple(branch.name for branch in compared)
+        figure = twin(upper, lower, width=width, theme=look["theme"], names=names).to_dict()
+        if self._picture is None:
+            self._picture = Picture(figure)
         else:
-            self._painter.paint(figure)
-        return self._painter
+            self._picture.paint(figure)
+        return self._picture
 
     def keep(self, tree: Tree) -> None:
-        """Stay, if both branches are still what they were."""
-        stops = {branch.id: branch.bench.stops for branch in tree.branches}
-        if any(stops.get(branch.id) is not branch.bench.stops for branch in self._compared):
+        """Stay, if both branches are still what they were, and called as they were."""
+        now = {branch.id: branch for branch in tree.branches}
+        if not all(_is_as_it_was(branch, now.get(branch.id)) for branch in self._compared):
             self._compared, self.box.children = (), ()
+
+
+def _is_as_it_was(branch: Branch, now: Branch | None) -> bool:
+    if now is None:
+        return False
+    return now.name == branch.name and now.bench.stops is branch.bench.stops
 
 
 def drawing(tree: Tree) -> str:

@@ -29,11 +29,12 @@ from .layout import folds_of, laid_out
 from .look import Look
 from .notes import because, forked
 from .pages import note, transcript, verdict_line
-from .painter import Painter
+from .picture import Picture
 from .rulebook import Rulebook
 from .rules import turned
 from .scene import Scene
 from .sharing import Sharing
+from .signs import Signs
 from .telling import Telling
 from .transport import Transport
 from .tree import Tree
@@ -72,7 +73,7 @@ class Lab:
         self.box = column([words(note(WAIT))], width="100%")
         self.daylight = Daylight(theme, self.box)
         self.box.children += self.daylight.parts
-        self._scene = Scene(tree, width=width, theme=self.daylight.theme)
+        self._scene = Scene(tree, width=width, theme=self.daylight.theme, legend=False)
         self._after = after
         if after is None or after.locked:
             self._open()
@@ -196,13 +197,13 @@ class Lab:
         whole run, or of its start while a prediction is awaited.
         """
         draw = self._scene.drawing_of_all if self.is_open else self._scene.drawing
-        static.show(self.box, repr(self), draw(theme=self.daylight.still))
+        static.show(self.box, repr(self), draw(theme=self.daylight.still, legend=True))
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self._scene.look["theme"] = self.daylight.theme
-        self.painter = Painter(self._scene.drawing())
+        self.picture = Picture(self._scene.drawing())
         self.box.layout.width = f"{self._scene.look['width'] + 4}px"
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
         with attempted_by(self._attempts):
@@ -213,6 +214,7 @@ class Lab:
         """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._played, self.undo, self.reset)
         self.jumps = JumpButtons(self.seek)
+        self.signs = Signs(self._scene.legend)
         self.invariants = InvariantStrip(self.seek)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.transcript, self.note = words(), words(), words()
@@ -222,7 +224,8 @@ class Lab:
         self.branching = Branches(lambda: self.tree, self._turn_to, lambda: self._scene.look)
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)
-        self._followers: list[Any] = [self.transport, self.jumps, self.invariants, self.folds]
+        self._followers: list[Any] = [self.transport, self.jumps, self.signs]
+        self._followers += [self.invariants, self.folds]
         self._fit()
         self.box.children = laid_out(self)
         self.daylight.follow(self._turn_page)
@@ -266,7 +269,8 @@ class Lab:
     def _look_at(self, options: dict[str, Any]) -> None:
         with self._scene.kept():
             self._scene.look = self._scene.look | options
-            self.painter.paint(self._scene.drawing())
+            self.picture.paint(self._scene.drawing())
+            self.signs.paint()
 
     def _turn_page(self, theme: str) -> None:
         """The page is light now, or dark: the same pictures in its theme."""
@@ -281,7 +285,7 @@ class Lab:
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""
         scene, bench, here = self._scene, self.bench, self.tree.here
-        self.painter.paint(scene.drawing())
+        self.picture.paint(scene.drawing())
         with attempted_by(self._attempts):
             if self._fitted is not bench.own:
                 self._fit()

@@ -11,6 +11,7 @@ import ipywidgets
 from .bench import Bench
 from .controls import column, row, watch, words
 from .keys import with_keys
+from .stage import growing, stage
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -96,21 +97,26 @@ def folds_of(lab: Lab) -> Folds:
 def laid_out(lab: Lab) -> tuple[Any, ...]:
     """Everything from top to bottom.
 
-    The figure keeps its height and the verdict does not: what is pressed most stays put.
+    What is looked at stays in sight while one does things below it. The figure keeps its height and
+    the verdict does not: what is pressed most stays put.
     """
     return (
-        lab.painter.widget,
-        lab.transport.box,
-        row([lab.transport.pace, lab.jumps.box], justify_content="space-between"),
-        lab.verdict,
-        lab.invariants.box,
+        stage([lab.picture, lab.transport.box, beside(lab.verdict, lab.note)]),
+        row([lab.transport.pace, lab.jumps.box, lab.signs.toggle], justify_content="space-between"),
+        lab.signs.box,
         lab.rulebook.box,
-        lab.note,
         two_columns(lab.hands, lab.told),
+        lab.invariants.box,
         lab.folds.box,
         with_keys(lab.box),
         *lab.daylight.parts,
     )
+
+
+def beside(verdict: Any, note: Any) -> Any:
+    """How it stands, and what became of the last press, in little height."""
+    verdict.layout.flex, note.layout.flex = "2 1 0", "1 1 0"
+    return growing(row([verdict, note], align_items="stretch"), least=56)
 
 
 def two_columns(left: Any, right: Any) -> Any:

@@ -12,12 +12,13 @@ from ..figures.describe import sentences, table_html
 from ..figures.matrix import (
     Layout,
     cell_at,
-    cell_colors,
+    colors_of,
     findings,
     layout_of,
     matrix_figure,
     off_words,
     said,
+    signs,
 )
 from ..figures.rows import rows_of
 from ..figures.still import still
@@ -30,6 +31,10 @@ from .daylight import AUTO, Daylight
 from .keys import with_keys
 from .pages import muted, note
 
+_HOW = (
+    "Above every column and before every row stands what is off there, and what is off in a cell is"
+    " both together; top left nothing is off."
+)
 ROW_HEAD, CELL = "150px", "minmax(84px, 1fr)"
 
 
@@ -47,7 +52,7 @@ class MatrixView:
         self.below = words(note("Press a cell: its shortest counterexample is shown here."))
         self.buttons: dict[tuple[str, ...], Any] = {}
         self.grid = self._map(layout_of(matrix))
-        told = [words(muted(line)) for line in findings(matrix)]
+        told = [words(muted(line)) for line in (*findings(matrix), _HOW, signs(matrix))]
         body = column([*told, self.grid, self.below], width="100%")
         self._color(self.daylight.theme)
         self.box.children = (with_keys(body), *self.daylight.parts, body)
@@ -78,8 +83,10 @@ class MatrixView:
         return made
 
     def _color(self, theme: str) -> None:
+        paint = colors_of(self.matrix, theme_of(theme))
         for off, made in self.buttons.items():
-            fill, color = cell_colors(self.matrix.cell(*off), theme_of(theme))
+            cell = self.matrix.cell(*off)
+            fill, color = paint[cell.word, cell.steps]
             made.style.button_color, made.style.text_color = fill, color
 
     def _turn_page(self, theme: str) -> None:

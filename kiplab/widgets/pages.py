@@ -36,7 +36,7 @@ def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
     refused = "".join(_refusal(event) for event in _refusals(bench))
     return (
         f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
-        f'padding:4px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
+        f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
         f'<span style="color:{MUTED}">{escape(where)}</span>'
         f'<br><b style="font-size:15px">{escape(said)}</b>{refused}</div>'
     )
@@ -50,7 +50,8 @@ def _refusals(bench: Bench) -> list[Refused]:
 def _refusal(event: Refused) -> str:
     said = f"⊘ refused: {event.error.name}"
     why = explain(event)
-    return f"<br><b>{escape(said)}</b>{escape('. ' + why if why else '')}"
+    told = f"<b>{escape(said)}</b>{escape('. ' + why if why else '')}"
+    return f'<br><span style="font-size:12px">{told}</span>'
 
 
 def transcript(bench: Bench, height: int) -> str:

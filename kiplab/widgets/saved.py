@@ -77,7 +77,7 @@ def save(tree: Tree, name: str | Path = "") -> Path:
     """
     target = folder() / (Path(str(name).strip()) if str(name).strip() else default_name(tree))
     data = play_of(tree.here.bench).encode() if target.suffix == ".play" else packed(tree)
-    _check_free(target, data)
+    _check_free(target, data, tree)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f"{target.name}.{os.getpid()}")
@@ -92,15 +92,26 @@ def save(tree: Tree, name: str | Path = "") -> Path:
     return target
 
 
-def _check_free(target: Path, data: bytes) -> None:
-    """A saved lab may be saved again; what is anything else is somebody's work."""
+def _check_free(target: Path, data: bytes, tree: Tree) -> None:
+    """A lab may be saved over a lab of the same play; what is anything else is somebody's work."""
     try:
-        if not target.exists() or target.read_bytes() == data:
-            return
-        msgspec.json.decode(target.read_bytes(), type=_Versioned)
+        there = target.read_bytes() if target.exists() else data
+        kept = "" if there == data else _kept(there, tree)
     except (OSError, ValueError):
-        problem = f"{target} is there already, and is no saved lab"
-        raise PlayError(problem, expected="choose another name") from None
+        kept = "and is no saved lab"
+    if kept:
+        raise PlayError(f"{target} is there already, {kept}", expected="choose another name")
+
+
+def _kept(there: bytes, tree: Tree) -> str:
+    """What would be lost in that saved lab: nothing, if its play has the lines of this one."""
+    saved, own = _decoded(there, ""), tree.trunk.bench.own
+    play = next((branch.play for branch in saved.branches if branch.id == TRUNK), "")
+    if play == format_play(tree.trunk.bench.play):
+        return ""
+    if saved.name == own.name:
+        return "and the play of the lab saved there has other lines"
+    return f"with a lab of another play, {saved.name or 'one without a name'}"
 
 
 def packed(tree: Tree) -> bytes:

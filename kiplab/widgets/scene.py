@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..figures.rows import rows_of, rows_until
-from ..figures.so_far import drawing_so_far
+from ..figures.so_far import drawing_so_far, legend_so_far
 from .jumps import divergence
 from .tree import Tree
 
@@ -58,6 +58,10 @@ class Scene:
     def drawing_of_all(self, **other: Any) -> dict[str, Any]:
         """The whole run; `other` as for `drawing`."""
         return drawing_so_far(self.rows, self.rows, **self.look | other)
+
+    def legend(self) -> dict[str, Any]:
+        """What the signs in the pictures of this run mean."""
+        return legend_so_far(self.rows, **self.look)
 
 
 def _parent_stops(tree: Tree) -> object:

@@ -38,8 +38,7 @@ class Sharing:
         self._tree, self._token, self._take = tree, token, take
         self._before: Tree | None = None
         self.token = words()
-        self.file = _field("File", saved.default_name(tree()))
-        self.file.value = saved.default_name(tree())
+        self.file, self._proposed = _field("File", "a name"), ""
         self.save = button("Save the whole lab", self._save, "Every branch, name, rule, position")
         self.save_play = button(
             "Save this branch as a play", self._save_play, "A text file for kiplab play"
@@ -54,6 +53,7 @@ class Sharing:
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()
         self.box = column(self._parts())
+        self._propose()
         self._offer()
 
     def _parts(self) -> list[Any]:
@@ -69,9 +69,17 @@ class Sharing:
         ]
 
     def show(self, bench: Bench) -> None:
-        """The token of the branch where one is."""
+        """The token of the branch where one is; what was answered before is over."""
+        self.answer.say("")
         self.token.value = _token_html(self._token())
+        self._propose()
         self._offer()
+
+    def _propose(self) -> None:
+        """The name of the play that is here now, unless somebody wrote another."""
+        before, self._proposed = self._proposed, saved.default_name(self._tree())
+        if self.file.value == before:
+            self.file.value = self._proposed
 
     def _offer(self) -> None:
         offer(
@@ -87,7 +95,7 @@ class Sharing:
         self._write(".play")
 
     def _write(self, suffix: str) -> None:
-        name = _with_suffix(self.file.value or saved.default_name(self._tree()), suffix)
+        name = _with_suffix(self.file.value or self._proposed, suffix)
         self.answer.to(lambda: f"Saved as {saved.save(self._tree(), name)}.")
 
     def _load(self) -> None:

@@ -35,15 +35,15 @@ def repaint(play: Any) -> None:
     from kiplab.figures.rows import rows_of, rows_until
     from kiplab.figures.so_far import drawing_so_far
     from kiplab.widgets.bench import open_bench
-    from kiplab.widgets.painter import Painter
+    from kiplab.widgets.picture import Picture
 
     bench = open_bench(play)
     whole = rows_of(bench.whole)
-    painter = Painter(drawing_so_far(whole, whole, width=840))
+    picture = Picture(drawing_so_far(whole, whole, width=840))
 
     def step(at: int) -> None:
         now = rows_until(whole, bench.stops[at].stage)
-        painter.paint(drawing_so_far(now, whole, width=840))
+        picture.paint(drawing_so_far(now, whole, width=840))
 
     took = _each(step, range(bench.last + 1))
     _say(f"picture of a step, {len(bench.whole.events)} events", took, "p95 < 80 ms")

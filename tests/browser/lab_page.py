@@ -50,9 +50,6 @@ THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { 
 THEME_IS = "light => document.body.dataset.jpThemeLight === light"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 TIMEOUT_MS = 60_000
-SLOW = "[anywidget] Failed to initialize model."
-"""What anywidget says of a module that takes more than two seconds, such as plotly's five megabytes
-on a busy machine. It shows it all the same, and every test that needs a figure waits for it."""
 MARGIN = 260
 """Pixels around a notebook in its window: menus, tabs, the status bar."""
 
@@ -68,16 +65,12 @@ class LabPage:
         self._artefacts = artefacts
         page.set_default_timeout(TIMEOUT_MS)
         page.on("request", lambda request: self._note_request(request.url))
-        page.on("console", lambda m: self._note(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: self._note(str(error)))
+        page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def _note_request(self, url: str) -> None:
         if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
             self.outside.append(url)
-
-    def _note(self, text: str) -> None:
-        if SLOW not in text:
-            self.complaints.append(text)
 
     def open(self, address: str) -> None:
         """Load the lab and wait for its kernel."""
@@ -125,6 +118,11 @@ class LabPage:
     def save(self) -> None:
         """Write the notebook."""
         self.page.evaluate(SAVE)
+
+    def slow_down(self, times: int) -> None:
+        """The page's processor, as on a machine that is so many times slower; 1 is its own pace."""
+        with_tools = self.page.context.new_cdp_session(self.page)
+        with_tools.send("Emulation.setCPUThrottlingRate", {"rate": times})
 
     def darken(self) -> None:
         """JupyterLab's dark theme."""

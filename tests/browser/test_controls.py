@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
@@ -25,6 +26,18 @@ FOLDS = (
 )
 REASONS = "Not possible now, and why"
 PROPERTIES = "What they say, and what is promised here"
+PICTURE = ".js-plotly-plot"
+FOCUS_AND_STAGE = """() => {
+  const box = document.querySelector('[data-cell="lab"] .kiplab-stage').getBoundingClientRect();
+  return [document.activeElement.getBoundingClientRect().top, box.bottom];
+}"""
+"""Where what has the focus begins, and where the picture and what belongs to it end: pixels."""
+LOW_OUTPUT = """() => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  notebook.activeCellIndex = notebook.widgets.findIndex(cell => cell.model.id === 'lab');
+  return window.jupyterapp.commands.execute('notebook:enable-output-scrolling');
+}"""
+HIGH_OUTPUT = LOW_OUTPUT.replace("enable", "disable")
 TIMED = '''from kiplab.plays.grammar import parse
 other = kiplab.Lab(parse("""title Two partitions and a clock
 timed
@@ -266,6 +279,64 @@ def test_a_messages_drawer(hands: Hands) -> None:
     ):
         hands.from_the_play(1)
         hands.act(label, line)
+
+
+# --- on a laptop ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[(1280, 800), (1366, 768)], ids=["1280x800", "1366x768"])
+def laptop(hands: Hands, request: pytest.FixtureRequest) -> Iterator[Hands]:
+    """A small window; the one before comes back."""
+    before = hands.page.page.viewport_size
+    assert before is not None
+    width, height = request.param
+    hands.page.page.set_viewport_size({"width": width, "height": height})
+    yield hands
+    hands.page.page.set_viewport_size(before)
+
+
+def test_picture_steps_and_verdict_are_seen_at_once(laptop: Hands) -> None:
+    laptop.from_the_play(11)
+    laptop.lab.locator(".jp-OutputArea").first.evaluate("area => area.scrollIntoView()")
+    seen = [laptop.lab.locator(PICTURE).first, laptop.verdict]
+    for part in (*seen, laptop.lab.get_by_role("button", name="Step", exact=True)):
+        expect(part).to_be_in_viewport(ratio=1)
+
+
+def test_the_picture_is_in_sight_while_a_fault_is_pressed(laptop: Hands) -> None:
+    laptop.from_the_play(1)
+    laptop.broker(2).evaluate("row => row.scrollIntoView({ block: 'end' })")
+    laptop.act("Crash", "crash 2", broker=2)
+    expect(laptop.broker(2)).to_be_in_viewport(ratio=1)
+    expect(laptop.lab.locator(PICTURE).first).to_be_in_viewport(ratio=0.6)
+    expect(laptop.verdict).to_be_in_viewport(ratio=1)
+    expect(laptop.lab.get_by_role("button", name="Step", exact=True)).to_be_in_viewport(ratio=1)
+
+
+def test_what_has_the_focus_is_never_behind_the_picture(laptop: Hands) -> None:
+    laptop.from_the_play(1)
+    laptop.lab.get_by_label("Any other line", exact=True).focus()
+    for _ in range(12):
+        laptop.page.page.keyboard.press("Shift+Tab")
+        focus, stage = laptop.page.page.evaluate(FOCUS_AND_STAGE)
+        assert focus >= stage
+
+
+def test_in_a_low_output_area_the_lab_scrolls_as_any_other(laptop: Hands) -> None:
+    laptop.page.page.evaluate(LOW_OUTPUT)
+    laptop.from_the_play(1)
+    laptop.act("Fetch", "fetch 2", broker=2)
+    expect(laptop.broker(2)).to_be_in_viewport(ratio=1)
+    laptop.page.page.evaluate(HIGH_OUTPUT)
+
+
+def test_the_signs_are_explained(hands: Hands) -> None:
+    hands.press("Signs")
+    signs = hands.lab.get_by_role("img", name="★ leader")
+    expect(signs).to_be_visible()
+    hands.page.photograph("lab", "control-signs")
+    hands.press("Signs")
+    expect(signs).to_be_hidden()
 
 
 # --- branches, state, picture, words --------------------------------------------------------------

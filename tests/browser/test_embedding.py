@@ -14,6 +14,7 @@ from kiplab.figures.columns import Rows
 from kiplab.figures.export import write
 from kiplab.figures.page import fragment
 from kiplab.figures.rows import rows_of
+from kiplab.figures.theme import DARK, LIGHT
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
@@ -118,7 +119,7 @@ def test_one_file_alone_opens_without_the_network_and_without_complaint(
     rows = lossy if name == "single" else (lossy, rows_on("3.5"))
     file = write(rows, tmp_path / "alone.html")
     watched.open(file)
-    expect_step(watched.page, LAST, "1 fetches")
+    expect_step(watched.page, LAST, "broker 1 fetches")
     assert veiled_from(watched.page) is None
     assert verdict_shows(watched.page)
     press(watched.page, "Back")
@@ -134,9 +135,9 @@ def test_buttons_move_veil_words_verdict_and_address(watched: Watched, folder: P
     for button, step, words in (
         ("First", 0, "start"),
         ("Back", 0, "start"),
-        ("Step", 1, "2 catches up"),
-        ("Step", 2, "2 dies"),
-        ("Back", 1, "2 catches up"),
+        ("Step", 1, "broker 2 catches up"),
+        ("Step", 2, "broker 2 dies"),
+        ("Back", 1, "broker 2 catches up"),
     ):
         press(page, button)
         expect_step(page, step, words)
@@ -212,17 +213,65 @@ def test_play_reaches_the_end_and_can_be_paused(watched: Watched, folder: Path) 
     assert veiled_from(page) == 0
 
 
-def test_on_a_narrow_screen_the_picture_follows_the_cursor(watched: Watched, folder: Path) -> None:
+SHOWN = """() => {
+    const frame = document.querySelector(".kiplab-scroll").getBoundingClientRect();
+    const picture = document.getElementById("kiplab-plot").getBoundingClientRect();
+    const size = parseFloat(getComputedStyle(document.querySelector("#kiplab-plot text")).fontSize);
+    const scale = picture.width / document.getElementById("kiplab-plot").offsetWidth;
+    const inside = [picture.left - frame.left, frame.right - picture.right,
+        frame.bottom - picture.bottom];
+    return [Math.min(...inside), document.documentElement.scrollWidth, size * scale];
+}"""
+
+
+@pytest.mark.parametrize("width", [400, 600, 840, 1100, 1600])
+def test_nothing_of_the_picture_is_cut_at_any_width(
+    watched: Watched, folder: Path, width: int
+) -> None:
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    watched.open(folder / "single.html", "#step=6")
+    expect_step(watched.page, 6)
+    inside, wide, letters = watched.page.evaluate(SHOWN)
+    assert inside > -1
+    assert wide <= width
+    assert letters > (8 if width >= 600 else 5)
+    assert veiled_from(watched.page) == 6
+
+
+def test_a_picture_that_is_given_less_room_is_drawn_anew(watched: Watched, folder: Path) -> None:
     page = watched.page
-    page.set_viewport_size({"width": 500, "height": 900})
+    watched.open(folder / "single.html", "#step=6")
+    expect_step(page, 6)
+    page.set_viewport_size({"width": 600, "height": 900})
+    page.wait_for_function("document.getElementById('kiplab-plot').layout.width === 600")
+    assert veiled_from(page) == 6
+    press(page, "Step")
+    expect_step(page, 7)
+    assert veiled_from(page) == 7
+
+
+PAPER = "document.getElementById('kiplab-plot').layout.paper_bgcolor"
+
+
+def test_a_page_is_dark_where_the_system_is_and_changes_with_it(
+    watched: Watched, folder: Path
+) -> None:
+    page = watched.page
+    page.emulate_media(color_scheme="dark")
     watched.open(folder / "single.html")
-    scrolled = "document.querySelector('.kiplab-scroll').scrollLeft"
-    press(page, "Last")
-    press(page, "Back")
-    assert page.evaluate(scrolled) > 300
-    press(page, "First")
-    assert page.evaluate(scrolled) < 100
-    assert page.evaluate("document.documentElement.scrollWidth") <= 500
+    expect_step(page, LAST)
+    assert page.evaluate(PAPER) == DARK.paper
+    shown = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert shown == "rgb({}, {}, {})".format(*bytes.fromhex(DARK.paper[1:]))
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"{PAPER} === '{LIGHT.paper}'")
+
+
+def test_a_fragment_is_light_unless_told_otherwise(watched: Watched, folder: Path) -> None:
+    watched.page.emulate_media(color_scheme="dark")
+    watched.open(folder / "embedded.html")
+    expect_step(watched.page, LAST, within="#a")
+    assert watched.page.evaluate(PAPER.replace("kiplab", "a")) == LIGHT.paper
 
 
 def test_the_player_is_in_sight_beside_a_picture_higher_than_the_window(

@@ -22,7 +22,7 @@ FIGURE = ".js-plotly-plot .main-svg"
 @pytest.fixture(scope="module")
 def opened(lab: LabPage) -> LabPage:
     """The lab with its prediction locked and one exercise tried."""
-    lab.rewrite("order-check", 'print(kiplab.check_order("ABCDEFGH"))')
+    lab.rewrite("order-check", 'print(kiplab.check_order("ACEDFBGH"))')
     lab.run("setup", "lock", "lab", "order-check")
     lab.cell("lock").get_by_label(CHOICE).check()
     lab.press("lock", "Lock in my prediction")

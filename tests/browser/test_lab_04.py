@@ -51,7 +51,7 @@ def test_a_prediction_opens_the_lab_and_is_kept(lab: LabPage, student: Student) 
 
 def test_stepping_shows_the_request_on_its_way(lab: LabPage) -> None:
     lab.press("lab", "Step", "Step", "Step")
-    expect(lab.cell("lab")).to_contain_text("Step 3 of 11, session of 2 expires")
+    expect(lab.cell("lab")).to_contain_text("Step 3 of 11, session of broker 2 expires")
     expect(figure(lab)).to_contain_text("still on its way")
     lab.photograph("lab", "3-on-its-way")
 
@@ -166,9 +166,9 @@ def test_the_exercise_is_judged_and_drawn(lab: LabPage) -> None:
     expect(exercise).to_contain_text("0 of 2 points")
     expect(exercise.locator(FIGURE).first).to_be_visible()
     events = exercise.get_by_role("listbox")
-    events.select_option("2. 1's request arrives at the controller")
+    events.select_option("2. B · 1's request arrives at the controller")
     lab.press("order", *["Later"] * 4)
-    events.select_option("4. 2's session expires: the controller fences it")
+    events.select_option("4. E · 2's session expires: the controller fences it")
     lab.press("order", "Earlier", "Check")
     expect(exercise).to_contain_text("2 of 2 points")
     expect(exercise).to_contain_text("With KIP-903 on, the same order loses nothing.")

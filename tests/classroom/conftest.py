@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from kiplab.classroom import kept
+
 
 @pytest.fixture(autouse=True)
 def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's predictions are kept."""
     path = tmp_path / "kiplab-work.json"
     monkeypatch.setenv("KIPLAB_WORK", str(path))
+    monkeypatch.setattr(kept, "_only_here", {})
     return path

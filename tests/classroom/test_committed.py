@@ -11,14 +11,16 @@ from kiplab.classroom.committed import (
     SCHEDULES,
     acknowledged,
     check_acknowledged,
-    check_high_watermark,
     check_schedules,
     committed,
     schedule,
 )
+from kiplab.classroom.watermark import check_high_watermark
 
 MARKS = (100, 100, 100, 110, 110, 110, 120, 120)
 COPIES = "min.insync.replicas copies are enough to commit a record"
+WAITS = "the high watermark waits while the ISR is smaller than min.insync.replicas"
+UNMOVED = "the high watermark moves only when somebody copies"
 
 
 def test_the_high_watermark_follows_the_isr() -> None:
@@ -37,7 +39,12 @@ def test_from_37_on_it_waits_while_the_isr_is_too_small() -> None:
     [
         (2, 110, "a record is committed once it is written"),
         (3, 110, COPIES),
-        (4, 100, ""),
+        (1, 110, ""),
+        (4, 100, UNMOVED),
+        (4, 103, ""),
+        (6, 130, ""),
+        (7, 110, WAITS),
+        (8, 110, WAITS),
         (6, 120, "a record is committed once it is written"),
         (8, 130, "a leader alone in the ISR accepts everything"),
     ],
@@ -52,6 +59,26 @@ def test_a_wrong_high_watermark_is_understood(step: int, said: int, misconceptio
     assert found.hint
 
 
+@pytest.mark.parametrize(
+    ("answer", "points", "misconception"),
+    [
+        ((*MARKS[:6], 110, 110), 6, WAITS),
+        ((100,) * 8, 3, UNMOVED),
+        ((110, *MARKS[1:]), 7, ""),
+    ],
+)
+def test_one_wrong_idea_about_several_steps_is_named(
+    answer: tuple[int, ...], points: int, misconception: str
+) -> None:
+    found = kiplab.check_high_watermark(answer)
+    assert (found.points, found.misconception) == (points, misconception)
+
+
+def test_an_offset_before_it_is_written_is_told_how_far_the_log_goes() -> None:
+    found = kiplab.check_high_watermark((110, *MARKS[1:]))
+    assert "After this step the leader's log ends at 100." in found.hint
+
+
 def test_acks_1_tells_the_producer_of_records_that_are_not_committed() -> None:
     assert kiplab.check_acknowledged("A").right
     assert kiplab.check_acknowledged(["a"]).right
@@ -64,7 +91,7 @@ def test_acks_1_tells_the_producer_of_records_that_are_not_committed() -> None:
         ("AB", 3, "what was acknowledged is committed"),
         ("AC", 3, "acks=all waits for min.insync.replicas copies"),
         ("AD", 3, COPIES),
-        ("", 3, "acks=1 waits for a follower"),
+        ("-", 3, "acks=1 waits for a follower"),
         ("BCD", 0, "acks=1 waits for a follower"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from multiprocessing import get_context
 from pathlib import Path
@@ -123,6 +124,8 @@ def test_a_folder_that_cannot_be_written_is_said_and_the_answer_judged_all_the_s
     found = kiplab.check_fences(RIGHT)
     assert found.right
     assert "This cannot be kept in" in found.kept
+    line = str(found).splitlines()[-1]
+    assert re.fullmatch(r"%env KIPLAB_WORK=\S+/kiplab-work\.json", line)
 
 
 def write_many(name: str, times: int) -> None:

@@ -21,6 +21,7 @@ from kiplab.classroom import (
     race,
     reading,
     schedule,
+    watermark,
 )
 from kiplab.classroom.checked import Checked
 
@@ -28,7 +29,7 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "reading": reading.check_reading,
     "accepted": made.check_accepted,
     "acknowledged": committed.check_acknowledged,
-    "high-watermark": committed.check_high_watermark,
+    "high-watermark": watermark.check_high_watermark,
     "schedules": committed.check_schedules,
     "lose-acknowledged": made.check_lose_acknowledged,
     "twelve": epochs.check_epochs,
@@ -43,7 +44,26 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "holes": proof.check_holes,
     "shorter": schedule.check_shorter,
 }
+ORDERED = {
+    "reading": 6,
+    "high-watermark": 8,
+    "twelve": 12,
+    "fences": 4,
+    "window": 5,
+    "two-by-two": 4,
+    "order": 8,
+    "last-replica": 3,
+    "missing-guard": 3,
+    "holes": 4,
+}
+"""How many parts the answers have whose order counts."""
+CHOICES = ("acknowledged", "schedules", "proof")
 UNFIT = {
+    "empty": "",
+    "blanks": "  \n",
+    "an empty list": [],
+    "an empty set": set(),
+    "empty parts": ["", " ", "?"],
     "nothing": None,
     "ellipsis": ...,
     "a question mark": "?",
@@ -73,7 +93,34 @@ def test_what_is_no_answer_gets_a_sentence(check: str, odd: str) -> None:
 @pytest.mark.parametrize("check", CHECKS)
 def test_no_answer_yet_says_what_one_looks_like(check: str) -> None:
     assert CHECKS[check]("?").message.startswith("Not answered yet: give ")
-    assert CHECKS[check](None) == CHECKS[check]("?")
+    for empty in (None, "", " ", [], (), ["", ""]):
+        assert CHECKS[check](empty) == CHECKS[check]("?") or not ORDERED.get(check), empty
+
+
+@pytest.mark.parametrize("check", ORDERED)
+def test_a_set_is_refused_where_the_order_counts(check: str) -> None:
+    found = CHECKS[check]({f"part {n}" for n in range(ORDERED[check])})
+    assert (found.points, found.attempted) == (0, False)
+    assert found.message.startswith("A set has no order: give ")
+
+
+@pytest.mark.parametrize("check", CHOICES)
+def test_none_of_them_is_an_answer_and_an_empty_one_is_not(check: str) -> None:
+    nothing = CHECKS[check]("-")
+    assert nothing.attempted
+    for said in ("none", "None", ["-"], ["none"], {"-"}):
+        assert CHECKS[check](said) == nothing, said
+    assert "or - for none" in CHECKS[check]("").message
+
+
+def test_a_part_that_is_still_open_earns_nothing() -> None:
+    """Also where the right answer is: none of them."""
+    for open_ in ("?", ""):
+        assert race.check_two_by_two(["FR", "R", "F", open_]).points == 3
+        assert race.check_window([6, 8, "345", "5", open_]).points == 4
+        found = epochs.check_epochs(["-", *[open_] * 11])
+        assert (found.points, found.misconception) == (1, "")
+        assert "no answer here yet" in found.hint
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -87,6 +134,6 @@ def test_no_answer_raises(check: str, answer: object) -> None:
 
 @pytest.mark.parametrize("name", [n for n in kiplab.__all__ if n.startswith("check_")])
 def test_what_is_no_answer_is_no_attempt(name: str, work_file: Path) -> None:
-    for odd in (None, "?", 42):
+    for odd in (None, "?", "", 42):
         getattr(kiplab, name)(odd)
     assert not work_file.exists()

@@ -118,6 +118,42 @@ def test_earlier_work_that_could_not_be_read_is_mentioned(work_file: Path) -> No
     assert "kiplab-work.json.damaged is earlier work" in repr(kiplab.my_work())
 
 
+@pytest.mark.parametrize("damage", [b"{", b'{"predictions": [3]}', b"\xff\xfe"])
+def test_a_file_that_cannot_be_read_is_said_before_anything_else(
+    work_file: Path, damage: bytes
+) -> None:
+    work_file.write_bytes(damage)
+    mine = kiplab.my_work()
+    said = f"{work_file} cannot be read: it is damaged"
+    assert repr(mine).replace("\n", " ").startswith(said)
+    assert mine.html().index('role="alert"') < mine.html().index("<table>")
+    assert {so_far for _, _, so_far in mine.lines} == {"cannot be read"}
+    assert "It is kept in" not in repr(mine)
+    assert work_file.read_bytes() == damage
+    assert downloaded() == {"kiplab-work.json": damage}
+
+
+def test_a_file_that_may_not_be_read_is_said_too(work_file: Path) -> None:
+    """A folder is what nobody may read as a file, whoever one is."""
+    work_file.mkdir()
+    mine = kiplab.my_work()
+    assert "cannot be read: Is a directory." in repr(mine).replace("\n", " ")
+    assert "%env KIPLAB_WORK=" in mine.html()
+    assert mine.href == ""
+
+
+def test_what_only_this_kernel_remembers_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+    kiplab.predict("start/slow-request", "Yes or no?", ["Yes.", "No."]).lock("Yes.")
+    said = repr(kiplab.my_work())
+    assert "locked in: Yes." in said
+    assert "it is gone with this kernel" in said
+    assert "Nothing is kept yet" not in said
+
+
 def test_equal_work_is_an_equal_download() -> None:
     kiplab.check_fences("BLPL")
     assert kiplab.my_work().archive == kiplab.my_work().archive

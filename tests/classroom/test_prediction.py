@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -87,15 +88,66 @@ def test_something_that_is_no_choice_is_refused_in_words() -> None:
     assert not question.locked
 
 
-def test_a_folder_that_cannot_be_written_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A place where nothing can be written, whoever one is."""
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+    place = tmp_path / "file" / "work.json"
+    monkeypatch.setenv("KIPLAB_WORK", str(place))
+    return place
+
+
+def line_in(said: str) -> tuple[str, str]:
+    """(variable, value) of the line that a message tells one to run."""
+    return re.findall(r"%env (\w+)=(\S+?)(?:<|$)", said)[0]
+
+
+def test_where_nothing_can_be_written_it_locks_for_this_session(nowhere: Path) -> None:
+    question, opened = ask(), []
+    question.when_locked(lambda: opened.append(True))
+    question.lock(CHOICES[0])
+    assert (question.answer, opened) == (CHOICES[0], [True])
+    assert f"cannot be kept in {nowhere}" in question.state.value
+    assert "gone when the kernel stops or starts again" in question.state.value
+    assert 'role="alert"' in question.state.value
+    again = ask()
+    again.lock(CHOICES[2])
+    assert again.answer == CHOICES[0]
+    assert kiplab.Lab("timeline-first", after=again).is_open
+
+
+def test_the_line_that_it_names_has_it_kept(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = nowhere.parent.with_name("home")
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
     question = ask()
     question.lock(CHOICES[0])
-    assert "cannot be kept in" in question.state.value
-    assert not question.locked
+    variable, place = line_in(question.state.value)
+    assert Path(place) == home / "kiplab-work.json"
+    monkeypatch.setenv(variable, place)
+    assert ask().state.value.count("cannot be kept") == 0
+    kept_there = json.loads(Path(place).read_text())
+    assert kept_there == {"predictions": {"late-request": CHOICES[0]}}
+
+
+def test_without_a_home_it_names_a_place_for_files_that_pass(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(nowhere))
+    question = ask()
+    question.lock(CHOICES[0])
+    _, place = line_in(question.state.value)
+    assert Path(place).parent.is_dir()
+
+
+def test_what_is_locked_on_disk_counts_more_than_what_is_remembered(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask().lock(CHOICES[0])
+    elsewhere = nowhere.parent.with_name("other.json")
+    elsewhere.write_text(json.dumps({"predictions": {"late-request": CHOICES[2]}}))
+    monkeypatch.setenv("KIPLAB_WORK", str(elsewhere))
+    assert ask().answer == CHOICES[2]
 
 
 def test_several_questions_share_one_file() -> None:

@@ -44,7 +44,7 @@ def test_the_window_narrows_with_each_rule() -> None:
         WINDOW,
         "6 8 345 5 -",
         ("6", "8", "5, 4, 3", "5", "none"),
-        ["step 6", "8", "345", "5", ""],
+        ["step 6", "8", "345", "5", "None"],
     ],
 )
 def test_spelling_does_not_matter(answer: object) -> None:
@@ -108,6 +108,8 @@ def test_a_wrong_cell_names_the_idea(place: int, said: str, misconception: str) 
 def test_the_last_replica_takes_everything_with_it() -> None:
     assert check_last_replica(LAST).right
     assert check_last_replica(["offsets 0 to 99", "0..79", 0]).right
+    assert check_last_replica(["0-99", "0-79", "none"]).right
+    assert check_last_replica(["0-99", "0-79", "-"]).right
 
 
 @pytest.mark.parametrize(

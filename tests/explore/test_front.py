@@ -23,7 +23,8 @@ from kiplab.plays.errors import PlayError
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
-from kiplab.protocol.features import UnknownFeatureError
+from kiplab.protocol.features import UnknownFeatureError, parse_features
+from kiplab.protocol.ids import CONTROLLER
 
 RACE = {"writes": 0, "crashes": 1, "fences": 0}
 
@@ -69,7 +70,7 @@ def test_a_counterexample_replays_through_the_same_states(level: str, off: str) 
 
 
 def test_a_counterexample_of_level_cluster_replays() -> None:
-    found = explore("kafka-14139", level="cluster", writes=0, states=20_000)
+    found = explore("kafka-14139", level="cluster", writes=0, crashes=1, states=20_000)
     assert (found.verdict, found.steps) == ("refuted", 10)
     assert kiplab.run(found.play).report()["expectations"]["failed"] == 0
 
@@ -86,6 +87,46 @@ def test_what_never_happened_is_said() -> None:
     assert not found.vacuity.committed
     assert {"write", "crash", "start"} <= set(found.vacuity.never)
     assert "nothing was ever committed" in found.vacuity.sentence
+
+
+@pytest.mark.parametrize("kafka", ["3.2", "3.5/3.4-IV0", "3.9"])
+@pytest.mark.parametrize("on", [(), "497.pending-outlives-metadata", "903.bump-leader-epochs"])
+def test_every_guard_that_is_on_is_accounted_for(kafka: str, on: str | tuple[str, ...]) -> None:
+    """It refused something, it never did, or nobody watched it: no guard is passed over."""
+    found = explore("kafka-14139", kafka=kafka, on=on, **RACE).vacuity
+    accounted = [*found.fired, *found.silent, *found.unwatched]
+    rules = parse_features(kafka, on=(on,) if isinstance(on, str) else on)
+    assert sorted(accounted) == sorted(rules.active(CONTROLLER))
+
+
+def test_what_nobody_watched_is_said_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--kafka", "3.9", "--bound", "writes=0"]
+    assert main(["explore", "kafka-14139", *words]) == 0
+    said = capsys.readouterr().out
+    assert main(["explore", "kafka-14139", *words, "--json"]) == 0
+    vacuity = json.loads(capsys.readouterr().out)["vacuity"]
+    assert "497.maximal-isr" in vacuity["unwatched"]
+    for text in (said, vacuity["sentence"]):
+        assert f"not watched, needed or not: {', '.join(vacuity['unwatched'])}" in text
+
+
+def test_guards_of_a_broker_alone_are_accounted_for_too(tmp_path: Path) -> None:
+    """The controller is at 3.4 still."""
+    play = tmp_path / "rolling.play"
+    play.write_text(
+        "kafka 3.5\nmetadata 3.4-IV0\ncontroller kafka=3.4\nbroker 1 epoch=101\n"
+        "broker 2 epoch=102\ntopic t replicas=1,2 isr=1,2 leader=1\n"
+    )
+    found = explore(play, writes=0, crashes=0).vacuity
+    assert "903.leader-epoch" in found.silent
+
+
+def test_both_engines_report_the_same_vacuity() -> None:
+    step, compiled = (
+        explore("kafka-14139", kafka="3.9", engine=engine, **RACE).vacuity
+        for engine in ("step", "compiled")
+    )
+    assert step == compiled
 
 
 def test_what_is_broken_as_the_play_begins_needs_no_search() -> None:
@@ -108,6 +149,9 @@ def test_what_is_broken_as_the_play_begins_needs_no_search() -> None:
         ({"writes": -1}, ExploreError, "expected 0 to"),
         ({"writes": "2"}, ExploreError, "expected 0 to"),
         ({"property": "luck"}, ExploreError, "no-committed-record-lost"),
+        ({"property": ()}, ExploreError, "expected one or more of no-committed-record-lost"),
+        ({"property": 5}, ExploreError, "property is 5; expected one or more of"),
+        ({"property": (5,)}, ExploreError, "there is no property 5"),
         ({"off": "999"}, UnknownFeatureError, "guards begin with one of"),
         ({"kafka": "0.8"}, UnknownFeatureError, "the releases are"),
     ],
@@ -182,9 +226,7 @@ def test_a_prediction_is_of_the_right_size() -> None:
 
 def test_a_prediction_goes_by_the_pace_of_whoever_searches() -> None:
     said = {
-        engine: explore(
-            "isr-two-of-three", writes=2, crashes=2, engine=engine, cancel=lambda: True
-        )
+        engine: explore("isr-two-of-three", writes=2, crashes=2, engine=engine, cancel=lambda: True)
         for engine in ("step", "auto")
     }
     assert said["step"].engine == "step"

@@ -118,6 +118,47 @@ def test_guards_are_on_even_if_the_release_lacks_them() -> None:
     assert [cell.verdict for cell in old.cells] == [PROVED, REFUTED]
 
 
+@pytest.mark.parametrize(
+    ("kafka", "switched"),
+    [
+        ("3.5/3.4-IV0", {}),
+        ("3.5/3.3-IV3", {}),
+        ("3.3/3.2-IV0", {}),
+        ("3.2", {"on": "841.leader-skips-fenced"}),
+        ("3.5", {"off": "841.fenced"}),
+        ("3.5", {"off": ("903.fetch-epoch", "841.leader-skips-fenced")}),
+    ],
+    ids=str,
+)
+def test_a_guard_is_on_as_a_whole_where_the_base_has_a_part_of_it(
+    kafka: str, switched: dict[str, Any]
+) -> None:
+    """Metadata version 3.4-IV0 has all of KIP-903 but the epoch in Fetch, which takes version 15:
+    the guard brings it along, and the matrix says so."""
+    found = matrix("kafka-14139", PAIR, kafka=kafka, processes=1, **switched, **RACE)
+    assert [cell.verdict for cell in found.cells] == [PROVED, REFUTED, REFUTED, REFUTED]
+    assert found.minimal == [["841", "903"]]
+    assert "on as a whole, with what they need on the wire" in found.base_sentence
+    assert found.cell().features in found.base_sentence
+
+
+def test_a_guard_is_on_as_a_whole_on_every_broker(tmp_path: Path) -> None:
+    """The controller has all of KIP-841, and the leader is not upgraded yet."""
+    rolling = tmp_path / "rolling.play"
+    rolling.write_text(
+        "kafka 3.5\nmetadata 3.2-IV0\nbroker 1 epoch=101 kafka=3.2\nbroker 2 epoch=102\n"
+        "topic orders replicas=1,2 isr=1 leader=1 leader-epoch=5 partition-epoch=10 log=100@5\n"
+    )
+    found = matrix(rolling, "841", kafka=None, on="903", processes=1, **RACE)
+    assert [cell.verdict for cell in found.cells] == [PROVED, REFUTED]
+    assert "+841" in found.cell().features
+
+
+def test_a_base_that_has_them_all_needs_no_word_about_it(two: Matrix) -> None:
+    assert two.cell().features == two.base
+    assert "on the wire" not in two.base_sentence
+
+
 # --- what cells say together ----------------------------------------------------------------------
 
 
@@ -363,3 +404,28 @@ def test_a_file_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert "cannot be written" in capsys.readouterr().err
     assert main([*words, str(tmp_path / "m.html"), "--theme", "red"]) == 2
     assert "the themes are light, dark" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-o", "nowhere/m.html"], "nowhere/m.html cannot be written: there is no folder nowhere"),
+        (["-o", "taken.txt"], "taken.txt cannot be written: it is a folder"),
+        (["-o", "m.txt", "--theme", "pink"], "the themes are light, dark"),
+        (["--theme", "pink"], "the themes are light, dark"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_the_searches(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken.txt").mkdir()
+    assert main(["matrix", "kafka-14139", "--bound", "writes=0", *words]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert "cells" not in told.err
+    assert told.out == ""

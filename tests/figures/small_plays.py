@@ -49,6 +49,7 @@ STALE_JOIN = (
     + "hold alter-partition from=1\ncatch-up 2\ncrash 2 disk=replaced\nexpire 2\nstart 2\n"
     + "unfence 2\ndeliver alter-partition from=1\nproduce t-0 count=1\n"
 )
+FAILED_OVER = TRIO + "fail-over\nfetch 2\n"
 NOT_PROPOSED = PAIR + "crash 2\nexpire 2\nstart 2\ncatch-up 2\n"
 
 

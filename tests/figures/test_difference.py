@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from html.parser import HTMLParser
 
 import pytest
@@ -134,6 +135,17 @@ def test_the_frame_has_the_rules_as_columns(lossy: Rows, saved: Rows) -> None:
     assert len(frame) == len(differences(lossy, saved))
     twice = differences_frame(lossy, lossy)
     assert len(set(twice.columns)) == 5
+
+
+def test_the_frame_shows_its_cells_whole(lossy: Rows, saved: Rows) -> None:
+    frame = differences_frame(lossy, saved)
+    longest = max((str(cell) for cell in frame.to_numpy().ravel()), key=len)
+    assert len(longest) > 50
+    shown = frame._repr_html_()  # type: ignore[operator]
+    assert html.escape(longest, quote=False) in shown
+    assert "text-align: left" in shown
+    assert longest in repr(frame)
+    assert html.escape(longest, quote=False) in frame[frame["moment"] > 0]._repr_html_()
 
 
 def test_every_run_is_compared_with_the_first(two_by_two: tuple[Rows, ...]) -> None:

@@ -13,9 +13,9 @@ from kiplab.figures.columns import Rows
 from kiplab.figures.export import write
 from kiplab.figures.ladder import ladder
 from kiplab.figures.page import page
-from kiplab.figures.player import steps_of
+from kiplab.figures.player import carried
 from kiplab.figures.sheet import move_cursor
-from tests.figures.boxes import covered, cut_off
+from tests.figures.boxes import covered, cut_off, words
 from tests.figures.conftest import rows_on
 
 WIDTHS = [600, 840, 980, 1400]
@@ -81,7 +81,28 @@ def test_panels_stand_beside_each_other_where_there_is_room(two_by_two: tuple[Ro
 def test_what_the_numbers_stand_for_is_said_once(two_by_two: tuple[Rows, ...]) -> None:
     said = texts(ladder(two_by_two))
     assert said.count("request arrives") == 1
-    assert "1 fetches" in said
+    assert "broker 1 fetches" in said
+
+
+def test_the_marks_are_explained_below_the_panels(two_by_two: tuple[Rows, ...]) -> None:
+    def legend(figure: Any) -> list[str]:
+        return [text for t in figure.data if t.name == "legend" for text in t.text]
+
+    for width in WIDTHS:
+        explained = legend(ladder(two_by_two, width=width))
+        assert {"fenced", "unfenced", "empty log", "records gone", "no leader"} <= set(explained)
+        assert not {"refused", "delayed", "metadata record"} & set(explained), "not in the panels"
+    assert legend(ladder(two_by_two, legend=False)) == []
+
+
+def test_answers_that_find_no_room_on_the_line_stand_above_it() -> None:
+    runs = [rows_on("epochs-fences", kafka) for kafka in ("3.4", "3.5")]
+    figure = ladder(runs, width=980)
+    (column,) = {p.layout.width for p in parts(figure)[1:]}
+    answers = [w for w in words(parts(figure)[1]) if w.text.startswith("<b>⊘")]
+    assert column == 490
+    assert len(answers) == 3
+    assert len({w.box.y0 for w in answers}) == 2
 
 
 def test_the_veil_covers_every_column_and_hides_every_verdict(
@@ -89,7 +110,7 @@ def test_the_veil_covers_every_column_and_hides_every_verdict(
 ) -> None:
     figure = ladder(two_by_two, until=4)
     veils = [s for s in figure.layout.shapes if s.name == "veil"]
-    assert [(v.x1, v.visible) for v in veils] == [(12, True)] * 2
+    assert [(int(v.x1), v.visible) for v in veils] == [(12, True)] * 2
     assert all(4.5 <= v.x0 < 5 for v in veils)
     verdicts = [t for t in figure.data if t.name == "verdict"]
     assert [t.visible for t in verdicts] == [False, False]
@@ -99,12 +120,11 @@ def test_the_veil_covers_every_column_and_hides_every_verdict(
 
 def test_the_player_moves_every_veil(two_by_two: tuple[Rows, ...]) -> None:
     figure = ladder(two_by_two)
-    found = steps_of(figure, two_by_two)
-    assert found is not None
+    (found,) = carried([figure], two_by_two).pictures
     moved = {int(key.split("[")[1].split("]")[0]) for key in found.steps[4].veil}
     assert {figure.layout.shapes[n].name for n in moved} == {"veil", "cursor"}
     assert len(moved) == len(found.verdicts) * 2 == 4
-    assert 0 < found.steps[4].at < figure.layout.width / 2
+    assert found.steps[4].x == 4
 
 
 def test_pages_and_files_have_every_run(two_by_two: tuple[Rows, ...], tmp_path: Path) -> None:

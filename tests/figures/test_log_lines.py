@@ -136,6 +136,35 @@ def test_kafka_13959_changed_what_an_unfenced_broker_has_caught_up_with() -> Non
     assert any("caught up with the last committed metadata offset" in line for line in found)
 
 
+@pytest.mark.parametrize(("kafka", "whose"), [("3.3", "it's"), ("3.4", "it's"), ("3.5", "its")])
+def test_release_3_5_mended_a_spelling(kafka: str, whose: str) -> None:
+    found = logs(play(PAIR + "crash 2\nexpire 2\nstart 2\nunfence 2\n", kafka))
+    assert any(f"the offset of {whose} register broker record" in line for line in found)
+
+
+LATE_FETCH = TRIO + "hold fetch from=2\nfetch 2\n{}crash 3\nexpire 3\ndeliver fetch from=2\n"
+
+
+@pytest.mark.parametrize(
+    ("kafka", "said"),
+    [
+        ("3.2", "an new epoch (6) than the current leader. retry the partition later"),
+        ("3.3", "an new epoch (6) than the current leader. retry the partition later"),
+        ("3.4", "a newer epoch (6) than the current leader. Retry the partition later."),
+        ("3.5", "a newer epoch (6) than the current leader. Retry the partition later."),
+    ],
+)
+def test_a_follower_that_has_moved_on_since_its_fetch_says_so(kafka: str, said: str) -> None:
+    (line,) = [x for x in logs(play(LATE_FETCH.format(""), kafka)) if "ReplicaFetcherThread" in x]
+    assert line == f"broker 2 log, INFO ReplicaFetcherThread: Partition t-0 has {said}"
+
+
+def test_a_follower_that_has_not_heard_of_the_epoch_says_that_it_waits() -> None:
+    rows = play(LATE_FETCH.format("hold metadata to=2\n"))
+    (line,) = [x for x in logs(rows) if "ReplicaFetcherThread" in x]
+    assert "has an older epoch (5) than the current leader. Will await" in line
+
+
 def test_a_second_process_with_the_same_id_is_logged_on_both_sides() -> None:
     found = logs(play(PAIR + "crash 2\nstart 2\n"))
     assert any("registerBroker: failed with DuplicateBrokerRegistrationEx" in x for x in found)

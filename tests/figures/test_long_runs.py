@@ -100,8 +100,10 @@ def test_a_long_name_is_shortened_and_told_in_full_on_the_card() -> None:
 
 
 def test_at_840_pixels_the_axis_says_whole_words(lossy: Rows) -> None:
-    label = next(word for word in said(timeline(lossy, width=840)) if word.startswith("2 dies"))
-    assert label.replace("<br>", " ") == "2 dies, disk replaced"
+    label = next(
+        word for word in said(timeline(lossy, width=840)) if word.startswith("broker 2 dies")
+    )
+    assert label.replace("<br>", " ") == "broker 2 dies, disk replaced"
 
 
 def test_a_long_run_cut_short_is_what_it_was_then() -> None:

@@ -10,6 +10,7 @@ from kiplab.figures.theme import DARK, LIGHT
 from kiplab.figures.timeline import timeline
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import (
+    FAILED_OVER,
     HELD,
     LEAVING,
     MESSAGES,
@@ -28,6 +29,7 @@ from tests.figures.small_plays import (
 )
 
 ALL = [
+    FAILED_OVER,
     HELD,
     LEAVING,
     MESSAGES,

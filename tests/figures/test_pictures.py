@@ -48,7 +48,7 @@ def test_a_refusal_has_a_box_with_error_comparison_and_rule(saved: Rows) -> None
         "<b>⊘ INELIGIBLE_REPLICA</b><br>broker 2: request 41, registered 57<br>"
         "<i>KIP-903 · controller epoch</i>"
     ) in texts(figure)
-    assert shape(figure, "callout").x0 > 6
+    assert shape(figure, "callout from 6").x0 > 6
 
 
 def test_what_was_asked_stands_beside_the_arrow(lossy: Rows, saved: Rows) -> None:
@@ -117,7 +117,7 @@ def test_the_veil_hides_the_future_and_the_verdict(lossy: Rows) -> None:
     figure = timeline(lossy, until=4)
     (verdict,) = [t for t in figure.data if t.name == "verdict"]
     assert 4.5 <= shape(figure, "veil").x0 < 5
-    assert shape(figure, "veil").x1 == 12
+    assert 12 < shape(figure, "veil").x1 < 12.1
     assert (shape(figure, "cursor").x0, verdict.visible) == (4, False)
     move_cursor(figure, None)
     assert (shape(figure, "veil").visible, verdict.visible) == (False, True)

@@ -123,17 +123,17 @@ def test_marks_name_deaths_and_what_they_took(lossy: Rows) -> None:
 def test_labels_are_short_and_human(lossy: Rows) -> None:
     assert [m.label for m in lossy.moments] == [
         "start",
-        "2 catches up, 1 asks to add it",
-        "2 dies, disk replaced",
-        "session of 2 expires",
-        "2 registers",
-        "2 unfenced",
+        "broker 2 catches up, broker 1 asks to add it",
+        "broker 2 dies, disk replaced",
+        "session of broker 2 expires",
+        "broker 2 registers",
+        "broker 2 unfenced",
         "request arrives",
-        "1 crashes",
-        "session of 1 expires",
-        "1 registers",
-        "1 unfenced",
-        "1 fetches",
+        "broker 1 crashes",
+        "session of broker 1 expires",
+        "broker 1 registers",
+        "broker 1 unfenced",
+        "broker 1 fetches",
     ]
 
 

@@ -25,6 +25,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.library import names
 from kiplab.plays.runner import run_play
 from tests.figures.conftest import rows_on
+from tests.figures.small_plays import MESSAGES, PAIR, play
 
 SPACE = "{http://www.w3.org/2000/svg}"
 TAG = re.compile(r"<[^>]*>")
@@ -75,6 +76,15 @@ def test_panels_beside_each_other_stay_beside_each_other(two_by_two: tuple[Rows,
     figure = ladder(two_by_two, width=980)
     titles = [t for t in document(figure).iter(f"{SPACE}text") if (t.text or "").startswith("KIP")]
     assert [float(t.get("x") or 0) for t in titles] == [14, 14, 504, 504]
+
+
+def test_late_and_lost_messages_stay_dashed_and_dotted(lossy: Rows) -> None:
+    assert "stroke-dasharray:7 4" in svg(timeline(lossy, legend=False))
+    text = svg(timeline(play(MESSAGES), legend=False))
+    found = set(re.findall("stroke-dasharray:([^;}]*)", text))
+    assert "2 3" in found
+    assert all(re.fullmatch(r"[\d.]+( [\d.]+)*", dash) for dash in found)
+    assert "stroke-dasharray" not in svg(timeline(play(PAIR + "fetch 2\n"), legend=False))
 
 
 def test_it_is_an_image_with_a_name_and_a_description(lossy: Rows) -> None:

@@ -11,7 +11,7 @@ from kiplab import cli, run
 from kiplab.figures.columns import Rows
 from kiplab.figures.export import write
 from kiplab.figures.page import page
-from kiplab.figures.player import steps_of
+from kiplab.figures.player import carried
 from kiplab.figures.rows import rows_of, rows_until
 from kiplab.figures.sheet import move_cursor
 from kiplab.figures.so_far import so_far
@@ -132,11 +132,11 @@ def test_the_cursor_goes_to_the_column_of_a_moment(rows: Rows) -> None:
 
 
 def test_the_player_has_a_step_for_every_moment_of_the_play(rows: Rows) -> None:
-    steps = steps_of(timeline(rows, fold=True), (rows,))
-    assert steps is not None
-    assert [s.label for s in steps.steps] == [m.label for m in rows.moments]
-    assert steps.steps[1].at == steps.steps[4].at < steps.steps[5].at
-    assert steps.initial == 17
+    found = carried([timeline(rows, fold=True)], (rows,))
+    assert list(found.labels) == [m.label for m in rows.moments]
+    steps = found.pictures[0].steps
+    assert steps[1].x == steps[4].x < steps[5].x
+    assert found.initial == 17
 
 
 def test_twins_fold_what_is_quiet_in_both() -> None:
@@ -209,9 +209,8 @@ def test_nothing_from_outside_the_range_is_told(rows: Rows) -> None:
 def test_the_player_of_a_range_begins_at_its_first_moment(rows: Rows) -> None:
     text = page(rows, include_plotlyjs=False, between=(6, 12))
     assert '<input type="range" min="6" max="12" value="12"' in text
-    steps = steps_of(timeline(rows, between=(6, 12)), (rows,))
-    assert steps is not None
-    assert (steps.first, len(steps.steps)) == (6, 7)
+    found = carried([timeline(rows, between=(6, 12))], (rows,))
+    assert (found.first, len(found.labels), len(found.pictures[0].steps)) == (6, 7, 7)
 
 
 @pytest.mark.parametrize("between", [(3, 99), (-1, 4), (5, 5), (9, 4)])

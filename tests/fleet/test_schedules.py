@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab import fleet
+from kiplab.figures.theme import DARK
 from kiplab.fleet.blocks import BLOCK_SCHEDULES, orders
 from kiplab.fleet.outcomes import outcome
 from kiplab.fleet.result import CAVEAT, Schedules
@@ -178,6 +179,14 @@ def test_nothing_seen_is_an_open_marker(study: Schedules) -> None:
     stale = study.figure().data[0]
     filled = [color == stale.marker.line.color for color in stale.marker.color]
     assert filled == [True, True, True, False]
+
+
+def test_counts_stand_beside_their_rows_whatever_the_rows_are_called() -> None:
+    figure = fleet.schedules(20, features=["3.2", "3.9"], spark=False).figure(theme="dark")
+    beside = [note.y for note in figure.layout.annotations if note.yref == "y"]
+    assert beside == [1, 0] * (len(beside) // 2)
+    assert figure.layout.yaxis.type == "category"
+    assert figure.layout.paper_bgcolor == DARK.paper
 
 
 # --- what it is asked ---------------------------------------------------------------------------

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import kiplab
+from kiplab.classroom.committed import acknowledged, committed, schedule
+from kiplab.figures.describe import sentences
+from kiplab.figures.rows import rows_of
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
+from kiplab.plays.runner import run_play
+from kiplab.widgets.layout import folds_of
+from tests.labs.running import prose
 
 
 def test_lab_00_broker_3_could_have_been_elected_with_an_empty_log() -> None:
@@ -29,6 +37,43 @@ def test_lab_00_a_crash_moves_nothing_that_the_controller_holds() -> None:
     died = next(p for p in stage.performed if p.statement.verb == "crash")
     before, after = (stage.history.steps[n].cluster for n in (died.first - 1, died.last - 1))
     assert after.controller is before.controller
+
+
+def test_lab_00_consumers_and_unclean_elections_are_there_as_its_table_says() -> None:
+    consumer = kiplab.run("consumer-committed")
+    assert consumer.verdict == "safe"
+    assert "consumers, which read from the leader up to the high watermark" in prose("00-start")
+    unclean = kiplab.run("unclean-election-by-config")
+    assert unclean.partitions[0]["leader"] == 2
+    assert unclean.verdict == "loss"
+
+
+def test_lab_01_the_words_of_its_lab_have_log_ends_and_high_watermarks() -> None:
+    """What it says of where to look, at the step where the two part."""
+    lab = kiplab.Lab("isr-stale-member")
+    assert "This run so far" in "".join(folds_of(lab).headings)
+    lab.seek(2)
+    (said,) = (s for s in sentences(rows_of(lab.bench.here)) if s.startswith("At the end"))
+    found = re.findall(r"broker (\d): .*?log ends at offset (\d+), high watermark (\d+)", said)
+    assert found == [("1", "110", "100"), ("2", "110", "100"), ("3", "100", "100")]
+    assert "high watermark" not in kiplab.run("isr-stale-member").text()
+
+
+def test_lab_01_from_a_fetch_the_leader_learns_what_the_follower_had_before_it() -> None:
+    """Schedule F with a second round each is schedule A."""
+    heard = r"broker 1 hears that broker 2 has orders-0 up to offset (\d+)"
+    assert re.findall(heard, kiplab.Run(schedule("F")).text()) == ["100"]
+    assert re.findall(heard, kiplab.Run(schedule("A")).text()) == ["100", "110"]
+    twice = f"{format_play(schedule('F').play)}fetch 2\nfetch 3\n"
+    assert not committed(schedule("F"))
+    assert committed(run_play(parse(twice)))
+
+
+def test_lab_01_what_is_committed_in_step_7_is_not_acknowledged() -> None:
+    """So acks=all asks for more than that: an ISR that is not too small, as its table says."""
+    stage = kiplab.run("isr-committed").stage
+    assert (committed(stage, 120), acknowledged(stage, 120)) == (True, False)
+    assert "committed *and* the ISR is not too small" in prose("01-isr-and-high-watermark")
 
 
 def test_lab_01_broker_3_is_elected_cleanly_and_broker_1_cuts_its_log_back() -> None:

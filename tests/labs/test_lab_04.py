@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 import kiplab
+from kiplab.classroom.order import EVENTS, LETTERS
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
-from tests.labs.running import RIGHT, ROOT, Outputs, run_lab, text_of
+from tests.labs.running import RIGHT, ROOT, Outputs, cells, run_lab, text_of
 
 LAB = "04-kafka-14139"
 
@@ -36,7 +38,7 @@ def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered(tmp_pa
 
 def test_no_answer_is_shown_before_one_is_given(tmp_path: Path) -> None:
     asked = ("window-check", "two-by-two-check", "last-check")
-    told = ("window", "ladder", "last-story")
+    told = ("window", "ladder", "ladder-check", "last-story")
     shown = some_cells(tmp_path, *asked, *told)
     for cell in told:
         assert text_of(shown[cell]).strip("'\n") == "First answer, above.", cell
@@ -49,6 +51,16 @@ def test_the_two_by_two_is_told_in_words_and_drawn_as_a_ladder(tmp_path: Path) -
     assert verdicts == ["loss", "loss", "safe", "safe"]
     assert "application/vnd.plotly.v1+json" in figure["data"]
     assert len(json.dumps(figure)) < 150_000
+
+
+def test_the_two_by_two_is_asserted_by_a_cell_that_prints_it_once_it_is_answered(
+    tmp_path: Path,
+) -> None:
+    shown = some_cells(tmp_path, "two-by-two-check", "ladder-check", answers=RIGHT)
+    assert text_of(shown["ladder-check"]).splitlines() == [
+        "while-fenced: KIP-841 alone: safe. KIP-903 alone: loss. Both: safe.",
+        "after-return: KIP-841 alone: loss. KIP-903 alone: safe. Both: safe.",
+    ]
 
 
 def test_the_twin_is_one_figure_without_a_copy_of_plotly(tmp_path: Path) -> None:
@@ -75,6 +87,23 @@ def test_the_spark_cell_draws_its_figure(tmp_path: Path) -> None:
     shown = some_cells(tmp_path, "spark")
     assert "works without it" not in text_of(shown["spark"])
     assert any("application/vnd.plotly.v1+json" in o.get("data", {}) for o in shown["spark"])
+
+
+def test_the_letters_of_the_order_are_those_of_the_widget_and_no_answer_in_themselves() -> None:
+    said = re.findall(r"\b([A-H]) \*(.*?)\*", cells(LAB, "markdown")["order-text"])
+    short = {
+        "1 asks to add 2": "asks",
+        "1's request arrives": "arrives",
+        "2 crashes": "crashes",
+        "2 starts": "starts",
+        "2's session expires": "expires",
+        "2 is unfenced": "unfenced",
+        "1 crashes": "leader crashes",
+        "1's session expires": "leader expires",
+    }
+    assert {letter: short[text] for letter, text in said} == LETTERS
+    assert kiplab.Ordering().answer == list(EVENTS)
+    assert RIGHT["order-check"] != "".join(LETTERS)
 
 
 # --- what its text says -------------------------------------------------------------------------

@@ -6,6 +6,7 @@ Counters of expands, shrinks and failures are not modelled.
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import NotProposed
 from kiplab.protocol.features import Features
+from kiplab.protocol.replica.state import NEVER_MS
 from tests.protocol.building import vector, vectors
 from tests.protocol.leading import GENERIC, KRAFT, T0, Stage, both
 
@@ -45,7 +46,7 @@ def test_l1_no_expand_below_the_high_watermark(features: Features) -> None:
     stage.fetch(102, 3)
     assert stage.is_committed([101])
     assert stage.requests == []
-    assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (3, 0)
+    assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (3, NEVER_MS)
 
 
 @vector("L2a", "3.2-3.9")

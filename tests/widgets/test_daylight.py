@@ -10,11 +10,12 @@ import pytest
 import kiplab
 from kiplab.explore.cells import Matrix
 from kiplab.explore.matrix import matrix
-from kiplab.figures.matrix import cell_colors
+from kiplab.figures.matrix import colors_of
 from kiplab.figures.theme import DARK, LIGHT, Theme, theme_of
 from kiplab.widgets import Lab
 from kiplab.widgets.daylight import _Page
 from kiplab.widgets.matrix_view import MatrixView
+from kiplab.widgets.picture import Picture
 from tests.widgets.test_lab import fails
 
 PLAY = "kafka-14139"
@@ -42,9 +43,9 @@ def tell(widget: Any, theme: str) -> None:
         page.set_state({"theme": theme})
 
 
-def shown(widget: Any) -> Shown:
+def shown(picture: Picture) -> Shown:
     """Everything that has a colour in a figure."""
-    figure = widget.to_plotly_json()
+    figure = picture.drawing
     layout = figure["layout"]
     keys = ("paper_bgcolor", "plot_bgcolor", "font", "hoverlabel", "shapes")
     seen = {key: layout[key] for key in keys}
@@ -52,12 +53,12 @@ def shown(widget: Any) -> Shown:
 
 
 def shown_by(lab: Lab) -> Shown:
-    return shown(lab.painter.widget)
+    return shown(lab.picture)
 
 
 def paper(lab: Lab) -> Theme:
     """The theme whose paper the lab's picture is on."""
-    color = lab.painter.widget.layout.paper_bgcolor
+    color = lab.picture.drawing["layout"]["paper_bgcolor"]
     return next(theme for theme in (LIGHT, DARK) if theme.paper == color)
 
 
@@ -94,15 +95,15 @@ def test_step_branch_and_range_stay_when_the_page_turns_and_turns_back(lab: Lab)
     lab.do("crash 1")
     lab.folds.open("What the picture shows")
     lab.look.first.value = 3
-    before, where, figure = shown_by(lab), (lab.branch, lab.bench.at), lab.painter.widget
-    span = figure.layout.xaxis.range
+    before, where, figure = shown_by(lab), (lab.branch, lab.bench.at), lab.picture
+    span = figure.drawing["layout"]["xaxis"]["range"]
     tell(lab, "dark")
     assert shown_by(lab) != before
     assert (lab.branch, lab.bench.at) == where
-    assert figure.layout.xaxis.range == span
+    assert figure.drawing["layout"]["xaxis"]["range"] == span
     tell(lab, "light")
     assert shown_by(lab) == before
-    assert lab.painter.widget is figure
+    assert lab.picture is figure
 
 
 def test_later_steps_and_other_plays_keep_to_the_page(lab: Lab) -> None:
@@ -111,19 +112,6 @@ def test_later_steps_and_other_plays_keep_to_the_page(lab: Lab) -> None:
     assert paper(lab) is DARK
     lab.load("last-replica")
     assert paper(lab) is DARK
-
-
-def test_what_does_not_change_is_not_sent_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    tell(lab, "dark")
-    sent: list[tuple[Any, dict[str, Any]]] = []
-    monkeypatch.setattr(
-        lab.painter.widget, "plotly_update", lambda data, layout: sent.append((data, layout))
-    )
-    lab.seek(3)
-    (_, layout), *_ = sent
-    assert not {"paper_bgcolor", "plot_bgcolor", "font", "hoverlabel"} & set(layout)
-    tell(lab, "light")
-    assert {"paper_bgcolor", "plot_bgcolor", "font", "hoverlabel"} <= set(sent[-1][1])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -183,9 +171,9 @@ def test_two_branches_compared_turn_with_the_page(lab: Lab) -> None:
     picture = comparison.children[1]
     tell(lab, "dark")
     assert comparison.children[1] is picture
-    assert picture.layout.paper_bgcolor == DARK.paper
+    assert picture.drawing["layout"]["paper_bgcolor"] == DARK.paper
     asked = lab.branching.comparison._paint(lab.branching.comparison._compared)
-    assert shown(picture) == shown(asked.widget)
+    assert shown(picture) == shown(asked)
 
 
 def test_a_picture_that_cannot_be_painted_is_said_and_stays(
@@ -221,7 +209,7 @@ def test_the_matrix_and_its_counterexample_turn_too(found: Matrix) -> None:
     light = view.below.value
     tell(view, "dark")
     style = view.buttons[cell.off].style
-    assert (style.button_color, style.text_color) == cell_colors(cell, DARK)
+    assert (style.button_color, style.text_color) == colors_of(found, DARK)[cell.word, cell.steps]
     assert DARK.paper in _image(view.below.value)
     assert LIGHT.paper in _image(light)
     tell(view, "light")
@@ -232,4 +220,7 @@ def test_a_matrix_asked_to_be_dark_is(found: Matrix) -> None:
     view = MatrixView(found, theme="dark")
     assert view.daylight.parts == ()
     cell = found.cell()
-    assert view.buttons[cell.off].style.button_color == cell_colors(cell, DARK)[0]
+    assert (
+        view.buttons[cell.off].style.button_color
+        == colors_of(found, DARK)[cell.word, cell.steps][0]
+    )

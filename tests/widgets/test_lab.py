@@ -27,7 +27,8 @@ def text(html: str) -> str:
 
 def words_in_figure(lab: Lab) -> str:
     """Everything written in the picture."""
-    return " ".join(str(word) for trace in lab.painter.widget.data for word in trace.text or ())
+    traces = lab.picture.drawing["data"]
+    return " ".join(str(word) for trace in traces for word in trace.get("text") or ())
 
 
 def reboot(lab: Lab) -> None:
@@ -72,13 +73,12 @@ def test_verdict_transcript_and_picture_are_of_the_same_step(lab: Lab) -> None:
 
 
 def test_the_figure_is_painted_again_and_never_replaced(lab: Lab) -> None:
-    figure, traces = lab.painter.widget, lab.painter.widget.data
+    figure = lab.picture
     lab.seek(5)
     lab.rulebook.kips["903"].value = True
     lab.do("crash 1")
-    assert lab.painter.widget is figure
-    assert lab.painter.widget.data == traces
-    assert lab.box.children[0] is figure
+    assert lab.picture is figure
+    assert lab.box.children[0].children[0] is figure
 
 
 def test_switching_903_on_refuses_the_request_at_the_same_step(lab: Lab) -> None:
@@ -251,7 +251,7 @@ def test_it_waits_for_a_prediction_with_a_gentle_sentence() -> None:
     assert "First lock in" in repr(lab)
     lock.locked = True
     lock.actions[0]()
-    assert lab.box.children[0] is lab.painter.widget
+    assert lab.box.children[0].children[0] is lab.picture
 
 
 def test_a_saved_notebook_stays_small(lab: Lab) -> None:
@@ -455,8 +455,8 @@ def test_stepping_makes_no_new_widget(lab: Lab) -> None:
 
 
 def test_another_play_closes_the_controls_that_it_replaces(lab: Lab) -> None:
-    old, picture = lab.inject.button(1, "Crash"), lab.painter.widget
+    old, picture = lab.inject.button(1, "Crash"), lab.picture
     lab.load("last-replica")
     assert old.comm is None
     assert lab.inject.button(1, "Crash").comm is not None
-    assert lab.painter.widget is picture
+    assert lab.picture is picture

@@ -31,7 +31,7 @@ def look(asked: list[dict[str, Any]]) -> Look:
 
 
 def words(lab: Any) -> list[str]:
-    return [text for trace in lab.painter.widget.data for text in trace.text or ()]
+    return [text for trace in lab.picture.drawing["data"] for text in trace.get("text") or ()]
 
 
 def test_left_alone_it_asks_for_nothing(look: Look, asked: list[dict[str, Any]]) -> None:

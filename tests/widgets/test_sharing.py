@@ -89,6 +89,43 @@ def test_saving_again_replaces_the_saved_lab_and_nothing_else(lab: Lab, work: Pa
         assert (work / name).read_text() == content
 
 
+def test_the_lab_of_another_play_is_not_saved_over(lab: Lab, work: Path) -> None:
+    before = lab.save("mine.json").read_bytes()
+    other = kiplab.Lab("last-replica")
+    with pytest.raises(PlayError, match="with a lab of another play, kafka-14139; choose another"):
+        other.save("mine.json")
+    assert (work / "mine.json").read_bytes() == before
+
+
+def test_a_lab_whose_play_has_other_lines_is_not_saved_over(lab: Lab, work: Path) -> None:
+    """As after a token of the same play: its trunk is somebody else's branch."""
+    before = lab.save().read_bytes()
+    lab.seek(2)
+    lab.do("fail-over")
+    token = lab.token
+    other = kiplab.Lab(token)
+    with pytest.raises(PlayError, match="the play of the lab saved there has other lines"):
+        other.save("kafka-14139.kiplab.json")
+    assert (work / "kafka-14139.kiplab.json").read_bytes() == before
+
+
+def test_a_lab_is_saved_again_after_it_was_loaded(lab: Lab, work: Path) -> None:
+    lab.save()
+    lab.load("kafka-14139.kiplab.json")
+    lab.seek(1)
+    lab.do("crash 2")
+    lab.save()
+    other = kiplab.Lab("kafka-14139", kafka="3.5")
+    other.load("kafka-14139.kiplab.json")
+    assert other.branches == lab.branches
+
+
+def test_what_a_newer_kiplab_saved_is_not_saved_over(lab: Lab, work: Path) -> None:
+    (work / "new.json").write_text('{"kiplab_lab": 2, "forests": []}')
+    with pytest.raises(PlayError, match="is there already"):
+        lab.save("new.json")
+
+
 def test_a_place_that_cannot_be_written_is_said(lab: Lab, work: Path) -> None:
     (work / "file").write_text("")
     with pytest.raises(PlayError, match="cannot be written"):
@@ -237,6 +274,37 @@ def test_saving_and_loading_by_hand(lab: Lab, work: Path) -> None:
     lab.sharing.source.value = "kafka-14139.kiplab.json"
     lab.sharing.load.click()
     assert lab.branches == here.names
+
+
+def test_after_a_load_the_file_is_named_after_what_is_here_now(lab: Lab, work: Path) -> None:
+    lab.folds.open("Share, save, load")
+    lab.sharing.save.click()
+    kept = (work / "kafka-14139.kiplab.json").read_bytes()
+    lab.load("timeline-first")
+    assert lab.sharing.file.value == "timeline-first.kiplab.json"
+    lab.sharing.save.click()
+    assert (work / "kafka-14139.kiplab.json").read_bytes() == kept
+    assert (work / "timeline-first.kiplab.json").exists()
+
+
+def test_a_name_that_somebody_wrote_stays_and_saves_nothing_over(lab: Lab, work: Path) -> None:
+    lab.folds.open("Share, save, load")
+    lab.sharing.file.value = "mine"
+    lab.sharing.save.click()
+    lab.load("timeline-first")
+    assert lab.sharing.file.value == "mine"
+    lab.sharing.save.click()
+    assert "with a lab of another play, kafka-14139" in lab.sharing.answer.box.value
+    assert 'role="alert"' in lab.sharing.answer.box.value
+
+
+def test_an_answer_is_over_when_something_else_is_done(lab: Lab) -> None:
+    lab.folds.open("Share, save, load")
+    lab.sharing.source.value = "last-replica"
+    lab.sharing.load.click()
+    assert "Loaded." in lab.sharing.answer.box.value
+    lab.seek(1)
+    assert lab.sharing.answer.box.value == ""
 
 
 def test_a_chosen_file_is_loaded(lab: Lab) -> None:

@@ -24,7 +24,7 @@ from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
 from ..kraft.state import PartitionRegistration, Registration, registration
 from ..messages import AlterPartitionItem, AlterPartitionResult, FetchRequest, IsrMember
 from .log import Log
-from .state import UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
+from .state import NEVER_MS, UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
 
 LAG_TIME_MAX_MS = 30_000
 """replica.lag.time.max.ms"""
@@ -116,10 +116,11 @@ def _remote(
     start: Offset,
     reset: bool,
 ) -> RemoteReplica:
-    caught_up = here.stamp if broker in state.isr else 0
+    never = 0 if here.now_ms is None else NEVER_MS
+    caught_up = here.stamp if broker in state.isr else never
     if known is None:
         # This broker has not led before: nothing is known of the follower, not even its epoch.
-        return RemoteReplica(broker, last_caught_up_ms=caught_up)
+        return RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=caught_up)
     if not reset:
         return known
     return replace(

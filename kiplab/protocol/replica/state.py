@@ -38,8 +38,13 @@ class Durable(msgspec.Struct, frozen=True, cache_hash=True):
     replicas: tuple[DurableReplica, ...] = ()
 
 
+NEVER_MS = -1_000_000_000
+"""Kafka has 0 there, the year 1970; here a run begins at 0."""
+
+
 class RemoteReplica(msgspec.Struct, frozen=True, cache_hash=True):
-    """A follower as its leader sees it (kafka.cluster.Replica). Times are 0 without a clock.
+    """A follower as its leader sees it (kafka.cluster.Replica). Times are 0 without a clock, and
+    NEVER_MS with one for what has not happened.
 
     `epoch` is the broker epoch of the last fetch: None before any, -1 when the fetch had none.
     """

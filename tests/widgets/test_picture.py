@@ -1,4 +1,4 @@
-"""What the painter relies on: from step to step a picture keeps its size, its axes, its traces."""
+"""What a picture relies on: from step to step a picture keeps its size, its axes, its traces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiplab.figures.so_far import drawing_so_far, so_far
 from kiplab.figures.timeline import timeline
 from kiplab.plays.library import load, names
 from kiplab.widgets.bench import Bench, open_bench
-from kiplab.widgets.painter import Painter
+from kiplab.widgets.picture import Picture
 
 
 def picture(bench: Bench, step: int) -> Any:
@@ -51,27 +51,32 @@ def test_the_last_step_says_what_the_timeline_says() -> None:
     bench = open_bench(load("kafka-14139"))
     whole = timeline(rows_of(bench.whole), width=840)
     shown, said = written(picture(bench, bench.last)), written(whole)
-    # The legend (its signs are bold words) has room for however a run may end.
-    for name in said.keys() - {"legend", "words"}:
+    # The legend and its signs have room for however a run may end.
+    for name in said.keys() - {"legend", "signs"}:
         assert shown[name] == said[name]
-    signs = [word for word in shown["words"] if word not in said["words"]]
-    assert signs == ["<b>○</b>"]
-    assert set(said["words"]) <= set(shown["words"])
 
 
 def test_painting_leaves_the_widget_as_if_it_had_been_made_so() -> None:
+    """What a page that is loaded again, or a second view, is given."""
     bench = open_bench(load("kafka-14139"))
-    painter = Painter(drawing(bench, 0))
+    widget = Picture(drawing(bench, 0))
     for step in (6, 11, 3):
-        painter.paint(drawing(bench, step))
-        assert written(painter.widget) == written(picture(bench, step))
-        shown = painter.widget.to_plotly_json()["layout"]["shapes"]
-        assert shown == drawing(bench, step)["layout"]["shapes"]
+        widget.paint(drawing(bench, step))
+        assert widget.get_state()["drawing"] == drawing(bench, step)
 
 
-def test_another_play_can_be_painted_over_a_longer_one() -> None:
-    long, short = open_bench(load("kafka-14139")), open_bench(load("last-replica"))
-    painter = Painter(drawing(long, long.last))
-    painter.paint(drawing(short, short.last))
-    assert written(painter.widget) == written(picture(short, short.last))
-    assert painter.widget.layout.xaxis.range == picture(short, short.last).layout.xaxis.range
+def test_plotly_is_sent_once_for_all_pictures() -> None:
+    bench = open_bench(load("kafka-14139"))
+    one, other = Picture(drawing(bench, 0)), Picture(drawing(bench, 1))
+    assert one.plotly is other.plotly
+    assert one.get_state()["plotly"] == f"IPY_MODEL_{one.plotly.model_id}"
+    assert len(one.get_state()["_esm"]) < 10_000
+
+
+def test_plotly_is_sent_again_when_all_widgets_were_closed() -> None:
+    bench = open_bench(load("kafka-14139"))
+    gone = Picture(drawing(bench, 0)).plotly
+    gone.close()
+    again = Picture(drawing(bench, 0)).plotly
+    assert again is not gone
+    assert again.comm is not None

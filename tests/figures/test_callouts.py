@@ -1,0 +1,176 @@
+"""Refusals in pictures: whoever looks at one reads which error it was, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import pytest
+
+import kiplab
+from kiplab.figures.arrows import shown
+from kiplab.figures.callouts import callout_lines
+from kiplab.figures.columns import Rows
+from kiplab.figures.ladder import ladder
+from kiplab.figures.rows import rows_of
+from kiplab.figures.so_far import so_far
+from kiplab.figures.timeline import timeline
+from kiplab.figures.twin import twin
+from kiplab.figures.view import view, views
+from kiplab.plays.library import names
+from tests.figures.boxes import covered, cut_off, words
+from tests.figures.conftest import rows_on
+from tests.figures.long_runs import long_stage
+from tests.figures.small_plays import MESSAGES, PAIR, REFUSED_AT_ONCE, TRIO, play
+
+WIDTHS = [600, 840, 980, 1280]
+RELEASES = ["3.2", "3.4", "3.5", "3.7"]
+RANGES = {"whole": None, "zoomed": (50, 60)}
+
+
+@cache
+def rows(name: str, kafka: str) -> Rows:
+    return rows_on(name, kafka)
+
+
+@pytest.fixture(scope="module")
+def long_run() -> Rows:
+    return rows_of(long_stage(70))
+
+
+@pytest.fixture(scope="module")
+def longer_run() -> Rows:
+    return rows_of(long_stage(500))
+
+
+def wanted(*runs: Rows) -> Counter[str]:
+    """The errors of the refusals that get an arrow, of runs as they are drawn."""
+    drawn = (m for run in runs for m in shown(run, run.busiest) if m.fate == "refused")
+    return Counter(m.error for m in drawn)
+
+
+def said(figure: Any) -> list[list[str]]:
+    """The lines of every callout."""
+    found = (word.text for word in words(figure) if word.text.startswith("<b>⊘"))
+    return [text.split("<br>") for text in found]
+
+
+def named(figure: Any) -> Counter[str]:
+    return Counter(lines[0].removeprefix("<b>⊘ ").removesuffix("</b>") for lines in said(figure))
+
+
+def compared(figure: Any) -> int:
+    """How many callouts say more than the error."""
+    return sum(len(lines) > 1 for lines in said(figure))
+
+
+@cache
+def refusing(*kafkas: str) -> list[str]:
+    """The shipped plays that have a refusal with an arrow under one of these releases."""
+    return [name for name in names() if wanted(*(rows(name, kafka) for kafka in kafkas))]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kafka", RELEASES)
+def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: int) -> None:
+    assert len(refusing(kafka)) > 1
+    for name in refusing(kafka):
+        run = rows(name, kafka)
+        figure = timeline(run, width=width)
+        errors = wanted(view(run, fold=None, width=width))
+        assert (name, named(figure)) == (name, errors)
+        assert (name, compared(figure)) == (name, errors.total())
+        assert (name, cut_off(figure), covered(figure)) == (name, [], [])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("releases", [("3.4", "3.5"), ("3.5", "3.7")], ids="-".join)
+def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: int) -> None:
+    for name in refusing(*releases):
+        one, other = (rows(name, kafka) for kafka in releases)
+        figure = twin(one, other, width=width)
+        errors = wanted(*views((one, other), fold=None, width=width))
+        assert (name, named(figure)) == (name, errors)
+        assert (name, compared(figure)) == (name, errors.total())
+        assert (name, covered(figure)) == (name, [])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) -> None:
+    for name in refusing(*RELEASES):
+        runs = [rows(name, kafka) for kafka in RELEASES]
+        drawn = [
+            m.error
+            for run in views(runs, fold=None, width=width)
+            for m in shown(run, run.busiest)
+            if m.fate == "refused" and m.receiver == "controller"
+        ]
+        assert (name, named(ladder(runs, width=width))) == (name, Counter(drawn))
+
+
+@pytest.mark.parametrize("width", [600, 840, 980, 1280, 1600])
+@pytest.mark.parametrize("between", RANGES.values(), ids=RANGES)
+def test_a_long_run_has_them_too_also_where_it_is_zoomed(
+    long_run: Rows, width: int, between: tuple[int, int] | None
+) -> None:
+    figure = timeline(long_run, width=width, between=between)
+    assert named(figure) == Counter({"INELIGIBLE_REPLICA": 1})
+    assert compared(figure) == 1
+    assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_many_refusals_are_all_named(longer_run: Rows, width: int) -> None:
+    run = longer_run
+    figure = timeline(run, width=width)
+    seen = view(run, fold=None, width=width)
+    drawn = [m for m in shown(seen, run.busiest) if m.fate == "refused"]
+    assert named(figure).total() == len(drawn) > 1
+    assert covered(figure) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_run_that_ends_with_a_refusal_has_the_name_left_of_it(width: int) -> None:
+    lab = kiplab.Lab("kafka-14139", kafka="3.4")
+    lab.seek(3)
+    lab.do("deliver alter-partition from=1")
+    now, whole = rows_of(lab.bench.here), rows_of(lab.bench.whole)
+    for figure in (timeline(now, width=width), so_far(now, whole, width=width)):
+        assert said(figure) == [
+            ["<b>⊘ INELIGIBLE_REPLICA</b>", "broker 2 is fenced", "<i>KIP-841 · fenced</i>"]
+        ]
+        assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+def test_refusals_at_one_moment_stand_apart() -> None:
+    text = REFUSED_AT_ONCE + "".join(
+        f"send alter-partition from=1 partition=t-0 isr=1,2 leader-epoch={epoch}"
+        " partition-epoch=10\n"
+        for epoch in (1, 2, 3, 4)
+    )
+    for width in WIDTHS:
+        figure = timeline(play(text), width=width)
+        assert named(figure) == wanted(play(text))
+        assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+def test_boxes_stay_on_the_plot() -> None:
+    figure = timeline(rows("epochs-fences", "3.5"), width=980)
+    boxes = [s for s in figure.layout.shapes if (s.name or "").startswith("callout")]
+    assert len(boxes) == 4
+    assert all(box.x0 >= 0 and box.x1 <= 5.2 for box in boxes)
+
+
+def test_the_lines_are_the_error_the_values_and_the_rule() -> None:
+    (refused,) = (m for m in play(MESSAGES).messages if m.fate == "refused")
+    assert callout_lines(refused) == [
+        "⊘ STALE_BROKER_EPOCH",
+        "broker 1: request 40, registered 53",
+        "KIP-497 · request broker epoch",
+    ]
+
+
+def test_without_refusals_there_is_no_callout() -> None:
+    for text in (PAIR + "catch-up 2\n", TRIO + "fetch 2\n"):
+        assert said(timeline(play(text))) == []

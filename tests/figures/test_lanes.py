@@ -1,0 +1,114 @@
+"""The brokers' lanes: what their words say, and that signs stay where words do not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplab.figures import signs
+from kiplab.figures.columns import Rows
+from kiplab.figures.rows import rows_of
+from kiplab.figures.theme import LIGHT
+from kiplab.figures.timeline import timeline
+from kiplab.figures.view import view
+from tests.figures.boxes import words
+from tests.figures.conftest import rows_on
+from tests.figures.long_runs import long_stage
+from tests.figures.small_plays import LEAVING, PAIR, TRIO, WIPED, play, shapes
+
+WIDTHS = [600, 760, 840, 980, 1600]
+
+
+def said(figure: Any) -> list[str]:
+    return [word.text for word in words(figure)]
+
+
+@pytest.fixture(scope="module")
+def long_run() -> Rows:
+    return rows_of(long_stage(70))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("fold", [None, False])
+def test_a_wiped_disk_has_its_sign_with_or_without_words(
+    long_run: Rows, width: int, fold: bool | None
+) -> None:
+    seen = view(long_run, fold=fold, width=width)
+    wiped = [s for s in seen.spans if (s.track, s.value) == ("down", "disk replaced")]
+    figure = timeline(long_run, width=width, fold=fold, legend=False)
+    assert sum("⌀" in word for word in said(figure)) == len(wiped) == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_number_of_a_tile_stands_without_its_kind(long_run: Rows, width: int) -> None:
+    epochs = {span.value for span in long_run.spans if span.track == "uptime"}
+    figure = timeline(long_run, width=width, legend=False)
+    found = [word for word in said(figure) if word.split(" ")[-1] in epochs - {"none"}]
+    assert any(word.startswith(("broker epoch ", "be ")) for word in found)
+    assert [word for word in found if word in epochs or word.startswith("epoch ")] == []
+
+
+def test_a_narrow_tile_says_be(lossy: Rows) -> None:
+    assert "be 41" in said(timeline(lossy, width=520, legend=False))
+
+
+def test_a_lane_without_the_partition_says_so() -> None:
+    rows = play("broker 3 epoch=42\n" + PAIR + "catch-up 2\n")
+    assert said(timeline(rows)).count("no copy of t-0") == 1
+    assert "no copy of t-0" not in said(timeline(play(TRIO + "fetch 2\n")))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_leaders_words_end_where_its_band_gets_lower(width: int) -> None:
+    figure = timeline(play(LEAVING), width=width, legend=False)
+    bands = shapes(figure, fillcolor=LIGHT.leader, line_color=LIGHT.band_edge)
+    left, right = figure.layout.xaxis.range
+    unit = figure.layout.width / (right - left)
+    for word in (word for word in words(figure) if word.text.startswith("★")):
+        assert any(
+            (band.x0 - left) * unit <= word.box.x0 and word.box.x1 <= (band.x1 - left) * unit
+            for band in bands
+        ), word.text
+
+
+def test_a_gate_stands_in_its_fence_and_not_over_what_follows() -> None:
+    rows = rows_on("kafka-14139", "3.5")
+    figure = timeline(rows, legend=False)
+    gates = [s for lane in ("broker 1", "broker 2") for s in rows.gates(lane)]
+    left, right = figure.layout.xaxis.range
+    wide = signs.GATE * (right - left) / figure.layout.width
+    for span in gates:
+        (plate,) = [
+            s
+            for s in shapes(figure, type="rect", fillcolor=LIGHT.tile, x1=span.x1)
+            if s.x0 == pytest.approx(span.x1 - wide)
+        ]
+        assert plate.x0 > span.x0
+    assert len(gates) == 2
+
+
+def test_struck_cells_stand_beside_the_lost_offsets_where_there_is_room(lossy: Rows) -> None:
+    for width, count in ((980, 2), (480, 1)):
+        figure = timeline(lossy, width=width, legend=False)
+        drawn = shapes(figure, type="path", line_color=LIGHT.lost_text)
+        assert len(drawn) == count, "the bracket, and the cells"
+        assert any(word.startswith("▼ ") and "0–99" in word for word in said(figure))  # noqa: RUF001
+
+
+def test_the_axis_says_broker_and_words_rather_than_the_plays_line() -> None:
+    rows = rows_on("consumer-truncation", "3.5")
+    labels = [moment.label for moment in rows.moments]
+    assert "consumer billing goes to the earliest offset" in labels
+    assert "consumer polls" in labels
+    assert not any("=" in label for label in labels)
+    wiped = said(timeline(play(WIPED), legend=False))
+    assert "broker 2 registers" in wiped
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_axis_abbreviates_all_brokers_or_none(lossy: Rows, width: int) -> None:
+    figure = timeline(lossy, width=width, legend=False)
+    (axis,) = (t for t in figure.data if t.name == "axis")
+    text = " ".join(axis.text).replace("<br>", " ")
+    assert ("B2" in text) != ("broker 2" in text)
