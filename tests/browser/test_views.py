@@ -26,7 +26,7 @@ IN_STEP = """([cell, kept]) => {
 """The words of a cell's picture and where they are, as the kernel has them."""
 DRAWN = """picture => [...picture.closest('.js-plotly-plot').querySelectorAll('text')]
   .map(word => word.textContent).filter(word => word).sort()"""
-SLOW = 6
+SLOW = 4
 
 
 @pytest.fixture(scope="module")

@@ -209,7 +209,8 @@ def fetched(
     longer = log.extend(mine, response.records)
     known = Offset(max(replica.high_watermark, min(response.high_watermark, longer.end)))
     broker = place.with_log(broker, replica.partition, longer)
-    broker = place.with_replica(broker, replace(replica, high_watermark=known))
+    if known != replica.high_watermark:
+        broker = place.with_replica(broker, replace(replica, high_watermark=known))
     if longer.end == mine.end:
         return broker, (), ()
     fact = Appended(

@@ -377,5 +377,7 @@ def _remote_of(leading: Leading, broker: BrokerId) -> RemoteReplica:
 
 
 def _with_remote(replica: Replica, leading: Leading, noted: RemoteReplica) -> Replica:
+    if noted in leading.remotes:
+        return replica
     remotes = tuple(noted if r.broker == noted.broker else r for r in leading.remotes)
     return replace(replica, leading=replace(leading, remotes=remotes))

@@ -44,8 +44,13 @@ def checkpoint_of(broker: Broker, partition: str) -> Offset:
 
 
 def with_replica(broker: Broker, replica: Replica) -> Broker:
-    """`broker` whose process plays `replica` instead of the one of the same partition."""
+    """`broker` whose process plays `replica` instead of the one of the same partition.
+
+    The same broker if it is the same replica: whoever compares need not look further.
+    """
     process = process_of(broker)
+    if any(r is replica for r in process.replicas):
+        return broker
     others = [r for r in process.replicas if r.partition != replica.partition]
     replicas = tuple(sorted([*others, replica], key=lambda r: r.partition))
     return replace(broker, process=replace(process, replicas=replicas))
