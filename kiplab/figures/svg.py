@@ -52,11 +52,12 @@ class Drawn(NamedTuple):
     element: str = ""
 
 
-def svg(picture: go.Figure | Json) -> str:
+def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
     """The picture as an SVG document, with its title and description for those who don't see it.
 
     `picture` is one that kiplab drew, as a figure or as plotly's data and layout in plain dicts: as
-    wide and high as its layout says, without margins.
+    wide and high as its layout says, without margins. Not `told` leaves the description out, where
+    it stands beside the image anyway.
     """
     drawing: Json = picture if isinstance(picture, dict) else picture.to_plotly_json()
     layout, styles = drawing["layout"], Styles()
@@ -70,18 +71,19 @@ def svg(picture: go.Figure | Json) -> str:
         _shape(s, layout, styles) for s, is_above in zip(shapes, above, strict=True) if is_above
     ]
     body = "".join((*_joined(below), *words, *_joined(over)))
-    return _document(layout, styles.sheet(), body)
+    return _document(layout, styles.sheet(), body, told)
 
 
-def _document(layout: Json, sheet: str, body: str) -> str:
+def _document(layout: Json, sheet: str, body: str, is_told: bool) -> str:
     wide, high = layout["width"], layout["height"]
     told = str((layout.get("meta") or {}).get("description", ""))
     family = html.escape(str(layout["font"]["family"]), quote=True)
     title = html.escape(told.split(" (")[0], quote=False)
+    description = f"<desc>{html.escape(told, quote=False)}</desc>" if is_told else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{wide}" height="{high}"'
         f' viewBox="0 0 {wide} {high}" font-family="{family}">'
-        f"<title>{title}</title><desc>{html.escape(told, quote=False)}</desc>"
+        f"<title>{title}</title>{description}"
         f"<style>text{{white-space:pre}}{sheet}</style>"
         f'<rect width="100%" height="100%" fill="{layout["paper_bgcolor"]}"/>{body}</svg>'
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from kiplab.classroom.exercises import ASKED
+from kiplab.figures.saving import lighten
 
 ROOT = Path(__file__).resolve().parents[2]
 LABS = ROOT / "labs"
@@ -19,6 +21,8 @@ JAVA = ("spark",)
 SECONDS = 180
 BYTES_MAX = 500_000
 """Of a lab with all its outputs, figures written one number a line, as Jupyter does."""
+SAVED_MAX = 150_000
+"""Of a lab that `kiplab lab` has saved, its figures still."""
 Outputs = dict[str, list[Any]]
 
 RIGHT: dict[str, str] = {
@@ -119,8 +123,18 @@ def run_lab(
             cell.source = answered(cell.source, answers[cell.id])
     place = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=SECONDS, resources=place, store_widget_state=False).execute()
-    assert len(nbformat.writes(notebook)) < BYTES_MAX
+    written = nbformat.writes(notebook)
+    assert len(written) < BYTES_MAX
+    saved = as_saved(written)
+    assert len(saved) < SAVED_MAX, len(saved)
     return {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+
+
+def as_saved(written: str) -> bytes:
+    """What `kiplab lab` makes of a notebook that is saved."""
+    model = {"type": "notebook", "content": json.loads(written)}
+    lighten(model)
+    return json.dumps(model["content"], indent=1, ensure_ascii=False).encode()
 
 
 def text_of(outputs: list[Any]) -> str:

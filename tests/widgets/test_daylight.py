@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
+from html import unescape
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -71,7 +72,7 @@ def displayed(widget: Any, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def _image(html: str) -> str:
-    return b64decode(html.split("base64,")[1].split('"')[0]).decode()
+    return unquote(unescape(html.split("charset=utf-8,")[1].split('"')[0]))
 
 
 # --- a Lab ----------------------------------------------------------------------------------------
