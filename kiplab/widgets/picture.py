@@ -24,17 +24,18 @@ class PlotlyCode(anywidget.AnyWidget):
     _esm = "export default {};"
     version = traitlets.Unicode().tag(sync=True)
     code = traitlets.Bytes().tag(sync=True)
-    sent: ClassVar[Any] = None
+    sent: ClassVar[PlotlyCode | None] = None
 
     @classmethod
     def shared(cls) -> PlotlyCode:
         """The one of this kernel; another one if somebody closed all widgets."""
         from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
-        if PlotlyCode.sent is None or PlotlyCode.sent.comm is None:
+        found = PlotlyCode.sent
+        if found is None or found.comm is None:
             code = get_plotlyjs().encode()
-            PlotlyCode.sent = cls(version=get_plotlyjs_version(), code=code)
-        return PlotlyCode.sent  # type: ignore[no-any-return]
+            found = PlotlyCode.sent = cls(version=get_plotlyjs_version(), code=code)
+        return found
 
 
 class Picture(anywidget.AnyWidget):

@@ -113,7 +113,11 @@ def test_a_bound_that_python_cannot_even_write() -> None:
 def test_limits_are_asked_often_enough_where_states_are_dear() -> None:
     """At the level "cluster" a state costs milliseconds, sixteen of them a tenth of a second."""
     asked: list[None] = []
-    never = lambda: bool(asked.append(None))  # noqa: E731
+
+    def never() -> bool:
+        asked.append(None)
+        return False
+
     found = explore("kafka-14139", level="cluster", crashes=0, cancel=never)
     assert found.verdict == "proved"
     assert len(asked) >= found.states / 16
@@ -208,7 +212,11 @@ def test_an_interrupted_matrix_keeps_its_cells(processes: int) -> None:
 
 
 def test_a_matrix_that_is_interrupted_between_cells_has_those_that_were_done() -> None:
-    after_one = lambda done, of: done == 1 and interrupt()  # noqa: E731
+
+    def after_one(done: int, of: int) -> None:
+        if done == 1:
+            interrupt()
+
     found = matrix("kafka-14139", guards="903", writes=0, processes=1, progress=after_one)
     assert [cell.verdict for cell in found.cells] == ["proved", UNFINISHED]
 
