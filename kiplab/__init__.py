@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import fleet
-    from .api import Run, all_plays, differences, guards, ladder, run, twin
     from .classroom import Ordering, predict
-    from .classroom.attempts import (
+    from .classroom.forms.overview import my_work
+    from .classroom.work.attempts import (
         check_accepted,
         check_acknowledged,
         check_epochs,
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         check_two_by_two,
         check_window,
     )
-    from .classroom.overview import my_work
-    from .explore.front import explore
+    from .explore.search.explore_play import explore
     from .matrices import alternatives, matrix, minimise
-    from .plays.errors import PlayError
+    from .plays.play_errors import PlayError
+    from .runs import Run, all_plays, differences, guards, ladder, run, twin
     from .widgets import Lab
 
 __version__ = "0.1.0"
@@ -82,36 +82,36 @@ __all__ = [
 _HOMES = {
     "Lab": "kiplab.widgets",
     "Ordering": "kiplab.classroom",
-    "check_accepted": "kiplab.classroom.attempts",
-    "check_acknowledged": "kiplab.classroom.attempts",
-    "check_epochs": "kiplab.classroom.attempts",
-    "check_fences": "kiplab.classroom.attempts",
-    "check_high_watermark": "kiplab.classroom.attempts",
-    "check_holes": "kiplab.classroom.attempts",
-    "check_last_replica": "kiplab.classroom.attempts",
-    "check_lose_acknowledged": "kiplab.classroom.attempts",
-    "check_missing_guard": "kiplab.classroom.attempts",
-    "check_order": "kiplab.classroom.attempts",
-    "check_proof": "kiplab.classroom.attempts",
-    "check_reading": "kiplab.classroom.attempts",
-    "check_reigns": "kiplab.classroom.attempts",
-    "check_schedules": "kiplab.classroom.attempts",
-    "check_shorter": "kiplab.classroom.attempts",
-    "check_two_by_two": "kiplab.classroom.attempts",
-    "check_window": "kiplab.classroom.attempts",
+    "check_accepted": "kiplab.classroom.work.attempts",
+    "check_acknowledged": "kiplab.classroom.work.attempts",
+    "check_epochs": "kiplab.classroom.work.attempts",
+    "check_fences": "kiplab.classroom.work.attempts",
+    "check_high_watermark": "kiplab.classroom.work.attempts",
+    "check_holes": "kiplab.classroom.work.attempts",
+    "check_last_replica": "kiplab.classroom.work.attempts",
+    "check_lose_acknowledged": "kiplab.classroom.work.attempts",
+    "check_missing_guard": "kiplab.classroom.work.attempts",
+    "check_order": "kiplab.classroom.work.attempts",
+    "check_proof": "kiplab.classroom.work.attempts",
+    "check_reading": "kiplab.classroom.work.attempts",
+    "check_reigns": "kiplab.classroom.work.attempts",
+    "check_schedules": "kiplab.classroom.work.attempts",
+    "check_shorter": "kiplab.classroom.work.attempts",
+    "check_two_by_two": "kiplab.classroom.work.attempts",
+    "check_window": "kiplab.classroom.work.attempts",
     "alternatives": "kiplab.matrices",
     "matrix": "kiplab.matrices",
     "minimise": "kiplab.matrices",
-    "my_work": "kiplab.classroom.overview",
+    "my_work": "kiplab.classroom.forms.overview",
     "predict": "kiplab.classroom",
-    "PlayError": "kiplab.plays.errors",
-    "Run": "kiplab.api",
-    "guards": "kiplab.api",
-    "all_plays": "kiplab.api",
-    "differences": "kiplab.api",
-    "ladder": "kiplab.api",
-    "run": "kiplab.api",
-    "twin": "kiplab.api",
+    "PlayError": "kiplab.plays.play_errors",
+    "Run": "kiplab.runs",
+    "guards": "kiplab.runs",
+    "all_plays": "kiplab.runs",
+    "differences": "kiplab.runs",
+    "ladder": "kiplab.runs",
+    "run": "kiplab.runs",
+    "twin": "kiplab.runs",
 }
 
 

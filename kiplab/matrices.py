@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import msgspec
 
-from .api import Run
-from .explore.alternatives import Alternatives, alternatives
-from .explore.cells import Cell, Matrix
-from .explore.levels import ExploreError
-from .explore.matrix import matrix as asked
-from .explore.minimise import Minimised, minimise
+from .explore.levels.level_table import ExploreError
+from .explore.matrix.alternatives import Alternatives, alternatives
+from .explore.matrix.cells import Cell, Matrix
+from .explore.matrix.guard_matrix import matrix as asked
+from .explore.shrink.minimise import Minimised, minimise
 from .plays.runner import run_play
+from .runs import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +70,8 @@ class GuardMatrix:
         return Run(run_play(cell.play))
 
     def figure(self, **options: Any) -> go.Figure:
-        """The map; options as of `kiplab.figures.matrix.matrix_figure`: `theme`, `width`."""
-        from .figures.matrix import matrix_figure
+        """The map; options as of `kiplab.figures.matrix_chart.matrix_figure`: `theme`, `width`."""
+        from .figures.matrix_chart import matrix_figure
 
         return matrix_figure(self.found, **options)
 
@@ -88,20 +88,20 @@ class GuardMatrix:
         """A row per cell: off, verdict, steps, states, property, rules."""
         import pandas as pd
 
-        from .figures.matrix import table
+        from .figures.matrix_chart import table
 
         heads, body = table(self.found)
         return pd.DataFrame(body, columns=heads)
 
     def text(self) -> str:
         """For a terminal: what it says, and a line per cell."""
-        from .figures.matrix import text
+        from .figures.matrix_chart import text
 
         return text(self.found)
 
     def to_html(self, *, theme: str = "light") -> str:
         """A page of its own whose cells open the timelines of their counterexamples."""
-        from .figures.matrix_page import matrix_page
+        from .pages.matrix_page import matrix_page
 
         return matrix_page(self.found, theme=theme)
 
@@ -115,7 +115,7 @@ class GuardMatrix:
         Raises ExportError for another ending and for what the machine lacks, OSError for a path
         that cannot be written, ValueError for a theme or a width that cannot be.
         """
-        from .figures.export import image
+        from .pages.export import image
 
         target = check_target(path, theme)
         writers: dict[str, Callable[[], object]] = {
@@ -130,7 +130,7 @@ class GuardMatrix:
         return target
 
     def _csv(self, target: Path) -> None:
-        from .figures.matrix import table
+        from .figures.matrix_chart import table
 
         heads, body = table(self.found)
         with target.open("w", encoding="utf-8", newline="") as file:
@@ -149,8 +149,8 @@ def check_target(path: str | Path, theme: str) -> Path:
 
     Raises as `GuardMatrix.write`: worth asking before a long search.
     """
-    from .figures.export import ExportError
-    from .figures.theme import theme_of
+    from .figures.drawing.theme import theme_of
+    from .pages.export import ExportError
 
     theme_of(theme)
     target = Path(path)

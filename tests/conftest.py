@@ -1,8 +1,14 @@
-"""One flag for the whole suite: `--rewrite` writes the golden transcripts anew."""
+"""One flag for the whole suite: `--rewrite` writes the golden transcripts anew.
+
+And the play of KAFKA-14139 as rows: without KIP-903, and with it.
+"""
 
 from __future__ import annotations
 
 import pytest
+
+from kiplab.rows.columns import Rows
+from tests.kafka_14139 import rows_on
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,3 +22,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def rewrite(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--rewrite"))
+
+
+@pytest.fixture(scope="session")
+def lossy() -> Rows:
+    return rows_on("kafka-14139", "3.4")
+
+
+@pytest.fixture(scope="session")
+def saved() -> Rows:
+    return rows_on("kafka-14139", "3.5")
+
+
+@pytest.fixture(scope="session")
+def two_by_two() -> tuple[Rows, ...]:
+    """Neither KIP-841 nor KIP-903, 841 alone, 903 alone, both."""
+    return tuple(
+        rows_on("kafka-14139", "3.5", *off) for off in (("841", "903"), ("903",), ("841",), ())
+    )

@@ -27,7 +27,7 @@ def test_imports_go_downwards_only(
         "kiplab.engine",
         "kiplab.plays",
         "kiplab.explore",
-        "kiplab.explore.front",
+        "kiplab.explore.search.explore_play",
     ],
 )
 def test_importing_loads_nothing_heavy(package: str) -> None:

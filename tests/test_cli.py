@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.cli import main
+from kiplab.cli.command import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -11,8 +11,8 @@ import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from kiplab import doctor, labs_launcher
-from kiplab.labs_launcher import Copied, copy_labs, find_lab
+from kiplab.cli import doctor, labs_launcher
+from kiplab.cli.labs_launcher import Copied, copy_labs, find_lab
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -208,7 +208,7 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     assert banners == {"fetchNews": "false", "checkForUpdates": False}
     server = (Path(ours) / "jupyter_server_config.d" / "kiplab.json").read_bytes()
     extensions = msgspec.json.decode(server)["ServerApp"]["jpserver_extensions"]
-    assert extensions == {"kiplab.figures.saving": True}
+    assert extensions == {"kiplab.pages.saved_notebooks": True}
 
 
 @pytest.fixture

@@ -17,12 +17,7 @@ import msgspec
 from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
 from ..protocol.ids import BrokerId
-from ..protocol.kraft.state import (
-    Controller,
-    HeartbeatState,
-    PartitionRegistration,
-    Registration,
-)
+from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -35,8 +30,8 @@ from ..protocol.messages import (
     IsrMember,
     MetadataUpdate,
 )
-from ..protocol.replica.log import EpochStart, Log
-from ..protocol.replica.state import (
+from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.replica.broker_state import (
     Broker,
     DurableReplica,
     Leading,
@@ -44,6 +39,7 @@ from ..protocol.replica.state import (
     Replica,
     Volatile,
 )
+from ..protocol.replica.log import EpochStart, Log
 from .cluster import Cluster, Message, MessageName, Observed
 
 _METADATA, _LEADER, _PARTITION, _OFFSET, _LIFE = "metadata", "leader", "partition", "offset", "life"

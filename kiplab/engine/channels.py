@@ -8,14 +8,7 @@ from msgspec.structs import replace
 
 from ..protocol.ids import ALL_BROKERS, BrokerId
 from ..protocol.messages import KINDS, Request, Send
-from .cluster import (
-    Cluster,
-    Message,
-    MessageName,
-    incarnation_of,
-    is_up,
-    lane_of,
-)
+from .cluster import Cluster, Message, MessageName, incarnation_of, is_up, lane_of
 from .events import Dropped, Event, Sent
 
 

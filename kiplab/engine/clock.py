@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
-from ..protocol.kraft.broker import CHECKPOINT_MS, FLUSH_MS, HEARTBEAT_MS, LAG_CHECK_MS
+from ..protocol.kraft.broker_process import CHECKPOINT_MS, FLUSH_MS, HEARTBEAT_MS, LAG_CHECK_MS
+from ..protocol.kraft.controller_state import HeartbeatState
 from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from ..protocol.kraft.state import HeartbeatState
-from ..protocol.replica.state import (
+from ..protocol.replica.broker_state import (
     Broker,
     Leading,
     Lifecycle,

@@ -8,7 +8,7 @@ import msgspec
 
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER
-from ..protocol.replica.state import Loss
+from ..protocol.replica.broker_state import Loss
 from . import moves
 from .cluster import Cluster
 from .possible import why_not

@@ -9,7 +9,7 @@ import msgspec
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import BrokerId
 from ..protocol.messages import Request
-from ..protocol.replica.state import Loss
+from ..protocol.replica.broker_state import Loss
 from .cluster import MessageName
 
 

@@ -8,14 +8,15 @@ from typing import Any
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, node_name
+from ..protocol.kraft.controller_state import heartbeat
 from ..protocol.kraft.sessions import stale_broker
-from ..protocol.kraft.state import heartbeat, registration
+from ..protocol.registrations import registration
 from ..protocol.releases import supports
-from ..protocol.replica.state import Broker, Lifecycle, replica_of
+from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
-from .clients import consumer_of, consumers_of, informant
 from .cluster import Cluster, MessageName, broker, is_cut
+from .consumers import consumer_of, consumers_of, informant
 
 
 class ImpossibleMoveError(ValueError):

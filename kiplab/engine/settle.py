@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..protocol.kraft.state import heartbeat
+from ..protocol.kraft.controller_state import heartbeat
 from . import moves
 from .canonical import canonical
 from .channels import blocker

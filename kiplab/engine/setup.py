@@ -16,19 +16,12 @@ from ..protocol.ids import (
     Offset,
     PartitionEpoch,
 )
-from ..protocol.kraft.broker import metadata_arrived
+from ..protocol.kraft.broker_process import metadata_arrived
+from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.kraft.replay import image
-from ..protocol.kraft.state import (
-    Controller,
-    HeartbeatState,
-    PartitionRegistration,
-    Registration,
-    partition,
-    registration,
-)
 from ..protocol.messages import MetadataUpdate
-from ..protocol.replica.log import EMPTY, Log, append, flush, last_epoch, up_to
-from ..protocol.replica.state import (
+from ..protocol.registrations import PartitionRegistration, Registration, partition, registration
+from ..protocol.replica.broker_state import (
     Broker,
     Durable,
     DurableReplica,
@@ -36,6 +29,7 @@ from ..protocol.replica.state import (
     Volatile,
     replica_of,
 )
+from ..protocol.replica.log import EMPTY, Log, append, flush, last_epoch, up_to
 from .cluster import Cluster, Observed
 
 

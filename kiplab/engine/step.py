@@ -13,19 +13,15 @@ from ..protocol.errors import KafkaError
 from ..protocol.facts import Appended, Fact
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
-from ..protocol.kraft import broker as lifecycle
+from ..protocol.kraft import broker_process as lifecycle
+from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.replay import image
-from ..protocol.kraft.state import Controller
-from ..protocol.messages import (
-    AlterPartitionRequest,
-    ElectLeadersRequest,
-    Send,
-)
-from ..protocol.replica import isr_manager, log, place
+from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
+from ..protocol.replica import alter_partition_manager, broker_parts, log
+from ..protocol.replica.broker_state import Broker, Timers, log_of, replica_of
 from ..protocol.replica.leader import move_high_watermark, wanted_in_sync
-from ..protocol.replica.state import Broker, Timers, log_of, replica_of
-from . import channels, clients, moves
+from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker, incarnation_of, is_up
 from .events import Delivered, Dropped, Event, Happened
 from .observer import observe
@@ -124,7 +120,7 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     if found is None or found.process is None or not same_life:
         return cluster
     if isinstance(request.body, AlterPartitionRequest):
-        return _with_node(cluster, isr_manager.give_up_waiting(found))
+        return _with_node(cluster, alter_partition_manager.give_up_waiting(found))
     return cluster
 
 
@@ -145,7 +141,7 @@ def _fire(cluster: Cluster, move: moves.Fire) -> Done:
 def _rewound(node: Broker, timer: moves.Timer, cluster: Cluster) -> Broker:
     if cluster.clock is None:
         return node
-    process = place.process_of(node)
+    process = broker_parts.process_of(node)
     due = {timer.value.replace("-", "_"): cluster.now_ms + PERIOD_MS[timer]}
     timers: Timers = replace(process.timers, **due)
     return replace(node, process=replace(process, timers=timers))
@@ -165,18 +161,18 @@ def _produce(cluster: Cluster, move: moves.Produce) -> Done:
     assert replica is not None
     assert replica.leading is not None
     mine = log_of(node, move.partition)
-    here = place.here(node, cluster.features, cluster.clock)
+    here = broker_parts.here(node, cluster.features, cluster.clock)
     in_sync = len(replica.leading.isr_state.isr)
     if move.acks_all and in_sync < wanted_in_sync(here, replica):
         error = KafkaError.NOT_ENOUGH_REPLICAS.name
         return cluster, [Happened(text=f"produce to {move.partition} refused: {error}")]
     longer = log.append(mine, replica.leader_epoch, move.count)
-    node = place.with_log(node, move.partition, longer)
+    node = broker_parts.with_log(node, move.partition, longer)
     replica, facts = move_high_watermark(here, replica, longer)
     appended = Appended(
         node=node.id, partition=move.partition, first=mine.end, last=Offset(longer.end - 1)
     )
-    return _done(cluster, place.with_replica(node, replica), (), (appended, *facts))
+    return _done(cluster, broker_parts.with_replica(node, replica), (), (appended, *facts))
 
 
 def _elect(cluster: Cluster, move: moves.Elect) -> Done:
@@ -321,9 +317,9 @@ _MOVES: dict[type, Callable[[Cluster, Any], Done]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
-    moves.Poll: clients.poll,
-    moves.RefreshMetadata: clients.refresh,
-    moves.ResetOffset: clients.reset,
+    moves.Poll: consumers.poll,
+    moves.RefreshMetadata: consumers.refresh,
+    moves.ResetOffset: consumers.reset,
     moves.Crash: _crash,
     moves.Start: _start,
     moves.ShutDown: _shut_down,

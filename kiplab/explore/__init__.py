@@ -4,9 +4,9 @@
 >>> kiplab.explore("kafka-14139", kafka="3.4").steps
 6
 
-`kiplab.explore(...)` is `kiplab.explore.front.explore`, whose docstring says all there is to say:
-this package can be called, because the question and the room it is answered in share a name.
-Nothing in it decides what Kafka does: every step is the engine's.
+`kiplab.explore(...)` is `kiplab.explore.search.explore_play.explore`, whose docstring says all
+there is to say: this package can be called, because the question and the room it is answered in
+share a name. Nothing in it decides what Kafka does: every step is the engine's.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 
 class _Callable(ModuleType):
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """As `kiplab.explore.front.explore`."""
-        from .front import explore
+        """As `kiplab.explore.search.explore_play.explore`."""
+        from .search.explore_play import explore
 
         return explore(*args, **options)
 

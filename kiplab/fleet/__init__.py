@@ -11,8 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .random_schedule import Window
     from .result import Schedules
-    from .schedule import Window
     from .study import schedules
 
 __all__ = ["Schedules", "Window", "schedules"]

@@ -17,9 +17,9 @@ from ..plays.stage import Stage
 from ..protocol.facts import Refused
 from ..protocol.features import Features
 from ..protocol.ids import BrokerEpoch, BrokerId
-from ..protocol.kraft.state import registration
 from ..protocol.messages import AlterPartitionRequest
-from .schedule import FOLLOWER, LEADER
+from ..protocol.registrations import registration
+from .random_schedule import FOLLOWER, LEADER
 
 UNNOTICED, FENCED, REGISTERED, UNFENCED = "unnoticed", "fenced", "registered", "unfenced"
 STAGES = (UNNOTICED, FENCED, REGISTERED, UNFENCED)

@@ -10,7 +10,7 @@ import msgspec
 from ..plays.tokens import encode
 from ..protocol.features import Features
 from .intervals import METHOD, exact, in_words
-from .schedule import Window, schedule
+from .random_schedule import Window, schedule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,7 +167,7 @@ class Schedules:
         """A dot and its interval per feature set and metric (a plotly figure), for a "light" or a
         "dark" page. Raises ValueError for another theme.
         """
-        from ..figures.schedules import schedules_figure
+        from ..figures.schedule_counts import schedules_figure
 
         rows = [msgspec.structs.asdict(row) for row in self.rows]
         return schedules_figure(rows, self.label, theme=theme)

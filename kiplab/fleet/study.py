@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ..protocol.features import Features, parse_features
 from ..spark import run_blocks, run_blocks_plainly
-from .blocks import SCHEMA, orders, work_off
+from .random_schedule import Window, check
 from .result import Schedules
-from .schedule import Window, check
+from .schedule_blocks import SCHEMA, orders, work_off
 
 FeatureSets = Mapping[str, Features | str] | Sequence[Features | str]
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..engine.clients import consumer_of
 from ..engine.cluster import broker
+from ..engine.consumers import consumer_of
 from ..engine.events import CommittedLost, Dropped, Event, Sent
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Polled, PollFailed, RecordWritten, Refused
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
-from ..protocol.kraft.state import PartitionRegistration, partition, registration
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
-from ..protocol.replica.state import log_of, replica_of
+from ..protocol.registrations import PartitionRegistration, partition, registration
+from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
-from .forms import CONSUMER, PARTITION, REPLICA, REPLY
+from .expect_subjects import CONSUMER, PARTITION, REPLICA, REPLY
 from .play import Statement
 from .stage import Expectation, Stage
 from .verdict import verdict

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from . import values
-from .errors import Part, PlayError, nearest
-from .forms import check_form
+from .expect_subjects import check_form
 from .header import names_of
 from .play import FREE_TEXT, Play, Statement, lines_of, split
-from .raw import FIELDS, SENDABLE
+from .play_errors import Part, PlayError, nearest
+from .raw_requests import FIELDS, SENDABLE
 from .situation import judge
 from .values import Check, Keys, Names
 

@@ -19,8 +19,8 @@ from ..protocol.ids import (
     PartitionEpoch,
 )
 from . import values
-from .errors import PlayError
 from .play import Play, Statement
+from .play_errors import PlayError
 from .values import Names
 
 DEFAULT_RELEASE = "3.5"

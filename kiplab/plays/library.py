@@ -7,9 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..protocol.features import Features
-from .errors import PlayError, nearest
 from .grammar import parse
 from .play import LINE_LENGTH_MAX, LINES_MAX, Play
+from .play_errors import PlayError, nearest
 from .tokens import decode, is_token
 
 FILE_MAX = LINES_MAX * (LINE_LENGTH_MAX + 1)

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from .errors import PlayError
+from .play_errors import PlayError
 
 LINES_MAX, LINE_LENGTH_MAX = 2_000, 400
 FREE_TEXT = ("title", "question")

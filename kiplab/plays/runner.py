@@ -9,11 +9,11 @@ from ..engine.events import NotApplicable
 from ..engine.history import History
 from ..engine.setup import cluster_of
 from ..protocol.features import Features
-from .errors import PlayError
 from .expect import judge
 from .grammar import VERBS
 from .header import features_of, setup_of
 from .play import Play, Statement
+from .play_errors import PlayError
 from .stage import Expectation, Performed, Stage
 from .verbs import Impossible, perform
 

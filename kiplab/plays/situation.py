@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 
 from ..protocol.releases import LATEST_METADATA_VERSION, supports
 from . import values
-from .errors import PlayError
 from .header import consumer_name, features_of, partition_name
 from .play import Play, Statement
+from .play_errors import PlayError
 from .values import Names
 
 BROKERS_MAX, PARTITIONS_MAX, CONSUMERS_MAX = 12, 12, 12

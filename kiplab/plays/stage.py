@@ -14,8 +14,8 @@ from ..engine.events import Event, NotApplicable, Sent
 from ..engine.history import History
 from ..protocol.features import Features
 from ..protocol.ids import BrokerId
-from .errors import PlayError
 from .play import Play, Statement
+from .play_errors import PlayError
 
 MOVES_MAX = 20_000
 """A play that does more than this is no lesson: its time and memory are bounded."""

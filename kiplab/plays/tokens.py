@@ -14,9 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from ..protocol.features import Features, check_features
-from .errors import PlayError
 from .grammar import parse
 from .play import Play, format_play
+from .play_errors import PlayError
 
 PREFIX, VERSION = "kiplab", 1
 UNPACKED_MAX = 400_000

@@ -19,7 +19,7 @@ from ..protocol.features import (
 )
 from ..protocol.guards import named
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
-from .errors import PlayError, nearest
+from .play_errors import PlayError, nearest
 
 NUMBER_MAX = 10**12
 DEFAULT_CONSUMER = "consumer"

@@ -13,11 +13,11 @@ from ..engine.cluster import broker
 from ..engine.possible import ImpossibleMoveError
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import BrokerId
-from ..protocol.kraft.state import partition
-from ..protocol.replica.state import Lifecycle, Loss
+from ..protocol.registrations import partition
+from ..protocol.replica.broker_state import Lifecycle, Loss
 from . import values
 from .play import Statement
-from .raw import raw_request
+from .raw_requests import raw_request
 from .stage import Pattern, Stage, act, flow, matching
 from .values import Names
 

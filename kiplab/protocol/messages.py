@@ -19,7 +19,7 @@ from .ids import (
     Offset,
     PartitionEpoch,
 )
-from .kraft.state import PartitionRegistration, Registration
+from .registrations import PartitionRegistration, Registration
 from .replica.log import EMPTY, EpochStart, Log
 
 RECOVERED, RECOVERING = 0, 1

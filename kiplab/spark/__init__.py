@@ -3,10 +3,10 @@
 Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spark is wanted.
 """
 
-from kiplab.spark.blocks import BlockFailed, run_blocks, run_blocks_plainly
-from kiplab.spark.java import Java, JavaNotFound, find_java
-from kiplab.spark.session import session
-from kiplab.spark.unavailable import SparkUnavailable
+from .blocks import BlockFailed, run_blocks, run_blocks_plainly
+from .java import Java, JavaNotFound, find_java
+from .session import session
+from .unavailable import SparkUnavailable
 
 __all__ = [
     "BlockFailed",

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kiplab.spark.complaints import complaint
-from kiplab.spark.live import is_connect
-from kiplab.spark.progress import watch
-from kiplab.spark.rows import arrow_schema, pack, unpack
-from kiplab.spark.session import session
-from kiplab.spark.unavailable import SparkUnavailable
+from .complaints import complaint
+from .live import is_connect
+from .progress import watch
+from .row_bytes import arrow_schema, pack, unpack
+from .session import session
+from .unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from kiplab.spark.cache import cache_folder, keep
-from kiplab.spark.unavailable import SparkUnavailable
+from .cache import cache_folder, keep
+from .unavailable import SparkUnavailable
 
 OLDEST_VERSION = 17
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kiplab.spark.unavailable import SparkUnavailable
+from .unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

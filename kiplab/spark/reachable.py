@@ -3,7 +3,7 @@
 import re
 import socket
 
-from kiplab.spark.unavailable import SparkUnavailable
+from .unavailable import SparkUnavailable
 
 _TIMEOUT_S = 5
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from kiplab.spark.complaints import complaint, complaint_in_log
-from kiplab.spark.java import find_java
-from kiplab.spark.live import is_connect, live_session, without_spark_remote
-from kiplab.spark.reachable import require_reachable
-from kiplab.spark.shipping import package_zip
-from kiplab.spark.unavailable import SparkUnavailable
+from .complaints import complaint, complaint_in_log
+from .java import find_java
+from .live import is_connect, live_session, without_spark_remote
+from .reachable import require_reachable
+from .shipping import package_zip
+from .unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext

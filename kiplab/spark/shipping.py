@@ -6,8 +6,8 @@ import io
 import zipfile
 from pathlib import Path
 
-from kiplab.spark.cache import cache_folder, keep
-from kiplab.spark.unavailable import SparkUnavailable
+from .cache import cache_folder, keep
+from .unavailable import SparkUnavailable
 
 PACKAGE = Path(__file__).parents[1]
 

@@ -6,39 +6,40 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..api import Run
-from ..plays.chosen import chosen
-from ..plays.errors import PlayError
 from ..plays.library import find
 from ..plays.play import Play, Statement
+from ..plays.play_errors import PlayError
+from ..plays.play_features import chosen
 from ..protocol.features import Features
-from . import bench as benches
-from . import saved, static
-from . import tree as trees
-from .attempts import Attempts
-from .bench import Bench
-from .branches import Branches
-from .controls import attempted_by, column, discard, words
-from .daylight import AUTO, Daylight
-from .inflight import InFlight
-from .inject import Inject
-from .inspector import Inspector
-from .invariants import InvariantStrip
-from .jump_buttons import JumpButtons
-from .layout import folds_of, laid_out
-from .look import Look
-from .notes import because, forked
-from .pages import note, transcript, verdict_line
-from .picture import Picture
-from .rulebook import Rulebook
-from .rules import turned
-from .scene import Scene
-from .sharing import Sharing
-from .signs import Signs
-from .telling import Telling
-from .transport import Transport
-from .tree import Tree
-from .waiting import WAIT, Lock
+from ..runs import Run
+from . import still_fallback
+from .controls.branches import Branches
+from .controls.inflight import InFlight
+from .controls.inject import Inject
+from .controls.inspector import Inspector
+from .controls.invariants import InvariantStrip
+from .controls.jump_buttons import JumpButtons
+from .controls.legend_drawer import Signs
+from .controls.rule_switches import turned
+from .controls.rulebook import Rulebook
+from .controls.run_in_words import Telling
+from .controls.sharing import Sharing
+from .controls.transport import Transport
+from .controls.view_options import Look
+from .elements.daylight import AUTO, Daylight
+from .elements.labelled import attempted_by, column, discard, words
+from .elements.picture import Picture
+from .guarded_calls import Attempts
+from .history_tree import bench as benches
+from .history_tree import branch_tree as trees
+from .history_tree import lab_file
+from .history_tree.bench import Bench
+from .history_tree.branch_tree import Tree
+from .lab_columns import Scene
+from .lab_layout import folds_of, laid_out
+from .lab_notes import because, forked
+from .markup import note, transcript, verdict_line
+from .not_open_yet import WAIT, Lock
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 """Pixels; a notebook beside the list of files has that much room on a screen of 1280."""
@@ -156,14 +157,14 @@ class Lab:
 
         Beside the notebook unless `file` says where; returns the file. PlayError if it cannot be.
         """
-        return saved.save(self.tree, file)
+        return lab_file.save(self.tree, file)
 
     def load(self, source: str | Path) -> None:
         """Take a token, a play or a saved lab in place of all there is.
 
         Raises PlayError for what is none of these or damaged; nothing has changed then.
         """
-        self._turn_to(saved.load(source), "Loaded.")
+        self._turn_to(lab_file.load(source), "Loaded.")
 
     # --- what one can read ----------------------------------------------------------------------
 
@@ -197,7 +198,7 @@ class Lab:
         whole run, or of its start while a prediction is awaited.
         """
         draw = self._scene.drawing_of_all if self.is_open else self._scene.drawing
-        static.show(self.box, repr(self), draw(theme=self.daylight.still, legend=True))
+        still_fallback.show(self.box, repr(self), draw(theme=self.daylight.still, legend=True))
 
     # --- parts ----------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import ipywidgets
 
-from ..explore.cells import Cell, Matrix
-from ..figures.describe import sentences, table_html
-from ..figures.matrix import (
+from ..explore.matrix.cells import Cell, Matrix
+from ..figures.drawing.still_picture import still
+from ..figures.drawing.theme import theme_of
+from ..figures.matrix_chart import (
     Layout,
     cell_at,
     colors_of,
@@ -20,16 +21,15 @@ from ..figures.matrix import (
     said,
     signs,
 )
-from ..figures.rows import rows_of
-from ..figures.still import still
-from ..figures.theme import theme_of
-from ..figures.timeline import timeline
+from ..figures.timeline.one_run import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
-from .controls import button, column, words
-from .daylight import AUTO, Daylight
-from .keys import with_keys
-from .pages import muted, note
+from ..rows.rows_of_stage import rows_of
+from ..rows.sentences import sentences, table_html
+from .elements.daylight import AUTO, Daylight
+from .elements.keys import with_keys
+from .elements.labelled import button, column, words
+from .markup import muted, note
 
 _HOW = (
     "Above every column and before every row stands what is off there, and what is off in a cell is"
@@ -121,8 +121,8 @@ class MatrixView:
         )
 
     def _ipython_display_(self) -> None:
-        from ..figures.matrix import text
-        from .static import show
+        from ..figures.matrix_chart import text
+        from .still_fallback import show
 
         kept = matrix_figure(self.matrix, theme=self.daylight.still, width=self._width)
         show(self.box, text(self.matrix), kept.to_plotly_json())

@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import cluster_of
-from kiplab.explore.compiled.search import PROPERTIES as COMPILED_PROPERTIES
-from kiplab.explore.compiled.search import Compiled
-from kiplab.explore.compiled.search import search as compiled_search
-from kiplab.explore.levels import find
-from kiplab.explore.quick import Quick
-from kiplab.explore.search import Outcome, search
+from kiplab.explore.compiled.compiled_search import PROPERTIES as COMPILED_PROPERTIES
+from kiplab.explore.compiled.compiled_search import Compiled
+from kiplab.explore.compiled.compiled_search import search as compiled_search
+from kiplab.explore.levels.level_table import find
+from kiplab.explore.search.breadth_first import Outcome, search
+from kiplab.explore.search.memoised_model import Quick
 from kiplab.plays.header import setup_of
 from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features

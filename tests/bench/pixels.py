@@ -40,7 +40,7 @@ PRESS = """async () => {
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    from kiplab.figures.chromium import find_chromium
+    from kiplab.pages.chromium import find_chromium
     from tests.browser.server import lab_server
 
     options = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]

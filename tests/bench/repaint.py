@@ -32,10 +32,10 @@ def main() -> None:
 
 def repaint(play: Any) -> None:
     """The picture alone: rows of the step, their drawing, what plotly makes of it, the message."""
-    from kiplab.figures.rows import rows_of, rows_until
-    from kiplab.figures.so_far import drawing_so_far
-    from kiplab.widgets.bench import open_bench
-    from kiplab.widgets.picture import Picture
+    from kiplab.figures.timeline.under_way import drawing_so_far
+    from kiplab.rows.rows_of_stage import rows_of, rows_until
+    from kiplab.widgets.elements.picture import Picture
+    from kiplab.widgets.history_tree.bench import open_bench
 
     bench = open_bench(play)
     whole = rows_of(bench.whole)

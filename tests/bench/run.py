@@ -63,8 +63,8 @@ def figures() -> None:
     """From two finished runs to the twin figure, and its page without plotly.js."""
     try:
         import kiplab
-        from kiplab.figures.page import page
-        from kiplab.figures.twin import twin
+        from kiplab.figures.timeline.twin import twin
+        from kiplab.pages.page import page
     except ImportError as problem:
         print(f"figures: skipped, {problem.name} is missing")
         return

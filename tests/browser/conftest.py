@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from kiplab.figures.chromium import find_chromium
+from kiplab.pages.chromium import find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.server import lab_server
 

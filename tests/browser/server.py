@@ -23,7 +23,7 @@ START_SECONDS, STOP_SECONDS = 60, 20
 def lab_server(folder: Path, lab: str) -> Iterator[str]:
     """The address of JupyterLab with `lab` open; the student's copies are in ``folder/labs``."""
     port = _free_port()
-    program = "import sys; from kiplab.cli import main; sys.exit(main())"
+    program = "import sys; from kiplab.cli.command import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "lab", lab, "--no-browser", "--port", str(port)]
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(

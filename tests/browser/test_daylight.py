@@ -10,7 +10,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, expect
 
-from kiplab.figures.theme import DARK, LIGHT, Theme
+from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from tests.browser.conftest import Student
 from tests.browser.controls import Hands
 from tests.browser.lab_page import LabPage

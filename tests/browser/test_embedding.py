@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from kiplab.figures.columns import Rows
-from kiplab.figures.export import write
-from kiplab.figures.page import fragment
-from kiplab.figures.rows import rows_of
-from kiplab.figures.theme import DARK, LIGHT
+from kiplab.figures.drawing.theme import DARK, LIGHT
+from kiplab.pages.export import write
+from kiplab.pages.page import fragment
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

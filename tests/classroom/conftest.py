@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.classroom import kept
+from kiplab.classroom.work import work_on_disk
 
 
 @pytest.fixture(autouse=True)
@@ -14,5 +14,5 @@ def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test's predictions are kept."""
     path = tmp_path / "kiplab-work.json"
     monkeypatch.setenv("KIPLAB_WORK", str(path))
-    monkeypatch.setattr(kept, "_only_here", {})
+    monkeypatch.setattr(work_on_disk, "_only_here", {})
     return path

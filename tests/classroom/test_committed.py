@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 import kiplab
-from kiplab.classroom.committed import (
+from kiplab.classroom.exercises.committed import (
     SCHEDULES,
     acknowledged,
     check_acknowledged,
@@ -15,7 +15,7 @@ from kiplab.classroom.committed import (
     committed,
     schedule,
 )
-from kiplab.classroom.watermark import check_high_watermark
+from kiplab.classroom.exercises.watermark import check_high_watermark
 
 MARKS = (100, 100, 100, 110, 110, 110, 120, 120)
 COPIES = "min.insync.replicas copies are enough to commit a record"

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 import kiplab
-from kiplab.classroom import missing, proof, schedule
-from kiplab.classroom.answers import BLANK
-from kiplab.classroom.missing import MISSING, SUSPECTS, check_missing_guard, mystery
-from kiplab.classroom.proof import check_holes, check_proof
-from kiplab.classroom.saying import broken, say
-from kiplab.classroom.schedule import check_shorter
+from kiplab.classroom.exercises import losing_schedule, missing_rule, proofs
+from kiplab.classroom.exercises.answers import BLANK
+from kiplab.classroom.exercises.losing_schedule import check_shorter
+from kiplab.classroom.exercises.missing_rule import MISSING, SUSPECTS, check_missing_guard, mystery
+from kiplab.classroom.exercises.proofs import check_holes, check_proof
+from kiplab.classroom.exercises.wrapped_text import broken, say
 from kiplab.engine.cluster import Cluster
-from kiplab.explore.levels import ExploreError
-from kiplab.explore.matrix import PENDING
+from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.matrix.guard_matrix import PENDING
 from kiplab.protocol.ids import BrokerId
-from kiplab.protocol.kraft.state import registration
+from kiplab.protocol.registrations import registration
 
 SHORTEST = [
     "hold alter-partition",
@@ -124,7 +124,7 @@ def test_what_is_no_suspect_or_several_is_no_attempt(odd: str) -> None:
 
 
 def test_every_idea_is_about_a_cluster_and_a_suspect_that_is_wrong_there() -> None:
-    for cluster, said in missing._IDEAS:
+    for cluster, said in missing_rule._IDEAS:
         assert said in SUSPECTS
         assert MISSING[cluster] != said
 
@@ -133,10 +133,10 @@ def test_every_idea_is_about_a_cluster_and_a_suspect_that_is_wrong_there() -> No
 
 
 def test_the_proof_supports_three_of_seven() -> None:
-    assert proof.supported() == {"A", "D", "G"}
-    assert proof.proof().verdict == "proved"
-    assert "497.partition-epoch" in proof.proof().vacuity.silent
-    assert "nothing was ever committed" in proof.proof(writes=0).vacuity.sentence
+    assert proofs.supported() == {"A", "D", "G"}
+    assert proofs.proof().verdict == "proved"
+    assert "497.partition-epoch" in proofs.proof().vacuity.silent
+    assert "nothing was ever committed" in proofs.proof(writes=0).vacuity.sentence
 
 
 def test_the_right_letters_in_any_form() -> None:
@@ -168,7 +168,7 @@ def test_too_much_or_too_little_read_into_it(answer: str, points: int, misconcep
 
 def accepted(off: str) -> Cluster:
     """The cluster in which the request was accepted, on the shortest way without one guard."""
-    play = proof.charted().cell(off).play
+    play = proofs.charted().cell(off).play
     assert play is not None
     steps = kiplab.run(play).stage.history.steps
     return next(s.cluster for s in steps if s.cluster.controller.partitions[0].partition_epoch > 10)
@@ -182,7 +182,7 @@ def test_the_holes_are_those_of_the_shortest_ways() -> None:
     assert returned is not None
     assert (fenced.fenced, fenced.epoch) == (True, 41)
     assert (returned.fenced, returned.epoch) == (False, 57)
-    assert proof.truth() == ("F", "R", "497.partition-epoch", "2")
+    assert proofs.truth() == ("F", "R", "497.partition-epoch", "2")
 
 
 def test_the_four_parts_in_several_spellings() -> None:
@@ -216,8 +216,8 @@ def test_a_hole_that_there_is_none_of() -> None:
 
 
 def test_the_explorers_way_is_seven_events() -> None:
-    assert schedule.shortest() == 7
-    assert schedule.explored().steps == 8
+    assert losing_schedule.shortest() == 7
+    assert losing_schedule.explored().steps == 8
 
 
 def test_the_shortest_as_lines_run_token_and_lab_earns_all() -> None:

@@ -11,38 +11,38 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kiplab
-from kiplab.classroom import (
+from kiplab.classroom.exercises import (
     committed,
     epochs,
-    made,
-    missing,
-    order,
-    proof,
+    losing_order,
+    losing_schedule,
+    make_or_break,
+    missing_rule,
+    proofs,
     race,
-    reading,
-    schedule,
+    timeline_reading,
     watermark,
 )
-from kiplab.classroom.checked import Checked
+from kiplab.classroom.exercises.check_result import Checked
 
 CHECKS: dict[str, Callable[[object], Checked]] = {
-    "reading": reading.check_reading,
-    "accepted": made.check_accepted,
+    "reading": timeline_reading.check_reading,
+    "accepted": make_or_break.check_accepted,
     "acknowledged": committed.check_acknowledged,
     "high-watermark": watermark.check_high_watermark,
     "schedules": committed.check_schedules,
-    "lose-acknowledged": made.check_lose_acknowledged,
+    "lose-acknowledged": make_or_break.check_lose_acknowledged,
     "twelve": epochs.check_epochs,
     "fences": epochs.check_fences,
-    "reigns": made.check_reigns,
+    "reigns": make_or_break.check_reigns,
     "window": race.check_window,
     "two-by-two": race.check_two_by_two,
-    "order": order.check_order,
+    "order": losing_order.check_order,
     "last-replica": race.check_last_replica,
-    "proof": proof.check_proof,
-    "missing-guard": missing.check_missing_guard,
-    "holes": proof.check_holes,
-    "shorter": schedule.check_shorter,
+    "proof": proofs.check_proof,
+    "missing-guard": missing_rule.check_missing_guard,
+    "holes": proofs.check_holes,
+    "shorter": losing_schedule.check_shorter,
 }
 ORDERED = {
     "reading": 6,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import kiplab
-from kiplab.classroom.order import EVENTS, LETTERS
+from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
 
 LOSING = tuple(LETTERS[letter] for letter in "ACEDFBGH")
 

@@ -14,9 +14,9 @@ import nbformat
 import pytest
 
 import kiplab
-from kiplab.classroom import kept
-from kiplab.classroom.exercises import ASKED
-from kiplab.classroom.overview import DOWNLOAD_MAX
+from kiplab.classroom.forms.overview import DOWNLOAD_MAX
+from kiplab.classroom.work import work_on_disk
+from kiplab.classroom.work.asked import ASKED
 
 
 class Links(HTMLParser):
@@ -61,7 +61,7 @@ def test_before_anything_is_done_there_is_nothing_to_download(work_file: Path) -
 
 
 def test_it_tells_done_from_tried_from_not_yet() -> None:
-    kept.lock("start/slow-request", "It accepts <b>.")
+    work_on_disk.lock("start/slow-request", "It accepts <b>.")
     kiplab.check_fences("BPPL")
     kiplab.check_fences("BLPL")
     kiplab.check_schedules("ABCD")
@@ -161,7 +161,7 @@ def test_equal_work_is_an_equal_download() -> None:
 
 def test_it_is_there_again_in_another_kernel(work_file: Path) -> None:
     kiplab.check_fences("BPPL")
-    again = kept.read().exercises["epochs/fences"]
+    again = work_on_disk.read().exercises["epochs/fences"]
     assert (again.attempts, again.tries[0].answer) == (1, "BPPL")
     assert "○ 3/4 after 1 attempt" in repr(kiplab.my_work())
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.classroom import Prediction, kept
+from kiplab.classroom import Prediction
+from kiplab.classroom.work import work_on_disk
 
 CHOICES = ("It refuses.", "It accepts, and that is fine.", "It accepts, and data is lost.")
 
@@ -152,8 +153,8 @@ def test_what_is_locked_on_disk_counts_more_than_what_is_remembered(
 
 def test_several_questions_share_one_file() -> None:
     ask().lock(CHOICES[0])
-    kept.lock("another", "yes")
-    assert kept.read().predictions == {"late-request": CHOICES[0], "another": "yes"}
+    work_on_disk.lock("another", "yes")
+    assert work_on_disk.read().predictions == {"late-request": CHOICES[0], "another": "yes"}
 
 
 def test_a_damaged_file_is_set_aside_and_not_lost(work_file: Path) -> None:

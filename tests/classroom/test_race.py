@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 import kiplab
-from kiplab.classroom.checked import Checked
-from kiplab.classroom.race import (
+from kiplab.classroom.exercises.check_result import Checked
+from kiplab.classroom.exercises.race import (
     RELEASES,
     RULES,
     at_risk,

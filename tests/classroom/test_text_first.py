@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 import kiplab
-from kiplab.figures.describe import sentences, table_text
+from kiplab.rows.sentences import sentences, table_text
 
 
 def blocks(story: str) -> dict[int, str]:

@@ -16,8 +16,9 @@ from kiplab.protocol.facts import (
     LifecycleChanged,
     Refused,
 )
-from kiplab.protocol.kraft.state import heartbeat, registration
-from kiplab.protocol.replica.state import Lifecycle
+from kiplab.protocol.kraft.controller_state import heartbeat
+from kiplab.protocol.registrations import registration
+from kiplab.protocol.replica.broker_state import Lifecycle
 
 HEADER = """\
 kafka   3.5

@@ -12,20 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
-from kiplab.engine.clients import consumer_of
 from kiplab.engine.cluster import Cluster
+from kiplab.engine.consumers import consumer_of
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
 from kiplab.engine.events import CommittedLost, Event, PropertyBroken
 from kiplab.engine.explain import sentence
 from kiplab.engine.possible import why_not
 from kiplab.engine.settle import settle
-from kiplab.engine.setup import (
-    BrokerSetup,
-    ConsumerSetup,
-    PartitionSetup,
-    Setup,
-    cluster_of,
-)
+from kiplab.engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
@@ -42,6 +36,7 @@ from kiplab.protocol.facts import (
 )
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT
+from kiplab.protocol.replica.broker_state import log_of, replica_of
 from kiplab.protocol.replica.log import (
     EMPTY,
     EpochStart,
@@ -51,7 +46,6 @@ from kiplab.protocol.replica.log import (
     first_missing,
     overlaid,
 )
-from kiplab.protocol.replica.state import log_of, replica_of
 
 NAME = "orders-0"
 POLL = moves.Poll(NAME)

@@ -24,7 +24,7 @@ from kiplab.plays.stage import Stage
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.kraft import alter_partition
-from kiplab.protocol.replica.state import Loss
+from kiplab.protocol.replica.broker_state import Loss
 
 
 def opened(release: str = "3.5", play: str = "kafka-14139") -> Cluster:

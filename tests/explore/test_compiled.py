@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore import engines
-from kiplab.explore.compiled.scales import NotCompiledError
-from kiplab.explore.compiled.search import PROPERTIES, Compiled
-from kiplab.explore.compiled.search import search as compiled_search
-from kiplab.explore.front import CAN_DATA_BE_LOST, explore
-from kiplab.explore.levels import ExploreError, find
-from kiplab.explore.plain import Plain
-from kiplab.explore.quick import Quick
-from kiplab.explore.search import PROVED, REFUTED, Progress, search
+from kiplab.explore.compiled.compiled_search import PROPERTIES, Compiled
+from kiplab.explore.compiled.compiled_search import search as compiled_search
+from kiplab.explore.compiled.small_numbers import NotCompiledError
+from kiplab.explore.levels.level_table import ExploreError, find
+from kiplab.explore.search import engine_choice
+from kiplab.explore.search.breadth_first import PROVED, REFUTED, Progress, search
+from kiplab.explore.search.engine_model import Plain
+from kiplab.explore.search.explore_play import CAN_DATA_BE_LOST, explore
+from kiplab.explore.search.memoised_model import Quick
 
 PARTITION = find("partition")
 RULES: list[dict[str, Any]] = [
@@ -226,7 +226,7 @@ def test_auto_compiles_where_bounds_are_large() -> None:
 
 
 def test_without_numba_the_engine_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    monkeypatch.setattr(engine_choice, "find_spec", lambda name: None)
     found = explore("isr-two-of-three", writes=2, fences=1, states=2_000)
     assert found.engine == "step"
     with pytest.raises(ExploreError, match=r"kiplab\[fleet\]"):

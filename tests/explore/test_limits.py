@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab import cli_explore
-from kiplab.cli import main
-from kiplab.explore import limits
-from kiplab.explore.alternatives import alternatives
-from kiplab.explore.front import explore
-from kiplab.explore.interrupts import interruptible
-from kiplab.explore.levels import ExploreError
-from kiplab.explore.limits import Limits, ceiling_mb
-from kiplab.explore.matrix import matrix
-from kiplab.explore.processes import LEAST_MB, shared
-from kiplab.explore.search import UNFINISHED, Progress
-from kiplab.explore.sweep import sweep
+from kiplab.cli import explore_command
+from kiplab.cli.command import main
+from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.matrix.alternatives import alternatives
+from kiplab.explore.matrix.guard_matrix import matrix
+from kiplab.explore.matrix.processes import LEAST_MB, shared
+from kiplab.explore.matrix.sweep import sweep
+from kiplab.explore.search import limits
+from kiplab.explore.search.breadth_first import UNFINISHED, Progress
+from kiplab.explore.search.explore_play import explore
+from kiplab.explore.search.interrupts import interruptible
+from kiplab.explore.search.limits import Limits, ceiling_mb
 
 NONSENSE = [
     ({"seconds": -1}, "seconds is -1"),
@@ -102,7 +102,7 @@ def test_the_command_refuses_them_in_one_short_line(
 
 
 def test_a_bound_with_leading_zeros_is_the_number_that_it_is() -> None:
-    assert cli_explore.bounds_of(["writes=002"]) == {"writes": 2}
+    assert explore_command.bounds_of(["writes=002"]) == {"writes": 2}
 
 
 def test_a_bound_that_python_cannot_even_write() -> None:
@@ -226,7 +226,7 @@ def test_the_command_says_what_an_interrupted_search_came_to(
 ) -> None:
     at_first = once()
     monkeypatch.setattr(limits, "TELL_EVERY_S", 0)
-    monkeypatch.setattr(cli_explore, "_tell", lambda now: at_first())
+    monkeypatch.setattr(explore_command, "_tell", lambda now: at_first())
     assert main(["explore", "isr-two-of-three"]) == 4
     said = capsys.readouterr()
     assert "Not finished" in said.out

@@ -8,10 +8,10 @@ import pytest
 from minicheck import Protocol, Verdict, check_safety, from_holds
 
 from kiplab.engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
-from kiplab.explore.levels import find
-from kiplab.explore.plain import Plain
-from kiplab.explore.quick import Quick
-from kiplab.explore.search import PROVED, REFUTED, Model, search
+from kiplab.explore.levels.level_table import find
+from kiplab.explore.search.breadth_first import PROVED, REFUTED, Model, search
+from kiplab.explore.search.engine_model import Plain
+from kiplab.explore.search.memoised_model import Quick
 
 PARTITION = find("partition")
 LOSS = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)

@@ -10,26 +10,26 @@ import msgspec
 import pytest
 
 import kiplab
-from kiplab.cli import main
+from kiplab.cli.command import main
 from kiplab.engine import moves
 from kiplab.engine.enabled import Menu, enabled
 from kiplab.engine.events import PropertyBroken
 from kiplab.engine.history import History
 from kiplab.engine.setup import cluster_of
-from kiplab.explore.levels import ExploreError
-from kiplab.explore.minimise import Minimised, minimise
-from kiplab.explore.shorter import Trial, goal_of, moved
-from kiplab.explore.written import situation
-from kiplab.plays.errors import PlayError
+from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.search.path_as_play import situation
+from kiplab.explore.shrink.minimise import Minimised, minimise
+from kiplab.explore.shrink.shortening import Trial, goal_of, moved
 from kiplab.plays.grammar import VERBS, parse
 from kiplab.plays.header import setup_of
+from kiplab.plays.history_as_play import written
 from kiplab.plays.library import load
 from kiplab.plays.play import Play, Statement, format_play
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
-from kiplab.plays.written import written
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.replica.state import Loss
+from kiplab.protocol.replica.broker_state import Loss
 
 STUDENT = """\
 title     A student's afternoon

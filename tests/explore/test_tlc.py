@@ -21,9 +21,9 @@ from kiplab.engine.properties import (
     NO_STALE_EPOCH_IN_ISR,
 )
 from kiplab.engine.setup import cluster_of
-from kiplab.explore.levels import find
-from kiplab.explore.quick import Quick
-from kiplab.explore.search import PROVED, REFUTED, Outcome, search
+from kiplab.explore.levels.level_table import find
+from kiplab.explore.search.breadth_first import PROVED, REFUTED, Outcome, search
+from kiplab.explore.search.memoised_model import Quick
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import setup_of
 from kiplab.protocol.features import parse_features

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.explore.front import explore
+from kiplab.explore.search.explore_play import explore
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set

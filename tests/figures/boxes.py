@@ -3,8 +3,8 @@
 import re
 from typing import Any, NamedTuple
 
-from kiplab.figures.canvas import Box
-from kiplab.figures.measure import height_of, width_of
+from kiplab.figures.drawing.canvas import Box
+from kiplab.figures.drawing.text_width import height_of, width_of
 
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
 TAG = re.compile(r"<[^>]*>")

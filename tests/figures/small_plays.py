@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplab.figures.columns import Rows
-from kiplab.figures.rows import rows_of
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
 
 PAIR = """\
 broker 1 epoch=40

@@ -9,20 +9,21 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.figures.arrows import shown
-from kiplab.figures.callouts import callout_lines
-from kiplab.figures.columns import Rows
-from kiplab.figures.ladder import ladder
-from kiplab.figures.rows import rows_of
-from kiplab.figures.so_far import so_far
-from kiplab.figures.timeline import timeline
-from kiplab.figures.twin import twin
-from kiplab.figures.view import view, views
+from kiplab.figures.timeline.callouts import callout_lines
+from kiplab.figures.timeline.ladder import ladder
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.sheet import room_for
+from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.under_way import so_far
 from kiplab.plays.library import names
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.rows.told_messages import shown
+from kiplab.rows.view import view, views
 from tests.figures.boxes import covered, cut_off, words
-from tests.figures.conftest import rows_on
 from tests.figures.long_runs import long_stage
 from tests.figures.small_plays import MESSAGES, PAIR, REFUSED_AT_ONCE, TRIO, play
+from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 980, 1280]
 RELEASES = ["3.2", "3.4", "3.5", "3.7"]
@@ -78,7 +79,7 @@ def test_every_refusal_says_its_error_and_what_was_compared(kafka: str, width: i
     for name in refusing(kafka):
         run = rows(name, kafka)
         figure = timeline(run, width=width)
-        errors = wanted(view(run, fold=None, width=width))
+        errors = wanted(view(run, fold=None, room=room_for((run,), width)))
         assert (name, named(figure)) == (name, errors)
         assert (name, compared(figure)) == (name, errors.total())
         assert (name, cut_off(figure), covered(figure)) == (name, [], [])
@@ -90,7 +91,7 @@ def test_so_it_does_in_both_panels_of_a_twin(releases: tuple[str, str], width: i
     for name in refusing(*releases):
         one, other = (rows(name, kafka) for kafka in releases)
         figure = twin(one, other, width=width)
-        errors = wanted(*views((one, other), fold=None, width=width))
+        errors = wanted(*views((one, other), fold=None, room=room_for((one, other), width)))
         assert (name, named(figure)) == (name, errors)
         assert (name, compared(figure)) == (name, errors.total())
         assert (name, covered(figure)) == (name, [])
@@ -102,7 +103,7 @@ def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) ->
         runs = [rows(name, kafka) for kafka in RELEASES]
         drawn = [
             m.error
-            for run in views(runs, fold=None, width=width)
+            for run in views(runs, fold=None, room=room_for(runs, width))
             for m in shown(run, run.busiest)
             if m.fate == "refused" and m.receiver == "controller"
         ]
@@ -124,7 +125,7 @@ def test_a_long_run_has_them_too_also_where_it_is_zoomed(
 def test_many_refusals_are_all_named(longer_run: Rows, width: int) -> None:
     run = longer_run
     figure = timeline(run, width=width)
-    seen = view(run, fold=None, width=width)
+    seen = view(run, fold=None, room=room_for((run,), width))
     drawn = [m for m in shown(seen, run.busiest) if m.fate == "refused"]
     assert named(figure).total() == len(drawn) > 1
     assert covered(figure) == []

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import kiplab
-from kiplab.figures.columns import Rows
-from kiplab.figures.export import write
-from kiplab.figures.ladder import ladder
-from kiplab.figures.page import page
-from kiplab.figures.player import carried
-from kiplab.figures.sheet import move_cursor
+from kiplab.figures.timeline.ladder import ladder
+from kiplab.figures.timeline.sheet import move_cursor
+from kiplab.pages.export import write
+from kiplab.pages.page import page
+from kiplab.pages.player import carried
+from kiplab.rows.columns import Rows
 from tests.figures.boxes import covered, cut_off, words
-from tests.figures.conftest import rows_on
+from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 840, 980, 1400]
 PANELS = 4

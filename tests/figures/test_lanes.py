@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures import signs
-from kiplab.figures.columns import Rows
-from kiplab.figures.rows import rows_of
-from kiplab.figures.theme import LIGHT
-from kiplab.figures.timeline import timeline
-from kiplab.figures.view import view
+from kiplab.figures.drawing.theme import LIGHT
+from kiplab.figures.timeline import icons
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.sheet import room_for
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.rows.view import view
 from tests.figures.boxes import words
-from tests.figures.conftest import rows_on
 from tests.figures.long_runs import long_stage
 from tests.figures.small_plays import LEAVING, PAIR, TRIO, WIPED, play, shapes
+from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 760, 840, 980, 1600]
 
@@ -34,7 +35,7 @@ def long_run() -> Rows:
 def test_a_wiped_disk_has_its_sign_with_or_without_words(
     long_run: Rows, width: int, fold: bool | None
 ) -> None:
-    seen = view(long_run, fold=fold, width=width)
+    seen = view(long_run, fold=fold, room=room_for((long_run,), width))
     wiped = [s for s in seen.spans if (s.track, s.value) == ("down", "disk replaced")]
     figure = timeline(long_run, width=width, fold=fold, legend=False)
     assert sum("⌀" in word for word in said(figure)) == len(wiped) == 1
@@ -77,7 +78,7 @@ def test_a_gate_stands_in_its_fence_and_not_over_what_follows() -> None:
     figure = timeline(rows, legend=False)
     gates = [s for lane in ("broker 1", "broker 2") for s in rows.gates(lane)]
     left, right = figure.layout.xaxis.range
-    wide = signs.GATE * (right - left) / figure.layout.width
+    wide = icons.GATE * (right - left) / figure.layout.width
     for span in gates:
         (plate,) = [
             s

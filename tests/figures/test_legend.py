@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.figures import bands, remarks, roles, strips
-from kiplab.figures.columns import Rows
-from kiplab.figures.legend import MARKS, legend_words, occurring
-from kiplab.figures.so_far import so_far
-from kiplab.figures.theme import DARK, LIGHT, Theme
-from kiplab.figures.timeline import timeline
-from kiplab.figures.twin import twin
+from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
+from kiplab.figures.timeline import broker_lanes, lane_marks, replica_bands, strips
+from kiplab.figures.timeline.legend import MARKS, legend_words, occurring
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.twin import twin
+from kiplab.figures.timeline.under_way import so_far
+from kiplab.rows.columns import Rows
 from tests.figures.boxes import covered, cut_off
 from tests.figures.small_plays import NOT_PROPOSED, STALE_JOIN, play
-from tests.figures.test_marks import ALL
 from tests.figures.test_pictures import contrast
+from tests.rows.test_marks import ALL
 
 IDS = [mark.id for mark in MARKS]
 
@@ -37,10 +37,10 @@ def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
 
 def test_every_mark_that_is_drawn_has_an_entry() -> None:
     names = {"elected": "believes"}
-    drawn = {names.get(role, role) for role in roles.DRAWN} | set(strips.RECORDS)
-    drawn |= set(remarks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
+    drawn = {names.get(role, role) for role in replica_bands.DRAWN} | set(strips.RECORDS)
+    drawn |= set(lane_marks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
     assert drawn <= set(IDS)
-    assert set(bands.GAPS) == {"disk replaced", "tail lost"}
+    assert set(broker_lanes.GAPS) == {"disk replaced", "tail lost"}
     fates = {"message dropped", "message refused", "message in flight", "message late"}
     assert fates | {"message duplicate", "message previous", "message"} <= set(IDS)
 

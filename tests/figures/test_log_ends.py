@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.describe import sentences
-from kiplab.figures.ladder import ladder
-from kiplab.figures.legend import legend_words
-from kiplab.figures.log_ends import HIGH_WATERMARK
-from kiplab.figures.so_far import so_far
-from kiplab.figures.timeline import timeline
-from kiplab.figures.view import until
+from kiplab.figures.timeline.ladder import ladder
+from kiplab.figures.timeline.legend import legend_words
+from kiplab.figures.timeline.log_ends import HIGH_WATERMARK
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.under_way import so_far
+from kiplab.rows.sentences import sentences
+from kiplab.rows.view import until
 from tests.figures.boxes import covered, cut_off, words
-from tests.figures.conftest import rows_on
 from tests.figures.small_plays import TRIO, play
+from tests.kafka_14139 import rows_on
 
 
 def log_words(figure: Any) -> list[str]:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.arrows import ARROWS_MAX, shown
-from kiplab.figures.columns import Rows
-from kiplab.figures.rows import rows_of, rows_until
-from kiplab.figures.timeline import timeline
-from kiplab.figures.view import view
+from kiplab.figures.timeline.one_run import timeline
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
-from kiplab.widgets.bench import open_bench
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of, rows_until
+from kiplab.rows.told_messages import ARROWS_MAX, shown
+from kiplab.rows.view import view
+from kiplab.widgets.history_tree.bench import open_bench
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.long_runs import long_play, long_stage
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.figures.others import other_rows
-from kiplab.figures.theme import LIGHT
-from kiplab.figures.timeline import timeline
+from kiplab.figures.drawing.theme import LIGHT
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.other_partitions import other_rows
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import cards, play, shapes
 

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.columns import Rows
-from kiplab.figures.difference import first_difference
-from kiplab.figures.naming import titles
-from kiplab.figures.rows import rows_of
-from kiplab.figures.sheet import move_cursor
-from kiplab.figures.theme import DARK, LIGHT, Theme
-from kiplab.figures.timeline import timeline
-from kiplab.figures.twin import twin
+from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.sheet import move_cursor
+from kiplab.figures.timeline.twin import twin
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import names
 from kiplab.plays.runner import run_play
+from kiplab.rows.columns import Rows
+from kiplab.rows.difference import first_difference
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.rows.run_titles import titles
 from tests.figures.boxes import covered, cut_off, words
-from tests.figures.conftest import rows_on
+from tests.kafka_14139 import rows_on
 
 WIDTHS = [600, 900, 1200]
 

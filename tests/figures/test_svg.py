@@ -12,21 +12,21 @@ import plotly.graph_objects as go
 import pytest
 
 import kiplab
-from kiplab.figures.columns import Rows
-from kiplab.figures.ladder import ladder
-from kiplab.figures.rows import rows_of
-from kiplab.figures.saving import lighten
-from kiplab.figures.sheet import move_cursor
-from kiplab.figures.still import MARK, PLOTLY, mimebundle, still
-from kiplab.figures.svg import svg
-from kiplab.figures.theme import LIGHT
-from kiplab.figures.timeline import timeline
-from kiplab.figures.twin import twin
+from kiplab.figures.drawing.still_picture import MARK, PLOTLY, mimebundle, still
+from kiplab.figures.drawing.svg import svg
+from kiplab.figures.drawing.theme import LIGHT
+from kiplab.figures.timeline.ladder import ladder
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.sheet import move_cursor
+from kiplab.figures.timeline.twin import twin
+from kiplab.pages.saved_notebooks import lighten
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import names
 from kiplab.plays.runner import run_play
-from tests.figures.conftest import rows_on
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
 from tests.figures.small_plays import MESSAGES, PAIR, play
+from tests.kafka_14139 import rows_on
 
 SPACE = "{http://www.w3.org/2000/svg}"
 TAG = re.compile(r"<[^>]*>")

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.fleet.outcomes import STAGES, outcome
-from kiplab.fleet.schedule import Window, check, schedule
+from kiplab.fleet.random_schedule import Window, check, schedule
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play
 from kiplab.protocol.features import parse_features

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab import fleet
-from kiplab.figures.theme import DARK
-from kiplab.fleet.blocks import BLOCK_SCHEDULES, orders
+from kiplab.figures.drawing.theme import DARK
 from kiplab.fleet.outcomes import outcome
+from kiplab.fleet.random_schedule import Window, schedule
 from kiplab.fleet.result import CAVEAT, Schedules
-from kiplab.fleet.schedule import Window, schedule
+from kiplab.fleet.schedule_blocks import BLOCK_SCHEDULES, orders
 from kiplab.plays.runner import run_play
 from kiplab.plays.tokens import decode
 from kiplab.plays.verdict import LOSS, lost, verdict

@@ -10,8 +10,8 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from kiplab.classroom.exercises import ASKED
-from kiplab.figures.saving import lighten
+from kiplab.classroom.work.asked import ASKED
+from kiplab.pages.saved_notebooks import lighten
 
 ROOT = Path(__file__).resolve().parents[2]
 LABS = ROOT / "labs"

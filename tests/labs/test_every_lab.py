@@ -8,16 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.labs.running import (
-    NAMES,
-    RIGHT,
-    WRONG,
-    asked,
-    cells,
-    exercises,
-    run_lab,
-    text_of,
-)
+from tests.labs.running import NAMES, RIGHT, WRONG, asked, cells, exercises, run_lab, text_of
 
 PREDICTIONS = {
     "00-start": "It refuses: broker 1 does not lead any more.",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 import kiplab
-from kiplab.classroom.committed import acknowledged, committed, schedule
-from kiplab.figures.describe import sentences
-from kiplab.figures.rows import rows_of
+from kiplab.classroom.exercises.committed import acknowledged, committed, schedule
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
 from kiplab.plays.runner import run_play
-from kiplab.widgets.layout import folds_of
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.rows.sentences import sentences
+from kiplab.widgets.lab_layout import folds_of
 from tests.labs.running import prose
 
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 import kiplab
-from kiplab.classroom.checked import Checked
-from kiplab.classroom.exercises import ASKED
-from kiplab.cli import main
-from kiplab.labs_launcher import copy_labs
+from kiplab.classroom.exercises.check_result import Checked
+from kiplab.classroom.work.asked import ASKED
+from kiplab.cli.command import main
+from kiplab.cli.labs_launcher import copy_labs
 from kiplab.plays.tokens import is_token
 from tests.labs.running import LABS, NAMES, ROOT, cells, prose
 

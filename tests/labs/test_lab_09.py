@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import kiplab
-from kiplab.explore.front import explore
+from kiplab.explore.search.explore_play import explore
 from tests.labs.running import RIGHT, prose, run_lab, text_of
 
 LAB = "09-could-it-still-go-wrong"

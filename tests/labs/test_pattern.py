@@ -7,7 +7,7 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises import ASKED
+from kiplab.classroom.work.asked import ASKED
 from tests.labs.running import LABS, NAMES, asked, cells, exercises, prose
 
 PATTERN = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import find
 from kiplab.plays.play import LINE_LENGTH_MAX, LINES_MAX, Statement
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import do_line, open_stage, run_play
 
 HEAD = "kafka 3.4\nbroker 1\nbroker 2\ntopic orders replicas=1,2 isr=1 log=10@0\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import parse
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.verdict import breaks_promise, refused

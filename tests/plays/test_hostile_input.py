@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.cli import BAD_INPUT, DONE, main
-from kiplab.plays.errors import PlayError
+from kiplab.cli.command import BAD_INPUT, DONE, main
 from kiplab.plays.grammar import parse
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import MOVES_MAX
 from kiplab.plays.tokens import decode

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_of, setup_of
+from kiplab.plays.play_errors import PlayError
 
 TWO = "broker 1 epoch=40\nbroker 2 epoch=41\n"
 

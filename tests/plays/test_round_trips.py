@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
-from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import parse
+from kiplab.plays.history_as_play import written
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play, Statement, format_play, split
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import act
 from kiplab.plays.tokens import decode, encode
-from kiplab.plays.written import written
 from kiplab.protocol.features import parse_features
 
 

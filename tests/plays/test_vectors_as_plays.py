@@ -8,7 +8,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
-from kiplab.protocol.kraft.state import PartitionRegistration
+from kiplab.protocol.registrations import PartitionRegistration
 from kiplab.protocol.releases import ALTER_PARTITION_MAX
 from tests.protocol.building import at
 from tests.protocol.rows import ROWS, Row

@@ -12,13 +12,9 @@ from msgspec.structs import replace
 from kiplab.protocol.facts import Fact, RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record, record_text
-from kiplab.protocol.kraft.state import (
-    Controller,
-    HeartbeatState,
-    PartitionRegistration,
-    Registration,
-)
+from kiplab.protocol.registrations import PartitionRegistration, Registration
 from kiplab.protocol.releases import (
     LATEST_METADATA_VERSION,
     RELEASES,

@@ -13,8 +13,7 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
-from kiplab.protocol.kraft.broker import metadata_arrived
-from kiplab.protocol.kraft.state import PartitionRegistration, Registration
+from kiplab.protocol.kraft.broker_process import metadata_arrived
 from kiplab.protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -24,10 +23,9 @@ from kiplab.protocol.messages import (
     MetadataUpdate,
     Send,
 )
-from kiplab.protocol.replica import isr_manager, log, place
-from kiplab.protocol.replica.fetching import serve_fetch
-from kiplab.protocol.replica.leader import move_high_watermark, propose_shrink
-from kiplab.protocol.replica.state import (
+from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.replica import alter_partition_manager, broker_parts, log
+from kiplab.protocol.replica.broker_state import (
     Broker,
     Durable,
     DurableReplica,
@@ -39,6 +37,8 @@ from kiplab.protocol.replica.state import (
     log_of,
     replica_of,
 )
+from kiplab.protocol.replica.fetching import serve_fetch
+from kiplab.protocol.replica.leader import move_high_watermark, propose_shrink
 from tests.protocol.building import partition
 
 GENERIC, KRAFT = 13, 15
@@ -140,19 +140,19 @@ class Stage:
 
     def shrink_check(self) -> None:
         """The periodic maybeShrinkIsr."""
-        here = place.here(self.broker, self.features, self.now)
+        here = broker_parts.here(self.broker, self.features, self.now)
         replica, item, _ = propose_shrink(here, self.replica, log_of(self.broker, NAME))
         if item is not None:
-            broker = place.with_replica(self.broker, replica)
-            self._done(isr_manager.submit(broker, item, self.features))
+            broker = broker_parts.with_replica(self.broker, replica)
+            self._done(alter_partition_manager.submit(broker, item, self.features))
 
     def append(self, count: int) -> None:
         """Records are produced to it."""
         longer = log.append(log_of(self.broker, NAME), self.replica.leader_epoch, count)
-        self.broker = place.with_log(self.broker, NAME, longer)
-        here = place.here(self.broker, self.features, self.now)
+        self.broker = broker_parts.with_log(self.broker, NAME, longer)
+        here = broker_parts.here(self.broker, self.features, self.now)
         replica, _ = move_high_watermark(here, self.replica, longer)
-        self.broker = place.with_replica(self.broker, replica)
+        self.broker = broker_parts.with_replica(self.broker, replica)
 
     def completes(self, isr: Sequence[int], *, le: int = 5, pe: int = 2) -> None:
         """The controller answers NONE with this state."""
@@ -174,7 +174,7 @@ class Stage:
 
     @property
     def process(self) -> Volatile:
-        return place.process_of(self.broker)
+        return broker_parts.process_of(self.broker)
 
     @property
     def replica(self) -> Replica:
@@ -244,7 +244,11 @@ class Stage:
     def _answered(self, result: AlterPartitionResult) -> None:
         request = self.requests[-1]
         response = AlterPartitionResponse(version=request.version, results=(result,))
-        self._done(isr_manager.answered(self.broker, response, request, self.features, self.now))
+        self._done(
+            alter_partition_manager.answered(
+                self.broker, response, request, self.features, self.now
+            )
+        )
 
     def _done(self, effect: Any) -> tuple[Send, ...]:
         self.broker, sends, self.facts = effect

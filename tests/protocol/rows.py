@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
 from kiplab.protocol.kraft.records import PartitionChangeRecord
-from kiplab.protocol.kraft.state import PartitionRegistration, Registration
 from kiplab.protocol.messages import (
     RECOVERED,
     RECOVERING,
@@ -20,6 +19,7 @@ from kiplab.protocol.messages import (
     AlterPartitionResult,
     IsrMember,
 )
+from kiplab.protocol.registrations import PartitionRegistration, Registration
 from tests.protocol.building import brokers, but, change, partition
 
 E = KafkaError

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kiplab.protocol.features import parse_features
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.registration import register_broker
-from kiplab.protocol.kraft.state import Controller, HeartbeatState, Registration, heartbeat
 from kiplab.protocol.messages import BrokerRegistrationRequest
+from kiplab.protocol.registrations import Registration
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,8 @@ from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft import sessions as rules
-from kiplab.protocol.kraft.heartbeats import (
-    broker_heartbeat,
-    current_state,
-    lowest_active_offset,
-)
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
+from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state, lowest_active_offset
 from kiplab.protocol.kraft.records import (
     BrokerRegistrationChangeRecord,
     Record,
@@ -27,19 +24,13 @@ from kiplab.protocol.kraft.records import (
 from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import replay
 from kiplab.protocol.kraft.sessions import has_valid_session, stale_broker
-from kiplab.protocol.kraft.state import (
-    Controller,
-    HeartbeatState,
-    Registration,
-    heartbeat,
-    registration,
-)
 from kiplab.protocol.messages import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
 )
+from kiplab.protocol.registrations import Registration, registration
 from tests.protocol.building import brokers, cases, controller, newest, partition, texts, written
 
 B0, B1 = BrokerId(0), BrokerId(1)

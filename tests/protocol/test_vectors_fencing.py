@@ -15,6 +15,7 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
+from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state
@@ -27,13 +28,6 @@ from kiplab.protocol.kraft.records import (
 from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import Effect
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
-from kiplab.protocol.kraft.state import (
-    Controller,
-    HeartbeatState,
-    PartitionRegistration,
-    heartbeat,
-    registration,
-)
 from kiplab.protocol.messages import (
     RECOVERING,
     BrokerHeartbeatRequest,
@@ -43,6 +37,7 @@ from kiplab.protocol.messages import (
     ElectLeadersRequest,
     ElectLeadersResponse,
 )
+from kiplab.protocol.registrations import PartitionRegistration, registration
 from kiplab.protocol.releases import at_least
 from tests.protocol.building import (
     brokers,

@@ -6,7 +6,7 @@ Counters of expands, shrinks and failures are not modelled.
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import NotProposed
 from kiplab.protocol.features import Features
-from kiplab.protocol.replica.state import NEVER_MS
+from kiplab.protocol.replica.broker_state import NEVER_MS
 from tests.protocol.building import vector, vectors
 from tests.protocol.leading import GENERIC, KRAFT, T0, Stage, both
 

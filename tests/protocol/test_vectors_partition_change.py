@@ -13,8 +13,8 @@ from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, elect
 from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import merge
-from kiplab.protocol.kraft.state import PartitionRegistration
 from kiplab.protocol.messages import RECOVERED, RECOVERING
+from kiplab.protocol.registrations import PartitionRegistration
 from tests.protocol.building import but, cases, change, partition
 
 ONLINE, UNCLEAN = Election.ONLINE, Election.UNCLEAN

@@ -7,7 +7,7 @@ import pytest
 from pyspark import cloudpickle
 
 from kiplab.spark import BlockFailed, run_blocks, run_blocks_plainly, session
-from kiplab.spark.cluster import LocalCluster, local_cluster
+from kiplab.spark.local_cluster import LocalCluster, local_cluster
 from tests.spark import work
 
 pytestmark = pytest.mark.spark

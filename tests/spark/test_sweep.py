@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.cells import Matrix
-from kiplab.explore.explored import Explored
-from kiplab.explore.matrix import matrix
-from kiplab.explore.sweep import sweep
+from kiplab.explore.matrix.cells import Matrix
+from kiplab.explore.matrix.guard_matrix import matrix
+from kiplab.explore.matrix.sweep import sweep
+from kiplab.explore.search.explored import Explored
 
 pytestmark = pytest.mark.spark
 PAIR = ("841", "903")

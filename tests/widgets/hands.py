@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplab.api import Run
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Statement
-from kiplab.widgets.bench import Bench, act, as_played, open_bench, read_line, seek
+from kiplab.runs import Run
+from kiplab.widgets.history_tree.bench import Bench, act, as_played, open_bench, read_line, seek
 
 SIX = """
 broker 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import kiplab
-from kiplab.api import Run
-from kiplab.plays.errors import PlayError
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.verdict import verdict
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.bench import (
+from kiplab.runs import Run
+from kiplab.widgets.history_tree.bench import (
     Bench,
     act,
     as_played,

@@ -8,7 +8,7 @@ import pytest
 
 import kiplab
 from kiplab.widgets import Lab
-from kiplab.widgets.branches import Branches
+from kiplab.widgets.controls.branches import Branches
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId
-from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
-from kiplab.widgets.choices import Choice, about_broker, about_message, standing
+from kiplab.widgets.controls.choices import Choice, about_broker, about_message, standing
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 
 TWO = BrokerId(2)
 

@@ -9,14 +9,14 @@ from urllib.parse import unquote
 import pytest
 
 import kiplab
-from kiplab.explore.cells import Matrix
-from kiplab.explore.matrix import matrix
-from kiplab.figures.matrix import colors_of
-from kiplab.figures.theme import DARK, LIGHT, Theme, theme_of
+from kiplab.explore.matrix.cells import Matrix
+from kiplab.explore.matrix.guard_matrix import matrix
+from kiplab.figures.drawing.theme import DARK, LIGHT, Theme, theme_of
+from kiplab.figures.matrix_chart import colors_of
 from kiplab.widgets import Lab
-from kiplab.widgets.daylight import _Page
+from kiplab.widgets.elements.daylight import _Page
+from kiplab.widgets.elements.picture import Picture
 from kiplab.widgets.matrix_view import MatrixView
-from kiplab.widgets.picture import Picture
 from tests.widgets.test_lab import fails
 
 PLAY = "kafka-14139"
@@ -182,7 +182,7 @@ def test_a_picture_that_cannot_be_painted_is_said_and_stays(
 ) -> None:
     lab.seek(3)
     with monkeypatch.context() as broken:
-        broken.setattr("kiplab.widgets.branches.Comparison.repaint", fails)
+        broken.setattr("kiplab.widgets.controls.branches.Comparison.repaint", fails)
         tell(lab, "dark")
     assert "Something went wrong inside kiplab" in lab.note.value
     assert "Traceback" in caplog.text

@@ -9,8 +9,7 @@ from kiplab.engine.cluster import Cluster, Message
 from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.ids import CONTROLLER, BrokerId
-from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
-from kiplab.widgets.inbox import (
+from kiplab.widgets.controls.inbox import (
     Order,
     arranged,
     hold,
@@ -21,7 +20,8 @@ from kiplab.widgets.inbox import (
     standing_holds,
     why_not_moved,
 )
-from kiplab.widgets.inflight import EVERY_KIND, SHOWN_MAX, InFlight
+from kiplab.widgets.controls.inflight import EVERY_KIND, SHOWN_MAX, InFlight
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, html, made
 
 TWO, THREE_ = BrokerId(2), BrokerId(3)

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import VERBS
 from kiplab.plays.library import load, names
+from kiplab.plays.play_errors import PlayError
 from kiplab.plays.stage import Stage
 from kiplab.protocol.ids import BrokerId
-from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
-from kiplab.widgets.choices import (
+from kiplab.widgets.controls.choices import (
     Choice,
     about_broker,
     about_controller,
@@ -21,9 +20,16 @@ from kiplab.widgets.choices import (
     about_time,
     more_about_broker,
 )
-from kiplab.widgets.clients import about_consumer, believes_to_lead, consumers, produce, reading
-from kiplab.widgets.inbox import hold, let_flow, next_up
-from kiplab.widgets.inject import Inject
+from kiplab.widgets.controls.client_actions import (
+    about_consumer,
+    believes_to_lead,
+    consumers,
+    produce,
+    reading,
+)
+from kiplab.widgets.controls.inbox import hold, let_flow, next_up
+from kiplab.widgets.controls.inject import Inject
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, THREE, Hands, made
 
 TWO = BrokerId(2)

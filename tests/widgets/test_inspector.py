@@ -14,12 +14,12 @@ import pytest
 from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
-from kiplab.figures.state_tree import Branch, changed, tree_of
-from kiplab.figures.state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING
 from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId
-from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
-from kiplab.widgets.inspector import LISTED_MAX, Inspector, inspected
+from kiplab.rows.state_tree import Branch, changed, tree_of
+from kiplab.rows.state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING
+from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, made
 
 STRUCTS: dict[str, type] = {}

@@ -8,8 +8,8 @@ from kiplab.engine.events import PropertyBroken
 from kiplab.engine.properties import PROPERTIES, is_promised
 from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.bench import Bench, act, open_bench, read_line, seek
-from kiplab.widgets.invariants import InvariantStrip, Standing, standings, why_not_promised
+from kiplab.widgets.controls.invariants import InvariantStrip, Standing, standings, why_not_promised
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, Hands, made
 
 STALE, ELECTABLE, LOST = (

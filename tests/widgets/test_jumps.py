@@ -8,9 +8,7 @@ from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import parse_features
-from kiplab.widgets import tree as trees
-from kiplab.widgets.bench import Bench, open_bench, seek
-from kiplab.widgets.jumps import (
+from kiplab.widgets.controls.jumps import (
     DIVERGENCE,
     REFUSAL,
     TARGETS,
@@ -21,7 +19,9 @@ from kiplab.widgets.jumps import (
     next_refusal,
     targets,
 )
-from kiplab.widgets.tree import TRUNK, Tree, act, plant
+from kiplab.widgets.history_tree import branch_tree as trees
+from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
+from kiplab.widgets.history_tree.branch_tree import TRUNK, Tree, act, plant
 
 NEW = parse_features("3.5")
 

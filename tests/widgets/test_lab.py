@@ -12,7 +12,7 @@ from ipywidgets.widgets.widget import _instances
 import kiplab
 from kiplab.plays.library import names
 from kiplab.widgets import Lab
-from kiplab.widgets.inflight import SHOWN_MAX
+from kiplab.widgets.controls.inflight import SHOWN_MAX
 
 
 @pytest.fixture
@@ -385,13 +385,22 @@ def fails(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("where", "press"),
     [
-        ("kiplab.widgets.tree.act", lambda lab: lab.inject.button(1, "Crash").click()),
-        ("kiplab.widgets.tree.seek", lambda lab: lab.transport.step.click()),
-        ("kiplab.widgets.tree.seek", lambda lab: lab.transport.slider.set_state({"value": 5})),
-        ("kiplab.widgets.tree.rerun", lambda lab: setattr(lab.rulebook.release, "value", "3.9")),
+        (
+            "kiplab.widgets.history_tree.branch_tree.act",
+            lambda lab: lab.inject.button(1, "Crash").click(),
+        ),
+        ("kiplab.widgets.history_tree.branch_tree.seek", lambda lab: lab.transport.step.click()),
+        (
+            "kiplab.widgets.history_tree.branch_tree.seek",
+            lambda lab: lab.transport.slider.set_state({"value": 5}),
+        ),
+        (
+            "kiplab.widgets.history_tree.branch_tree.rerun",
+            lambda lab: setattr(lab.rulebook.release, "value", "3.9"),
+        ),
         ("kiplab.engine.history.step", lambda lab: lab.inject.button(1, "Crash").click()),
-        ("kiplab.widgets.saved.save", lambda lab: lab.sharing.save.click()),
-        ("kiplab.widgets.tree.undo", lambda lab: lab.transport.undo.click()),
+        ("kiplab.widgets.history_tree.lab_file.save", lambda lab: lab.sharing.save.click()),
+        ("kiplab.widgets.history_tree.branch_tree.undo", lambda lab: lab.transport.undo.click()),
     ],
 )
 def test_a_mistake_inside_is_said_and_changes_nothing(

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.rows import rows_of
-from kiplab.figures.so_far import drawing_so_far, so_far
-from kiplab.figures.timeline import timeline
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.figures.timeline.under_way import drawing_so_far, so_far
 from kiplab.plays.library import load, names
-from kiplab.widgets.bench import Bench, open_bench
-from kiplab.widgets.picture import Picture
+from kiplab.rows.rows_of_stage import rows_of
+from kiplab.widgets.elements.picture import Picture
+from kiplab.widgets.history_tree.bench import Bench, open_bench
 
 
 def picture(bench: Bench, step: int) -> Any:

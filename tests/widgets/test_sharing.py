@@ -12,18 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kiplab
-from kiplab.plays.errors import PlayError
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load as load_play
 from kiplab.plays.library import names
 from kiplab.plays.play import Statement
+from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
-from kiplab.widgets import Lab, saved
-from kiplab.widgets import tree as trees
-from kiplab.widgets.bench import open_bench
-from kiplab.widgets.rules import turned
-from kiplab.widgets.tree import Tree, act, plant, seek
+from kiplab.widgets import Lab
+from kiplab.widgets.controls.rule_switches import turned
+from kiplab.widgets.history_tree import branch_tree as trees
+from kiplab.widgets.history_tree import lab_file
+from kiplab.widgets.history_tree.bench import open_bench
+from kiplab.widgets.history_tree.branch_tree import Tree, act, plant, seek
 
 
 def grown() -> Tree:
@@ -34,13 +35,13 @@ def grown() -> Tree:
     return trees.switch(tree, 2)
 
 
-GROWN = saved.packed(grown())
+GROWN = lab_file.packed(grown())
 
 
 @pytest.fixture(autouse=True)
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder beside the notebook."""
-    monkeypatch.setenv(saved.VARIABLE, str(tmp_path / "kiplab-work.json"))
+    monkeypatch.setenv(lab_file.VARIABLE, str(tmp_path / "kiplab-work.json"))
     return tmp_path
 
 
@@ -50,8 +51,8 @@ def lab() -> Lab:
 
 
 def test_a_saved_tree_comes_back_whole() -> None:
-    before, after = grown(), saved.unpacked(GROWN, "x")
-    assert saved.packed(after) == GROWN
+    before, after = grown(), lab_file.unpacked(GROWN, "x")
+    assert lab_file.packed(after) == GROWN
     assert (after.current, after.made, after.rules) == (2, 3, before.rules)
     for one, other in zip(before.branches, after.branches, strict=True):
         assert (one.name, one.parent, one.lines, one.step) == (
@@ -137,7 +138,7 @@ def test_a_place_that_cannot_be_written_is_said(lab: Lab, work: Path) -> None:
 def test_a_branch_saved_as_a_play_runs_alone(name: str, rules: str | None) -> None:
     features = None if rules is None else parse_features(rules, off=("903",))
     bench = open_bench(load_play(name), features)
-    play = parse(saved.play_of(bench), name)
+    play = parse(lab_file.play_of(bench), name)
     assert features_of(play) == bench.features
     assert kiplab.run(play).stage.cluster == bench.whole.cluster
 
@@ -147,13 +148,13 @@ def test_a_play_with_a_release_per_node_keeps_them() -> None:
     bench = open_bench(parse(f"{header}crash 1\n", "mixed"))
     other = open_bench(bench.play, turned(bench.features, "903", True))
     for made in (bench, other):
-        assert features_of(parse(saved.play_of(made))) == made.features
+        assert features_of(parse(lab_file.play_of(made))) == made.features
 
 
 @pytest.mark.parametrize("source", ["token", "play", "file", "saved"])
 def test_everything_that_can_be_loaded(lab: Lab, work: Path, source: str) -> None:
-    (work / "mine.play").write_text(saved.play_of(open_bench(load_play("last-replica"))))
-    (work / "lab.json").write_bytes(saved.packed(plant(open_bench(load_play("last-replica")))))
+    (work / "mine.play").write_text(lab_file.play_of(open_bench(load_play("last-replica"))))
+    (work / "lab.json").write_bytes(lab_file.packed(plant(open_bench(load_play("last-replica")))))
     given = {
         "token": kiplab.run("last-replica").token,
         "play": "last-replica",
@@ -233,15 +234,15 @@ def spoil(key: str, value: object, branch: int | None = None) -> bytes:
 )
 def test_a_tree_that_makes_no_sense_is_not_loaded(data: bytes) -> None:
     with pytest.raises(PlayError, match=r"lab\.json is damaged"):
-        saved.unpacked(data, "lab.json")
+        lab_file.unpacked(data, "lab.json")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, len(GROWN) - 1), st.binary(max_size=3))
 def test_damage_anywhere_is_a_sentence_or_still_a_tree(at: int, put: bytes) -> None:
     with suppress(PlayError):
-        tree = saved.unpacked(GROWN[:at] + put + GROWN[at + 1 :], "lab.json")
-        assert saved.unpacked(saved.packed(tree), "again") == tree
+        tree = lab_file.unpacked(GROWN[:at] + put + GROWN[at + 1 :], "lab.json")
+        assert lab_file.unpacked(lab_file.packed(tree), "again") == tree
 
 
 # --- by hand --------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiplab.widgets.slider import Slider
+from kiplab.widgets.elements.slider import Slider
 
 
 def test_a_position_stays_between_the_ends() -> None:

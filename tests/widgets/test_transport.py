@@ -8,9 +8,9 @@ import pytest
 
 from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
-from kiplab.widgets.bench import Bench, open_bench, seek
-from kiplab.widgets.transport import SPEEDS, Transport
-from kiplab.widgets.tree import plant
+from kiplab.widgets.controls.transport import SPEEDS, Transport
+from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
+from kiplab.widgets.history_tree.branch_tree import plant
 
 
 class Viewer:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .jit import inner
-from .layout import (
+from .observing import leader_elected, members_changed
+from .word_fields import Words, get, has, lives_at, place, put
+from .word_layout import (
     ALTER_SAYS_LIVES,
     C_EPOCH,
     C_ISR,
@@ -39,8 +41,6 @@ from .layout import (
     THREE,
     TWO,
 )
-from .observing import leader_elected, members_changed
-from .words import Words, get, has, lives_at, place, put
 
 ACCEPTED, REVERTED, WAITING = 0, 1, 2
 """What the leader makes of the answer to its AlterPartition."""

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .jit import digest, inner, root
-from .layout import (
+from .partition_actions import act, offered, price
+from .word_fields import Words, request
+from .word_layout import (
     BROKEN,
     COMMITTED,
     CONTROLLER,
@@ -23,8 +25,6 @@ from .layout import (
     REQUESTS,
     WORDS,
 )
-from .rules import act, offered, price
-from .words import Words, request
 
 COUNT, LOOKED, UNTIL, TRANSITIONS, HIT, TALLIES = range(6)
 """Places in `tallies`: states known, states looked at, how far to look, transitions, and 1 + the

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .jit import inner
-from .layout import ENTRIES, ENTRY_BITS, FIRST_ENTRY, FOUR, MOST_OFFSET, OVERFLOW
-from .words import Words
+from .word_fields import Words
+from .word_layout import ENTRIES, ENTRY_BITS, FIRST_ENTRY, FOUR, MOST_OFFSET, OVERFLOW
 
 
 @inner

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .jit import inner
-from .layout import (
+from .logs import end_of, holds, up_to
+from .word_fields import Words, get, has, lives_at, place, put
+from .word_layout import (
     BIT,
     BROKEN,
     C_ISR,
@@ -30,8 +32,6 @@ from .layout import (
     TWO,
     UP,
 )
-from .logs import end_of, holds, up_to
-from .words import Words, get, has, lives_at, place, put
 
 
 @inner

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from ...engine.cluster import Cluster, Message
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, MetadataUpdate
+from ...protocol.replica.broker_state import Broker
 from ...protocol.replica.log import Log
-from ...protocol.replica.state import Broker
-from . import layout as at
-from .frame import Frame
-from .scales import fitting
+from . import word_layout as at
+from .fitting import Frame
+from .small_numbers import fitting
 
 Budgets = tuple[int, ...]
 """Writes, crashes and fences left."""

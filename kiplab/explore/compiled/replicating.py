@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .jit import inner
-from .layout import (
+from .logs import end_of, noted
+from .word_fields import Words, get, has, has_request, place, put, seen, send
+from .word_layout import (
     BIT,
     C_EPOCH,
     C_ISR,
@@ -59,8 +61,6 @@ from .layout import (
     VIEW_EPOCH,
     VIEW_FENCED,
 )
-from .logs import end_of, noted
-from .words import Words, get, has, has_request, place, put, seen, send
 
 REMOTE_MASK = (1 << REMOTE_BITS) - 1
 

@@ -17,20 +17,15 @@ from ...protocol.ids import (
     Offset,
     PartitionEpoch,
 )
-from ...protocol.kraft.state import (
-    Controller,
-    HeartbeatState,
-    PartitionRegistration,
-    Registration,
-)
+from ...protocol.kraft.controller_state import Controller, HeartbeatState
 from ...protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     IsrMember,
     MetadataUpdate,
 )
-from ...protocol.replica.log import EpochStart, Log
-from ...protocol.replica.state import (
+from ...protocol.registrations import PartitionRegistration, Registration
+from ...protocol.replica.broker_state import (
     Broker,
     Durable,
     DurableReplica,
@@ -41,9 +36,10 @@ from ...protocol.replica.state import (
     Replica,
     Volatile,
 )
-from .. import normal_partition as forms
-from . import layout as at
-from .frame import Frame
+from ...protocol.replica.log import EpochStart, Log
+from ..levels import normal_partition as forms
+from . import word_layout as at
+from .fitting import Frame
 from .packing import Budgets
 
 

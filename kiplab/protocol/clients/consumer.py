@@ -27,9 +27,9 @@ from ..facts import (
 )
 from ..features import Features
 from ..ids import CLIENT, NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
-from ..kraft.state import PartitionRegistration
-from ..replica import log, reading
-from ..replica.state import Broker
+from ..registrations import PartitionRegistration
+from ..replica import client_reads, log
+from ..replica.broker_state import Broker
 
 
 class Reset(StrEnum):
@@ -94,7 +94,7 @@ def poll(
         consumer, facts = _validated(consumer, asked)
         if consumer.validating:
             return consumer, facts
-    answer = reading.consumer_fetch(asked, consumer.position)
+    answer = client_reads.consumer_fetch(asked, consumer.position)
     if isinstance(answer, Refused):
         if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
             return consumer, (*facts, answer)
@@ -119,8 +119,8 @@ def seek(
 
 def _asked(
     consumer: Consumer, leader: Broker, features: Features, now_ms: int | None
-) -> reading.Asked:
-    return reading.asked(leader, consumer.partition, consumer.leader_epoch, features, now_ms)
+) -> client_reads.Asked:
+    return client_reads.asked(leader, consumer.partition, consumer.leader_epoch, features, now_ms)
 
 
 def _unanswered(consumer: Consumer) -> PollFailed:
@@ -133,9 +133,9 @@ def _unanswered(consumer: Consumer) -> PollFailed:
     )
 
 
-def _validated(consumer: Consumer, asked: reading.Asked) -> Effect:
+def _validated(consumer: Consumer, asked: client_reads.Asked) -> Effect:
     """KIP-320: does the leader still have the last record that was read?"""
-    answer = reading.end_of_epoch(asked, consumer.last_epoch)
+    answer = client_reads.end_of_epoch(asked, consumer.last_epoch)
     if isinstance(answer, Refused):
         return consumer, (answer,)
     if answer is None:
@@ -155,7 +155,7 @@ def _validated(consumer: Consumer, asked: reading.Asked) -> Effect:
     return replace(consumer, validating=False), (fact,)
 
 
-def _cut_back(consumer: Consumer, asked: reading.Asked, end: log.EpochStart) -> Effect:
+def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart) -> Effect:
     fact = PositionTruncated(
         node=asked.here.id,
         consumer=consumer.name,
@@ -170,7 +170,7 @@ def _cut_back(consumer: Consumer, asked: reading.Asked, end: log.EpochStart) -> 
 
 
 def _lost_position(
-    consumer: Consumer, asked: reading.Asked, exception: str, diverging: Offset | None
+    consumer: Consumer, asked: client_reads.Asked, exception: str, diverging: Offset | None
 ) -> Effect:
     """The reset policy decides; without one the application has to."""
     if consumer.reset is not Reset.NONE:
@@ -185,9 +185,9 @@ def _lost_position(
     return consumer, (fact,)
 
 
-def _moved(consumer: Consumer, asked: reading.Asked, to: Reset) -> Effect:
+def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> Effect:
     """A position from ListOffsets has no epoch, so there is nothing to validate it by."""
-    answer = reading.list_offset(asked, latest=to is Reset.LATEST)
+    answer = client_reads.list_offset(asked, latest=to is Reset.LATEST)
     if isinstance(answer, Refused):
         return consumer, (answer,)
     fact = PositionReset(
@@ -203,7 +203,7 @@ def _moved(consumer: Consumer, asked: reading.Asked, to: Reset) -> Effect:
 
 
 def _read(
-    consumer: Consumer, asked: reading.Asked, answer: reading.Records
+    consumer: Consumer, asked: client_reads.Asked, answer: client_reads.Records
 ) -> tuple[Consumer, Polled]:
     records = answer.records
     polled = Polled(

@@ -24,10 +24,11 @@ from ..messages import (
     IsrMember,
     Send,
 )
+from ..registrations import PartitionRegistration, partition, registration
+from .controller_state import Controller, is_active
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
 from .replay import Effect, commit, merge
-from .state import Controller, PartitionRegistration, is_active, partition, registration
 
 KIND = "alter-partition"
 

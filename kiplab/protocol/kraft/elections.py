@@ -7,10 +7,11 @@ from ..facts import Fact, Refused
 from ..features import Features
 from ..ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
+from ..registrations import partition, registration
+from .controller_state import Controller, is_active
 from .partition_change import Code, Election, Targets, build
 from .records import PartitionChangeRecord
 from .replay import Effect, commit
-from .state import Controller, is_active, partition, registration
 
 
 def elect_leaders(

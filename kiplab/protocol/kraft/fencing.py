@@ -11,25 +11,13 @@ from msgspec.structs import replace
 
 from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, BrokerId, ControllerEpoch
+from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
+from .controller_state import Controller, HeartbeatState, heartbeat, is_active
 from .partition_change import Code, Targets, build, ordinary
-from .records import (
-    BrokerRegistrationChangeRecord,
-    PartitionChangeRecord,
-    Record,
-    fence_record,
-)
+from .records import BrokerRegistrationChangeRecord, PartitionChangeRecord, Record, fence_record
 from .replay import Effect, commit
 from .sessions import heard
-from .state import (
-    Controller,
-    HeartbeatState,
-    PartitionRegistration,
-    Registration,
-    heartbeat,
-    is_active,
-    registration,
-)
 
 
 def fencing_records(

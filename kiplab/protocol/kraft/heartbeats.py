@@ -15,11 +15,12 @@ from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import CONTROLLER, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
+from ..registrations import Registration, registration
+from .controller_state import Controller, HeartbeatState, heartbeat
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import Record
 from .replay import Effect, commit
 from .sessions import heard
-from .state import Controller, HeartbeatState, Registration, heartbeat, registration
 
 
 class BrokerState(StrEnum):

@@ -9,9 +9,9 @@ import msgspec
 
 from ..ids import NO_LEADER, BrokerId
 from ..messages import RECOVERING
+from ..registrations import PartitionRegistration
 from ..releases import at_least
 from .records import PartitionChangeRecord
-from .state import PartitionRegistration
 
 Acceptable = Callable[[BrokerId], bool]
 """Whether a broker may lead: ISR membership is asked separately."""

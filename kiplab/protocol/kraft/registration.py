@@ -12,10 +12,11 @@ from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import CONTROLLER, BrokerEpoch
 from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Send
+from ..registrations import Registration, registration
+from .controller_state import Controller, HeartbeatState, heartbeat
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord
 from .replay import Effect, commit
 from .sessions import has_valid_session, heard
-from .state import Controller, HeartbeatState, Registration, heartbeat, registration
 
 
 def register_broker(

@@ -10,6 +10,8 @@ from ..facts import BrokerChanged, Fact, IsrChanged, LeaderElected, RecordWritte
 from ..features import Features
 from ..ids import ALL_BROKERS, BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
 from ..messages import RECOVERING, MetadataUpdate, Send
+from ..registrations import PartitionRegistration, Registration, partition, registration
+from .controller_state import Controller
 from .records import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -21,7 +23,6 @@ from .records import (
     record_text,
     record_version,
 )
-from .state import Controller, PartitionRegistration, Registration, partition, registration
 
 Effect = tuple[Controller, tuple[Send, ...], tuple[Fact, ...]]
 """The controller after a rule, what it sends, what it reports."""

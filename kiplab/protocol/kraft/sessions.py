@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..ids import BrokerId
-from .state import Controller, HeartbeatState, heartbeat
+from .controller_state import Controller, HeartbeatState, heartbeat
 
 SESSION_TIMEOUT_MS = 9_000
 """broker.session.timeout.ms"""

@@ -12,12 +12,12 @@ from ..errors import KafkaError
 from ..facts import Appended, BecameFollower, Compared, EpochDropped, Fact, Refused, Truncated
 from ..features import Features
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, LeaderEpoch, Offset
-from ..kraft.state import PartitionRegistration, registration
 from ..messages import FetchRequest, FetchResponse, Send
-from . import isr_manager, log, place
+from ..registrations import PartitionRegistration, registration
+from . import alter_partition_manager, broker_parts, log
+from .broker_state import Broker, Replica, replica_of
+from .client_reads import not_the_leader, refusal
 from .leader import Here, follower_fetched
-from .reading import not_the_leader, refusal
-from .state import Broker, Replica, replica_of
 
 KIND = "fetch"
 FETCH_WAIT_MS = 500
@@ -28,14 +28,16 @@ def make_follower(
     me: Broker, replica: Replica | None, state: PartitionRegistration
 ) -> tuple[Replica, tuple[Fact, ...]]:
     """Follow as the metadata says; nothing a leader kept is kept."""
-    before = place.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
+    before = (
+        broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
+    )
     follower = Replica(
         partition=state.name,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
         partition_epoch=state.partition_epoch,
         replicas=state.replicas,
-        high_watermark=Offset(min(before, place.log_of(me, state.name).end)),
+        high_watermark=Offset(min(before, broker_parts.log_of(me, state.name).end)),
         min_insync_replicas=state.min_insync_replicas,
     )
     same_reign = replica is not None and replica.leader_epoch == state.leader_epoch
@@ -50,9 +52,9 @@ def make_follower(
     return follower, (fact,)
 
 
-def fetch(broker: Broker, features: Features) -> place.Effect:
+def fetch(broker: Broker, features: Features) -> broker_parts.Effect:
     """One round of the fetcher threads: every followed partition asks for what comes next."""
-    process = place.process_of(broker)
+    process = broker_parts.process_of(broker)
     sends = tuple(
         Send(r.leader, _request(broker, r, features))
         for r in process.replicas
@@ -62,13 +64,13 @@ def fetch(broker: Broker, features: Features) -> place.Effect:
 
 
 def _request(broker: Broker, replica: Replica, features: Features) -> FetchRequest:
-    mine = place.log_of(broker, replica.partition)
+    mine = broker_parts.log_of(broker, replica.partition)
     return FetchRequest(
         version=features.fetch_version(),
         partition=replica.partition,
         replica=broker.id,
         # KIP-903: "The follower will send its epoch id (received when registering)".
-        replica_epoch=place.process_of(broker).epoch,
+        replica_epoch=broker_parts.process_of(broker).epoch,
         leader_epoch=replica.leader_epoch,
         offset=mine.end,
         last_fetched_epoch=log.latest_epoch(mine),
@@ -77,14 +79,14 @@ def _request(broker: Broker, replica: Replica, features: Features) -> FetchReque
 
 def serve_fetch(
     broker: Broker, request: FetchRequest, features: Features, now_ms: int | None
-) -> place.Effect:
+) -> broker_parts.Effect:
     """The leader's side: check, read, then note how far the follower is.
 
     The answer carries the high watermark of before the fetch was noted.
     """
-    here = place.here(broker, features, now_ms)
+    here = broker_parts.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
-    mine = place.log_of(broker, request.partition)
+    mine = broker_parts.log_of(broker, request.partition)
     refused = _refusal(here, replica, request)
     if refused is not None or replica is None:
         error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
@@ -112,10 +114,10 @@ def serve_fetch(
         high_watermark=replica.high_watermark,
     )
     replica, item, facts = follower_fetched(here, replica, mine, request, request.replica_epoch)
-    broker = place.with_replica(broker, replica)
+    broker = broker_parts.with_replica(broker, replica)
     sends: tuple[Send, ...] = ()
     if item is not None:
-        broker, sends, _ = isr_manager.submit(broker, item, features)
+        broker, sends, _ = alter_partition_manager.submit(broker, item, features)
     return broker, (Send(request.replica, reply), *sends), facts
 
 
@@ -194,13 +196,13 @@ def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
 
 def fetched(
     broker: Broker, response: FetchResponse, request: FetchRequest, now_ms: int | None
-) -> place.Effect:
+) -> broker_parts.Effect:
     """The follower's side: append what came, or cut what the leader does not have.
 
     Of the errors only OFFSET_OUT_OF_RANGE changes anything, and only it names the leader's epoch.
     """
     replica = replica_of(broker, response.partition)
-    mine = place.log_of(broker, response.partition)
+    mine = broker_parts.log_of(broker, response.partition)
     stale = replica is None or replica.leading is not None or request.offset != mine.end
     if replica is None or stale or response.leader_epoch != replica.leader_epoch:
         return broker, (), ()
@@ -208,9 +210,9 @@ def fetched(
         return _truncated(broker, replica, mine, response.diverging)
     longer = log.extend(mine, response.records)
     known = Offset(max(replica.high_watermark, min(response.high_watermark, longer.end)))
-    broker = place.with_log(broker, replica.partition, longer)
+    broker = broker_parts.with_log(broker, replica.partition, longer)
     if known != replica.high_watermark:
-        broker = place.with_replica(broker, replace(replica, high_watermark=known))
+        broker = broker_parts.with_replica(broker, replace(replica, high_watermark=known))
     if longer.end == mine.end:
         return broker, (), ()
     fact = Appended(
@@ -221,13 +223,13 @@ def fetched(
 
 def _truncated(
     broker: Broker, replica: Replica, mine: log.Log, diverging: log.EpochStart
-) -> place.Effect:
+) -> broker_parts.Effect:
     shorter = log.truncate(mine, _cut(mine, diverging))
     if shorter is mine:
         return broker, (), ()
     known = Offset(min(replica.high_watermark, shorter.end))
-    broker = place.with_log(broker, replica.partition, shorter)
-    broker = place.with_replica(broker, replace(replica, high_watermark=known))
+    broker = broker_parts.with_log(broker, replica.partition, shorter)
+    broker = broker_parts.with_replica(broker, replace(replica, high_watermark=known))
     if shorter.end == mine.end:
         dropped = EpochDropped(
             node=broker.id,

@@ -21,10 +21,10 @@ from ..facts import (
     NotProposed,
 )
 from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
-from ..kraft.state import PartitionRegistration, Registration, registration
 from ..messages import AlterPartitionItem, AlterPartitionResult, FetchRequest, IsrMember
+from ..registrations import PartitionRegistration, Registration, registration
+from .broker_state import NEVER_MS, UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
 from .log import Log
-from .state import NEVER_MS, UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
 
 LAG_TIME_MAX_MS = 30_000
 """replica.lag.time.max.ms"""

@@ -1,0 +1,1 @@
+"""The exercises: pure checks that the engine judges, without a widget."""

@@ -1,0 +1,111 @@
+"""Exercises with a play of one's own: from a Lab, a run, a token, or its events as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sized
+from itertools import islice
+
+from msgspec.structs import replace
+
+from ...plays.grammar import VERBS, parse
+from ...plays.header import features_of
+from ...plays.library import find, load
+from ...plays.play import LINES_MAX, Play, Statement, format_play
+from ...plays.play_errors import PlayError
+from ...plays.runner import run_play
+from ...plays.stage import Stage
+from ...plays.tokens import encode, is_token
+from ...protocol.features import UnknownFeatureError
+from ...runs import Run
+from .answers import BLANK, unfit
+from .check_result import Checked
+
+FORMS = "a Lab, its run, a token, or the events of a play with ; between"
+"""What an answer may be."""
+_NOT_THE_SITUATION = ("", "title", "question", "kafka", "metadata", "off", "on", "manual", "expect")
+_NEVER = ("send ", "upgrade ")
+"""Lines that no answer may have: a request that no broker sent, and other rules on the way."""
+
+
+def built(
+    answer: object, name: str, of: int, *, forbidden: tuple[str, ...] = ()
+) -> Stage | Checked:
+    """The run that the answer is, in the situation and under the rules of the play `name`.
+
+    `forbidden` are lines, or their beginnings, that would make it too easy; raw requests always
+    are. A Checked says in a sentence why an answer is no such run; it is worth nothing of `of`.
+    """
+    if _is_blank(answer):
+        return unfit(of, f"Not answered yet: give {FORMS}.")
+    try:
+        stage = _stage(answer, load(name))
+    except (PlayError, UnknownFeatureError) as problem:
+        return unfit(of, f"This cannot be played: {problem}.")
+    if stage is None:
+        found = type(answer).__name__
+        return unfit(of, f"Give {FORMS}. This is of type {found}.")
+    reason = _strange(stage, load(name), forbidden)
+    return unfit(of, reason) if reason else stage
+
+
+def token_of(stage: Stage) -> str:
+    """The run in one line, without what could not be done."""
+    left_out = {p.line for p in stage.performed if p.not_applicable is not None}
+    lines = (s for n, s in enumerate(stage.play.statements, 1) if n not in left_out)
+    return encode(replace(stage.play, statements=tuple(lines)), stage.features)
+
+
+def situation(play: Play) -> tuple[Statement, ...]:
+    """The lines that say where a play begins, without its words and its rules."""
+    header = (s for s in play.statements if s.verb in VERBS and VERBS[s.verb].header)
+    bare = (replace(s, comment=None) for s in header if s.verb not in _NOT_THE_SITUATION)
+    return tuple(sorted(bare, key=lambda s: s.text))
+
+
+def _is_blank(answer: object) -> bool:
+    if isinstance(answer, str):
+        return answer.strip() in ("", BLANK)
+    return answer is None or answer is ... or (isinstance(answer, Sized) and not len(answer))
+
+
+def _stage(answer: object, own: Play) -> Stage | None:
+    """The run of an answer of any form; None for a form that there is none of."""
+    run = answer if isinstance(answer, Run) else getattr(answer, "run", None)
+    if isinstance(run, Run):
+        return run.stage
+    if isinstance(answer, str) and is_token(answer):
+        play, features = find(answer)
+        return run_play(play, features)
+    lines = _lines(answer)
+    return None if lines is None else _written(lines, own)
+
+
+def _lines(answer: object) -> str | None:
+    if isinstance(answer, str):
+        return answer.replace(";", "\n")
+    if isinstance(answer, Iterable) and not isinstance(answer, bytes):
+        return "\n".join(str(line) for line in islice(answer, LINES_MAX))
+    return None
+
+
+def _written(lines: str, own: Play) -> Stage:
+    """Lines in the situation of `own`. Raises PlayError, counting from the first of `lines`."""
+    header = tuple(s for s in own.statements if s.verb in VERBS and VERBS[s.verb].header)
+    before = format_play(replace(own, statements=header))
+    try:
+        return run_play(parse(f"{before}{lines}\n"))
+    except PlayError as problem:
+        place = max(problem.line - len(header), 1)
+        said = f"line {place}: {problem.problem}"
+        raise PlayError(said, expected=problem.expected) from None
+
+
+def _strange(stage: Stage, own: Play, forbidden: tuple[str, ...]) -> str:
+    """Why this run is no answer to the exercise; empty if it is one."""
+    if situation(stage.play) != situation(own):
+        return f"This begins in another situation. Begin with the play {own.name}."
+    if stage.features != features_of(own):
+        return f"Leave the rules as they are: Kafka {features_of(own).label()}."
+    done = (p.statement.text for p in stage.performed if p.not_applicable is None)
+    cheap = next((text for text in done if text.startswith((*_NEVER, *forbidden))), "")
+    return f"Do it without: {cheap}" if cheap else ""

@@ -1,0 +1,1 @@
+"""What a student fills in and reads: predictions, orderings, an overview."""

@@ -1,0 +1,115 @@
+"""The ordering exercise as a widget: move events, check, look at your own schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from ...runs import Run
+from ...widgets.elements.keys import with_keys
+from ...widgets.elements.labelled import button, column, row, words
+from ...widgets.markup import INK, SOFT
+from ..exercises.check_result import Checked
+from ..exercises.losing_order import EVENTS, LETTERS, stage_of
+from ..work.attempts import check_order
+
+WIDTH = "844px"
+_LETTER = {name: letter for letter, name in LETTERS.items()}
+_PLOTLY = "application/vnd.plotly.v1+json"
+
+
+class Ordering:
+    """Eight events to be ordered, each with its letter.
+
+    `answer` is the order as it stands, `checked` the last verdict.
+
+    Without a browser: `move("starts", 2)` and `check()`; or `check_order` for a whole answer.
+    """
+
+    def __init__(self, start: Sequence[str] = tuple(EVENTS)) -> None:
+        self.answer = list(start)
+        self.checked: Checked | None = None
+        self._run: Run | None = None
+        self.list = ipywidgets.Select(
+            rows=len(EVENTS),
+            description="First to last",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="520px"),
+        )
+        self.list.observe(lambda _: self._allow(), "value")
+        self.earlier = button("Earlier", lambda: self.move(self.list.value, -1))
+        self.later = button("Later", lambda: self.move(self.list.value, 1))
+        self.check_button = button("Check", self.check, "Let the engine judge this order")
+        self.check_button.button_style = "primary"
+        self.result = words(max_width=WIDTH)
+        # Not a FigureWidget: those bring five megabytes each.
+        self.schedule = ipywidgets.Output()
+        hands = column([self.earlier, self.later, self.check_button], margin="0 0 0 8px")
+        parts = [row([self.list, hands]), self.result, self.schedule]
+        self.box = column(parts)
+        self.box.children = (*parts, with_keys(self.box))
+        self._show(self.answer[0])
+
+    @property
+    def run(self) -> Run | None:
+        """The run of the order that was checked last, what could not happen left out."""
+        return self._run
+
+    def move(self, name: str, by: int) -> None:
+        """Move an event so many places: -1 is one earlier. At the ends it stays."""
+        place = self.answer.index(name)
+        self.answer.insert(max(0, min(place + by, len(self.answer) - 1)), self.answer.pop(place))
+        self._show(name)
+
+    def check(self) -> None:
+        """Judge the order as it stands, and draw it."""
+        self.checked = check_order(self.answer)
+        self.result.value = _told(self.checked)
+        self._run = Run(stage_of(self.answer))
+        drawn = self._run.timeline(width=840)
+        bundle = {_PLOTLY: drawn.to_plotly_json(), "text/plain": str(self.checked)}
+        output = {"output_type": "display_data", "data": bundle, "metadata": {}}
+        self.schedule.outputs = (output,)
+
+    def _show(self, name: str) -> None:
+        self.list.options = [
+            (f"{place}. {_LETTER[event]} · {EVENTS[event][0]}", event)
+            for place, event in enumerate(self.answer, 1)
+        ]
+        self.list.value = name
+        self._allow()
+
+    def _allow(self) -> None:
+        self.earlier.disabled = self.list.value == self.answer[0]
+        self.later.disabled = self.list.value == self.answer[-1]
+
+    def __repr__(self) -> str:
+        return f"<Ordering: {', '.join(self.answer)}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """A reference to the widgets, and the events in words where there are none."""
+        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
+        events = "\n".join(
+            f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()
+        )
+        return {**bundle, "text/plain": f"{events}\n{self!r}"}
+
+
+def _told(found: Checked) -> str:
+    mark = "✓" if found.right else "○"
+    edge = "#009e73" if found.right else "#e69f00"
+    lines = [f"<b>{mark} {found.points} of {found.of} points.</b> {escape(found.message)}"]
+    if found.misconception:
+        lines.append(f"You may be thinking that <i>{escape(found.misconception)}</i>.")
+    if found.hint:
+        lines.append(f"Hint: {escape(found.hint)}")
+    if found.kept:
+        lines.append(escape(found.kept))
+    return (
+        f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
+        f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
+        f"{'<br>'.join(lines)}</div>"
+    )

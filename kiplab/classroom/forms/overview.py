@@ -1,0 +1,178 @@
+"""`my_work()`: what one has predicted and solved, and a button that takes it home."""
+
+from __future__ import annotations
+
+import base64
+import io
+import zipfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...widgets.markup import INK, LINE, MUTED, note
+from ..exercises.wrapped_text import broken
+from ..work import unreadable_work, work_on_disk
+from ..work.asked import ASKED, Asked
+
+ARCHIVE = "kiplab-work.zip"
+DOWNLOAD_MAX = 75_000
+"""Bytes. The button carries the archive itself, and a notebook with it has to stay small."""
+_HEADS = ("lab", "question", "so far")
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The date of every file in the archive: equal work gives an equal archive."""
+_BUTTON = (
+    "display:inline-block;margin:10px 12px 6px 4px;padding:7px 14px;border-radius:3px;"
+    "background:#005a8c;color:#fff;font-weight:600;text-decoration:none"
+)
+
+_RULE = f"border-bottom:1px solid {LINE}"
+
+
+class MyWork:
+    """The work as it was when this was made. Run the cell again for what came since."""
+
+    def __init__(self) -> None:
+        self.work = work_on_disk.read()
+        self.file = work_on_disk.work_file().absolute()
+        self.alarm = unreadable_work.unreadable()
+        self.archive, self.left_out = packed(self.file)
+
+    @property
+    def lines(self) -> list[tuple[str, str, str]]:
+        """(lab, question, so far) for everything that the labs ask."""
+        return [(asked.lab, asked.title, self._so_far(asked)) for asked in ASKED]
+
+    @property
+    def notes(self) -> list[str]:
+        """Where the file lies, what it lacks, and what else is worth knowing."""
+        said = []
+        if self.archive or self.left_out:
+            said.append(f"{'The file is' if self.alarm else 'It is kept in'} {self.file}.")
+        elif not (self.alarm or work_on_disk.unwritten()):
+            said.append(f"Nothing is kept yet. What you do will be in {self.file}.")
+        if work_on_disk.unwritten():
+            said.append(
+                f"What you locked in could not be written to {self.file}; it is gone with this"
+                " kernel. Run the cell of the prediction again: it says how to have it kept."
+            )
+        if self.left_out:
+            names = ", ".join(self.left_out)
+            said.append(f"Too large to go along: {names}. Take it from the list of files.")
+        for path in work_on_disk.damaged_files():
+            said.append(f"{path.name} is earlier work that could not be read. It is unchanged.")
+        return said
+
+    @property
+    def href(self) -> str:
+        """The archive as an address that holds it all; empty if there is nothing to download."""
+        if not self.archive:
+            return ""
+        return f"data:application/zip;base64,{base64.b64encode(self.archive).decode()}"
+
+    def _so_far(self, asked: Asked) -> str:
+        if not asked.check:
+            answer = self.work.predictions.get(asked.id)
+            return f"locked in: {answer}" if answer else self._nothing
+        found = self.work.exercises.get(asked.id)
+        if found is None or not found.attempts:
+            return self._nothing
+        times = f"{found.attempts} attempt{'s' * (found.attempts > 1)}"
+        if found.done:
+            return f"✓ right, after {times}"
+        hint = found.tries[-1].hint if found.tries else ""
+        return f"○ {found.best}/{found.of} after {times}" + (f". Hint: {hint}" if hint else "")
+
+    @property
+    def _nothing(self) -> str:
+        return "cannot be read" if self.alarm else "not yet"
+
+    def __repr__(self) -> str:
+        rows = [_HEADS, *self.lines]
+        wide = max(len(title) for _, title, _ in rows)
+        table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
+        first = [broken(self.alarm), ""] if self.alarm else []
+        return "\n".join([*first, *table, "", *self.notes])
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+    def html(self) -> str:
+        """The table and the button: a link, so that it needs neither kernel nor widget."""
+        cell = f"text-align:left;vertical-align:top;padding:3px 14px 3px 0;{_RULE}"
+        look = f"<style>.kiplab-my-work :is(th,td){{{cell}}}</style>"
+        heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
+            for line in self.lines
+        )
+        alarm = note(self.alarm, alarm=True)
+        notes = "<br>".join(escape(said) for said in self.notes)
+        return (
+            f'<div class="kiplab-my-work" style="max-width:840px;color:{INK};line-height:1.4">'
+            f"{look}{alarm}<table>"
+            "<caption style='text-align:left;font-weight:600'>My work</caption>"
+            f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+            f'{self._button()}<div style="color:{MUTED};font-size:13px">{notes}</div></div>'
+        )
+
+    def _button(self) -> str:
+        if not self.href:
+            return ""
+        said = f"Download my work ({len(self.archive) // 1_000 + 1} kB)"
+        return f'<a download="{ARCHIVE}" href="{self.href}" style="{_BUTTON}">{said}</a>'
+
+
+def my_work() -> MyWork:
+    """What you have predicted and solved in all labs, with a button to download it.
+
+    The download is a zip of the work file and of the notebooks beside it, as they were last saved,
+    without their outputs.
+    """
+    return MyWork()
+
+
+def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
+    """(the archive, names of files that it has no room for). Empty without any work to pack."""
+    try:
+        own = work_file.read_bytes()
+    except OSError:
+        return b"", ()
+    left_out: list[str] = []
+    content: dict[str, bytes] = {}
+    archive = b""
+    for name, data in ((work_file.name, own), *_notebooks(work_file.parent)):
+        tried = _zipped({**content, name: data})
+        if len(tried) > DOWNLOAD_MAX:
+            left_out.append(name)
+            continue
+        content[name], archive = data, tried
+    return archive, tuple(left_out)
+
+
+def _notebooks(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.glob("*.ipynb")):
+        yield path.name, _bare(path.read_bytes())
+
+
+def _bare(notebook: bytes) -> bytes:
+    """A notebook without its outputs: what its student wrote. Anything else stays as it is."""
+    try:
+        content = msgspec.json.decode(notebook)
+        for cell in content["cells"]:
+            if cell["cell_type"] == "code":
+                cell["outputs"], cell["execution_count"] = [], None
+        content["metadata"].pop("widgets", None)
+    except (msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError):
+        return notebook
+    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

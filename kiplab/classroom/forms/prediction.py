@@ -1,0 +1,162 @@
+"""A question to be answered before the run: the answer locks, and only then the run appears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from ...widgets.elements.keys import with_keys
+from ...widgets.elements.labelled import button, column, words
+from ...widgets.markup import heading, note
+from ..work import unreadable_work, work_on_disk
+
+if TYPE_CHECKING:
+    from ...runs import Run
+
+WIDTH = "844px"
+_NOTHING_YET = "There is nothing to compare yet: lock in your prediction above."
+
+
+class Prediction:
+    """Choices, and a button that locks one. A locked answer survives a kernel's restart, unless
+    there is nowhere to write it: then it says so, and how to mend that.
+
+    `Lab(..., after=prediction)` waits for it.
+    """
+
+    def __init__(self, id: str, question: str, choices: Sequence[str]) -> None:
+        self.id, self.question = id, question
+        self._waiting: list[Callable[[], None]] = []
+        self.choices = ipywidgets.RadioButtons(
+            options=list(choices), value=None, layout=ipywidgets.Layout(width="auto")
+        )
+        self.choices.observe(lambda _: self._ready(), "value")
+        self.lock_button = button("Lock in my prediction", self._press)
+        self.lock_button.button_style = "primary"
+        self.state = words()
+        asked = words(heading(question))
+        parts = [asked, self.choices, self.lock_button, self.state]
+        self.box = column(parts, max_width=WIDTH, align_items="flex-start")
+        self.box.children = (*parts, with_keys(self.box))
+        self._ready()
+        if self.answer is not None:
+            self._keep(self.answer)
+
+    @property
+    def answer(self) -> str | None:
+        """The locked answer, or None."""
+        return work_on_disk.prediction(self.id)
+
+    @property
+    def locked(self) -> bool:
+        """Whether there is an answer, from now or from before."""
+        return self.answer is not None
+
+    def lock(self, choice: str) -> None:
+        """Lock one of the choices in, as the button does. What stands in the way is said."""
+        if choice not in self.choices.options:
+            self._say(f"“{choice}” is not among the choices.", alarm=True)
+            return
+        self.choices.value = choice
+        self._press()
+
+    def when_locked(self, action: Callable[[], None]) -> None:
+        """Call `action` once the answer is locked: now, or then."""
+        if self.locked:
+            action()
+        else:
+            self._waiting.append(action)
+
+    def beside(self, run: Run) -> Comparison:
+        """What was predicted beside what `run` shows; a gentle sentence until there is both."""
+        return Comparison(self, run)
+
+    def _press(self) -> None:
+        try:
+            self._keep(self.choices.value)
+        except work_on_disk.LockedError as problem:
+            self._say(f"{problem}.", alarm=True)
+            return
+        waiting, self._waiting = self._waiting, []
+        for action in waiting:
+            action()
+
+    def _keep(self, answer: str) -> None:
+        """Write it, and show it. Raises LockedError if another answer is locked."""
+        before = work_on_disk.damaged_files()
+        try:
+            work_on_disk.lock(self.id, answer)
+        except OSError as problem:
+            lost = "so it is gone when the kernel stops or starts again."
+            said = f"It cannot be {unreadable_work.nowhere(problem)}; {lost}"
+            said += f" {unreadable_work.remedy()}"
+            self._show_locked(f" {said}", alarm=True)
+        else:
+            self._show_locked(unreadable_work.set_aside_since(before))
+
+    def _ready(self) -> None:
+        chosen = self.choices.value is not None
+        self.lock_button.disabled = not chosen
+        self.lock_button.tooltip = (
+            "It is kept, and cannot be changed afterwards" if chosen else "Choose an answer first"
+        )
+
+    def _show_locked(self, more: str = "", *, alarm: bool = False) -> None:
+        if self.answer in self.choices.options:
+            self.choices.value = self.answer
+        self.choices.disabled = self.lock_button.disabled = True
+        self.lock_button.tooltip = "Locked in"
+        self._say(f"Locked in: “{self.answer}”{'.' * bool(more)}{more}", alarm=alarm)
+
+    def _say(self, text: str, *, alarm: bool = False) -> None:
+        self.state.value = note(text, alarm=alarm)
+
+    def __repr__(self) -> str:
+        return f"<Prediction {self.id!r}: {self.answer or 'not made yet'}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """A reference to the widgets, and the question in words where there are none."""
+        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": f"{self.question}\n{self!r}"}
+
+
+class Comparison:
+    """A prediction and a run side by side; it fills itself in when the prediction is locked."""
+
+    def __init__(self, prediction: Prediction, run: Run) -> None:
+        self._prediction, self._run = prediction, run
+        self.box = words(note(_NOTHING_YET))
+        prediction.when_locked(self._fill_in)
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """(head, text) per row; nothing before there is a prediction."""
+        answer, run = self._prediction.answer, self._run
+        if answer is None:
+            return []
+        refused = "; ".join(f"refused: {r['error']}" for r in run.refusals)
+        found = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
+        return [("You predicted", answer), ("The run says", found)]
+
+    def _fill_in(self) -> None:
+        rows = "".join(
+            f'<tr><th style="text-align:left;padding:4px 16px 4px 0;font-weight:600">{head}</th>'
+            f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
+            for head, text in self.cells
+        )
+        self.box.value = f'<table style="font-size:14px;line-height:1.5">{rows}</table>'
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{head}: {text}" for head, text in self.cells) or _NOTHING_YET
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
+        return {**bundle, "text/plain": repr(self)}
+
+
+def predict(id: str, question: str, choices: Sequence[str]) -> Prediction:
+    """Ask before the run. `id` is the name that the answer is kept under."""
+    return Prediction(id, question, choices)

@@ -1,0 +1,1 @@
+"""What a student did, and where it is kept."""

@@ -1,0 +1,89 @@
+"""The exercises as a lab asks them: each check is judged as ever, and the attempt is kept.
+
+The checks themselves keep nothing; they are in `exercises/`. A check under other rules
+(``kafka="3.7"``) is an experiment, and not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from msgspec.structs import replace
+
+from ..exercises import (
+    committed,
+    epochs,
+    losing_order,
+    losing_schedule,
+    make_or_break,
+    missing_rule,
+    proofs,
+    race,
+    timeline_reading,
+    watermark,
+)
+from ..exercises.check_result import Checked
+from . import unreadable_work, work_on_disk
+
+_P = ParamSpec("_P")
+_Check = Callable[Concatenate[object, _P], Checked]
+
+
+def keeping(id: str, check: _Check[_P]) -> _Check[_P]:
+    """`check`, with each attempt kept under `id`."""
+
+    @wraps(check)
+    def checked(answer: object, /, *args: _P.args, **options: _P.kwargs) -> Checked:
+        found = check(answer, *args, **options)
+        return found if args or options else noted(id, answer, found)
+
+    return checked
+
+
+def noted(id: str, answer: object, found: Checked) -> Checked:
+    """`found`, kept; it says so, or why not. No answer yet is no attempt."""
+    if not found.attempted:
+        return found
+    tried = work_on_disk.Try(_shown(answer, found), found.points, found.hint, found.misconception)
+    aside = work_on_disk.damaged_files()
+    try:
+        exercise = work_on_disk.note(id, tried, found.of)
+    except OSError as problem:
+        return replace(
+            found,
+            kept=f"This cannot be {unreadable_work.nowhere(problem)}. {unreadable_work.remedy()}",
+        )
+    said = f"Kept as attempt {exercise.attempts}; your best so far: {exercise.best}/{exercise.of}."
+    return replace(found, kept=f"({said}{unreadable_work.set_aside_since(aside)})")
+
+
+def _shown(answer: object, found: Checked) -> str:
+    """The answer as text: what was typed, or else the run that it is."""
+    if isinstance(answer, str):
+        text = answer
+    elif isinstance(answer, list | tuple):
+        text = ", ".join(str(part) for part in answer)
+    else:
+        text = found.token or repr(answer)
+    return text[: work_on_disk.ANSWER_MAX]
+
+
+check_reading = keeping("start/reading", timeline_reading.check_reading)
+check_accepted = keeping("start/accepted", make_or_break.check_accepted)
+check_acknowledged = keeping("isr/acknowledged", committed.check_acknowledged)
+check_high_watermark = keeping("isr/high-watermark", watermark.check_high_watermark)
+check_schedules = keeping("isr/schedules", committed.check_schedules)
+check_lose_acknowledged = keeping("isr/lose-acknowledged", make_or_break.check_lose_acknowledged)
+check_epochs = keeping("epochs/twelve", epochs.check_epochs)
+check_fences = keeping("epochs/fences", epochs.check_fences)
+check_reigns = keeping("epochs/reigns", make_or_break.check_reigns)
+check_window = keeping("kafka-14139/window", race.check_window)
+check_two_by_two = keeping("kafka-14139/two-by-two", race.check_two_by_two)
+check_order = keeping("kafka-14139/order", losing_order.check_order)
+check_last_replica = keeping("kafka-14139/last-replica", race.check_last_replica)
+check_proof = keeping("explorer/proof", proofs.check_proof)
+check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
+check_holes = keeping("explorer/holes", proofs.check_holes)
+check_shorter = keeping("explorer/shorter", losing_schedule.check_shorter)

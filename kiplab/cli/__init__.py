@@ -1,0 +1,1 @@
+"""The `kiplab` command and its parts."""

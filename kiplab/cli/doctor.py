@@ -1,0 +1,132 @@
+"""`kiplab doctor`: what this machine has and lacks, each with the command that mends it."""
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from ..pages.chromium import find_chromium
+from . import labs_launcher
+
+MINIMUM_PYTHON = (3, 11)
+LAB_PACKAGES = ("pandas", "plotly", "ipywidgets", "anywidget", "jupyterlab")
+SPARK_PACKAGES = ("pyspark", "pandas", "pyarrow", "numpy", "numba", "scipy", "tqdm")
+
+# The labs that need no Java cannot start without these. All else is for some labs, or for tests.
+NEEDED = frozenset({"Python", "msgspec", "lab packages", "lab folder"})
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing looked for: what was found, and if that isn't enough the command that mends it."""
+
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+def checks() -> list[Check]:
+    """Look at this machine. Takes about a second and needs no network."""
+    return [
+        _python(),
+        _packages("msgspec", ("msgspec",), "", "the engine"),
+        _packages("lab packages", LAB_PACKAGES, "lab", "the labs"),
+        _packages("Spark packages", SPARK_PACKAGES, "fleet", "the Spark labs"),
+        _java(),
+        _chromium(),
+        _packages("kaleido", ("kaleido",), "export", "pictures as files (.png, .svg)"),
+        _lab_folder(),
+    ]
+
+
+def main(json: bool) -> int:
+    """Print the checks as a table, or as one JSON object. Returns the exit code: 0, or 3 when
+    something is missing that every lab needs."""
+    found = checks()
+    if json:
+        print(msgspec.json.encode({"checks": found}).decode())
+    else:
+        print(_table(found))
+    return 0 if all(check.ok for check in found if check.name in NEEDED) else 3
+
+
+def _python() -> Check:
+    minimum = ".".join(map(str, MINIMUM_PYTHON))
+    return Check(
+        "Python",
+        ok := sys.version_info >= MINIMUM_PYTHON,
+        f"{platform.python_version()} at {sys.executable}",
+        "" if ok else f"install Python {minimum} or later, then start again with it",
+    )
+
+
+def _packages(name: str, packages: Iterable[str], extra: str, purpose: str) -> Check:
+    versions = {package: _version(package) for package in packages}
+    missing = [package for package, version in versions.items() if version is None]
+    if missing:
+        return Check(
+            name, False, f"no {', '.join(missing)} ({purpose} need it)", _install_command(extra)
+        )
+    return Check(name, True, ", ".join(f"{key} {value}" for key, value in versions.items()))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _install_command(extra: str) -> str:
+    checkout = Path(__file__).resolve().parents[2]
+    if (checkout / "Makefile").is_file() and (checkout / "pyproject.toml").is_file():
+        return f"make -C {checkout} setup"
+    return f"{sys.executable} -m pip install 'kiplab{f'[{extra}]' if extra else ''}'"
+
+
+def _java() -> Check:
+    from ..spark.java import JavaNotFound, find_java
+
+    try:
+        java = find_java()
+    except JavaNotFound as missing:
+        return Check("Java", False, missing.sentence, missing.mend)
+    return Check("Java", True, f"{java.version} at {java.home} (from {java.source})")
+
+
+def _chromium() -> Check:
+    path = find_chromium()
+    if path is not None:
+        return Check("Chromium", True, path)
+    mend = f"{sys.executable} -m playwright install chromium"
+    if shutil.which("apt-get"):
+        mend = f"sudo apt-get install chromium, or {mend}"
+    return Check("Chromium", False, "none (browser tests and pictures as files need it)", mend)
+
+
+def _lab_folder() -> Check:
+    folder = labs_launcher.labs_folder(None)
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return Check("lab folder", True, str(folder))
+    return Check(
+        "lab folder",
+        False,
+        f"{folder} cannot be written",
+        f"choose another folder: export {labs_launcher.FOLDER_VARIABLE}=~/kiplab-labs",
+    )
+
+
+def _table(found: list[Check]) -> str:
+    width = max(len(check.name) for check in found)
+    lines = []
+    for check in found:
+        lines.append(f"{'ok' if check.ok else 'lacks':5}  {check.name:{width}}  {check.found}")
+        if check.mend:
+            lines.append(f"{'':5}  {'':{width}}  to mend it: {check.mend}")
+    return "\n".join(lines)

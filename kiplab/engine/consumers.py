@@ -1,0 +1,112 @@
+"""Consumers in the cluster: whom they can reach, what they are told, how they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ..protocol.clients import consumer as client
+from ..protocol.clients.consumer import Consumer
+from ..protocol.facts import MetadataRefreshed
+from ..protocol.ids import CLIENT, BrokerId
+from ..protocol.messages import MetadataUpdate
+from ..protocol.registrations import partition
+from ..protocol.replica.broker_state import Broker
+from . import moves
+from .cluster import Cluster, broker, is_cut
+from .events import Event
+
+Done = tuple[Cluster, list[Event]]
+
+
+def poll(cluster: Cluster, move: moves.Poll) -> Done:
+    """One turn of one consumer; a new one learns from a broker first who leads."""
+    mine = consumer_of(cluster, move.consumer, move.partition) or _fresh(cluster, move)
+    leader = reachable(cluster, mine.leader)
+    after, facts = client.poll(mine, leader, cluster.features, cluster.clock)
+    return _with(cluster, after), list(facts)
+
+
+def reset(cluster: Cluster, move: moves.ResetOffset) -> Done:
+    """A seek to the beginning or to the end."""
+    mine = consumer_of(cluster, move.consumer, move.partition)
+    assert mine is not None
+    leader = reachable(cluster, mine.leader)
+    after, facts = client.seek(mine, move.to, leader, cluster.features, cluster.clock)
+    return _with(cluster, after), list(facts)
+
+
+def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Done:
+    """New metadata for every partition that the consumer reads."""
+    asked = informant(cluster, move.broker)
+    assert asked is not None
+    events: list[Event] = []
+    for mine in consumers_of(cluster, move.consumer):
+        after = _told(cluster, mine, asked)
+        cluster = _with(cluster, after)
+        events.append(
+            MetadataRefreshed(
+                node=asked.id,
+                consumer=after.name,
+                partition=after.partition,
+                leader=after.leader,
+                leader_epoch=after.leader_epoch,
+                validating=after.validating,
+            )
+        )
+    return cluster, events
+
+
+def consumer_of(cluster: Cluster, name: str, of: str) -> Consumer | None:
+    """The consumer called `name` on partition `of`, or None."""
+    return next((c for c in cluster.consumers if c.name == name and c.partition == of), None)
+
+
+def consumers_of(cluster: Cluster, name: str) -> Iterator[Consumer]:
+    """The consumer called `name`, once for each partition that it reads."""
+    return (c for c in cluster.consumers if c.name == name)
+
+
+def reachable(cluster: Cluster, id: BrokerId) -> Broker | None:
+    """A broker that runs and that a client has a link to, or None."""
+    found = broker(cluster, id)
+    if found is None or found.process is None or is_cut(cluster, CLIENT, id):
+        return None
+    return found
+
+
+def informant(cluster: Cluster, wanted: BrokerId | None) -> Broker | None:
+    """Who answers a metadata request: `wanted`, or the reachable broker with the newest metadata.
+
+    Kafka takes any broker; the best informed one keeps runs short, and `wanted` can be a worse one.
+    """
+    if wanted is not None:
+        found = reachable(cluster, wanted)
+        return found if found is not None and _image(found) is not None else None
+    near = (reachable(cluster, b.id) for b in cluster.brokers)
+    known = [(image.offset, b) for b in near if b is not None and (image := _image(b)) is not None]
+    return max(known, key=lambda pair: pair[0])[1] if known else None
+
+
+def _image(found: Broker) -> MetadataUpdate | None:
+    return found.process.image if found.process is not None else None
+
+
+def _fresh(cluster: Cluster, move: moves.Poll) -> Consumer:
+    fresh = Consumer(name=move.consumer, partition=move.partition)
+    asked = informant(cluster, None)
+    return fresh if asked is None else _told(cluster, fresh, asked)
+
+
+def _told(cluster: Cluster, mine: Consumer, asked: Broker) -> Consumer:
+    image = _image(asked)
+    state = partition(image.partitions, mine.partition) if image is not None else None
+    return mine if state is None else client.refreshed(mine, state, cluster.features)
+
+
+def _with(cluster: Cluster, changed: Consumer) -> Cluster:
+    key = (changed.name, changed.partition)
+    others = [c for c in cluster.consumers if (c.name, c.partition) != key]
+    consumers = tuple(sorted([*others, changed], key=lambda c: (c.name, c.partition)))
+    return cluster if consumers == cluster.consumers else replace(cluster, consumers=consumers)

@@ -1,0 +1,238 @@
+"""The search of search.py as machine code: the same states in the same order, in flat arrays.
+
+A state is a row of words; its number is its row. A table with open addressing finds rows by their
+hash. Python only grows the arrays and asks the limits between two stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from ...engine.cluster import Cluster
+from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
+from ..levels.level_table import Action, Level
+from ..search.breadth_first import PROVED, REFUTED, UNFINISHED, Outcome, Progress, Seen, Stop, never
+from . import word_layout as at
+from .expanding import (
+    COUNT,
+    DONE,
+    FULL,
+    HIT,
+    LOOKED,
+    NARROW,
+    TAG_BITS,
+    TALLIES,
+    TRANSITIONS,
+    UNTIL,
+    roots,
+)
+from .fitting import Frame, parameters_of
+from .packing import Packing
+from .small_numbers import NotCompiledError
+from .unpacking import Unpacking
+
+PROPERTIES = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
+"""What the compiled observer checks; bit i of `asked` is property i."""
+FIRST_ROWS = 1 << 12
+LOOK_EVERY = 1 << 13
+"""States between two looks at the limits."""
+ROW_BYTES = 8 * at.WORDS + 4 + 2
+NO_FIELD = "the play begins with something that its words have no field for"
+NARROW_SENTENCE = (
+    "the words of the compiled search have no room for what comes next; the engine's own search has"
+)
+Room = Callable[[int], str]
+"""Asked before so many bytes more are taken: an empty string, or why they may not be."""
+
+
+def unlimited(bytes: int) -> str:
+    """Take what there is."""
+    return ""
+
+
+class Compiled:
+    """The level's states as words, and what leads from one to the next.
+
+    Raises NotCompiledError for a question that this cannot speak of.
+    """
+
+    def __init__(self, level: Level, cluster: Cluster, bounds: Mapping[str, int]) -> None:
+        if level.name != "partition":
+            raise NotCompiledError("it knows the level partition alone")
+        self.level, self.seen = level, Seen()
+        self.frame = Frame(level.admit(cluster), bounds)
+        self.pack, self.unpack = Packing(self.frame).pack, Unpacking(self.frame).unpack
+        self.given = np.array(parameters_of(self.frame.start), np.int64)
+        self.begin = self.frame.start, tuple(bounds.values())
+        if self.unpack(self.pack(*self.begin)) != self.begin:
+            raise NotCompiledError(NO_FIELD)
+
+    def first(self) -> tuple[int, ...]:
+        """The start, with every bound untouched."""
+        return self.pack(*self.begin)
+
+    def cluster(self, state: tuple[int, ...]) -> Cluster:
+        """The normal form that words stand for."""
+        return self.unpack(state)[0]
+
+    def successors(
+        self, state: tuple[int, ...]
+    ) -> Iterator[tuple[Action, tuple[int, ...], tuple[str, ...]]]:
+        """As Plain.successors, in the same order: one state at a time, for those who compare."""
+        rows = np.zeros((32, at.WORDS), np.int64)
+        codes, out = np.zeros(32, np.int64), np.zeros(at.OUTS, np.int64)
+        before = np.array(state, np.int64)
+        count = roots().successors(before, self.given, rows, codes, out)
+        self.note(int(out[at.FIRED]), bool(out[at.MOVED]))
+        if out[at.OVERFLOW]:
+            raise NotCompiledError(NARROW_SENTENCE)
+        for row, code in zip(rows[:count], codes[:count], strict=True):
+            broken = _NAMES[int(code) >> 16]
+            yield self.action(int(code) & 0xFFFF), tuple(map(int, row)), broken
+
+    def note(self, fired: int, moved: bool) -> None:
+        """Remember which guards fired, and whether anything was committed."""
+        self.seen.guards |= {id for n, id in enumerate(at.RULES) if fired >> n & 1}
+        self.seen.committed |= moved
+
+    def action(self, code: int) -> Action:
+        """The action that a code stands for."""
+        kind, id = self.level.kinds[code & at.THREE].name, self.frame.ids[code >> 3 & at.TWO]
+        return Action(kind, id, life=code >> 5)
+
+
+_NAMES: tuple[tuple[str, ...], ...] = (
+    (),
+    PROPERTIES[:1],
+    PROPERTIES[1:],
+    PROPERTIES,
+    PROPERTIES[::-1],
+)
+"""Properties that broke, by the code of layout.BROKEN."""
+
+
+def search(
+    model: Compiled, properties: Iterable[str], stop: Stop = never, room: Room = unlimited
+) -> Outcome:
+    """As search.search over the engine's model, state by state, and the same outcome.
+
+    `room` is asked before the arrays grow. Raises NotCompiledError for another property.
+    """
+    asked = check_properties(properties)
+    return _Search(model, sum(1 << PROPERTIES.index(id) for id in set(asked)), stop, room).run()
+
+
+def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
+    """The properties themselves. Raises NotCompiledError for one that is not compiled."""
+    asked = tuple(properties)
+    if not set(asked) <= set(PROPERTIES):
+        others = ", ".join(id for id in asked if id not in PROPERTIES)
+        raise NotCompiledError(f"it does not check {others}")
+    return asked
+
+
+class _Search:
+    def __init__(self, model: Compiled, asked: int, stop: Stop, room: Room) -> None:
+        self.model, self.asked, self.stop, self.room = model, asked, stop, room
+        self.roots = roots()
+        self.rows: npt.NDArray[np.int64] = np.zeros((FIRST_ROWS, at.WORDS), np.int64)
+        self.parents = np.zeros(FIRST_ROWS, np.int32)
+        self.two = np.zeros((2, at.WORDS), np.int64)
+        self.how = np.zeros(FIRST_ROWS, np.int16)
+        self._fresh_table(2 * FIRST_ROWS)
+        self.tallies = np.zeros(TALLIES, np.int64)
+        self.taken = np.zeros(at.KINDS, np.int64)
+        self.out = np.zeros(at.OUTS, np.int64)
+        self.layers: list[int] = []
+        self.rows[0] = model.first()
+        self.tallies[COUNT] = 1
+        tag = self.roots.hash_of(self.rows[0])
+        self.table[tag >> self.free] = tag << 32 | 1
+
+    def _fresh_table(self, slots: int) -> None:
+        self.table = np.zeros(slots, np.int64)
+        self.free = TAG_BITS + 1 - slots.bit_length()
+
+    def run(self) -> Outcome:
+        first = 0
+        while (end := int(self.tallies[COUNT])) > first:
+            self.layers.append(end - first)
+            reason = self._layer(end)
+            if self.tallies[HIT]:
+                return self._outcome(REFUTED, len(self.layers), 0)
+            if reason:
+                left = int(self.tallies[COUNT] - self.tallies[LOOKED])
+                return self._outcome(UNFINISHED, len(self.layers) - 1, left, reason)
+            first = end
+        return self._outcome(PROVED, len(self.layers) - 1, 0)
+
+    def _layer(self, end: int) -> str:
+        """Look at all states up to row `end`, or say why not."""
+        tallies = self.tallies
+        while tallies[LOOKED] < end:
+            reason = self.stop(self._progress())
+            if reason:
+                return reason
+            tallies[UNTIL] = min(end, int(tallies[LOOKED]) + LOOK_EVERY)
+            ended = self.roots.expand(
+                *(self.rows, self.parents, self.how, self.two, self.table, self.free),
+                *(self.model.given, self.asked, tallies, self.taken, self.out),
+            )
+            if ended == NARROW:
+                return NARROW_SENTENCE
+            if ended == FULL and (reason := self._grow()):
+                return reason
+            if ended not in (DONE, FULL):
+                return ""
+        return ""
+
+    def _grow(self) -> str:
+        size = len(self.parents)
+        more = size if size < 1 << 20 else size // 2
+        wider = 2 * (size + more) > len(self.table)
+        reason = self.room(ROW_BYTES * more + (16 * len(self.table) if wider else 0))
+        if reason:
+            return reason
+        # Where the system can, this moves no byte; nothing else refers to the arrays.
+        self.rows.resize((size + more, at.WORDS), refcheck=False)
+        self.parents.resize(size + more, refcheck=False)
+        self.how.resize(size + more, refcheck=False)
+        if wider:
+            narrow = self.table
+            self._fresh_table(2 * len(narrow))
+            self.roots.move(narrow, self.table, self.free)
+        return ""
+
+    def _progress(self) -> Progress:
+        count, looked = int(self.tallies[COUNT]), int(self.tallies[LOOKED])
+        depth = len(self.layers) - 1
+        return Progress(count, int(self.tallies[TRANSITIONS]), depth, count - looked)
+
+    def _outcome(self, verdict: str, depth: int, frontier: int, stopped: str = "") -> Outcome:
+        self.model.note(int(self.out[at.FIRED]), bool(self.out[at.MOVED]))
+        names = [kind.name for kind in self.model.level.kinds]
+        taken = {name: int(n) for name, n in zip(names, self.taken, strict=True) if n}
+        hit = int(self.tallies[HIT])
+        return Outcome(
+            verdict=verdict,
+            states=int(self.tallies[COUNT]),
+            transitions=int(self.tallies[TRANSITIONS]),
+            depth=depth,
+            frontier=frontier,
+            path=self._path() if hit else (),
+            property=PROPERTIES[hit - 1] if hit else None,
+            taken=dict(sorted(taken.items())),
+            layers=tuple(self.layers),
+            stopped=stopped,
+        )
+
+    def _path(self) -> tuple[Action, ...]:
+        """The way to the violation: its last action led on from the state looked at last."""
+        row, path = int(self.tallies[LOOKED]), [int(self.out[at.BROKEN])]
+        while row:
+            path.append(int(self.how[row]))
+            row = int(self.parents[row])
+        return tuple(self.model.action(code) for code in reversed(path))

@@ -1,0 +1,1 @@
+"""How finely a search cuts what happens, and what counts as the same state."""

@@ -1,0 +1,235 @@
+"""The level "cluster": every message by itself, sessions, heartbeats and controlled shutdowns.
+
+The actions, each one step of a search, with the bound that each uses up:
+
+write (writes), fence (fences, if the broker runs), start
+    As at the level "partition", but the image comes later.
+fetch
+    Fire(FETCH): the request leaves, of a follower that has none under way.
+deliver
+    One message arrives, the first of its connection.
+crash (crashes)
+    Crash(NOTHING) or Crash(DISK) of whoever runs.
+recover
+    FinishRecovery.
+beat
+    Fire(HEARTBEAT), where it may bring the broker further; the answer comes at once.
+shutdown (shutdowns)
+    ShutDown of whoever is RUNNING.
+lag (lags)
+    Fire(LAG_CHECK) of a leader: members that are behind are to leave the ISR.
+retry
+    Fire(RETRY) of a leader whose AlterPartition failed as a whole.
+
+Metadata arrives message by message. A state is engine.canonical of the cluster, with what is left
+of the bounds: the spaces are far larger than those of the level "partition". With one crash, a
+counterexample is found in seconds; that there is none takes minutes on two brokers and hours on
+three, which is said before the search begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.canonical import canonical
+from ...engine.channels import blocker
+from ...engine.cluster import Cluster, Message
+from ...protocol.ids import NO_LEADER, BrokerId
+from ...protocol.registrations import registration
+from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
+from .level_table import Action, Bound, Kind, Level, one_partition
+from .offers import has_session, is_down, leads, on, produce, registered, spurious, to_brokers
+
+_LOSSES = (Loss.NOTHING, Loss.DISK)
+
+
+def _admit(cluster: Cluster) -> Cluster:
+    one_partition(cluster)
+    # Who reads, and what time it is, is no part of this level.
+    return _normal(replace(cluster, consumers=(), timed=False, now_ms=0))
+
+
+def _normal(cluster: Cluster) -> Cluster:
+    """Which properties broke before, unasked for, makes no difference to what can happen."""
+    return canonical(replace(cluster, broken=()) if cluster.broken else cluster)
+
+
+# --- what is offered to whom ----------------------------------------------------------------------
+
+
+def _may_fetch(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    """A fetcher thread has one request under way at a time."""
+    if process is None or not any(
+        r.leading is None and r.leader != NO_LEADER for r in process.replicas
+    ):
+        return False
+    life = node.id, node.incarnation
+    return not any(_is_of(m, "fetch", life) for m in cluster.messages)
+
+
+def _is_of(message: Message, kind: str, life: tuple[BrokerId, int]) -> bool:
+    """Whether a request of this life, or the answer to it, is under way."""
+    if message.name.kind == kind:
+        return message.name[:2] == life
+    receiver = message.receiver, message.receiver_incarnation
+    return message.name.kind == f"{kind}-reply" and receiver == life
+
+
+def _may_beat(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    """Where a heartbeat may bring the broker further: a healthy one's only keeps its session."""
+    if process is None:
+        return False
+    known = registration(cluster.controller.registrations, node.id)
+    leaving = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    waiting = any(h.controlled_shutdown_offset >= 0 for h in cluster.controller.heartbeats)
+    return leaving or waiting or (known is not None and known.fenced and process.ready_to_unfence)
+
+
+def _recovers(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    if process is None or process.lifecycle is not Lifecycle.RECOVERY:
+        return False
+    return not process.ready_to_unfence
+
+
+def _is_running(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    return process is not None and process.lifecycle is Lifecycle.RUNNING
+
+
+def _has_unsent(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    return process is not None and bool(process.items) and not process.in_flight
+
+
+def _crashes(cluster: Cluster) -> Iterable[Action]:
+    running = (b.id for b in cluster.brokers if b.process is not None)
+    return (Action("crash", id, what=loss.value) for id in running for loss in _LOSSES)
+
+
+def _crash(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+    return (moves.Crash(action.node, Loss(action.what)),)
+
+
+def _arrivals(cluster: Cluster) -> Iterable[Action]:
+    """The first message of each connection. Lives are counted among those with such a message."""
+    first: dict[Action, None] = {}
+    for message in cluster.messages:
+        name, to = message.name, message.receiver
+        if blocker(cluster, message) is None:
+            life = _lives(cluster, name.kind, name.sender, to).index(name.incarnation)
+            first[Action("deliver", name.sender, name.kind, life, to)] = None
+    return sorted(first, key=lambda a: (a.what, a.node, a.life, a.to))
+
+
+def _lives(cluster: Cluster, kind: str, sender: BrokerId, to: BrokerId | None) -> list[int]:
+    fits = (m.name for m in cluster.messages if m.receiver == to)
+    return sorted({n.incarnation for n in fits if n.kind == kind and n.sender == sender})
+
+
+def _deliver(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+    lives = _lives(cluster, action.what, action.node, action.to)
+    wanted = (action.node, lives[action.life], action.what)
+    fits = (m for m in cluster.messages if m.name[:3] == wanted and m.receiver == action.to)
+    return tuple(moves.Deliver(m.name) for m in fits)[:1]
+
+
+def _fire(timer: moves.Timer) -> Callable[..., tuple[moves.Move, ...]]:
+    return on(lambda node: moves.Fire(node, timer))
+
+
+def _costs(bound: str) -> Callable[[Cluster, Action], str]:
+    return lambda cluster, action: bound
+
+
+CLUSTER = Level(
+    name="cluster",
+    sentence="every message by itself: fetches, answers, metadata; heartbeats, controlled shutdown",
+    kinds=(
+        Kind(
+            name="write",
+            words="a record is written",
+            offered=to_brokers("write", leads),
+            moves=produce,
+            costs=_costs("writes"),
+        ),
+        Kind(
+            name="fetch",
+            words="a follower asks for records",
+            offered=to_brokers("fetch", _may_fetch),
+            moves=_fire(moves.Timer.FETCH),
+        ),
+        Kind(name="deliver", words="a message arrives", offered=_arrivals, moves=_deliver),
+        Kind(
+            name="crash",
+            words="a broker dies, with its disk or without",
+            offered=_crashes,
+            moves=_crash,
+            costs=_costs("crashes"),
+        ),
+        Kind(
+            name="start",
+            words="a broker starts and is registered",
+            offered=to_brokers("start", is_down),
+            moves=on(moves.Start),
+            came=registered,
+        ),
+        Kind(
+            name="recover",
+            words="a broker has recovered its logs",
+            offered=to_brokers("recover", _recovers),
+            moves=on(moves.FinishRecovery),
+        ),
+        Kind(
+            name="beat",
+            words="a heartbeat",
+            offered=to_brokers("beat", _may_beat),
+            moves=_fire(moves.Timer.HEARTBEAT),
+        ),
+        Kind(
+            name="fence",
+            words="a session ends",
+            offered=to_brokers("fence", has_session),
+            moves=on(moves.ExpireSession),
+            costs=spurious,
+        ),
+        Kind(
+            name="shutdown",
+            words="a controlled shutdown begins",
+            offered=to_brokers("shutdown", _is_running),
+            moves=on(moves.ShutDown),
+            costs=_costs("shutdowns"),
+        ),
+        Kind(
+            name="lag",
+            words="a leader looks for members that lag",
+            offered=to_brokers("lag", leads),
+            moves=_fire(moves.Timer.LAG_CHECK),
+            costs=_costs("lags"),
+        ),
+        Kind(
+            name="retry",
+            words="a request that failed is sent again",
+            offered=to_brokers("retry", _has_unsent),
+            moves=_fire(moves.Timer.RETRY),
+        ),
+    ),
+    holds=("alter-partition", "alter-partition-reply", "fetch", "fetch-reply", "metadata"),
+    bounds=(
+        Bound("writes", 1, "record written", "records written", 11, 5),
+        Bound("crashes", 1, "crash", "crashes", 600, 150),
+        Bound(
+            "fences",
+            0,
+            "session that ends although its broker runs",
+            "sessions that end although their brokers run",
+            300,
+            90,
+        ),
+        Bound("shutdowns", 0, "controlled shutdown", "controlled shutdowns", 350, 90),
+        Bound("lags", 0, "look for members that lag", "looks for members that lag", 5, 3),
+    ),
+    smallest=1_100,
+    normal=_normal,
+    admit=_admit,
+)

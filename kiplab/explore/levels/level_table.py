@@ -1,0 +1,212 @@
+"""Levels: how finely a search cuts what happens, and what it may do how often.
+
+A level is a menu of actions. An action is a few moves of the engine done at once; after them
+everything flows that the level does not hold in flight, as in a play with `hold` lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from ...engine.channels import blocker
+from ...engine.cluster import Cluster, Message
+from ...engine.events import Event
+from ...engine.moves import Deliver, Move
+from ...engine.possible import why_not
+from ...engine.step import step
+from ...plays.play_errors import PlayError
+from ...protocol.ids import BrokerId
+
+
+class Action(msgspec.Struct, frozen=True, cache_hash=True):
+    """What is done to which broker.
+
+    For messages: a message of kind `what`, sent by `node` in the life `life` (as the level counts
+    them) to `to`. Nothing here depends on how messages and epochs are numbered, so that an action
+    means the same in a normal form and in a replay.
+    """
+
+    kind: str
+    node: BrokerId
+    what: str = ""
+    life: int = 0
+    to: BrokerId | None = None
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """How often something may happen: the default, and what is counted, in words (one, many).
+
+    `first` and `further` are how many times more states the first of it makes, and every further
+    one, as measured on three brokers (predict.py).
+    """
+
+    name: str
+    default: int
+    one: str
+    many: str
+    first: float
+    further: float
+
+
+def _nothing(cluster: Cluster, action: Action) -> str | None:
+    return None
+
+
+def _always(cluster: Cluster, action: Action) -> bool:
+    return True
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of action.
+
+    `offered` lists it for a cluster, in an order that depends on nothing else. `moves` are what it
+    does there, and `then` what it does after everything has flowed. `costs` names the bound that
+    it uses up, or None. `came` judges the outcome: False means that the action came to nothing.
+    """
+
+    name: str
+    words: str
+    offered: Callable[[Cluster], Iterable[Action]]
+    moves: Callable[[Cluster, Action], tuple[Move, ...]]
+    then: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
+    costs: Callable[[Cluster, Action], str | None] = _nothing
+    came: Callable[[Cluster, Action], bool] = _always
+
+
+class Level(msgspec.Struct, frozen=True, kw_only=True):
+    """A menu of kinds of actions; `holds` are the kinds of messages that stay in flight.
+
+    `smallest` is how many states there are where nothing of that happens, on three brokers.
+    `normal` is the representative of all clusters that no action of this level can tell apart;
+    `admit` refuses plays that the level cannot speak of, with PlayError.
+    """
+
+    name: str
+    sentence: str
+    kinds: tuple[Kind, ...]
+    holds: tuple[str, ...]
+    bounds: tuple[Bound, ...]
+    smallest: int
+    normal: Callable[[Cluster], Cluster]
+    admit: Callable[[Cluster], Cluster]
+
+    def kind(self, name: str) -> Kind:
+        """The kind of this name; an Action names one of its own level."""
+        return next(k for k in self.kinds if k.name == name)
+
+    def with_defaults(self, given: Mapping[str, int]) -> dict[str, int]:
+        """Every bound of the level. Raises ExploreError for one that it lacks, or an odd value."""
+        known = {b.name: b.default for b in self.bounds}
+        for name, value in given.items():
+            if name not in known:
+                listed = ", ".join(f"{b.name} ({b.default} by default)" for b in self.bounds)
+                raise ExploreError(
+                    f"level {self.name} has no bound {brief(name)!r}; it has {listed}"
+                )
+            if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= BOUND_MAX:
+                raise ExploreError(f"bound {name} is {shown(value)}; expected 0 to {BOUND_MAX}")
+        return {name: given.get(name, default) for name, default in known.items()}
+
+    def in_words(self, bounds: Mapping[str, int]) -> str:
+        """``"1 record written, 2 crashes that lose a disk"``, and what may not happen at all."""
+        said = [f"{bounds[b.name]} {b.one if bounds[b.name] == 1 else b.many}" for b in self.bounds]
+        return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
+
+
+BOUND_MAX = 15
+"""More of anything than this is out of reach, and out of the compiled search's words."""
+
+
+class ExploreError(ValueError):
+    """A level, bound, property or limit that does not exist; the message lists what does."""
+
+
+def shown(value: object) -> str:
+    """A value for a sentence; Python itself refuses to write very large integers."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return "a number of more than 19 digits"
+    return brief(repr(value))
+
+
+def brief(text: str) -> str:
+    """Text for a sentence, cut where it has no end."""
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
+
+
+SHOWN_MAX = 30
+"""Characters of somebody's input that a message repeats."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The cluster after an action, and all that followed from it."""
+
+    cluster: Cluster
+    events: tuple[Event, ...]
+
+
+def do(level: Level, cluster: Cluster, action: Action) -> Done | None:
+    """The engine's own steps for one action; None where it cannot be done or comes to nothing.
+
+    Where an action came to nothing (Kind.came), the events say why; its cluster is of no use.
+    """
+    kind = level.kind(action.kind)
+    given = kind.moves(cluster, action)
+    if not given or why_not(cluster, given[0]) is not None:
+        return None
+    events: list[Event] = []
+    after = _flow(level, cluster, given, events)
+    if kind.then is not None and kind.came(after, action):
+        after = _flow(level, after, kind.then(after, action), events)
+    return Done(after, tuple(events))
+
+
+def _flow(level: Level, cluster: Cluster, given: tuple[Move, ...], events: list[Event]) -> Cluster:
+    for move in given:
+        done = step(cluster, move)
+        cluster = done.cluster
+        events += done.events
+    while (ready := _ready(cluster, level.holds)) is not None:
+        done = step(cluster, Deliver(ready.name))
+        cluster = done.cluster
+        events += done.events
+    return cluster
+
+
+def _ready(cluster: Cluster, holds: tuple[str, ...]) -> Message | None:
+    for message in cluster.messages:
+        if message.name.kind not in holds and blocker(cluster, message) is None:
+            return message
+    return None
+
+
+def offered(level: Level, cluster: Cluster) -> Iterable[tuple[Kind, Action]]:
+    """Every action that the menu offers, always in the same order."""
+    for kind in level.kinds:
+        for action in kind.offered(cluster):
+            yield kind, action
+
+
+def find(name: str) -> Level:
+    """The level of this name. Raises ExploreError that lists what there is."""
+    from .cluster_level import CLUSTER
+    from .partition_level import PARTITION
+
+    levels = {level.name: level for level in (PARTITION, CLUSTER)}
+    if name not in levels:
+        listed = "; ".join(f"{level.name}: {level.sentence}" for level in levels.values())
+        raise ExploreError(f"there is no level {name!r}; the levels are {listed}")
+    return levels[name]
+
+
+def one_partition(cluster: Cluster) -> str:
+    """The name of the only partition. Raises PlayError where there are none or several."""
+    names = [p.name for p in cluster.controller.partitions]
+    if len(names) != 1:
+        found = ", ".join(names) or "none"
+        raise PlayError(
+            f"the search looks at one partition, and the play has {len(names)} ({found})",
+            expected="a play with one `topic` line",
+        )
+    return names[0]

@@ -1,0 +1,331 @@
+"""What a state is at the level "partition": the normal form, field by field.
+
+With B brokers that have a replica, W writes, C crashes and F fences left over from the bounds, a
+state is what follows and nothing else; every other field of the cluster is a constant or can be
+told from these. A twin of this level (compiled, or in TLA+) has exactly these variables.
+Sets are sets: the order of an ISR and of messages is no part of a state.
+
+Life
+    A broker's processes are numbered 1, 2, ...; the number stands wherever Kafka has the broker
+    epoch. At most 1 + C lives. Registration, process and fetches of a running broker are of its
+    last life, because a start is an action only if the controller registers it.
+Budgets
+    writes, crashes and fences left.
+Controller
+    per broker: fenced (bool). The partition: leader (-1 or a broker), leader_epoch,
+    partition_epoch (as in the play, and counting on), isr (set).
+Broker
+    (A new process begins with an empty disk and a high watermark of 0; in its first life it has the
+    checkpoint of the play.)
+    life; up (bool); log: the entries (leader epoch, start offset) and the end. An up broker also:
+    Follower
+        leader, leader_epoch (the reign that it follows), high_watermark.
+    Leader (it believes that it leads `leader_epoch`)
+        leader_epoch, partition_epoch, high_watermark, start_offset, isr (the committed one), and
+        sent: the AlterPartition whose ISR is pending, or none. Mostly it is the one in flight. But
+        after a refusal other than INELIGIBLE_REPLICA it stays until metadata replaces it, though
+        nothing is in flight; and a request that newer metadata replaced flies on and is not sent.
+        remotes: per other broker: end (-1: never fetched in this reign of leadership) and life (of
+        the last fetch; 0: none). Fetch 15 puts that life on the wire, older fetches put -1.
+        view: per other broker the (life, fenced) that its metadata shows, and the partition epoch
+        of its metadata.
+Messages in flight
+    at most one AlterPartition per (sender, life): leader_epoch, partition_epoch, members with the
+    life that the leader knows each by (and what is on the wire: that, -1, or with
+    903.epoch-from-metadata the life in its view). It is the sender's `in_flight` while the sender
+    still lives.
+    Metadata: that an image is under way to a broker can be told: it is exactly when `view` would
+    change something, that is for a follower when the controller's leader or leader epoch is
+    another, for a leader when its view or its metadata's partition epoch is.
+Observer
+    committed (a log), isr_lives (per member of the ISR the life in which it caught up), damaged
+    (set), excused (bool).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster, Message, MessageName, Observed
+from ...protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, PartitionEpoch
+from ...protocol.kraft.controller_state import Controller, HeartbeatState
+from ...protocol.kraft.replay import image
+from ...protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    IsrMember,
+    MetadataUpdate,
+)
+from ...protocol.registrations import PartitionRegistration, Registration
+from ...protocol.replica.broker_state import (
+    Broker,
+    Durable,
+    DurableReplica,
+    IsrState,
+    Leading,
+    Lifecycle,
+    RemoteReplica,
+    Replica,
+    Volatile,
+)
+from ...protocol.replica.log import Log
+
+NEXT_OFFSET = 1000
+"""Where the metadata log goes on: above every life, so that new broker epochs stand out."""
+BEHIND, LEVEL = NEXT_OFFSET - 2, NEXT_OFFSET - 1
+"""The metadata offset of a broker that an image is under way to, and of one that knows it all."""
+Lives = Mapping[tuple[BrokerId, int], int]
+"""(broker, broker epoch) to the number of the life that had it, where the two differ."""
+NO_LIVES: Lives = {}
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """A normal form taken apart; `whole` puts it together. Every running broker is level here."""
+
+    controller: Controller
+    brokers: tuple[Broker, ...]
+    requests: tuple[Message, ...]
+    observed: tuple[Observed, ...]
+
+
+def normal(cluster: Cluster, earlier: Lives = NO_LIVES) -> Cluster:
+    """The representative of all clusters that no action of this level can tell apart.
+
+    The epoch that a broker is registered under becomes the number of its life; other epochs are
+    taken from `earlier`, or are such numbers already: that is so after every action in a normal
+    form. Only clusters in which each running process is registered have one.
+    """
+    return whole(cluster, parts(cluster, earlier))
+
+
+def parts(cluster: Cluster, earlier: Lives = NO_LIVES) -> Parts:
+    """The normal form of `cluster`, in parts that change independently of each other."""
+    lives = {**earlier, **new_lives(cluster.controller)}
+    requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
+    return Parts(
+        controller=of_controller(cluster.controller, lives),
+        brokers=tuple(of_broker(b, lives) for b in cluster.brokers),
+        requests=of_requests(requests, lives),
+        observed=of_observed(cluster.observed, lives),
+    )
+
+
+def whole(cluster: Cluster, found: Parts, late: Collection[BrokerId] | None = None) -> Cluster:
+    """The cluster with these parts; whatever never changes is that of `cluster`.
+
+    `late` are the brokers that an image is under way to, worked out where it is not given.
+    """
+    if late is None:
+        late = {b.id for b in found.brokers if has_news(found.controller, b)}
+    news = (b for b in found.brokers if b.id in late)
+    messages = (*found.requests, *images(found.controller, news))
+    return replace(
+        cluster,
+        controller=found.controller,
+        brokers=tuple([behind(b) if b.id in late else b for b in found.brokers]),
+        messages=messages,
+        observed=found.observed,
+        sent=counters(messages),
+        broken=(),
+    )
+
+
+def new_lives(held: Controller) -> dict[tuple[BrokerId, int], int]:
+    """The registered epochs that are not the number of a life yet."""
+    known = held.registrations
+    return {(r.broker, r.epoch): r.incarnation for r in known if r.epoch != r.incarnation}
+
+
+def has_news(controller: Controller, node: Broker) -> bool:
+    """Whether the controller's metadata would change anything for a broker's process."""
+    process = node.process
+    if process is None or process.image is None:
+        return False
+    state = controller.partitions[0]
+    for replica in process.replicas:
+        if replica.leading is not None:
+            return process.image != _metadata(controller, node.id)
+        if (replica.leader, replica.leader_epoch) != (state.leader, state.leader_epoch):
+            return True
+    return False
+
+
+def behind(node: Broker) -> Broker:
+    """The broker as it is while an image is under way to it."""
+    process = node.process
+    assert process is not None
+    assert process.image is not None
+    return replace(node, process=replace(process, image=replace(process.image, offset=BEHIND)))
+
+
+# --- the controller -----------------------------------------------------------------------------
+
+
+def of_controller(held: Controller, lives: Lives) -> Controller:
+    """Registrations by life; of the heartbeats whether there is a session; the ISR as a set."""
+    return replace(
+        held,
+        next_offset=NEXT_OFFSET,
+        registrations=tuple(_registration(r, lives) for r in held.registrations),
+        partitions=tuple(_partition(p) for p in held.partitions),
+        heartbeats=tuple(
+            HeartbeatState(h.broker, fenced=h.fenced, metadata_offset=BEHIND)
+            for h in held.heartbeats
+        ),
+    )
+
+
+def _registration(held: Registration, lives: Lives) -> Registration:
+    life = _life(lives, held.broker, held.epoch)
+    return Registration(held.broker, life, held.incarnation, held.fenced, record_offset=life)
+
+
+def _partition(state: PartitionRegistration) -> PartitionRegistration:
+    isr = tuple(sorted(state.isr))
+    return state if isr == state.isr else replace(state, isr=isr)
+
+
+def _life(lives: Lives, broker: BrokerId, epoch: int) -> BrokerEpoch:
+    return BrokerEpoch(lives.get((broker, epoch), epoch))
+
+
+# --- brokers ------------------------------------------------------------------------------------
+
+
+def of_broker(node: Broker, lives: Lives) -> Broker:
+    """A broker, level with the metadata: what is under way to it can be told from the parts."""
+    kept = node.durable.replicas
+    durable = Durable(
+        tuple(DurableReplica(r.partition, _flushed(r.log), r.checkpoint) for r in kept)
+    )
+    process = node.process
+    if process is None:
+        return Broker(node.id, node.incarnation, durable)
+    leads = any(r.leading is not None for r in process.replicas)
+    running = Volatile(
+        lifecycle=Lifecycle.RUNNING,
+        epoch=_life(lives, node.id, process.epoch),
+        ready_to_unfence=True,
+        image=_seen(process.image, node.id, lives) if leads and process.image else NOTHING_KNOWN,
+        published=True,
+        replicas=tuple(_replica(r, lives) for r in process.replicas),
+        items=tuple(_item(i, lives) for i in process.items),
+        in_flight=tuple(_item(i, lives) for i in process.in_flight),
+    )
+    return Broker(node.id, node.incarnation, durable, running)
+
+
+NOTHING_KNOWN = MetadataUpdate(offset=LEVEL, registrations=(), partitions=())
+"""What a follower keeps of the metadata beside its replica: nothing that a rule reads later."""
+
+
+def _flushed(log: Log) -> Log:
+    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end)
+
+
+def _metadata(held: Controller, id: BrokerId) -> MetadataUpdate:
+    """What the leader `id` would keep of the controller's metadata."""
+    return _seen(image(held), id, NO_LIVES)
+
+
+def _seen(known: MetadataUpdate, id: BrokerId, lives: Lives) -> MetadataUpdate:
+    """What a leader's rules read in its metadata: the others' lives, and the partition epoch."""
+    others = tuple(_known(r, lives) for r in known.registrations if r.broker != id)
+    epochs = tuple(
+        PartitionRegistration(p.name, (), (), BrokerId(-1), partition_epoch=p.partition_epoch)
+        for p in known.partitions
+    )
+    return MetadataUpdate(offset=LEVEL, registrations=others, partitions=epochs)
+
+
+def _known(known: Registration, lives: Lives) -> Registration:
+    life = _life(lives, known.broker, known.epoch)
+    return Registration(known.broker, life, life, known.fenced, record_offset=life)
+
+
+def _replica(replica: Replica, lives: Lives) -> Replica:
+    leading = replica.leading
+    if leading is None:
+        return replace(replica, partition_epoch=PartitionEpoch(-1))
+    sent = leading.isr_state.sent
+    state = IsrState(
+        tuple(sorted(leading.isr_state.isr)), None if sent is None else _item(sent, lives)
+    )
+    remotes = tuple(_remote(r, lives) for r in leading.remotes)
+    return replace(replica, leading=Leading(leading.start_offset, state, remotes))
+
+
+def _remote(remote: RemoteReplica, lives: Lives) -> RemoteReplica:
+    """Without a clock nobody asks what the leader had at the fetch before."""
+    epoch = remote.epoch
+    return RemoteReplica(
+        remote.broker,
+        remote.end,
+        epoch=None if epoch is None else _life(lives, remote.broker, epoch),
+        observed=_life(lives, remote.broker, remote.observed),
+    )
+
+
+# --- messages and the observer ------------------------------------------------------------------
+
+
+def of_requests(requests: Iterable[Message], lives: Lives) -> tuple[Message, ...]:
+    """The AlterPartition requests in flight, as a set: at most one of each life."""
+    return tuple(sorted((_request(m, lives) for m in requests), key=lambda m: m.name))
+
+
+def _request(message: Message, lives: Lives) -> Message:
+    body = message.body
+    assert isinstance(body, AlterPartitionRequest)
+    body = replace(
+        body,
+        broker_epoch=_life(lives, body.broker, body.broker_epoch),
+        items=tuple(_item(i, lives) for i in body.items),
+    )
+    name = MessageName(message.name.sender, message.name.incarnation, message.name.kind, 1)
+    return replace(message, name=name, body=body)
+
+
+def _item(item: AlterPartitionItem, lives: Lives) -> AlterPartitionItem:
+    members = (
+        IsrMember(m.broker, _life(lives, m.broker, m.epoch), _life(lives, m.broker, m.observed))
+        for m in item.isr
+    )
+    return replace(item, isr=tuple(sorted(members, key=lambda m: m.broker)))
+
+
+def images(controller: Controller, to: Iterable[Broker]) -> tuple[Message, ...]:
+    """The newest image, under way to everybody who is behind."""
+    news = image(controller)
+    return tuple(
+        Message(
+            name=MessageName(CONTROLLER, 0, "metadata", number),
+            receiver=node.id,
+            receiver_incarnation=node.incarnation,
+            lane="metadata",
+            body=news,
+        )
+        for number, node in enumerate(to, 1)
+    )
+
+
+def counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, int], ...]:
+    taken = {m.name[:3]: m.name.ordinal for m in messages}
+    return tuple((*key, ordinal) for key, ordinal in sorted(taken.items()))
+
+
+def of_observed(known: tuple[Observed, ...], lives: Lives) -> tuple[Observed, ...]:
+    """The observer's knowledge, the ISR as a set."""
+    return tuple(
+        Observed(
+            o.partition,
+            _flushed(o.committed),
+            tuple(sorted((b, _life(lives, b, e)) for b, e in o.isr_epochs)),
+            tuple(sorted(o.damaged)),
+            o.excused,
+        )
+        for o in known
+    )

@@ -1,0 +1,70 @@
+"""What levels share: to whom an action is offered, which moves it makes, what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ...engine import moves
+from ...engine.cluster import Cluster, broker
+from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
+from ...protocol.kraft.controller_state import heartbeat
+from ...protocol.replica.broker_state import Broker, Volatile
+from .level_table import Action
+
+Fits = Callable[[Cluster, Broker, Volatile | None], bool]
+"""Whether an action is for this broker, whose process is given beside it."""
+
+
+def to_brokers(kind: str, fits: Fits) -> Callable[[Cluster], Iterable[Action]]:
+    """Offered to every broker with a replica that fits, in the order of their ids."""
+
+    def offered(cluster: Cluster) -> Iterable[Action]:
+        replicas = cluster.controller.partitions[0].replicas
+        for node in cluster.brokers:
+            if node.id in replicas and fits(cluster, node, node.process):
+                yield Action(kind, node.id)
+
+    return offered
+
+
+def leads(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    """Whether it leads, or believes so."""
+    return process is not None and any(r.leading is not None for r in process.replicas)
+
+
+def runs(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    """Whether a process runs."""
+    return process is not None
+
+
+def is_down(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    """Whether none does."""
+    return process is None
+
+
+def has_session(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+    """Whether the controller still counts on it."""
+    known = heartbeat(cluster.controller, node.id)
+    return known is not None and not known.fenced
+
+
+def produce(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+    """One record to the broker."""
+    return (moves.Produce(cluster.controller.partitions[0].name, action.node, 1),)
+
+
+def on(move: Callable[[BrokerId], moves.Move]) -> Callable[..., tuple[moves.Move, ...]]:
+    """The action is this one move."""
+    return lambda cluster, action: (move(action.node),)
+
+
+def registered(cluster: Cluster, action: Action) -> bool:
+    """Whether the controller took the process in."""
+    node = broker(cluster, action.node)
+    return node is not None and node.process is not None and node.process.epoch != NO_BROKER_EPOCH
+
+
+def spurious(cluster: Cluster, action: Action) -> str | None:
+    """Ending the session of a broker that runs is a fault; of one that is gone, the cure."""
+    node = broker(cluster, action.node)
+    return "fences" if node is not None and node.process is not None else None

@@ -1,0 +1,226 @@
+"""What KIP-903 rejected, next to what it chose: what breaks, and what it costs where it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...plays.header import features_of
+from ...plays.library import find
+from ...plays.play import Play, format_play
+from ...plays.play_features import chosen
+from ...plays.runner import run_play
+from ...plays.stage import Stage
+from ...protocol.facts import Refused
+from ...protocol.features import switched
+from ...protocol.guards import GUARDS, GuardKind
+from ...protocol.registrations import partition
+from ..levels import level_table
+from ..levels.level_table import ExploreError
+from ..search import announcements
+from ..search.breadth_first import PROVED, REFUTED
+from ..search.explored import Explored
+from ..search.limits import MEMORY_MB
+from .guard_matrix import DEFAULT_KAFKA, PENDING
+from .processes import answers, shared
+from .sweep import ahead, try_out
+from .tasks import Order
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INSTEAD_OF = "903"
+COST_PLAY = "903-bump-leader-epochs"
+"""A broker that was never in the ISR comes back, while metadata is slow to reach one that is."""
+_FETCH_GUARDS = ("320.fenced-fetch", "320.unknown-fetch")
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What one reference play costs: fetches that leaders refuse, leader epochs that are used up.
+
+    Every refused fetch is a round in which a replica that did nothing wrong got no records.
+    """
+
+    refused_fetches: int
+    leader_epochs: int
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """One way to know which life of a broker a request speaks of. `guard` is None for none."""
+
+    name: str
+    guard: str | None
+    clause: str
+    verdict: str
+    violated: str | None
+    steps: int | None
+    states: int
+    play: Play | None
+    features: str
+    cost: Cost
+
+    @property
+    def sentence(self) -> str:
+        """What breaks, or that it holds and what it costs."""
+        if self.verdict == REFUTED:
+            return f"{self.name}: {self.violated} breaks in {self.steps} steps."
+        if self.verdict != PROVED:
+            return f"{self.name}: not finished after {self.states:,} states."
+        fetches, epochs = self.cost.refused_fetches, self.cost.leader_epochs
+        if not fetches and not epochs:
+            return f"{self.name}: it holds, and costs neither a leader epoch nor a refused fetch."
+        return (
+            f"{self.name}: it holds, and costs {epochs} leader epoch{'s' * (epochs != 1)} and"
+            f" {fetches} refused fetch{'es' * (fetches != 1)}: replication to a replica that did"
+            " nothing stops until it has heard of the new epoch."
+        )
+
+
+class Alternatives(msgspec.Struct, frozen=True):
+    """The result of `alternatives`: `rows` begin with nothing at all and with KIP-903 itself."""
+
+    rows: tuple[Alternative, ...]
+    within: str
+    measured: str
+
+    @property
+    def sentences(self) -> list[str]:
+        """The bounds, then one sentence per row."""
+        first = f"Kafka {self.rows[0].features} and what takes the place of KIP-903, {self.within}."
+        return [f"{first} Costs as measured in the play {self.measured}.", *self._rows()]
+
+    def _rows(self) -> list[str]:
+        return [row.sentence for row in self.rows]
+
+    def table(self) -> pd.DataFrame:
+        """A row per way: way, verdict, steps, states, refused fetches, leader epochs, sentence."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "way": row.name,
+                "verdict": row.verdict,
+                "steps": row.steps,
+                "states": row.states,
+                "refused fetches": row.cost.refused_fetches,
+                "leader epochs": row.cost.leader_epochs,
+                "sentence": row.sentence,
+            }
+            for row in self.rows
+        )
+
+    def report(self) -> dict[str, Any]:
+        """Plain values."""
+        rows = [
+            {
+                **msgspec.structs.asdict(row),
+                "play": None if row.play is None else format_play(row.play),
+                "cost": msgspec.structs.asdict(row.cost),
+                "sentence": row.sentence,
+            }
+            for row in self.rows
+        ]
+        return {"alternatives": rows, "within": self.within, "measured": self.measured}
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def alternatives(
+    play: str | Path | Play = "isr-two-of-three",
+    *,
+    kafka: str = DEFAULT_KAFKA,
+    as_specified: bool = True,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    cost_play: str | Path | Play = COST_PLAY,
+    seconds: float | None = None,
+    memory_mb: int = MEMORY_MB,
+    processes: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    say: Callable[[str], object] | None = None,
+    **bounds: int,
+) -> Alternatives:
+    """Without KIP-903, with it, and with each alternative it rejected in its place.
+
+    Every row is a search, as in `kiplab.matrix` (`processes`, `memory_mb`, `progress` and `say`
+    too), and the cost of running `cost_play` under the same rules. Raises as `kiplab.explore`.
+    """
+    found = play if isinstance(play, Play) else find(play)[0]
+    measured = cost_play if isinstance(cost_play, Play) else find(cost_play)[0]
+    given = chosen(found, None, kafka, (), ())
+    base = switched(features_of(found) if given is None else given, INSTEAD_OF, False)
+    base = switched(base, PENDING, True) if as_specified else base
+    within = level_table.find(level).with_defaults(bounds)
+    ways = _ways()
+    crew, each_mb = shared(processes, memory_mb, len(ways))
+    orders = [
+        Order(
+            play=found,
+            features=base if guard is None else switched(base, guard, True),
+            level=level,
+            property=property,
+            bounds=within,
+            seconds=seconds,
+            memory_mb=each_mb,
+        )
+        for _, guard, _ in ways
+    ]
+    tried = try_out(orders[0])
+    if tried.predicted:
+        (say or announcements.say)(ahead("rows", len(orders), crew, tried.predicted))
+    told = answers(orders, processes=crew, told=progress or announcements.of_cells("rows"))
+    return Alternatives(
+        rows=tuple(
+            _row(way, one, cost_of(run_play(measured, order.features)))
+            for way, order, one in zip(ways, orders, told, strict=True)
+        ),
+        within=f"level {level}, within {level_table.find(level).in_words(within)}",
+        measured=measured.name,
+    )
+
+
+def _ways() -> list[tuple[str, str | None, str]]:
+    """(name, guard to be switched on, what it says)."""
+    rejected = [g for g in GUARDS.values() if g.kind is GuardKind.ALTERNATIVE]
+    return [
+        ("nothing", None, "Nobody asks which life of a broker a request speaks of."),
+        ("KIP-903", INSTEAD_OF, "A proposed ISR names the broker epochs that were fetched with."),
+        *((g.id, g.id, g.clause) for g in rejected),
+    ]
+
+
+def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> Alternative:
+    name, guard, clause = way
+    if one is None:
+        raise ExploreError(
+            f"the process that searched {name} is gone, probably for want of memory; give it"
+            " smaller bounds, or memory_mb="
+        )
+    return Alternative(
+        name=name,
+        guard=guard,
+        clause=clause,
+        verdict=one.verdict,
+        violated=one.violated,
+        steps=one.steps,
+        states=one.states,
+        play=one.play,
+        features=one.features,
+        cost=cost,
+    )
+
+
+def cost_of(stage: Stage) -> Cost:
+    """What a run cost those that replicate, over all its partitions."""
+    refused = [e for e in stage.events if isinstance(e, Refused) and e.guard in _FETCH_GUARDS]
+    before = stage.history.start.controller.partitions
+    after = stage.cluster.controller.partitions
+    epochs = 0
+    for now in after:
+        was = partition(before, now.name)
+        epochs += now.leader_epoch - (was.leader_epoch if was is not None else 0)
+    return Cost(len(refused), epochs)

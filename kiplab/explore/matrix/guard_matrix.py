@@ -1,0 +1,232 @@
+"""The guard matrix: for every subset of some guards the shortest counterexample, or a proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+
+from ...plays.header import features_of, names_of
+from ...plays.library import find
+from ...plays.play import Play
+from ...plays.play_features import chosen
+from ...protocol.features import Features, switched
+from ...protocol.guards import GUARDS, named
+from ...protocol.ids import CONTROLLER, BrokerId
+from ..levels import level_table
+from ..levels.level_table import ExploreError
+from ..search import announcements
+from ..search.breadth_first import UNFINISHED
+from ..search.interrupts import interruptible
+from ..search.limits import MEMORY_MB
+from .cells import Cell, Matrix
+from .processes import Answer, answers, shared
+from .sweep import ahead, on_spark, try_out
+from .tasks import Order
+
+DEFAULT_GUARDS = (
+    "841",
+    "903",
+    "497.partition-epoch",
+    "497.maximal-isr",
+    "kafka-7128.epoch-start",
+    "631.one-live-incarnation",
+)
+"""KIP-841, KIP-903, the compare-and-set of the partition epoch, the maximal ISR, the leader-epoch
+start offset, fencing before registration."""
+GUARDS_MAX = 6
+"""Every further guard doubles the matrix."""
+DEFAULT_KAFKA = "3.5"
+PENDING = "497.pending-outlives-metadata"
+"""As specified a proposal outlives metadata; as built it does not, and no set of guards is enough
+where that happens."""
+
+
+def matrix(
+    play: str | Path | Play = "isr-two-of-three",
+    guards: str | Iterable[str] = DEFAULT_GUARDS,
+    *,
+    kafka: str | None = DEFAULT_KAFKA,
+    on: str | tuple[str, ...] = (),
+    off: str | tuple[str, ...] = (),
+    as_specified: bool = True,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    processes: int | None = None,
+    spark: bool = False,
+    master: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
+    **bounds: int,
+) -> Matrix:
+    """For every subset of `guards` switched off: the shortest way to lose data, or a proof.
+
+    ``kiplab.matrix("isr-two-of-three", guards=("841", "903"), writes=1, crashes=1)``.
+
+    `play`, `level`, `property` and `bounds` are as for `kiplab.explore`. `guards` are one to six
+    names of guards or KIPs; those that are not off are on as a whole, whether or not `kafka` has
+    them or all of their parts, as by ``on=``. `kafka` None means the play's own rules; `on` and
+    `off` switch others for all cells. `as_specified`, a proposed ISR outlives metadata; without it
+    Kafka is as it was built.
+    `seconds` and `states` limit each cell. `processes` search at a time, by default one per core,
+    within `memory_mb` all together; with `spark` each cell is a task of its own with as much, on
+    `master` or this machine. `progress` is told how many of how many cells are done (without one a
+    notebook shows a line); once `cancel` says so, or an interrupt, the rest stays unfinished. Cells
+    that will be long are announced by `say`, else on stderr or below the notebook's cell.
+    Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
+    """
+    found, told_with = (play, None) if isinstance(play, Play) else find(play)
+    given = chosen(found, told_with, kafka, _tuple(off), _tuple(on))
+    return matrix_of(
+        found,
+        features_of(found) if given is None else given,
+        guards,
+        as_specified=as_specified,
+        level=level,
+        property=property,
+        bounds=bounds,
+        seconds=seconds,
+        states=states,
+        memory_mb=memory_mb,
+        processes=processes,
+        spark=spark,
+        master=master,
+        progress=progress or announcements.of_cells(),
+        cancel=cancel,
+        say=say or announcements.say,
+    )
+
+
+def matrix_of(
+    play: Play,
+    features: Features,
+    guards: str | Iterable[str] = DEFAULT_GUARDS,
+    *,
+    as_specified: bool = True,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    bounds: Mapping[str, int] | None = None,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+    processes: int | None = None,
+    spark: bool = False,
+    master: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+    say: Callable[[str], object] | None = None,
+) -> Matrix:
+    """As `matrix`, for a play and the rules around the chosen guards. A hand that switched
+    PENDING in `features` decides on it, whatever `as_specified` says. Nothing is told to anybody
+    but `progress` and `say`.
+    """
+    names = _checked(guards)
+    if as_specified and PENDING not in dict(features.overrides):
+        features = switched(features, PENDING, True)
+    subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
+    crew, each_mb = (
+        (len(subsets), memory_mb) if spark else shared(processes, memory_mb, len(subsets))
+    )
+    asked = Order(
+        play=play,
+        features=features,
+        level=level,
+        property=property,
+        bounds=level_table.find(level).with_defaults(bounds or {}),
+        seconds=seconds,
+        states=states,
+        memory_mb=each_mb,
+    )
+    nodes = (CONTROLLER, *names_of(play).brokers)
+    orders = [
+        msgspec.structs.replace(asked, features=_rules(features, names, s, nodes)) for s in subsets
+    ]
+    tried = try_out(orders[0])
+    if tried.predicted and say is not None:
+        say(ahead("cells", len(orders), crew, tried.predicted))
+    began = time.perf_counter()
+    told: Sequence[Answer]
+    if spark:
+        told, cancelled = on_spark(orders, master=master), False
+    else:
+        with interruptible(cancel) as stop:
+            told = answers(orders, processes=crew, told=progress, cancel=stop)
+            cancelled = stop()
+    return Matrix(
+        title=play.title,
+        guards=names,
+        base=features.label(),
+        as_specified=PENDING in features.active(CONTROLLER),
+        level=level,
+        bounds=asked.bounds,
+        properties=tried.properties,
+        cells=tuple(
+            _cell(names, off, order.features, one, cancelled)
+            for off, order, one in zip(subsets, orders, told, strict=True)
+        ),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _checked(guards: str | Iterable[str]) -> tuple[str, ...]:
+    names = (guards,) if isinstance(guards, str) else tuple(guards)
+    seen: dict[str, str] = {}
+    for name in names:
+        for id in named(name):
+            if id in seen:
+                raise ExploreError(f"{name} and {seen[id]} both switch {id}; name it once")
+            seen[id] = name
+        # Says which guards there are, if this is none.
+        switched(Features(DEFAULT_KAFKA, ""), name, False)
+    if not 1 <= len(names) <= GUARDS_MAX:
+        raise ExploreError(
+            f"{len(names)} guards make {2 ** len(names):,} cells; expected 1 to {GUARDS_MAX} of"
+            f" {', '.join(GUARDS)}, or KIPs such as 841"
+        )
+    return names
+
+
+def _rules(
+    base: Features, guards: tuple[str, ...], off: tuple[str, ...], nodes: tuple[BrokerId, ...]
+) -> Features:
+    """`base` with `off` switched off, and the other guards whole: where any of `nodes` lacks a part
+    of one, that guard is switched on, with the request versions that it needs."""
+    features = base
+    for guard in guards:
+        if guard in off:
+            features = switched(features, guard, False)
+        elif any(not base.active(node).issuperset(named(guard)) for node in nodes):
+            features = switched(features, guard, True)
+    return features
+
+
+def _cell(
+    guards: tuple[str, ...], off: tuple[str, ...], rules: Features, one: Answer, cancelled: bool
+) -> Cell:
+    left = tuple(g for g in guards if g not in off)
+    if one is None:
+        why = "it was cancelled" if cancelled else "its process was ended, probably for memory"
+        return Cell(off, left, UNFINISHED, None, None, 0, 0.0, None, rules.label(), why)
+    return Cell(
+        off=off,
+        on=left,
+        verdict=one.verdict,
+        violated=one.violated,
+        steps=one.steps,
+        states=one.states,
+        seconds=one.seconds,
+        play=one.play,
+        features=one.features,
+        stopped=one.stopped,
+    )

@@ -1,0 +1,193 @@
+"""Orders worked off by processes of their own on this machine, one search per core.
+
+Each process reads orders from its input and writes answers, line by line, until the input ends.
+(Not `multiprocessing`: that runs the user's script again in every process, unless the script is
+written for it.)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Lock
+
+import msgspec
+
+from ..levels.level_table import ExploreError, shown
+from ..search.explored import Explored
+from ..search.limits import ceiling_mb, check_limits
+from .tasks import Order, answer, answered, work_off
+
+LOOK_EVERY_S = 0.1
+LEAST_MB = 250
+"""What a process needs to be of use: half of it is Python and the compiled search."""
+Answer = Explored | None
+"""None where somebody cancelled before it was there, or its process was killed."""
+
+
+def answers(
+    orders: Sequence[Order],
+    *,
+    processes: int,
+    told: Callable[[int, int], object] | None = None,
+    cancel: Callable[[], bool] | None = None,
+) -> list[Answer]:
+    """The answers, in the order of the orders.
+
+    `processes` 1 means this very process. `told` is given how many of how many are done; `cancel`
+    is asked ten times a second, or at every look of a search in this process.
+    """
+    wanted = min(processes, len(orders))
+    if wanted <= 1:
+        return _one_by_one(orders, told, cancel)
+    return _spread(orders, wanted, told, cancel)
+
+
+def shared(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]:
+    """(how many processes for `count` orders, MB for each), all together within `memory_mb`.
+
+    `processes` None means one per core, as far as each has room to work in. Raises ExploreError
+    for a number of processes that cannot be.
+    """
+    check_limits(None, None, memory_mb)
+    if processes is not None and not (type(processes) is int and processes >= 1):
+        raise ExploreError(
+            f"processes is {shown(processes)}; expected a whole number, 1 or more, or None for one"
+            " per core"
+        )
+    room = ceiling_mb(memory_mb)
+    wanted = processes or min(os.cpu_count() or 1, max(room // LEAST_MB, 1))
+    wanted = max(min(wanted, count), 1)
+    return wanted, max(room // wanted, 1)
+
+
+def _one_by_one(
+    orders: Sequence[Order],
+    told: Callable[[int, int], object] | None,
+    cancel: Callable[[], bool] | None,
+) -> list[Answer]:
+    found: list[Answer] = []
+    for order in orders:
+        stopped = cancel is not None and cancel()
+        found.append(None if stopped else answer(order, cancel))
+        if told is not None and not stopped:
+            told(len(found), len(orders))
+    return found
+
+
+def _spread(
+    orders: Sequence[Order],
+    wanted: int,
+    told: Callable[[int, int], object] | None,
+    cancel: Callable[[], bool] | None,
+) -> list[Answer]:
+    payloads = [msgspec.json.encode(order) for order in orders]
+    crew = _Crew(wanted)
+    with ThreadPoolExecutor(wanted) as pool:
+        try:
+            futures = [pool.submit(crew.asked, payload) for payload in payloads]
+            _watch(futures, told, cancel)
+        finally:
+            # Whoever still searches is of no use to anybody: all done, cancelled, or interrupted.
+            crew.dismiss()
+    crew.close()
+    return [future.result() for future in futures]
+
+
+def _watch(
+    futures: list[Future[Answer]],
+    told: Callable[[int, int], object] | None,
+    cancel: Callable[[], bool] | None,
+) -> None:
+    """Until all are done, or somebody cancels."""
+    left = set(futures)
+    while left and not (cancel is not None and cancel()):
+        done, left = wait(left, LOOK_EVERY_S, FIRST_COMPLETED)
+        if done and told is not None:
+            told(len(futures) - len(left), len(futures))
+
+
+class _Crew:
+    """Processes that wait for orders; one that was killed is replaced."""
+
+    def __init__(self, count: int) -> None:
+        self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
+        self._all: list[subprocess.Popen[bytes]] = []
+        self._over = False
+        self._changing = Lock()
+        for _ in range(count):
+            self._hire()
+
+    def _hire(self) -> None:
+        with self._changing:
+            if not self._over:
+                worker = _worker()
+                self._all.append(worker)
+                self._idle.put(worker)
+
+    def asked(self, payload: bytes) -> Answer:
+        """What an idle process says to this order."""
+        if self._over:
+            return None
+        worker = self._idle.get()
+        line = _said(worker, payload)
+        if line.endswith(b"\n"):
+            self._idle.put(worker)
+            return answered(line)
+        self._hire()
+        return None
+
+    def dismiss(self) -> None:
+        """End them all; whoever waits for an answer gets none."""
+        with self._changing:
+            self._over = True
+        for worker in self._all:
+            worker.kill()
+            worker.wait()
+
+    def close(self) -> None:
+        """Close their pipes, when nobody waits any more."""
+        for worker in self._all:
+            for pipe in (worker.stdin, worker.stdout):
+                # What was still to be written to somebody who is gone is of no interest.
+                with suppress(OSError):
+                    if pipe is not None:
+                        pipe.close()
+
+
+def _worker() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "kiplab.explore.matrix.processes"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        # A keyboard's interrupt is for the process that asks; it ends this one.
+        start_new_session=True,
+    )
+
+
+def _said(worker: subprocess.Popen[bytes], payload: bytes) -> bytes:
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    try:
+        worker.stdin.write(payload + b"\n")
+        worker.stdin.flush()
+        return worker.stdout.readline()
+    except OSError:
+        return b""
+
+
+def main() -> None:
+    """Work off what comes in, until nothing more does."""
+    for payload in sys.stdin.buffer:
+        sys.stdout.buffer.write(work_off(payload) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

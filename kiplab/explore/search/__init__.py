@@ -1,0 +1,1 @@
+"""Breadth first over every interleaving: the question, who searches, the answer."""

@@ -1,0 +1,148 @@
+"""What a search came to: the verdict with its bounds, what was never tried, the shortest way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...engine.cluster import Cluster
+from ...engine.properties import PROPERTIES
+from ...plays.play import Play, format_play
+from ...protocol.guards import GUARDS, GuardKind
+from ...protocol.ids import CONTROLLER
+from ..levels.level_table import Action, Level
+from .breadth_first import PROVED, REFUTED, Outcome, Seen
+
+_SAYS_SO = ("841.leader-skips-fenced", "841.leader-skips-shutting-down", "903.leader-epoch")
+"""Rules that report when they bar a follower; other rules act without a word."""
+
+
+class Vacuity(msgspec.Struct, frozen=True):
+    """What happened at all, so that a proof about nothing is seen to be one.
+
+    Every guard that is on, at whatever node, is in one of three: `fired` refused something,
+    `silent` never did, and of `unwatched` nobody can say: they act without a word. `taken` counts
+    transitions by kind of action; `never` are the kinds without any.
+    """
+
+    committed: bool
+    fired: tuple[str, ...]
+    silent: tuple[str, ...]
+    unwatched: tuple[str, ...]
+    taken: dict[str, int]
+    never: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """One line for people; empty when everything was tried and watched."""
+        said = [] if self.committed else ["nothing was ever committed"]
+        said += [f"no {kind} was possible" for kind in self.never]
+        if self.silent:
+            said.append(f"never needed: {', '.join(self.silent)}")
+        if self.unwatched:
+            said.append(f"not watched, needed or not: {', '.join(self.unwatched)}")
+        return "; ".join(said)
+
+
+class Explored(msgspec.Struct, frozen=True):
+    """The result of `kiplab.explore`.
+
+    `violated` is the id of the property that broke. `steps` is the length of a shortest
+    counterexample, None unless refuted; `play` shows it (run it with `kiplab.run`), None unless
+    refuted in a step or more. `states` and `transitions` count what was found, a transition leading
+    to another state. `frontier` counts the states that an unfinished search knew and had not looked
+    at. `predicted` is what was said before it began.
+    `engine` is who searched, "step" or "compiled".
+    """
+
+    verdict: str
+    violated: str | None
+    properties: tuple[str, ...]
+    bounds: dict[str, int]
+    level: str
+    features: str
+    steps: int | None
+    play: Play | None
+    path: tuple[Action, ...]
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+    seconds: float
+    vacuity: Vacuity
+    stopped: str
+    predicted: str
+    sentence: str
+    engine: str = "step"
+
+    @property
+    def text(self) -> str | None:
+        """The play as text, for a file or `kiplab play`."""
+        return None if self.play is None else format_play(self.play)
+
+    def report(self) -> dict[str, Any]:
+        """Plain values: what `kiplab explore --json` prints."""
+        return {
+            "verdict": self.verdict,
+            "steps": self.steps,
+            "states": self.states,
+            "transitions": self.transitions,
+            "seconds": round(self.seconds, 3),
+            "bounds": self.bounds,
+            "property": self.violated,
+            "play": self.text,
+            "properties": list(self.properties),
+            "level": self.level,
+            "features": self.features,
+            "depth": self.depth,
+            "frontier": self.frontier,
+            "stopped": self.stopped or None,
+            "predicted": self.predicted or None,
+            "vacuity": {**msgspec.to_builtins(self.vacuity), "sentence": self.vacuity.sentence},
+            "sentence": self.sentence,
+        }
+
+    def __repr__(self) -> str:
+        return f"<Explored: {self.sentence}>"
+
+
+def vacuity_of(outcome: Outcome, seen: Seen, level: Level, start: Cluster) -> Vacuity:
+    """Which guards had something to refuse, and which actions had their turn."""
+    features = start.features
+    active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
+    on = [guard for guard in GUARDS.values() if guard.id in active]
+    watched = [g.id for g in on if g.kind is GuardKind.REFUSAL or g.id in _SAYS_SO]
+    return Vacuity(
+        committed=seen.committed,
+        fired=tuple(id for id in watched if id in seen.guards),
+        silent=tuple(id for id in watched if id not in seen.guards),
+        unwatched=tuple(g.id for g in on if g.id not in watched),
+        taken=outcome.taken,
+        never=tuple(k.name for k in level.kinds if k.name not in outcome.taken),
+    )
+
+
+def sentence_of(
+    outcome: Outcome, level: Level, bounds: dict[str, int], properties: tuple[str, ...], rules: str
+) -> str:
+    """The verdict in words, never without its bounds."""
+    within = f"Kafka {rules}, level {level.name}, within {level.in_words(bounds)}"
+    if outcome.verdict == PROVED:
+        held = " ".join(PROPERTIES[id].sentence for id in properties)
+        return (
+            f"Proved for these bounds ({within}): {held}"
+            f" All {outcome.states:,} states were looked at."
+        )
+    if outcome.verdict == REFUTED:
+        assert outcome.property is not None
+        count = len(outcome.path)
+        way = "as the play begins" if not count else f"in {count} step{'s' * (count != 1)}"
+        less = ", and in no fewer" if count else ""
+        broken = PROPERTIES[outcome.property].sentence.rstrip(".")
+        return f"Refuted ({within}): {outcome.property} breaks {way}{less}. It says: {broken}."
+    return (
+        f"Not finished ({within}): {outcome.stopped}. Nothing broke in {outcome.states:,} states;"
+        f" everything up to {outcome.depth} steps was looked at, and {outcome.frontier:,} known"
+        " states were not."
+    )

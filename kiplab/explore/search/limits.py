@@ -1,0 +1,162 @@
+"""What stops a search from outside: time, memory, a number of states, somebody who has seen enough.
+
+The only file of this room that looks at a clock or at the machine.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from ..levels.level_table import ExploreError, shown
+from .breadth_first import Progress
+
+MEMORY_MB = 2_000
+"""What a search may take by default: a kernel on a laptop or on Binder has that much."""
+GROWING = 120
+"""Bytes a state costs for a moment while the table of known states doubles."""
+TELL_EVERY_S = 0.5
+WEIGH_EVERY_S = 0.05
+"""Between two looks at this process's memory: asking the system costs as much as a state."""
+CONTAINERS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Where a container (Binder, Docker) says how much memory it has in all."""
+
+
+def check_limits(seconds: object, states: object, memory_mb: object) -> None:
+    """Raises ExploreError for limits that cannot be meant."""
+    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    if seconds is not None and not (number and 0 <= cast("float", seconds) < math.inf):
+        raise ExploreError(
+            f"seconds is {shown(seconds)}; expected a number, 0 or more, or None for no limit"
+        )
+    if states is not None and not (type(states) is int and states >= 0):
+        raise ExploreError(
+            f"states is {shown(states)}; expected a whole number, 0 or more, or None for no limit"
+        )
+    if not (type(memory_mb) is int and memory_mb >= 1):
+        raise ExploreError(
+            f"the memory limit is {shown(memory_mb)}; expected a whole number of MB, 1 or more"
+        )
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a progress callback is given: counts, and transitions a second so far."""
+
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+    seconds: float
+    rate: float
+
+    @property
+    def sentence(self) -> str:
+        """For people, while they wait."""
+        return (
+            f"{self.states:,} states, {self.frontier:,} to look at, {self.depth} steps deep,"
+            f" {self.rate:,.0f} transitions/s"
+        )
+
+
+class Limits:
+    """Asked by the search now and then; says why to stop, or nothing.
+
+    `memory_mb` is what this process may grow to, in all, and never more than a container has room
+    for. `cancel` is asked at every look, and `progress` told at most twice a second.
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: float | None = None,
+        states: int | None = None,
+        memory_mb: int = MEMORY_MB,
+        progress: Callable[[Told], object] | None = None,
+        cancel: Callable[[], bool] | None = None,
+    ) -> None:
+        self.most_seconds, self.most_states = seconds, states
+        self.memory_mb = ceiling_mb(memory_mb)
+        self.progress, self.cancel = progress, cancel
+        self.began = time.perf_counter()
+        self.told, self.weighed = 0.0, -math.inf
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since these limits were made."""
+        return time.perf_counter() - self.began
+
+    def __call__(self, now: Progress) -> str:
+        """The search's `stop`."""
+        seconds = self.seconds
+        if self.progress is not None and seconds - self.told >= TELL_EVERY_S:
+            self.told = seconds
+            self.progress(told(now, seconds))
+        if self.cancel is not None and self.cancel():
+            return "it was cancelled"
+        if self.most_states is not None and now.states >= self.most_states:
+            return f"it was to look at {self.most_states:,} states at most"
+        if self.most_seconds is not None and seconds >= self.most_seconds:
+            return f"it was to take {self.most_seconds:g} s at most"
+        if seconds - self.weighed < WEIGH_EVERY_S:
+            return ""
+        self.weighed = seconds
+        return self.room(GROWING * now.states)
+
+    def room(self, bytes: int) -> str:
+        """Why so many bytes more are not to be taken, or nothing."""
+        if memory_now() + bytes > self.memory_mb * 1_000_000:
+            return f"the next states would have taken it over {self.memory_mb:,} MB of memory"
+        return ""
+
+
+def told(now: Progress, seconds: float) -> Told:
+    """Progress with the time that it took."""
+    rate = now.transitions / seconds if seconds else 0.0
+    return Told(now.states, now.transitions, now.depth, now.frontier, seconds, rate)
+
+
+def ceiling_mb(memory_mb: int) -> int:
+    """`memory_mb`, or three quarters of what this container has, if that is less.
+
+    The rest is for whoever else lives there: the kernel, JupyterLab, an editor.
+    """
+    return min([memory_mb, *(max(b * 3 // 4 // 1_000_000, 1) for b in _container_bytes())])
+
+
+def _container_bytes() -> Iterator[int]:
+    for file in CONTAINERS:
+        # No such file, or the word "max": no limit.
+        with suppress(OSError, ValueError):
+            yield int(file.read_text())
+
+
+def memory_now() -> int:
+    """Bytes that this process holds; where the system does not say, the most it ever held; or 0."""
+    try:
+        return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE
+    except (OSError, ValueError, IndexError):
+        return _most_ever()
+
+
+def _most_ever() -> int:
+    try:
+        import resource
+    except ImportError:
+        # Windows and browsers: nothing is known, and nothing can be limited.
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+_STATM = Path("/proc/self/statm")

@@ -1,0 +1,114 @@
+"""A path of actions as a play: `hold` lines, then every action as the lines that do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.channels import find
+from ...plays.grammar import parse
+from ...plays.history_as_play import statement_of
+from ...plays.play import Play, Statement, format_play
+from ...plays.runner import do_line, extended, open_stage
+from ...plays.stage import Stage, matching
+from ...plays.verbs import pattern_of
+from ...protocol.features import Features
+from ...protocol.ids import CONTROLLER, BrokerId
+from ..levels.level_table import Action, Level
+
+_REPLACED = ("title", "question", "kafka", "metadata", "off", "on", "controller", "timed", "manual")
+_SITUATION = ("broker", "topic", "replica", "given")
+
+
+def play_of(
+    play: Play, features: Features, level: Level, path: tuple[Action, ...], property: str
+) -> Play:
+    """The situation of `play` under `features`, and `path` from there to where `property` breaks.
+
+    It runs as any other play, and goes through the same states.
+    """
+    stage = held_stage(play, features, level)
+    for action in path:
+        stage = done_by_lines(stage, level, action)
+    expected = Statement("expect", ("property", property, "broken"))
+    title = Statement("title", tuple(f"{play.title}: {len(path)} steps to trouble".split()))
+    whole = Play((title, *stage.play.statements, expected), stage.play.name)
+    return parse(format_play(whole), whole.name)
+
+
+def held_stage(play: Play, features: Features, level: Level) -> Stage:
+    """The stage before the first action: what the level leaves in flight is held."""
+    holds = (Statement("hold", (kind,)) for kind in level.holds)
+    lines = (*situation(play, features), Statement(), *holds)
+    stage = open_stage(Play(lines, f"{play.name}-explored"))
+    for line, statement in enumerate(lines, 1):
+        stage = do_line(stage, statement, line)
+    return stage
+
+
+def situation(play: Play, features: Features) -> tuple[Statement, ...]:
+    """What `play` begins with, under `features`, and without a clock."""
+    question = (s for s in play.statements if s.verb == "question")
+    kept = (s for s in play.statements if s.verb in _SITUATION)
+    return (*question, *rules(features), *(at_release(s, features) for s in kept))
+
+
+def rules(features: Features) -> Iterator[Statement]:
+    """The header lines that ask for these features, but for the releases of brokers."""
+    yield Statement("kafka", (features.release,))
+    yield Statement("metadata", (features.metadata_version,))
+    for guard, on in features.overrides:
+        yield Statement("on" if on else "off", (guard,))
+    release = dict(features.nodes).get(CONTROLLER)
+    if release is not None:
+        yield Statement("controller", (), (("kafka", release),))
+
+
+def at_release(statement: Statement, features: Features) -> Statement:
+    """A broker's line with the release that it has under these features."""
+    if statement.verb != "broker":
+        return replace(statement, comment=None)
+    release = dict(features.nodes).get(BrokerId(int(statement.words[0])))
+    args = tuple(arg for arg in statement.args if arg[0] != "kafka")
+    runs = (("kafka", release),) if release else ()
+    return Statement("broker", statement.words, (*args, *runs))
+
+
+def done_by_lines(stage: Stage, level: Level, action: Action) -> Stage:
+    """One action more, line by line."""
+    kind = level.kind(action.kind)
+    stage = _with_lines(stage, kind.moves(stage.cluster, action))
+    if kind.then is not None:
+        stage = _with_lines(stage, kind.then(stage.cluster, action))
+    return stage
+
+
+def _with_lines(stage: Stage, given: Iterable[moves.Move]) -> Stage:
+    wanted = tuple(given)
+    assert wanted, "an action of a path can be done where the path leads"
+    if [type(m) for m in wanted] == [moves.FinishRecovery, moves.Fire]:
+        return extended(stage, Statement("unfence", statement_of(wanted[0]).words))
+    for move in wanted:
+        stage = extended(stage, _line(stage, move))
+    return stage
+
+
+def _line(stage: Stage, move: moves.Move) -> Statement:
+    """The shortest line that does this move here."""
+    whole = statement_of(move)
+    if not isinstance(move, moves.AboutMessage):
+        return whole
+    message = find(stage.cluster, move.message)
+    assert message is not None
+    to = "controller" if message.receiver == CONTROLLER else str(message.receiver)
+    said = dict(whole.args)
+    ends = {"from": ("from", said["from"]), "to": ("to", to)}
+    near = ("to",) if move.message.sender == CONTROLLER else ("from",)
+    for keys in (near, ("from", "to")):
+        short = Statement(whole.verb, whole.words, tuple(ends[k] for k in keys))
+        if matching(stage, pattern_of(short)) is message:
+            comment = "a newer image is on its way" if isinstance(move, moves.Drop) else None
+            return replace(short, comment=comment)
+    return whole

@@ -1,0 +1,151 @@
+"""How large a search will be, said before it starts: measured small, then carried on by rule.
+
+The searches within smaller bounds are run for as long as they are cheap; every further unit of a
+bound multiplies by the growth that was measured for it (Bound.first, Bound.further). Another
+play grows otherwise: what comes out is the right order of magnitude, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from ..levels.level_table import Level
+from .breadth_first import PROVED, Model, Progress, search
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """What a state costs whoever searches; slower machines take longer. `said` ends the sentence.
+
+    Rules of thumb below `certain` need no measurement: that many states are a matter of seconds. A
+    search within smaller bounds that knows more than `cheap` states is not cheap any more. `margin`
+    is how far from a prediction the truth has been found, as a factor.
+    """
+
+    states_per_s: int
+    state_bytes: int
+    said: str
+    certain: int = 100_000
+    cheap: int = 1_500
+    margin: str = "three"
+
+
+OWN = Pace(9_000, 460, "for the engine's own search")
+COMPILED = Pace(
+    400_000, 130, "for the compiled search, and up to a minute to compile, once on a machine"
+)
+"""As OWN, measured at the level "partition" in proofs of 0.2 to 3 million states."""
+PLAIN = Pace(
+    300,
+    4_000,
+    "at this level, where every message is a step of its own",
+    certain=1_500,
+    cheap=400,
+    margin="ten",
+)
+"""Measured at the level "cluster" in proofs of up to 12,000 states."""
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """About how many states there are, and whose pace they are looked at with. `measured` is the
+    bounds that were run; `exact` that they are the very bounds asked for."""
+
+    states: int
+    measured: dict[str, int]
+    exact: bool
+    pace: Pace = OWN
+
+    @property
+    def megabytes(self) -> int:
+        """What the states take."""
+        return round(self.states * self.pace.state_bytes / 1_000_000)
+
+    @property
+    def seconds(self) -> int:
+        """How long they take."""
+        return round(self.states / self.pace.states_per_s)
+
+    @property
+    def sentence(self) -> str:
+        """For people, before the search begins."""
+        said = f"{self.states:,}" if self.exact else f"about {_rounded(self.states):,}"
+        if self.exact:
+            return f"{said} states, as a smaller search has shown"
+        taken = _time(self.seconds)
+        return (
+            f"{said} states are to be expected, give or take a factor of {self.pace.margin}:"
+            f" {taken} and {_size(self.megabytes)} {self.pace.said}"
+        )
+
+    def beyond(self, memory_mb: int, seconds: float | None, states: int | None) -> bool:
+        """Whether that is more than these limits allow."""
+        return (
+            self.megabytes > memory_mb
+            or (seconds is not None and self.seconds > seconds)
+            or (states is not None and self.states > states)
+        )
+
+
+def predict(
+    level: Level,
+    model: Callable[[dict[str, int]], Model],
+    bounds: Mapping[str, int],
+    pace: Pace = OWN,
+) -> Prediction:
+    """Search within smaller bounds while that is cheap, then multiply. `model` makes one; `pace`
+    is that of whoever will search. Where not even the smallest search is cheap, the level's own
+    count of it stands for it, and nothing is `measured`."""
+    small = dict.fromkeys(bounds, 0)
+    known = _counted(model(small), pace)
+    if known is None:
+        return msgspec.structs.replace(
+            _carried_on(level, small, level.smallest, bounds, pace), measured={}, exact=False
+        )
+    for bound in sorted(level.bounds, key=lambda b: (b.further, b.name)):
+        while small[bound.name] < bounds[bound.name]:
+            further = {**small, bound.name: small[bound.name] + 1}
+            found = _counted(model(further), pace)
+            if found is None:
+                return _carried_on(level, small, known, bounds, pace)
+            small, known = further, found
+    return _carried_on(level, small, known, bounds, pace)
+
+
+def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
+    """States by the rule alone, without any measurement."""
+    return _carried_on(level, dict.fromkeys(bounds, 0), level.smallest, bounds, OWN).states
+
+
+def _counted(model: Model, pace: Pace) -> int | None:
+    def cheap(progress: Progress) -> str:
+        return "no longer cheap" if progress.states > pace.cheap else ""
+
+    outcome = search(model, (), cheap)
+    return outcome.states if outcome.verdict == PROVED else None
+
+
+def _carried_on(
+    level: Level, small: Mapping[str, int], known: int, bounds: Mapping[str, int], pace: Pace
+) -> Prediction:
+    states = float(known)
+    for bound in level.bounds:
+        for done in range(small[bound.name], bounds[bound.name]):
+            states *= bound.further if done else bound.first
+    return Prediction(round(states), dict(small), dict(small) == dict(bounds), pace)
+
+
+def _rounded(number: int) -> int:
+    """One figure: more would be a lie."""
+    size: int = 10 ** (len(str(number)) - 1)
+    return round(number / size) * size
+
+
+def _size(megabytes: int) -> str:
+    return f"{max(megabytes, 1):,} MB" if megabytes < 5_000 else f"{megabytes // 1_000:,} GB"
+
+
+def _time(seconds: int) -> str:
+    if seconds < 60:
+        return f"some {max(seconds, 1)} s"
+    return f"some {seconds // 60:,} min" if seconds < 7200 else f"some {seconds // 3600:,} h"

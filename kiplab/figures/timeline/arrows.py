@@ -1,0 +1,215 @@
+"""Messages that took their time, or were refused: slanted arrows with words beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from math import hypot
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ...rows.columns import MessageRow, Rows
+from ...rows.told_messages import shown
+from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.text_width import height_of, width_of
+from .arrow_strokes import draw_stroke
+from .callouts import Refusal, draw_callouts, draw_outcome, needs
+from .panel import Panel
+from .veil import Lasting
+
+_EPOCH = re.compile(r"(as epoch \d+|no epoch sent)")
+
+
+class Flight(NamedTuple):
+    """An arrow on the canvas: moments and pixels."""
+
+    message: MessageRow
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    def y(self, x: float) -> float:
+        """Height of the arrow at `x`."""
+        if self.x1 == self.x0:
+            return self.y1
+        return self.y0 + (self.y1 - self.y0) * (x - self.x0) / (self.x1 - self.x0)
+
+
+def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
+    """How much has to be said below the controller's line: silent, messages, refusals; crowded
+    where refusals come so close to each other that their boxes don't fit on one row.
+    """
+    here = shown(rows, partition)
+    found = [m for m in here if "controller" in (m.sender, m.receiver)]
+    refused = [m for m in found if m.fate == "refused" and m.receiver == "controller"]
+    if not refused:
+        return "messages" if found else "silent"
+    places = sorted((canvas.px(m.x_arrived or 0), needs(canvas, m)) for m in refused)
+    near = any(b - a < wide for (a, wide), (b, _) in pairwise(places))
+    return "crowded" if near else "refusals"
+
+
+def reserve(panel: Panel) -> None:
+    """Keep the words of the lanes away from where the arrows will go."""
+    for flight in _flights(panel):
+        for box in (*_along(panel.canvas, flight), *_ends(panel.canvas, flight)):
+            panel.canvas.take(box, soft=True)
+
+
+def _flights(panel: Panel) -> list[Flight]:
+    here = shown(panel.rows, panel.partition)
+    return [f for m in here if (f := _flight(panel, m)) is not None]
+
+
+def draw_messages(panel: Panel) -> None:
+    """All arrows first, then their callouts, then labels where there is still room."""
+    flights = _flights(panel)
+    for flight in flights:
+        _arrow(panel.canvas, flight)
+    refused = [Refusal(f.message, f.x1, f.y1) for f in flights if f.message.fate == "refused"]
+    if refused:
+        ends = [box for flight in flights for box in _ends(panel.canvas, flight)]
+        draw_callouts(panel.canvas, refused, _room(panel), ends)
+    for bundle in _bundles(flights):
+        _label(panel, bundle)
+    for flight in flights:
+        if flight.message.fate == "delivered" and flight.message.outcome:
+            draw_outcome(panel.canvas, flight.message, flight.x1, flight.y1)
+
+
+def _bundles(flights: list[Flight]) -> Iterator[Flight]:
+    """One flight for all that go the same way at the same time: it says how many they are."""
+    groups: dict[tuple[object, ...], list[Flight]] = {}
+    for flight in flights:
+        m = flight.message
+        to_controller = m.receiver == "controller"
+        end = (to_controller, m.receiver if to_controller else m.sender)
+        key = (m.kind, m.label, end, m.x_sent, m.x_arrived, m.fate)
+        groups.setdefault(key, []).append(flight)
+    for first, *others in groups.values():
+        if others:
+            where = "from" if first.message.receiver == "controller" else "to"
+            label = f"{first.message.label} {where} {len(others) + 1} brokers"
+            yield first._replace(message=replace(first.message, label=label))
+        else:
+            yield first
+
+
+def _flight(panel: Panel, message: MessageRow) -> Flight | None:
+    start, end = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
+    if end is None or not panel.is_shown(message.partition):
+        return None
+    start = panel.lanes.controller - 26 if start is None else start
+    x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
+    # Arrows leave and reach a broker at the edge of its band, the controller at its line.
+    half = panel.canvas.sizes.band / 2
+    toward = 1 if end > start else -1
+    y0 = start + toward * (half if message.sender in panel.lanes.brokers else 0)
+    y1 = end - toward * (half if message.receiver in panel.lanes.brokers else 3)
+    flight = Flight(message, message.x_sent, y0, x1, y1)
+    # What was sent before the first moment shown comes in over the edge.
+    return flight._replace(x0=0, y0=flight.y(0) if x1 else y0) if flight.x0 < 0 else flight
+
+
+def _arrow(canvas: Canvas, flight: Flight) -> None:
+    ends = (flight.x0, flight.y0, flight.x1, flight.y1)
+    draw_stroke(canvas, flight.message, ends, _color(canvas, flight.message))
+
+
+def _along(canvas: Canvas, flight: Flight) -> Iterator[Box]:
+    """Small boxes on the arrow, so that words keep away from it."""
+    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
+    steps = int(max(right - left, abs(flight.y1 - flight.y0)) / 10) + 1
+    for n in range(steps + 1):
+        px = left + (right - left) * n / steps
+        y = flight.y0 + (flight.y1 - flight.y0) * n / steps
+        yield Box(px - 2, y - 2, px + 2, y + 2)
+
+
+def _ends(canvas: Canvas, flight: Flight) -> Iterator[Box]:
+    """The arrow's head with the sign before it, and its tail: what tells it from the others."""
+    length = hypot(canvas.px(flight.x1) - canvas.px(flight.x0), flight.y1 - flight.y0) or 1
+    for near, far in ((0.0, 6.0), (max(length - 22, 0.0), length)):
+        xs, ys = zip(*(_on(canvas, flight, along / length) for along in (near, far)), strict=True)
+        yield Box(min(xs) - 5, min(ys) - 5, max(xs) + 5, max(ys) + 5)
+
+
+def _on(canvas: Canvas, flight: Flight, share: float) -> tuple[float, float]:
+    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
+    return left + (right - left) * share, flight.y0 + (flight.y1 - flight.y0) * share
+
+
+def _color(canvas: Canvas, message: MessageRow) -> str:
+    theme = canvas.theme
+    return {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
+
+
+# --- labels -------------------------------------------------------------------------------------
+
+
+def _label(panel: Panel, flight: Flight) -> None:
+    """The longest words that find room beside the arrow, near its tail if possible."""
+    canvas, size = panel.canvas, panel.canvas.sizes.text
+    for text in _texts(flight.message):
+        for left, top in _places(panel, flight, text, size):
+            box = Box(left, top, left + width_of(text, size), top + height_of(text, size))
+            if canvas.is_free(box) and box.within(_room(panel)):
+                y = (box.y0 + box.y1) / 2
+                color = _color(canvas, flight.message)
+                known = Lasting(flight.x0)
+                canvas.text(canvas.at(left), y, text, color, size=size, lasting=known)
+                return
+
+
+def _room(panel: Panel) -> Box:
+    """Where labels may stand: below the controller's line, on the plot."""
+    canvas, lanes = panel.canvas, panel.lanes
+    return Box(canvas.px(0), lanes.controller, canvas.px(canvas.end), lanes.bottom)
+
+
+def _texts(message: MessageRow) -> Iterable[str]:
+    label = message.label
+    fate = {"in flight": ", still on its way", "dropped": ", lost"}.get(message.fate, "")
+    texts = [f"{label}{fate}", label.split(" · ")[-1] + fate, label.split(" · ")[-1]]
+    return [_EPOCH.sub(r"<b>\1</b>", safe(text)) for text in texts]
+
+
+def _places(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[tuple[float, float]]:
+    """(left, top) in pixels: along the arrow where it is flat, else beside it.
+
+    Beside it means in the room below the controller's line first, as near to the tail as the
+    slope allows.
+    """
+    canvas = panel.canvas
+    wide, high = width_of(text, size), height_of(text, size)
+    left, right = canvas.px(flight.x0), canvas.px(flight.x1)
+    for share in (0.04, 0.12, 0.25, 0.4):
+        start = left + (right - left) * share
+        if start + wide > right:
+            break
+        heights = [flight.y(canvas.at(px)) for px in (start, start + wide)]
+        yield start, min(heights) - high - 3
+    # The edge of the sender's tile, where the arrow has hardly left.
+    at_tail = flight.y0 - high - 1 if flight.y1 < flight.y0 else flight.y0 + 1
+    yield from _beside(canvas, flight, at_tail, wide, high)
+    tops = [min(top for top, _ in panel.lanes.brokers.values()) - high - n for n in (3, 9, 16, 24)]
+    for top in (*tops, *(flight.y0 + (flight.y1 - flight.y0) * n / 10 for n in (5, 3, 7, 1, 9))):
+        yield from _beside(canvas, flight, top, wide, high)
+
+
+def _beside(
+    canvas: Canvas, flight: Flight, top: float, wide: float, high: float
+) -> Iterator[tuple[float, float]]:
+    """Right and left of the arrow, all of its height between `top` and `top + high` kept free."""
+    upper, lower = sorted((flight.y0, flight.y1))
+    if upper == lower or not upper - high / 2 <= top <= lower - high / 2:
+        return
+    slope = (canvas.px(flight.x1) - canvas.px(flight.x0)) / (flight.y1 - flight.y0)
+    crossings = [canvas.px(flight.x0) + (y - flight.y0) * slope for y in (top - 3, top + high + 3)]
+    low, far = sorted((canvas.px(flight.x0), canvas.px(flight.x1)))
+    crossings = [min(max(px, low), far) for px in crossings]
+    yield max(crossings) + 6, top
+    yield min(crossings) - 6 - wide, top

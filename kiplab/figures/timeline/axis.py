@@ -1,0 +1,146 @@
+"""The common x axis: a number per moment, and what happened there in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...rows.columns import Meta, MomentRow, Rows
+from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
+from .hover_cards import folded
+
+LINES_MAX, ROWS_MAX, SENTENCES_MAX = 3, 3, 7
+ROOM_MAX = 90
+"""Pixels that a label may take where not all of them find room."""
+EVERY = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+"""Which of the numbers are written: all, every second ..."""
+
+
+class Label(NamedTuple):
+    """What happened at `x`, wrapped, on a row below the numbers; `row` counts downwards."""
+
+    x: int
+    text: str
+    row: int
+
+
+def labels(canvas: Canvas, moments: Sequence[MomentRow]) -> list[Label]:
+    """On as few rows as let every label stand free of its neighbours, whole if possible; ``B2``
+    stands for ``broker 2`` where that saves a row.
+
+    Where even the most rows don't do, labels are left out; the hover card has them.
+    """
+    wanted = [(m.x, m.label) for m in moments if m.line and m.label]
+    abbreviated = [(x, text.replace("broker ", "B")) for x, text in wanted]
+    for shortened in (False, True):
+        for rows in range(1, ROWS_MAX + 1):
+            for said in (wanted, abbreviated):
+                found = _on_rows(canvas, said, rows, shortened)
+                if found is not None:
+                    return found
+    return list(_as_many_as_fit(canvas, abbreviated))
+
+
+def _on_rows(
+    canvas: Canvas, said: list[tuple[int, str]], rows: int, shortened: bool
+) -> list[Label] | None:
+    """All of them on so many rows in turn; None if one does not fit."""
+    most = canvas.unit * rows - 8
+    found: list[Label] = []
+    for n, (x, text) in enumerate(said):
+        room = min(most, _to_the_edge(canvas, x))
+        fits = _wrapped(text, room, canvas.sizes.small, shortened)
+        if fits is None:
+            return None
+        found.append(Label(x, fits, n % rows))
+    return found
+
+
+def _as_many_as_fit(canvas: Canvas, wanted: list[tuple[int, str]]) -> Iterator[Label]:
+    """From the left, each on the first row where there is room beside what stands there."""
+    size = canvas.sizes.small
+    ends = [canvas.px(0) - ROOM_MAX / 2] * ROWS_MAX
+    for x, text in wanted:
+        for row, end in enumerate(ends):
+            room = min(2 * (canvas.px(x) - end - 4), _to_the_edge(canvas, x), ROOM_MAX)
+            found = _wrapped(text, room, size, shortened=True)
+            if found is not None and found.count("<br>") < 2:
+                ends[row] = canvas.px(x) + width_of(found, size) / 2
+                yield Label(x, found, row)
+                break
+
+
+def _to_the_edge(canvas: Canvas, x: int) -> float:
+    """How wide words in the middle of which `x` is may be on this sheet."""
+    return 2 * (canvas.width - 4 - canvas.px(x))
+
+
+def _wrapped(label: str, room: float, size: float, shortened: bool) -> str | None:
+    """All of a label on two lines, or on as many as are allowed; `shortened`, its first half."""
+    texts = (label, label.split(", ")[0]) if shortened else (label,)
+    tries = [wrapped(text, room, size) for text in texts]
+    short = (t for t in tries if t is not None and t.count("<br>") < 2)
+    long = (t for t in tries if t is not None and t.count("<br>") < LINES_MAX)
+    return next(short, None) or next(long, None)
+
+
+def safe_lines(text: str) -> str:
+    """Every line safe, the breaks kept."""
+    return "<br>".join(safe(line) for line in text.split("<br>"))
+
+
+def draw_axis(canvas: Canvas, rows: Rows, top: float) -> float:
+    """Numbers and labels from `top` on; returns where they end."""
+    size, theme = canvas.sizes.small, canvas.theme
+    draw_numbers(canvas, rows.meta, top)
+    found = labels(canvas, rows.moments)
+    first = top + canvas.sizes.text * 0.75
+    lines = max((label.text.count("<br>") + 1 for label in found), default=0)
+    height = lines * size * LINE_HEIGHT + 5
+    for x, text, row in found:
+        y = first + row * height
+        if row:
+            canvas.line(x, first + 2, x, y, theme.grid)
+        middle = y + (text.count("<br>") + 1) * size * LINE_HEIGHT / 2
+        text = safe_lines(text)
+        canvas.text(x, middle, text, theme.muted, size=size, anchor="center", layer="axis")
+    _cards(canvas, rows, top)
+    return first + (1 + max((label.row for label in found), default=0)) * height
+
+
+def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
+    """The play's own numbers of the moments; where there is no room for all, every fifth or so.
+
+    Folded columns come first: without their numbers the others could not be counted on.
+    """
+    size = canvas.sizes.text
+    last = meta.number(meta.end)
+    wide = width_of(last, size, bold=True) + 5
+    every = next((n for n in EVERY if canvas.unit * n >= wide), EVERY[-1])
+    folded = [x for x, (a, b) in enumerate(meta.columns) if a < b]
+    singly = [x for x in range(canvas.end + 1) if x not in folded]
+    taken: list[Box] = []
+    for x in [*folded, *(x for x in singly if int(meta.number(x)) % every == 0)]:
+        text = meta.number(x)
+        box = canvas.box_of(x, y, text, size, "center", bold=True)
+        roomy = Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)
+        if box.x1 < canvas.width and not any(roomy.overlaps(other) for other in taken):
+            taken.append(box)
+            canvas.text(x, y, text, anchor="center", bold=True, layer="axis")
+
+
+def _cards(canvas: Canvas, rows: Rows, y: float) -> None:
+    told: dict[int, list[str]] = {}
+    for event in rows.events:
+        if event.kind not in _SMALL_TALK:
+            told.setdefault(event.x, []).append(event.text)
+    for moment in rows.moments:
+        sentences = told.get(moment.x, [])
+        left = len(sentences) - SENTENCES_MAX
+        more = [f"... and {left} more"] if left > 0 else []
+        heading = f"{rows.meta.number(moment.x)} · {moment.text or moment.label}"
+        canvas.card(moment.x, y, folded([heading, *sentences[:SENTENCES_MAX], *more]))
+
+
+_SMALL_TALK = ("sent", "delivered", "lifecycle")

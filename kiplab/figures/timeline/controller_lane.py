@@ -1,0 +1,102 @@
+"""The controller's lane: a line, a tick per moment with metadata records, words above."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...rows.columns import CONTROLLER_EPOCH, Rows, SpanRow
+from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.text_width import width_of
+from .panel import Panel, TickWord
+from .veil import Lasting
+
+ROWS_MAX = 3
+EPOCH_ABOVE, EPOCH_BELOW, EPOCH_STEP = 8, 19, 24
+"""Pixels of a controller epoch's tile above the line, and below it, where its number stands; and
+from one place that is tried for the number to the next.
+"""
+
+
+def tick_words(canvas: Canvas, rows: Rows, partition: str) -> tuple[tuple[TickWord, ...], int]:
+    """The words above the line, placed so that none overlap, and how many rows they take.
+
+    Shorter words are taken if they save a row. Words that find no room are left out: the hover
+    card has them.
+    """
+    full = list(_by_moment(rows, partition))
+    short = [(x, text.replace("→ epoch", "→")) for x, text in full]
+    return min((_placed(canvas, full), _placed(canvas, short)), key=lambda found: found[1])
+
+
+def _placed(canvas: Canvas, words: list[tuple[int, str]]) -> tuple[tuple[TickWord, ...], int]:
+    ends = [0.0] * ROWS_MAX
+    placed: list[TickWord] = []
+    for x, text in words:
+        wide = width_of(text, canvas.sizes.small)
+        left = min(canvas.px(x) - wide / 2, canvas.width - 4 - wide)
+        row = next((row for row, end in enumerate(ends) if left >= end), None)
+        if row is not None:
+            ends[row] = left + wide + 9
+            placed.append(TickWord(x, text, row, left + wide / 2))
+    return tuple(placed), 1 + max((word.row for word in placed), default=0)
+
+
+def _by_moment(rows: Rows, partition: str) -> Iterator[tuple[int, str]]:
+    moments: dict[int, list[str]] = {}
+    for tick in rows.ticks:
+        if tick.short and tick.partition in ("", partition):
+            moments.setdefault(tick.x, []).append(tick.short)
+    for x, words in moments.items():
+        yield x, ", ".join(dict.fromkeys(words))
+
+
+def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
+    """The lane of a planned panel; `with_epochs` for a run that `tells_epochs`."""
+    canvas, y = panel.canvas, panel.lanes.controller
+    theme, sizes = canvas.theme, canvas.sizes
+    canvas.text(canvas.at(sizes.left - 12), y, "controller", anchor="right", bold=True)
+    end = panel.rows.meta.end
+    if with_epochs:
+        draw_epochs(panel, y - EPOCH_ABOVE, y + EPOCH_BELOW)
+        say_epochs(panel, y + EPOCH_BELOW / 2 + 2)
+    canvas.line(0, y, end, y, theme.line, width=1.5)
+    canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
+    here = (tick.x for tick in panel.rows.ticks if panel.is_shown(tick.partition))
+    for x in dict.fromkeys(here):
+        canvas.line(x, y - 6, x, y + 6, theme.text, width=2)
+        canvas.take(Box(canvas.px(x) - 2, y - 6, canvas.px(x) + 2, y + 6))
+    for word in panel.ticks:
+        row = panel.lanes.tick_rows[-1 - word.row]
+        at, known = canvas.at(word.px), Lasting(word.x)
+        canvas.text(at, row, safe(word.text), size=sizes.small, anchor="center", lasting=known)
+
+
+# --- controller epochs --------------------------------------------------------------------------
+
+
+def draw_epochs(panel: Panel, top: float, bottom: float) -> None:
+    """A tile per controller epoch, with a hard edge where a new controller takes over."""
+    canvas = panel.canvas
+    for span in panel.spans(*CONTROLLER_EPOCH):
+        canvas.rect(span.x0, span.x1, top, bottom, canvas.theme.tile)
+        if span.x0 > 0:
+            canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
+            canvas.take(Box(canvas.px(span.x0) - 1, top, canvas.px(span.x0) + 1, bottom))
+
+
+def say_epochs(panel: Panel, y: float) -> None:
+    """Each tile's number at its beginning, or as near to it as arrows leave room."""
+    for span in panel.spans(*CONTROLLER_EPOCH):
+        _say_epoch(panel.canvas, span, y)
+
+
+def _say_epoch(canvas: Canvas, span: SpanRow, y: float) -> None:
+    size, start = canvas.sizes.small, canvas.px(span.x0) + 8
+    for text in (span.text, f"ce {span.value}"):
+        left, last = start, canvas.px(span.x1) - 2 - width_of(text, size)
+        while left <= last:
+            if canvas.is_free(canvas.box_of(canvas.at(left), y, text, size)):
+                at, known = canvas.at(left), Lasting(span.x0)
+                canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
+                return
+            left += EPOCH_STEP

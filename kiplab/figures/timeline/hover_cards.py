@@ -1,0 +1,143 @@
+"""Hover cards: everything a picture has no room for, on invisible markers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ...rows.columns import STRIPS, MessageRow, SpanRow
+from ...rows.told_messages import shown
+from ..drawing.canvas import safe
+from .panel import Panel
+
+LINE_LENGTH = 64
+
+
+def draw_cards(panel: Panel) -> None:
+    """Cards for strips, ticks, lanes, records and messages."""
+    for track in STRIPS:
+        y0, y1 = panel.lanes.strips[track]
+        for span in panel.spans("partition", track):
+            said = f"{track} of {panel.partition}: {span.text}"
+            _span(panel, span, (y0 + y1) / 2, said, "decided by the controller")
+    _ticks(panel)
+    for lane in panel.lanes.brokers:
+        _broker(panel, lane)
+    y0, y1 = panel.lanes.records
+    for span in panel.spans("records", "state"):
+        _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
+    for message in shown(panel.rows, panel.partition):
+        _message(panel, message)
+
+
+def card_of(message: MessageRow, number: Callable[[int], str] = str) -> list[str]:
+    """The lines of a message's card: the first is its heading. `number` names a moment.
+
+    What it carries, what the receiver held, the check that failed, its clause, the log of Kafka.
+    """
+    sender = message.sender
+    if message.sent_by >= 0:
+        sender += f" (epoch {message.sent_by})"
+    lines = [f"{sender} → {message.receiver}", *(message.fields or (message.detail,))]
+    when = "still in flight"
+    if message.x_arrived is not None:
+        when = f"{message.fate} at {number(message.x_arrived)}"
+    lines.append(f"sent at {number(message.x_sent)}, {when}")
+    if message.duplicate:
+        lines.append("a copy, sent again")
+    if message.previous_incarnation:
+        lines.append("the process that sent it is gone")
+    lines += message.held
+    if message.error:
+        lines += [f"⊘ {message.error}", *message.compared]
+        lines += [f"first check that fails: {message.guard}"] if message.guard else []
+    return [line for line in (*lines, message.clause, message.outcome, *message.log) if line]
+
+
+def folded(lines: Iterable[str]) -> str:
+    """Safe HTML: the first line bold, long ones broken between words."""
+    first, *rest = lines
+    out = [f"<b>{safe(first)}</b>"]
+    for line in rest:
+        current = ""
+        for word in line.split(" "):
+            if current and len(current) + len(word) >= LINE_LENGTH:
+                out.append(safe(current))
+                current = ""
+            current = f"{current} {word}".strip()
+        out.append(safe(current))
+    return "<br>".join(out)
+
+
+def _span(panel: Panel, span: SpanRow, y: float, *lines: str) -> None:
+    """One point per moment, so that the card is found anywhere on the span."""
+    card = folded([*lines, *_lasting(panel, span)])
+    for x in range(span.x0, span.x1):
+        panel.canvas.card(x + 0.5, y, card)
+
+
+def _ticks(panel: Panel) -> None:
+    by_moment: dict[int, list[str]] = {}
+    for tick in panel.rows.ticks:
+        by_moment.setdefault(tick.x, []).append(f"{tick.offset}: {tick.text} (v{tick.version})")
+    for x, records in by_moment.items():
+        panel.canvas.card(x, panel.lanes.controller, folded(["metadata records", *records]))
+
+
+def _broker(panel: Panel, lane: str) -> None:
+    """Per moment: who the broker is, what it is to the partition, what its log holds."""
+    y, end = panel.lanes.band(lane), panel.rows.meta.end
+    said: list[list[str]] = [[] for _ in range(end)]
+    for track in ("uptime", "down", "fenced", "shutting down", "role", "log"):
+        for span in panel.spans(lane, track):
+            lines = list(_standing(panel, span))
+            for x in range(span.x0, span.x1):
+                said[x] += lines
+    for mark in panel.rows.marks:
+        if mark.lane == lane and panel.is_shown(mark.partition):
+            said[mark.x].append(mark.text)
+    for x, lines in enumerate(said):
+        heading = f"{lane}, at {panel.rows.meta.number(x)}"
+        panel.canvas.card(x + 0.5, y, folded([heading, *lines]))
+
+
+def _standing(panel: Panel, span: SpanRow) -> Iterator[str]:
+    """A state in words, since when, why, and who decided it."""
+    if span.track == "log":
+        yield span.text
+        return
+    since, *cause = _lasting(panel, span)
+    yield f"{span.text}: {since}"
+    by = _DECIDES.get(span.value) or _DECIDES.get(span.track)
+    why = ", ".join((*cause, *([f"decided by {by}"] if by else [])))
+    if why:
+        yield why
+
+
+_DECIDES = {
+    "proposed": "nobody yet: its leader has asked",
+    "believes": "nobody: it has not heard of its successor",
+    "role": "the controller",
+    "uptime": "the controller",
+    "fenced": "the controller",
+    "shutting down": "the broker, the controller agrees",
+}
+
+
+def _lasting(panel: Panel, span: SpanRow) -> Iterator[str]:
+    """``from 4 to 5``, and what the play did at 4."""
+    meta, moments = panel.rows.meta, panel.rows.moments
+    yield f"from {meta.number(span.x0)} to {meta.number(span.x1)}"
+    # There is a moment for every x, in order.
+    if span.x0 < len(moments) and moments[span.x0].text:
+        yield f"since {moments[span.x0].text}"
+
+
+def _message(panel: Panel, message: MessageRow) -> None:
+    ends = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
+    if ends[0] is None or ends[1] is None or not panel.is_shown(message.partition):
+        return
+    x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
+    card = folded(card_of(message, panel.rows.meta.number))
+    for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
+        x = message.x_sent + (x1 - message.x_sent) * share
+        panel.canvas.card(x, ends[0] + (ends[1] - ends[0]) * share, card)

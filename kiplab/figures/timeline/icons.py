@@ -1,0 +1,83 @@
+"""Signs drawn from lines, because few fonts have them: no entry, power, gate, bracket, strike.
+
+x is in moments or in pixels from the left as each says, y in pixels from the top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, pi, sin
+
+from ..drawing.canvas import Canvas
+
+SIGN = 5.0
+"""Half of a sign's height in pixels."""
+GATE = 9.0
+"""How wide a gate is, if the fence leaves it room."""
+CELLS, CELL = 4, 8.0
+"""How many cells of a log are drawn as struck through, and their size in pixels."""
+
+
+def cross_hatch(canvas: Canvas, x0: float, x1: float, y0: float, y1: float, color: str) -> None:
+    """Diagonals both ways, between moments `x0` and `x1`: what is fenced."""
+    canvas.hatch(x0, x1, y0, y1, color)
+    left, right, height, step = canvas.px(x0), canvas.px(x1), y1 - y0, 9
+    parts, start = [], left - height + step / 2
+    while start < right:
+        a, b = max(start, left), min(start + height, right)
+        if b > a:
+            ends = ((a, y0 + (a - start)), (b, y0 + (b - start)))
+            parts.append(_points(canvas, ends))
+        start += step
+    if parts:
+        canvas.path("".join(parts), color, width=1)
+
+
+def no_entry(canvas: Canvas, px: float, y: float, color: str, bar: str) -> None:
+    """⛔ at `px`."""
+    edge = {"color": color, "width": 1}
+    left, right = canvas.at(px - SIGN), canvas.at(px + SIGN)
+    canvas.rect(left, right, y - SIGN, y + SIGN, color, type="circle", line=edge)
+    canvas.rect(canvas.at(px - 3), canvas.at(px + 3), y - 1, y + 1, bar)
+
+
+def power(canvas: Canvas, px: float, y: float, color: str) -> None:
+    """⏻ at `px`: a ring that is open at the top, and a stroke through the gap."""
+    turns = [(-50 + n * 20) * pi / 180 for n in range(15)]
+    ring = [(px + SIGN * cos(turn), y + SIGN * sin(turn)) for turn in turns]
+    canvas.path(_points(canvas, ring), color, width=1.6)
+    canvas.path(_points(canvas, [(px, y - SIGN - 1), (px, y)]), color, width=1.6)
+
+
+def gate(
+    canvas: Canvas, xs: tuple[float, float], ys: tuple[float, float], color: str, ground: str
+) -> None:
+    """A gate in a fence between two moments: two posts, both wings open to what comes after."""
+    (left, right), (y0, y1) = map(canvas.px, xs), ys
+    canvas.rect(*xs, y0, y1, ground)
+    for y, swing in ((y0, (y1 - y0) * 0.3), (y1, (y0 - y1) * 0.3)):
+        wing = [(left, y + swing), (left, y), (right, y + swing)]
+        canvas.path(_points(canvas, wing), color, width=1.6)
+
+
+def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str) -> None:
+    """⎴ over the time from moment `x0` to `x1`."""
+    left, right = canvas.px(x0) + 1, canvas.px(x1) - 1
+    ends = [(left, y + 5), (left, y), (right, y), (right, y + 5)]
+    canvas.path(_points(canvas, ends), color, width=1.5)
+
+
+def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:
+    """Cells of a log from `px` on, struck through: records that are gone."""
+    parts = []
+    for n in range(CELLS):
+        left, right, half = px + n * CELL, px + (n + 1) * CELL, CELL / 2
+        corners = [(left, y - half), (right, y - half), (right, y + half), (left, y + half)]
+        parts.append(f"{_points(canvas, corners)}Z")
+    parts.append(_points(canvas, [(px - 3, y + 3), (px + CELLS * CELL + 3, y - 3)]))
+    canvas.path("".join(parts), color, width=1.2)
+
+
+def _points(canvas: Canvas, points: Sequence[tuple[float, float]]) -> str:
+    """An open SVG path through pixels."""
+    return "M" + "L".join(f"{canvas.at(px):.4f},{y:.1f}" for px, y in points)

@@ -1,0 +1,64 @@
+"""Where the lanes of a panel lie, from the top: strips, controller, brokers, records."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...rows.columns import STRIPS, broker_lane
+from ..drawing.theme import Sizes
+
+MANY_BROKERS = 5
+
+
+class Lanes(NamedTuple):
+    """Pixels from the top. Strips and brokers are (top, bottom) by name."""
+
+    title: float
+    strips: dict[str, tuple[float, float]]
+    tick_rows: tuple[float, ...]
+    controller: float
+    brokers: dict[str, tuple[float, float]]
+    records: tuple[float, float]
+    bottom: float
+
+    def band(self, lane: str) -> float:
+        """The middle of a broker's role band."""
+        top, bottom = self.brokers[lane]
+        return top + (bottom - top) * 0.5
+
+    def y(self, node: str) -> float | None:
+        """Where messages of `node` begin and end; None for one without a lane."""
+        if node == "controller":
+            return self.controller
+        return self.band(node) if node in self.brokers else None
+
+    @property
+    def top(self) -> float:
+        """The upper edge of the first strip."""
+        return self.strips[STRIPS[0]][0]
+
+
+def lanes(
+    top: float, brokers: tuple[int, ...], sizes: Sizes, *, tick_rows: int, talk: float
+) -> Lanes:
+    """A panel whose title begins at `top`.
+
+    `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
+    for what messages have to say.
+    """
+    y = top + sizes.title * 2
+    strips = {}
+    for name in STRIPS:
+        strips[name] = (y, y + sizes.strip)
+        y += sizes.strip + sizes.gap
+    row = sizes.small * 1.35
+    y += 10
+    rows = tuple(y + row * (n + 0.5) for n in range(tick_rows))
+    controller = y + row * tick_rows + 11
+    y = controller + talk
+    tiles = {}
+    for id in brokers:
+        tiles[broker_lane(id)] = (y, y + sizes.tile)
+        y += sizes.tile + (13 if len(brokers) < MANY_BROKERS else 8)
+    y += 5
+    return Lanes(top + sizes.title * 0.6, strips, rows, controller, tiles, (y, y + 18), y + 18)

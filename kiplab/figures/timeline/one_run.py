@@ -1,0 +1,53 @@
+"""Picture (a): one run as lanes over its moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...rows.columns import Rows
+from ...rows.run_titles import own_title
+from ...rows.sentences import summary
+from ...rows.view import view
+from .axis import draw_axis
+from .legend import draw_legend
+from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, move_cursor, room_for
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def timeline(
+    rows: Rows,
+    *,
+    partition: str | None = None,
+    until: int | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    height: int | None = None,
+    legend: bool = True,
+) -> go.Figure:
+    """One run as a figure.
+
+    `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
+    "dark". `width` is in pixels, at least 480, by default 980; `height` too, and is at least what
+    the lanes need. With `until`, what comes after that moment is veiled and the verdict hidden;
+    `sheet.move_cursor` moves the veil later. `fold`, `kinds` and `between` are as for `view.view`:
+    quiet stretches folded (None: where there is no room), messages of some kinds only, a range of
+    moments. `legend` explains the marks that occur, below the axis. Raises ValueError for a
+    partition, a theme, a kind or a range that there is none of.
+    """
+    name = chosen(rows, partition)
+    seen = view(rows, fold=fold, kinds=kinds, between=between, room=room_for((rows,), width))
+    canvas = canvas_of(seen, seen.meta.end, width, theme)
+    top = draw_heading(canvas, seen)
+    panel = draw_panel(canvas, seen, name, top, own_title(seen))
+    bottom = draw_axis(canvas, seen, panel.lanes.bottom + 26)
+    bottom = draw_legend(canvas, (seen,), bottom + 4, name) if legend else bottom
+    draw_veil(canvas, panel.lanes.top - 6, panel.lanes.bottom + 4)
+    figure = canvas.figure(max(bottom + 10, height or 0), summary(rows))
+    move_cursor(figure, until)
+    return figure

@@ -1,0 +1,43 @@
+"""A panel's contents and measures: what every room that draws a part of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...rows.columns import MarkRow, Rows, SpanRow
+from ..drawing.canvas import Canvas
+from .lanes import Lanes
+
+
+class TickWord(NamedTuple):
+    """What stands above the controller's line at `x`: `row` counts upwards from the line."""
+
+    x: int
+    text: str
+    row: int
+    px: float
+
+
+class Panel(NamedTuple):
+    """One run on a canvas, for one of its partitions."""
+
+    canvas: Canvas
+    rows: Rows
+    partition: str
+    lanes: Lanes
+    ticks: tuple[TickWord, ...]
+
+    def spans(self, lane: str, track: str) -> Iterator[SpanRow]:
+        """The spans of a track, those of other partitions left out."""
+        for span in self.rows.tracks.get((lane, track), ()):
+            if self.is_shown(span.partition):
+                yield span
+
+    def marks(self, *kinds: str) -> Iterator[MarkRow]:
+        """The marks of these kinds, those of other partitions left out."""
+        return (m for m in self.rows.marks if m.kind in kinds and self.is_shown(m.partition))
+
+    def is_shown(self, partition: str) -> bool:
+        """Whether something about `partition` belongs here; empty is about all of them."""
+        return partition in ("", self.partition)

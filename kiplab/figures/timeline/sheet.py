@@ -1,0 +1,187 @@
+"""What single and twin pictures share: the sheet, its heading, a panel, the veil."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...rows.columns import Rows, place, tells_epochs
+from ..drawing.canvas import Canvas, safe
+from ..drawing.text_width import LINE_HEIGHT, wrapped
+from ..drawing.theme import sizes_of, theme_of
+from . import (
+    arrows,
+    broker_lanes,
+    controller_lane,
+    hover_cards,
+    lane_marks,
+    other_partitions,
+    strips,
+    veil,
+)
+from .lanes import lanes
+from .panel import Panel
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+WIDTH, WIDTH_MIN = 980, 480
+MOMENT_MIN = 30
+"""Pixels that a moment needs; where each has as many, nothing is folded unasked."""
+TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
+"""Pixels between the controller's line and the first broker, by what has to be said there."""
+TILED = 8
+"""So many more where the controller's line has a tile."""
+MARGIN = 14
+_MOVED = ("veil", "cursor")
+GROUND_FROM = 18
+"""Pixels of a column below which grounds would be nothing but noise."""
+
+
+def room_for(runs: Sequence[Rows], width: int | None) -> int:
+    """How many moments of these runs a picture of that width has room for, unfolded."""
+    pixels = width or WIDTH
+    sizes = sizes_of(pixels, len(max(runs, key=lambda run: run.meta.end).meta.brokers))
+    return (pixels - sizes.left - sizes.right) // MOMENT_MIN
+
+
+def canvas_of(rows: Rows, end: int, width: int | None, theme: str) -> Canvas:
+    """An empty canvas of that width, or of the width that suits a notebook."""
+    pixels = max(width or WIDTH, WIDTH_MIN)
+    sizes = sizes_of(pixels, len(rows.meta.brokers))
+    return Canvas(pixels, end, theme_of(theme), sizes, rows.meta.columns)
+
+
+def draw_heading(canvas: Canvas, rows: Rows) -> float:
+    """Name, title and question of the play; returns where the panels may begin."""
+    meta, sizes = rows.meta, canvas.sizes
+    named = bool(meta.name) and meta.name != meta.title
+    name = meta.name if named else ""
+    title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading)
+    bold = title.replace(safe(name), f"<b>{safe(name)}</b>", 1) if name else title
+    y = _paragraph(canvas, bold, MARGIN, sizes.heading, canvas.theme.text)
+    if meta.question:
+        size = sizes.text + 1
+        y = _paragraph(canvas, _lines(canvas, meta.question, size), y + 4, size, canvas.theme.muted)
+    return y + 18
+
+
+def _lines(canvas: Canvas, text: str, size: float) -> str:
+    room = (canvas.width - 2 * MARGIN) / 1.05
+    return "<br>".join(safe(line) for line in (wrapped(text, room, size) or text).split("<br>"))
+
+
+def _paragraph(canvas: Canvas, text: str, top: float, size: float, color: str) -> float:
+    high = (text.count("<br>") + 1) * size * LINE_HEIGHT
+    canvas.text(canvas.at(MARGIN), top + high / 2, text, color, size=size)
+    return top + high
+
+
+def draw_panel(
+    canvas: Canvas,
+    rows: Rows,
+    partition: str | None,
+    top: float,
+    title: str,
+    like: tuple[Rows, ...] = (),
+) -> Panel:
+    """One run, back to front; as roomy as the runs in `like` need, so that twins are alike."""
+    runs, name = (rows, *like), chosen(rows, partition)
+    tiled = any(map(tells_epochs, runs))
+    planned = lanes(
+        top,
+        rows.meta.brokers,
+        canvas.sizes,
+        tick_rows=max(controller_lane.tick_words(canvas, run, name)[1] for run in runs),
+        talk=max(TALK[arrows.loudness(canvas, run, name)] for run in runs) + TILED * tiled,
+    )
+    words, _ = controller_lane.tick_words(canvas, rows, name)
+    panel = Panel(canvas, rows, name, other_partitions.with_room(planned, rows, name), words)
+    arrows.reserve(panel)
+    strips.draw_grid(panel)
+    draw_folds(panel)
+    strips.draw_title(panel, title)
+    strips.draw_strips(panel)
+    controller_lane.draw_controller(panel, with_epochs=tiled)
+    broker_lanes.draw_brokers(panel)
+    lane_marks.draw_glyphs(panel)
+    strips.draw_records(panel)
+    other_partitions.draw_others(panel)
+    arrows.draw_messages(panel)
+    lane_marks.draw_remarks(panel)
+    hover_cards.draw_cards(panel)
+    return panel
+
+
+def draw_folds(panel: Panel) -> None:
+    """A bar under every folded column, and a ground behind it where columns are wide enough."""
+    canvas, lanes = panel.canvas, panel.lanes
+    for x, (first, last) in enumerate(panel.rows.meta.columns):
+        if first == last:
+            continue
+        if canvas.unit >= GROUND_FROM:
+            canvas.rect(x, x + 1, lanes.top - 4, lanes.bottom + 4, canvas.theme.grid)
+        canvas.rect(x, x + 1, lanes.bottom + 7, lanes.bottom + 11, canvas.theme.line)
+
+
+def chosen(rows: Rows, partition: str | None) -> str:
+    """The partition to draw. Raises ValueError, naming those there are, for one that is not."""
+    if partition is not None and partition not in rows.meta.partitions:
+        known = ", ".join(rows.meta.partitions) or "none"
+        raise ValueError(f"there is no partition {partition!r} in this run; there is {known}")
+    return partition or rows.busiest
+
+
+def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
+    """The two shapes that `move_cursor` moves, hidden: over all other shapes, under all words."""
+    end, theme = canvas.end, canvas.theme
+    canvas.rect(end, end, top, bottom, theme.veil, name="veil", visible=False)
+    canvas.line(end, top, end, bottom, theme.message, width=1.5)
+    canvas.shapes[-1].update(name="cursor", visible=False)
+
+
+def move_cursor(figure: go.Figure, until: int | None) -> None:
+    """Veil what comes after moment `until`, or nothing, and leave the words that are known then.
+
+    `until` is the play's own number also where moments are folded or left out. The last moment has
+    nothing after it, and so no veil.
+    """
+    meta = figure.layout.meta
+    end = meta["end"]
+    x = end if until is None else max(place(meta.get("columns", ()), end, until), 0)
+    veiled = x < end - 1
+    for number in moving(figure):
+        shape = figure.layout.shapes[number]
+        start = veil.since(shape.name)
+        if start is not None:
+            shape.visible = start <= x
+            continue
+        unit = _unit(figure, shape.xref)
+        ends = (veil.seen_until(x, unit), end + 2 / unit) if shape.name == "veil" else (x, x)
+        shape.update(visible=veiled, x0=ends[0], x1=ends[1])
+    for trace in figure.data:
+        if trace.customdata is not None:
+            _move_words(trace, x if veiled else end, _unit(figure, trace.xaxis))
+    figure.update_traces(visible=not veiled, selector={"name": "verdict"})
+
+
+def _move_words(trace: Any, x: int, unit: float) -> None:
+    """All of a trace's words to where they stand at `x`, saying what they say there."""
+    found = [veil.placed(row, x, unit) for row in trace.customdata]
+    whole = [row[4][0][0] if len(row) > 2 else None for row in trace.customdata]
+    said = zip(found, whole, trace.text, strict=True)
+    trace.update(x=[x for x, _ in found], text=[new or all_ or old for (_, new), all_, old in said])
+
+
+def moving(figure: go.Figure) -> list[int]:
+    """The numbers of the shapes that `move_cursor` changes; to ask each shape takes plotly long."""
+    shapes = figure.layout.to_plotly_json().get("shapes", ())
+    names = [shape.get("name") for shape in shapes]
+    return [n for n, name in enumerate(names) if name in _MOVED or veil.since(name) is not None]
+
+
+def _unit(figure: go.Figure, reference: str | None) -> float:
+    """Pixels of a moment on the x axis of that name, the first if None."""
+    axis = figure.layout[(reference or "x").replace("x", "xaxis", 1)]
+    (left, right), (start, stop) = axis.range, axis.domain or (0, 1)
+    return float(figure.layout.width * (stop - start) / (right - left))

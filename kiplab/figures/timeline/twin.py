@@ -1,0 +1,91 @@
+"""Picture (a) twice: the same play under two sets of rules, on one x axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ...rows.columns import Rows
+from ...rows.difference import first_difference
+from ...rows.run_titles import titles
+from ...rows.sentences import summary
+from ...rows.view import views
+from ..drawing.canvas import Canvas
+from .axis import draw_axis
+from .legend import draw_legend
+from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, move_cursor, room_for
+from .veil import Lasting
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SEAM = 46
+"""Pixels between the two panels."""
+
+
+def twin(
+    rows_a: Rows,
+    rows_b: Rows,
+    *,
+    partition: str | None = None,
+    until: int | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    height: int | None = None,
+    legend: bool = True,
+    names: tuple[str, ...] = (),
+) -> go.Figure:
+    """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
+
+    Arguments and errors as for `timeline`; folded is what is quiet in both. `names` go in front of
+    the panels' titles.
+    """
+    title_a, title_b = titles((rows_a, rows_b), names)
+    said = f"{title_a}: {summary(rows_a)} {title_b}: {summary(rows_b)}"
+    differs = first_difference(rows_a, rows_b)
+    partition = chosen(rows_a, partition)
+    room = room_for((rows_a, rows_b), width)
+    rows_a, rows_b = views((rows_a, rows_b), fold=fold, kinds=kinds, between=between, room=room)
+    axis = _longer(rows_a, rows_b)
+    canvas = canvas_of(axis, axis.meta.end, width, theme)
+    top = draw_heading(canvas, rows_a)
+    behind = len(canvas.shapes)
+    upper = draw_panel(canvas, rows_a, partition, top, title_a, (rows_b,)).lanes
+    seam = upper.bottom + SEAM
+    lower = draw_panel(canvas, rows_b, partition, seam, title_b, (rows_a,)).lanes
+    x = -1 if differs is None else axis.meta.place(differs)
+    if 0 <= x < axis.meta.end:
+        _mark(canvas, x, (upper.top - 4, lower.bottom + 6), upper.bottom + SEAM * 0.38)
+        canvas.shapes.insert(behind, canvas.shapes.pop())
+    bottom = draw_axis(canvas, axis, lower.bottom + 26)
+    bottom = draw_legend(canvas, (rows_a, rows_b), bottom + 4, partition) if legend else bottom
+    draw_veil(canvas, upper.top - 6, lower.bottom + 4)
+    figure = canvas.figure(max(bottom + 10, height or 0), said)
+    move_cursor(figure, until)
+    return figure
+
+
+def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:
+    """A dotted line through both panels, and ◆ where the eye passes from one to the other."""
+    box = canvas.box_of(x, y, "◆ first difference", canvas.sizes.text, "center")
+    middle = canvas.at(min(canvas.px(x), canvas.width - 6 - (box.x1 - box.x0) / 2))
+    half = canvas.at(canvas.px(0) + (box.x1 - box.x0) / 2 + 4)
+    canvas.rect(middle - half, middle + half, y - 9, y + 9, canvas.theme.paper)
+    canvas.text(middle, y, "◆ first difference", anchor="center", lasting=Lasting(x))
+    canvas.line(x, ends[0], x, ends[1], canvas.theme.dot, width=1.5, dash="dot")
+
+
+def _longer(rows_a: Rows, rows_b: Rows) -> Rows:
+    """The axis' rows: labels of the run that got further, where the two agree on a moment.
+
+    A line that is not applicable in one of the runs keeps the words it has in the other.
+    """
+    first, second = (rows_a, rows_b) if rows_a.meta.end >= rows_b.meta.end else (rows_b, rows_a)
+    others = {m.x: m for m in second.moments}
+    moments = tuple(others.get(m.x, m) if "not applicable" in m.label else m for m in first.moments)
+    return replace(first, moments=moments)

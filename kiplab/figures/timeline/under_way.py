@@ -1,0 +1,88 @@
+"""Picture (a) while the run is under way: what has happened, on the sheet of the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...rows.columns import Rows
+from ...rows.run_titles import own_title
+from ...rows.sentences import summary
+from ...rows.view import through, view, with_kinds
+from .axis import draw_axis
+from .legend import draw_legend, occurring
+from .sheet import canvas_of, chosen, draw_heading, draw_panel, room_for
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def so_far(
+    now: Rows,
+    whole: Rows,
+    *,
+    partition: str | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    legend: bool = True,
+) -> go.Figure:
+    """`drawing_so_far` as a figure."""
+    from ..drawing.notebook_figure import Picture
+
+    options: dict[str, Any] = {"partition": partition, "fold": fold, "kinds": kinds}
+    options |= {"between": between, "theme": theme, "width": width, "legend": legend}
+    return Picture(drawing_so_far(now, whole, **options))
+
+
+def drawing_so_far(
+    now: Rows,
+    whole: Rows,
+    *,
+    partition: str | None = None,
+    fold: bool | None = None,
+    kinds: Iterable[str] | None = None,
+    between: tuple[int, int] | None = None,
+    theme: str = "light",
+    width: int | None = None,
+    legend: bool = True,
+) -> dict[str, Any]:
+    """`now` drawn where `whole` has its lanes and its axis: from step to step nothing moves.
+
+    Of what comes later only the names of the moments are there. Options are as for `timeline`, but
+    that a range which a shorter run does not have is cut to what there is, or left away. The legend
+    is that of the whole run, so that the height stays. Traces are the same for every step, so that
+    one figure can be painted again. A dict of plotly's data and layout: to have plotly check it
+    takes longer than to draw it.
+    """
+    name, between = chosen(whole, partition), _within(whole, between)
+    sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
+    here = through(with_kinds(now, kinds), sheet.meta.columns)
+    canvas = canvas_of(sheet, sheet.meta.end, width, theme)
+    top = draw_heading(canvas, sheet)
+    lanes = draw_panel(canvas, here, name, top, own_title(now), (sheet,)).lanes
+    bottom = draw_axis(canvas, sheet, lanes.bottom + 26)
+    if legend:
+        bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
+    return canvas.drawing(bottom + 10, summary(now))
+
+
+def legend_so_far(whole: Rows, *, legend: bool = False, **options: Any) -> dict[str, Any]:
+    """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
+    name, between = chosen(whole, options.get("partition")), _within(whole, options.get("between"))
+    width = options.get("width")
+    about = {key: options.get(key) for key in ("fold", "kinds")}
+    sheet = view(whole, **about, between=between, room=room_for((whole,), width))
+    canvas = canvas_of(sheet, sheet.meta.end, width, options.get("theme", "light"))
+    bottom = draw_legend(canvas, (sheet,), 0, name, growing=True)
+    marks = occurring((sheet,), name, growing=True)
+    return canvas.drawing(bottom + 4, "; ".join(f"{mark.glyph} {mark.words}" for mark in marks))
+
+
+def _within(whole: Rows, between: tuple[int, int] | None) -> tuple[int, int] | None:
+    if between is None:
+        return None
+    first, last = max(between[0], 0), min(between[1], whole.meta.end - 1)
+    return (first, last) if first < last else None

@@ -1,0 +1,1 @@
+"""Pages and files made of figures: HTML, pictures, a player, saved notebooks."""

@@ -1,0 +1,212 @@
+"""Pictures as files; the ending of the name says which kind."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import msgspec
+
+from ..figures.drawing.theme import LIGHT
+from ..rows.columns import EventRow, Rows
+from ..rows.comparison import comparisons, differences_text
+from ..rows.sentences import sentences, table_text
+from ..rows.view import ViewOptions
+from .page import AUTO, named, page, picture, runs_of
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+SCALE = 2
+"""Pixels of a PNG per pixel of the figure."""
+
+
+class ExportError(Exception):
+    """A picture that cannot be written: `message` says why, `mend` what helps."""
+
+    def __init__(self, message: str, mend: str) -> None:
+        super().__init__(f"{message}; {mend}")
+        self.message = message
+        self.mend = mend
+
+
+class Order(NamedTuple):
+    """What is to be written where."""
+
+    path: Path
+    runs: tuple[Rows, ...]
+    figure: go.Figure | None
+    include_plotlyjs: bool | str
+    theme: str
+    width: int | None
+    options: ViewOptions
+
+    def drawn(self) -> go.Figure:
+        """The figure given, or the one the runs make."""
+        theme = LIGHT.name if self.theme == AUTO else self.theme
+        return self.figure or picture(self.runs, theme, self.width, **self.options)
+
+
+def write(
+    rows: Rows | Sequence[Rows],
+    path: str | os.PathLike[str],
+    *,
+    figure: go.Figure | None = None,
+    include_plotlyjs: bool | str = True,
+    theme: str = AUTO,
+    width: int | None = None,
+    **options: Unpack[ViewOptions],
+) -> Path:
+    """Write a run, or two to four of one play, to `path`, and return it.
+
+    | ending | content |
+    |---|---|
+    | .html | a page: figure, summary, sentences, tables; `include_plotlyjs` as for `page` |
+    | .svg .png | the picture; needs kaleido and a Chromium |
+    | .json | ``{"runs": [rows, ...], "first_difference": moment or null, "comparisons": [...]}``:
+    every further run with the first, as `compared.Comparison` |
+    | .csv | the events, one per line, the features in front |
+    | .txt | sentences and state tables, and the differences in sentences |
+
+    `theme` "auto" is light for a picture, and for a page what its reader's system asks for.
+    `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds` and
+    `between` are as for `timeline`, and about the picture only. Raises ExportError for an ending
+    not listed here and for what the machine lacks, OSError for a path that cannot be written,
+    ValueError for what a picture cannot show.
+    """
+    target = Path(path)
+    writer = _WRITERS.get(target.suffix.lower())
+    if writer is None:
+        known = " ".join(_WRITERS)
+        raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {known}")
+    writer(Order(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
+    return target
+
+
+def _html(order: Order) -> None:
+    if order.include_plotlyjs == "directory":
+        _plotlyjs_beside(order.path)
+    text = page(
+        order.runs,
+        figure=order.figure,
+        include_plotlyjs=order.include_plotlyjs,
+        theme=order.theme,
+        width=order.width,
+        **order.options,
+    )
+    order.path.write_text(text, encoding="utf-8")
+
+
+def _plotlyjs_beside(path: Path) -> None:
+    from plotly.offline import get_plotlyjs
+
+    script = path.parent / "plotly.min.js"
+    if not script.exists():
+        script.write_text(get_plotlyjs(), encoding="utf-8")
+
+
+def image(figure: go.Figure, path: str | os.PathLike[str]) -> Path:
+    """Any figure as .svg or .png; raises as `write`."""
+    order = Order(Path(path), (), figure, False, "light", None, {})
+    _image(order)
+    return order.path
+
+
+def _image(order: Order) -> None:
+    figure = order.drawn()
+    kaleido, chromium = _kaleido(), _chromium()
+    options = {
+        "format": order.path.suffix.lower().removeprefix("."),
+        "width": figure.layout.width,
+        "height": figure.layout.height,
+        "scale": SCALE if order.path.suffix.lower() == ".png" else 1,
+    }
+    # Without this, kaleido's page asks a server on the internet for MathJax.
+    browser = {"path": chromium, "mathjax": False}
+    order.path.touch()  # a path that cannot be written is found before a browser is started
+    try:
+        kaleido.write_fig_sync(figure, path=str(order.path), opts=options, kopts=browser)
+    except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
+        order.path.unlink(missing_ok=True)
+        raise ExportError(
+            f"the browser {chromium} could not draw {order.path.name} ({problem})",
+            "write .html instead, or name another Chromium in BROWSER_PATH",
+        ) from problem
+
+
+def _kaleido() -> Any:
+    try:
+        import kaleido
+    except ImportError:
+        message = "pictures as .png or .svg need kaleido"
+        raise ExportError(message, "pip install 'kiplab[export]', or write .html") from None
+    return kaleido
+
+
+def _chromium() -> str:
+    from .chromium import find_chromium
+
+    found = find_chromium()
+    if found is None:
+        raise ExportError(
+            "pictures as .png or .svg need Chromium or Chrome, and there is none",
+            "install it (apt-get install chromium, brew install --cask chromium),"
+            " or name it in BROWSER_PATH, or write .html",
+        )
+    return found
+
+
+def _json(order: Order) -> None:
+    compared = comparisons(order.runs)
+    differs = min((c.first_difference for c in compared if c.first_difference), default=None)
+    content = msgspec.json.encode(
+        {"runs": order.runs, "first_difference": differs, "comparisons": compared}
+    )
+    order.path.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
+
+
+def _csv(order: Order) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["features", *EventRow.__struct_fields__])
+    for run in order.runs:
+        for event in run.events:
+            writer.writerow([run.meta.features, *msgspec.structs.astuple(event)])
+    order.path.write_text(text.getvalue(), encoding="utf-8")
+
+
+def _txt(order: Order) -> None:
+    parts = [
+        f"{name}\n{'=' * len(name)}\n\n" + "\n".join(sentences(run)) + "\n\n" + table_text(run)
+        for name, run in named(order.runs)
+    ]
+    parts += [
+        f"{title}\n{'=' * len(title)}\n\n" + "\n".join(told) + "\n"
+        for title, told in _differences(order.runs)
+    ]
+    order.path.write_text("\n".join(parts), encoding="utf-8")
+
+
+def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
+    """(heading, sentences) for every run but the first."""
+    names = [name for name, _ in named(runs)]
+    return [
+        (f"{names[0]} against {name}", differences_text(runs[0], run))
+        for name, run in zip(names[1:], runs[1:], strict=True)
+    ]
+
+
+_WRITERS: dict[str, Callable[[Order], None]] = {
+    ".html": _html,
+    ".svg": _image,
+    ".png": _image,
+    ".json": _json,
+    ".csv": _csv,
+    ".txt": _txt,
+}
+
+__all__ = ["ExportError", "page", "write"]

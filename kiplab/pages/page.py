@@ -1,0 +1,281 @@
+"""A page that needs no eyes for its picture: figure, summary, sentences and table."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
+from uuid import uuid4
+
+from ..figures.drawing.theme import DARK, FONT, LIGHT, THEMES, Theme, dark_of_light
+from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder
+from ..figures.timeline.legend import legend_words
+from ..figures.timeline.one_run import timeline
+from ..figures.timeline.twin import twin
+from ..rows.columns import Rows
+from ..rows.comparison import differences_html
+from ..rows.run_titles import titles
+from ..rows.sentences import sentences, summary, table_html
+from ..rows.view import ViewOptions
+from .player import carried, plain, player, style
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+ID = "kiplab"
+"""The name of the one figure of a page."""
+PLOTLYJS = (True, False, "directory")
+AUTO = "auto"
+"""The theme of a page that is light or dark as its reader likes."""
+NARROW = 600
+"""Pixels of the picture that a small screen is given."""
+_FRAGMENT = """<figure class="kiplab-figure" id="{id}">
+<style>
+{style}
+{colors}
+</style>
+<div class="kiplab-scroll" role="img" aria-label="{label}">
+{drawn}
+</div>
+{player}
+<figcaption>{caption}</figcaption>
+</figure>"""
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{colors}
+body {{ margin: 0 auto; padding: 1.5rem; max-width: {width}px; font: 16px/1.5 {font};
+  color: var(--kiplab-text); background: var(--kiplab-paper); }}
+@media (max-width: 700px) {{ body {{ padding: 0.75rem; }} }}
+ul {{ list-style: none; padding: 0; }} li {{ margin: 0.4rem 0; }}
+/* The picture shows title and question; readers of the text alone get them here. */
+.spoken {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap; }}
+h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-size: 0.85rem; }}
+caption {{ text-align: left; padding: 0.5rem 0; color: var(--kiplab-muted); }}
+th, td {{ border: 1px solid var(--kiplab-line); padding: 0.3rem 0.5rem; text-align: left;
+  vertical-align: top; }}
+</style>
+</head>
+<body>
+<main>
+<h1 class="spoken">{title}</h1>
+<p class="spoken">{question}</p>
+{figure}
+{signs}
+{differences}
+{runs}
+</main>
+</body>
+</html>
+"""
+
+
+def page(
+    rows: Rows | Sequence[Rows],
+    *,
+    figure: go.Figure | None = None,
+    include_plotlyjs: bool | str = True,
+    theme: str = AUTO,
+    width: int | None = None,
+    **options: Unpack[ViewOptions],
+) -> str:
+    """The whole page as HTML, of one to four runs: `fragment`, differences, sentences, tables.
+
+    Its address ends in ``#step=6`` once a reader has gone to step 6. `include_plotlyjs` is True
+    for a page that needs nothing else, "directory" for one with plotly.min.js beside it, False for
+    one whose surroundings load plotly.js; other values raise ValueError. `theme` is "light",
+    "dark", or "auto" for the one that the reader's system asks for. The picture is made smaller
+    where it has no room, and without a `width` it is drawn for small screens too. `figure` is shown
+    in place of the one that the rows make; the player needs one made by `timeline`, `twin` or
+    `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds` and `between` are as for
+    `timeline`; sentences and tables are about the whole run in any case.
+    """
+    runs = runs_of(rows)
+    figures = _figures(runs, figure, theme, width, **options)
+    first = runs[0]
+    return _PAGE.format(
+        title=html.escape(first.meta.title or "A run"),
+        question=html.escape(first.meta.question),
+        figure=_embedded(runs, figures, ID, "step", include_plotlyjs, theme),
+        signs=_signs(runs, options.get("partition")),
+        differences=_differences(runs),
+        runs="\n".join(_run(name, run) for name, run in named(runs)),
+        width=max(int(figures[0].layout.width), 640),
+        font=FONT,
+        colors=_colors(":root", theme),
+    )
+
+
+def fragment(
+    rows: Rows | Sequence[Rows],
+    *,
+    id: str | None = None,
+    figure: go.Figure | None = None,
+    include_plotlyjs: bool | str = False,
+    theme: str = "light",
+    width: int | None = None,
+    **options: Unpack[ViewOptions],
+) -> str:
+    """Figure, player and caption for a place in somebody's page, which loads plotly.js above it.
+
+    `id` tells fragments of one page apart: a letter, then letters, digits, - and _. The page's
+    address then ends in ``#id.step=6``. Without one a new one is made up every time, so links to a
+    step last as long as the file. Other arguments as for `page`; ValueError for any of them. It is
+    light unless told otherwise, since nobody knows what somebody's page looks like.
+    """
+    id = f"kiplab-{uuid4().hex[:8]}" if id is None else id
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
+        raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
+    runs = runs_of(rows)
+    figures = _figures(runs, figure, theme, width, **options)
+    return _embedded(runs, figures, id, f"{id}.step", include_plotlyjs, theme)
+
+
+def _figures(
+    runs: tuple[Rows, ...],
+    figure: go.Figure | None,
+    theme: str,
+    width: int | None,
+    **options: Unpack[ViewOptions],
+) -> list[go.Figure]:
+    """The picture in one width or more, the widest first."""
+    shown = _drawn_in(theme).name
+    if figure is not None:
+        return [figure]
+    return [picture(runs, shown, w, **options) for w in ([width] if width else [None, NARROW])]
+
+
+def _drawn_in(theme: str) -> Theme:
+    """The theme that pictures are drawn in. Raises ValueError for one that there is none of."""
+    if theme not in (AUTO, *THEMES):
+        known = ", ".join((*THEMES, AUTO))
+        raise ValueError(f"there is no theme {theme!r}; the themes are {known}")
+    return THEMES.get(theme, LIGHT)
+
+
+def _colors(selector: str, theme: str) -> str:
+    """The colours of a page or a fragment as CSS, dark ones for a dark system if it may choose."""
+    if theme != AUTO:
+        return f"{selector} {{ {_variables(THEMES[theme])} }}"
+    dark = f"{selector} {{ {_variables(DARK)} }}"
+    return (
+        f"{selector} {{ color-scheme: light dark; {_variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ {dark} }}"
+    )
+
+
+def _variables(theme: Theme) -> str:
+    found = {name: getattr(theme, name) for name in ("text", "paper", "muted", "line")}
+    found["accent"] = theme.message
+    return " ".join(f"--kiplab-{name}: {color};" for name, color in found.items())
+
+
+def _embedded(
+    runs: tuple[Rows, ...],
+    figures: list[go.Figure],
+    id: str,
+    key: str,
+    include_plotlyjs: bool | str,
+    theme: str,
+) -> str:
+    if include_plotlyjs not in PLOTLYJS:
+        raise ValueError(
+            f"include_plotlyjs is True, False or 'directory', not {include_plotlyjs!r}:"
+            " a page of kiplab asks nobody on the network"
+        )
+    from plotly.io import to_html
+
+    drawn = to_html(
+        plain(figures[0]),
+        full_html=False,
+        include_plotlyjs=include_plotlyjs,
+        div_id=f"{id}-plot",
+        config={"displayModeBar": False},
+        validate=False,
+    )
+    dark = dark_of_light() if theme == AUTO else None
+    return _FRAGMENT.format(
+        id=id,
+        style=style(),
+        colors=_colors(f"#{id}", theme),
+        label=html.escape(str(figures[0].layout.meta["description"]), quote=True),
+        drawn=drawn,
+        player=player(carried(figures, runs, dark), id, key),
+        caption="".join(
+            f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
+        ),
+    )
+
+
+def runs_of(rows: Rows | Sequence[Rows]) -> tuple[Rows, ...]:
+    """One run or two, or three or four of one play. Raises ValueError for others."""
+    runs = (rows,) if isinstance(rows, Rows) else tuple(rows)
+    if not 1 <= len(runs) <= RUNS_MAX:
+        raise ValueError(
+            f"a picture shows one run or up to {RUNS_MAX} of one play, not {len(runs)}"
+        )
+    return comparable(runs) if len(runs) > 2 else runs
+
+
+def picture(
+    runs: tuple[Rows, ...], theme: str, width: int | None, **options: Unpack[ViewOptions]
+) -> go.Figure:
+    """The timeline of one run, the twin of two, the ladder of more.
+
+    Raises ValueError for a ladder that is asked to leave something out: its panels show every step.
+    """
+    if len(runs) == 1:
+        return timeline(runs[0], theme=theme, width=width, **options)
+    if len(runs) == 2:
+        return twin(runs[0], runs[1], theme=theme, width=width, **options)
+    partition = options.pop("partition", None)
+    if any(value not in (None, False) for value in options.values()):
+        raise ValueError(
+            f"the small panels of {len(runs)} runs show every step and message: compare two runs"
+            " at a time to pick kinds of messages, a range, or folded steps"
+        )
+    return ladder(runs, partition=partition, theme=theme, width=width)
+
+
+def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:
+    """(panel title, rows) of each run."""
+    return list(zip(titles(runs), runs, strict=True))
+
+
+def _signs(runs: tuple[Rows, ...], partition: str | None) -> str:
+    """The legend in words, for whoever reads the page and does not see the picture."""
+    known = dict.fromkeys(pair for run in runs for pair in legend_words(run, partition or ""))
+    words = (f"{glyph} {meaning}" for glyph, meaning in known)
+    return f"<section><h2>Signs</h2><p>{html.escape(' · '.join(words))}</p></section>"
+
+
+def _differences(runs: tuple[Rows, ...]) -> str:
+    """A table per run that is compared with the first; nothing for one run alone."""
+    if len(runs) == 1:
+        return ""
+    tables = "".join(
+        '<div class="scroll" tabindex="0" role="region"'
+        f' aria-label="differences from the first run, {html.escape(name)}">'
+        f"{differences_html(runs[0], run)}</div>"
+        for name, run in named(runs)[1:]
+    )
+    return f"<section><h2>Where the runs differ</h2>{tables}</section>"
+
+
+def _run(name: str, run: Rows) -> str:
+    story = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences(run))
+    heading = html.escape(name)
+    return (
+        f"<section><h2>{heading}: the story in sentences</h2><ul>{story}</ul>"
+        f"<h2>{heading}: the state at every moment</h2>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="table, {heading}">'
+        f"{table_html(run)}</div></section>"
+    )

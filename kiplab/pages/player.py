@@ -1,0 +1,197 @@
+"""A step player in the page itself: slider and buttons that move the veil without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..figures.drawing.still_picture import rounded
+from ..figures.timeline.sheet import move_cursor, moving
+from ..figures.timeline.veil import PAD, VEIL_EDGE, since
+from ..rows.columns import Rows
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+PLOTLY_SIZE = (700, 450)
+"""Pixels of a figure that does not say how large it is."""
+_BUTTONS = ("First", "Back", "Play", "Step", "Last")
+_PLAYER = """<div class="kiplab-player" id="{id}-player" role="group" aria-label="player" hidden>
+<div>{buttons}</div>
+<label>step <input type="range" min="{first}" max="{last}" value="{initial}" step="1"></label>
+<p aria-live="polite"></p>
+</div>"""
+_SCRIPT = """<script type="application/json" id="{id}-steps">{carried}</script>
+<script>
+{script}("{id}", "{key}");
+</script>"""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A picture at one step: the changes of the layout that move the veil there, the column that
+    the cursor stands in, and whether the verdict shows.
+    """
+
+    veil: dict[str, Any]
+    x: float
+    verdict: bool
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A picture `width` by `height` pixels: its steps, the traces of its verdicts, and plotly's
+    data and layout. They are None for the first one, which stands in the page already; others
+    borrow the words of their cards from it where they lack them.
+    """
+
+    width: int
+    height: int
+    steps: tuple[Step, ...] = ()
+    verdicts: tuple[int, ...] = ()
+    drawing: dict[str, Any] | None = None
+
+
+class Carried(msgspec.Struct, frozen=True):
+    """What the script is given: the same picture in several widths, the widest first; what happens
+    at each step; the one shown at first; the number of the first, which is not 0 where a range was
+    zoomed in on; what `held` measures with; a dark colour for each light one, None to stay light.
+    """
+
+    pictures: tuple[Picture, ...]
+    labels: tuple[str, ...] = ()
+    initial: int = 0
+    first: int = 0
+    edge: int = VEIL_EDGE
+    pad: int = PAD
+    dark: dict[str, str] | None = None
+
+
+def carried(
+    figures: Sequence[go.Figure], runs: tuple[Rows, ...], dark: dict[str, str] | None = None
+) -> Carried:
+    """All that the script has to know of a run's picture, drawn in one width or more.
+
+    What is shown at first is what the first shows: all of it, unless it was drawn with `until`.
+    There are no labels, and nothing can be stepped, where the picture has no veil to be moved.
+    """
+    columns, cursor = _columns(figures[0]), _cursor(figures[0])
+    if cursor is None or columns[0][0] == columns[-1][1]:
+        return Carried(_pictures(figures, range(0)), dark=dark)
+    moments = range(columns[0][0], columns[-1][1] + 1)
+    said = _labels(runs)
+    return Carried(
+        pictures=_pictures(figures, moments),
+        labels=tuple(said.get(x, "") for x in moments),
+        initial=columns[int(cursor.x0)][1] if cursor.visible else moments[-1],
+        first=moments[0],
+        dark=dark,
+    )
+
+
+def _columns(figure: go.Figure) -> Sequence[Sequence[int]]:
+    """The first and last moment in each column of a picture; one column for one that has none."""
+    meta = figure.layout.meta or {}
+    return meta.get("columns") or [(x, x) for x in range(meta.get("end", 1))]
+
+
+def _cursor(figure: go.Figure) -> Any:
+    return next((shape for shape in figure.layout.shapes if shape.name == "cursor"), None)
+
+
+def _pictures(figures: Sequence[go.Figure], moments: range) -> tuple[Picture, ...]:
+    first, *others = figures
+    found = [_picture(first, moments)]
+    found += [_picture(other, moments, _without_cards(plain(other), first)) for other in others]
+    return tuple(found)
+
+
+def _without_cards(drawing: dict[str, Any], first: go.Figure) -> dict[str, Any]:
+    """Without the words of hover cards that the first picture, in the same order, has too."""
+    known = {trace.name: trace.text for trace in first.data}
+    for trace in drawing["data"]:
+        if trace["name"] == "cards" and tuple(trace["text"]) == known.get("cards"):
+            del trace["text"]
+    return drawing
+
+
+def _picture(figure: go.Figure, moments: range, drawing: dict[str, Any] | None = None) -> Picture:
+    import plotly.graph_objects as go
+
+    numbers = moving(figure)
+    # What moves is moved on a sheet of its own: among hundreds of shapes it would take minutes.
+    moved = go.Figure(layout=figure.layout)
+    moved.layout.shapes = [figure.layout.shapes[n] for n in numbers]
+    return Picture(
+        width=int(figure.layout.width or PLOTLY_SIZE[0]),
+        height=int(figure.layout.height or PLOTLY_SIZE[1]),
+        steps=tuple(_step(moved, x, numbers) for x in moments),
+        verdicts=tuple(n for n, trace in enumerate(figure.data) if trace.name == "verdict"),
+        drawing=drawing,
+    )
+
+
+def plain(figure: go.Figure) -> dict[str, Any]:
+    """Plotly's data and layout, with no more decimals than pixels need."""
+    drawing: dict[str, Any] = figure.to_plotly_json()
+    drawing["layout"].pop("template", None)
+    found: dict[str, Any] = rounded(drawing)
+    return found
+
+
+def _step(figure: go.Figure, moment: int, numbers: list[int]) -> Step:
+    """Asks the figure where its veils and cursors are at a moment: one each per column of panels.
+
+    `numbers` are those that its shapes have in the picture.
+    """
+    move_cursor(figure, moment)
+    veil: dict[str, Any] = {}
+    for number, shape in zip(numbers, figure.layout.shapes, strict=True):
+        keys = ("visible", "x0", "x1") if since(shape.name) is None else ("visible",)
+        veil |= {f"shapes[{number}].{key}": rounded(shape[key]) for key in keys}
+    cursor = _cursor(figure)
+    return Step(veil, cursor.x0, not cursor.visible)
+
+
+def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
+    """By moment, as on the axis: a line that does not apply in one run has the other's words."""
+    found: dict[int, str] = {}
+    for run in sorted(runs, key=lambda run: -run.meta.end):
+        for moment in run.moments:
+            if "not applicable" in found.get(moment.x, "not applicable"):
+                found[moment.x] = moment.label
+    return found
+
+
+def player(carried: Carried, id: str, key: str) -> str:
+    """The player as HTML, for the figure whose place is called ``{id}-plot``.
+
+    `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML. Without
+    steps there are no buttons, and the script only fits the picture to the page.
+    """
+    script = _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=_file("player.js"))
+    if not carried.labels:
+        return script
+    buttons = " ".join(
+        f'<button type="button" data-do="{name.lower()}">{name}</button>' for name in _BUTTONS
+    )
+    last = carried.first + len(carried.labels) - 1
+    about = {"first": carried.first, "last": last, "initial": carried.initial}
+    return f"{_PLAYER.format(id=id, buttons=buttons, **about)}\n{script}"
+
+
+def style() -> str:
+    """The style sheet of the player and the figure around it; its names begin with kiplab-."""
+    return _file("player.css")
+
+
+def script_safe(value: object) -> str:
+    """JSON that can stand in a script element: no text in it can end the element or comment it
+    out, since a less-than sign is written by its number.
+    """
+    return msgspec.json.encode(value).decode().replace("<", "\\u003c")
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8").strip()

@@ -1,0 +1,139 @@
+"""A history as a play: one line per move, in `manual`, that replays to the same states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ..engine import moves
+from ..engine.history import History
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
+from ..protocol.messages import KINDS, AlterPartitionRequest, Request
+from ..protocol.replica.broker_state import Loss
+from .play import Play, Statement
+from .values import DEFAULT_CONSUMER, LOSSES
+
+_TIMER_VERBS = {timer: timer.value for timer in moves.Timer} | {moves.Timer.LAG_CHECK: "check-lag"}
+
+
+def written(play: Play, history: History, header: tuple[Statement, ...]) -> Play:
+    """The play whose header is `header` and whose lines are the moves of `history`."""
+    lines = tuple(statement_of(step.move) for step in history.steps[: history.at])
+    manual = () if any(s.verb == "manual" for s in header) else (Statement("manual"),)
+    return Play((*header, *manual, *lines), play.name)
+
+
+def statement_of(move: moves.Move) -> Statement:
+    """The line that does exactly this move, in a manual play."""
+    return _WRITERS[type(move)](move)
+
+
+def _about_message(verb: str) -> Callable[[Any], Statement]:
+    def write(move: moves.AboutMessage) -> Statement:
+        name = move.message
+        args = [("from", _node(name.sender)), ("n", str(name.ordinal))]
+        if name.incarnation:
+            args.append(("life", str(name.incarnation)))
+        return Statement(verb, (name.kind,), tuple(args))
+
+    return write
+
+
+def _about_broker(verb: str) -> Callable[[Any], Statement]:
+    return lambda move: Statement(verb, (str(move.broker),))
+
+
+def _node(node: BrokerId) -> str:
+    return {CONTROLLER: "controller", CLIENT: "client"}.get(node, str(node))
+
+
+def _crash(move: moves.Crash) -> Statement:
+    disk = {loss: word for word, loss in LOSSES.items()}[move.loss.value]
+    kept = move.loss is Loss.NOTHING
+    return Statement("crash", (str(move.broker),), () if kept else (("disk", disk),))
+
+
+def _produce(move: moves.Produce) -> Statement:
+    args = [("count", str(move.count)), ("to", str(move.broker))]
+    acks = () if move.acks_all else (("acks", "1"),)
+    return Statement("produce", (move.partition,), (*args, *acks))
+
+
+def _by(consumer: str) -> tuple[tuple[str, str], ...]:
+    return () if consumer == DEFAULT_CONSUMER else (("consumer", consumer),)
+
+
+def _poll(move: moves.Poll) -> Statement:
+    return Statement("poll", (move.partition,), _by(move.consumer))
+
+
+def _refresh(move: moves.RefreshMetadata) -> Statement:
+    asked = () if move.broker is None else (("from", str(move.broker)),)
+    return Statement("refresh", (), (*_by(move.consumer), *asked))
+
+
+def _reset(move: moves.ResetOffset) -> Statement:
+    return Statement("reset", (move.partition,), (("to", move.to.value), *_by(move.consumer)))
+
+
+def _upgrade(move: moves.Upgrade) -> Statement:
+    who = "all" if move.node is None else _node(move.node)
+    return Statement("upgrade", (who,), (("kafka", move.release),))
+
+
+def _link(verb: str) -> Callable[[Any], Statement]:
+    return lambda move: Statement(verb, (_node(move.one), _node(move.other)))
+
+
+def _raw(move: moves.RawRequest) -> Statement:
+    args = [("from", str(move.sender))]
+    if move.receiver >= 0:
+        args.append(("to", str(move.receiver)))
+    return Statement("send", (KINDS[type(move.body)],), (*args, *_fields(move.body)))
+
+
+def _fields(body: Request) -> tuple[tuple[str, str], ...]:
+    """Every field by the name `send` knows it under; a request of one item is written flat."""
+    flat: dict[str, Any] = msgspec.structs.asdict(body)
+    if isinstance(body, AlterPartitionRequest):
+        flat |= msgspec.structs.asdict(flat.pop("items")[0])
+        flat["isr"] = ",".join(f"{m.broker}@{m.epoch}" for m in flat["isr"]) or "none"
+    partitions = flat.pop("partitions", ())
+    flat |= {"partition": partitions[0]} if partitions else {}
+    sender = ("broker", "replica")
+    return tuple((k.replace("_", "-"), _value(v)) for k, v in flat.items() if k not in sender)
+
+
+def _value(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+_WRITERS: dict[type, Callable[[Any], Statement]] = {
+    moves.Deliver: _about_message("deliver"),
+    moves.Drop: _about_message("drop"),
+    moves.TimeOut: _about_message("time-out"),
+    moves.Duplicate: _about_message("duplicate"),
+    moves.LoseReply: _about_message("lose-reply"),
+    moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
+    moves.Fire: lambda m: Statement(_TIMER_VERBS[m.timer], (str(m.broker),)),
+    moves.ExpireSession: _about_broker("expire"),
+    moves.Produce: _produce,
+    moves.Poll: _poll,
+    moves.RefreshMetadata: _refresh,
+    moves.ResetOffset: _reset,
+    moves.Crash: _crash,
+    moves.Start: _about_broker("start"),
+    moves.ShutDown: _about_broker("shut-down"),
+    moves.FinishRecovery: _about_broker("recover"),
+    moves.Cut: _link("cut"),
+    moves.Heal: _link("heal"),
+    moves.FailOver: lambda m: Statement("fail-over"),
+    moves.Elect: lambda m: Statement(
+        "elect", (m.partition,), (("unclean", "yes"),) if m.unclean else ()
+    ),
+    moves.Upgrade: _upgrade,
+    moves.UpgradeMetadata: lambda m: Statement("upgrade", (), (("metadata", m.metadata_version),)),
+    moves.RawRequest: _raw,
+}

@@ -1,0 +1,142 @@
+"""`send`: a request with any field values, so that each test vector is a play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..engine.cluster import Cluster
+from ..protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from ..protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    BrokerRegistrationRequest,
+    ElectLeadersRequest,
+    FetchRequest,
+    IsrMember,
+    Request,
+)
+from ..protocol.registrations import partition, registration
+from . import values
+from .play import Statement
+from .values import Names
+
+_ANY = Names()
+
+
+def raw_request(statement: Statement, cluster: Cluster) -> tuple[BrokerId, BrokerId, Request]:
+    """(sender, receiver, body). A field that is not given has the value that fits the situation."""
+    sender = BrokerId(_number(statement, "from", 1))
+    body = _BUILDERS[statement.words[0]](statement, cluster, sender)
+    receiver = CONTROLLER
+    if isinstance(body, FetchRequest):
+        state = partition(cluster.controller.partitions, body.partition)
+        to = statement.arg("to")
+        receiver = BrokerId(int(to)) if to else (state.leader if state else BrokerId(-1))
+    return sender, receiver, body
+
+
+def _alter_partition(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+    name = _partition(statement, cluster)
+    state = partition(cluster.controller.partitions, name)
+    members = values.members(statement.arg("isr") or "", _ANY)
+    item = AlterPartitionItem(
+        partition=name,
+        leader_epoch=LeaderEpoch(
+            _number(statement, "leader-epoch", state.leader_epoch if state else 0)
+        ),
+        partition_epoch=PartitionEpoch(
+            _number(statement, "partition-epoch", state.partition_epoch if state else 0)
+        ),
+        isr=tuple(IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in members),
+        recovery=_number(statement, "recovery", 0),
+    )
+    version = cluster.features.alter_partition_version(sender)
+    return AlterPartitionRequest(
+        version=_number(statement, "version", version),
+        broker=sender,
+        broker_epoch=_epoch(statement, "broker-epoch", cluster, sender),
+        items=(item,),
+    )
+
+
+def _fetch(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+    return FetchRequest(
+        version=_number(statement, "version", cluster.features.fetch_version()),
+        partition=_partition(statement, cluster),
+        replica=sender,
+        replica_epoch=_epoch(statement, "replica-epoch", cluster, sender),
+        leader_epoch=LeaderEpoch(_number(statement, "leader-epoch", -1)),
+        offset=Offset(_number(statement, "offset", 0)),
+        last_fetched_epoch=LeaderEpoch(_number(statement, "last-fetched-epoch", -1)),
+    )
+
+
+def _registration(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+    known = registration(cluster.controller.registrations, sender)
+    fresh = known.incarnation + 1 if known else 1
+    return BrokerRegistrationRequest(
+        broker=sender, incarnation=_number(statement, "incarnation", fresh)
+    )
+
+
+def _heartbeat(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+    return BrokerHeartbeatRequest(
+        broker=sender,
+        broker_epoch=_epoch(statement, "broker-epoch", cluster, sender),
+        metadata_offset=_number(statement, "metadata-offset", cluster.controller.next_offset - 1),
+        want_fence=statement.arg("want-fence") == "yes",
+        want_shut_down=statement.arg("want-shut-down") == "yes",
+    )
+
+
+def _elect(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+    named = statement.arg("partition")
+    return ElectLeadersRequest(
+        unclean=statement.arg("unclean") == "yes", partitions=(named,) if named else ()
+    )
+
+
+def _epoch(statement: Statement, key: str, cluster: Cluster, sender: BrokerId) -> BrokerEpoch:
+    known = registration(cluster.controller.registrations, sender)
+    return BrokerEpoch(_number(statement, key, known.epoch if known else -1))
+
+
+def _partition(statement: Statement, cluster: Cluster) -> str:
+    partitions = cluster.controller.partitions
+    return statement.arg("partition") or (partitions[0].name if partitions else "orders-0")
+
+
+def _number(statement: Statement, key: str, default: int) -> int:
+    given = statement.arg(key)
+    return default if given is None else int(given)
+
+
+_BUILDERS: dict[str, Callable[[Statement, Cluster, BrokerId], Request]] = {
+    "alter-partition": _alter_partition,
+    "fetch": _fetch,
+    "broker-registration": _registration,
+    "broker-heartbeat": _heartbeat,
+    "elect-leaders": _elect,
+}
+SENDABLE = tuple(_BUILDERS)
+_COMMON = ("from",)
+FIELDS: dict[str, tuple[str, ...]] = {
+    "alter-partition": (
+        *_COMMON,
+        *("version", "broker-epoch", "partition", "leader-epoch", "partition-epoch"),
+        *("isr", "recovery"),
+    ),
+    "fetch": (
+        *_COMMON,
+        *("to", "version", "partition", "replica-epoch", "leader-epoch", "offset"),
+        "last-fetched-epoch",
+    ),
+    "broker-registration": (*_COMMON, "incarnation"),
+    "broker-heartbeat": (
+        *_COMMON,
+        *("broker-epoch", "metadata-offset", "want-fence", "want-shut-down"),
+    ),
+    "elect-leaders": (*_COMMON, "partition", "unclean"),
+}
+"""What `send` takes for each kind of request; of a fetch also whom it goes `to`."""

@@ -1,0 +1,56 @@
+"""Brokers and partitions as a control plane registers them, and as brokers see them in metadata."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+
+
+class Registration(msgspec.Struct, frozen=True, cache_hash=True):
+    """BrokerRegistration, replayed from the metadata log."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+    incarnation: int
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+    record_offset: int = 0
+    """Offset of the RegisterBrokerRecord that a broker must have replicated to be unfenced."""
+
+
+class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
+    """A partition as the metadata log has it. Lists are ordered; ``replicas[0]`` is preferred.
+
+    The last two are its topic's min.insync.replicas and unclean.leader.election.enable.
+    """
+
+    name: str
+    replicas: tuple[BrokerId, ...]
+    isr: tuple[BrokerId, ...]
+    leader: BrokerId
+    leader_epoch: LeaderEpoch = LeaderEpoch(0)
+    partition_epoch: PartitionEpoch = PartitionEpoch(0)
+    recovery: int = 0
+    adding: tuple[BrokerId, ...] = ()
+    removing: tuple[BrokerId, ...] = ()
+    min_insync_replicas: int = 1
+    unclean_leader_election: bool = False
+
+
+def registration(registrations: tuple[Registration, ...], broker: BrokerId) -> Registration | None:
+    """The registration of `broker`, or None."""
+    for found in registrations:
+        if found.broker == broker:
+            return found
+    return None
+
+
+def partition(
+    partitions: tuple[PartitionRegistration, ...], name: str
+) -> PartitionRegistration | None:
+    """The partition called `name`, or None."""
+    for found in partitions:
+        if found.name == name:
+            return found
+    return None

@@ -1,0 +1,132 @@
+"""AlterPartitionManager: one request in flight per broker, one item per partition.
+
+Source: kafka.server.AlterPartitionManager. A resent request carries the broker epoch of now in its
+header, but the epochs inside an item are those of when it was prepared.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Fact
+from ..features import Features
+from ..ids import CONTROLLER
+from ..messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    AlterPartitionResult,
+    Send,
+)
+from . import leader
+from .broker_parts import Effect, here, log_of, process_of, with_replica
+from .broker_state import Broker, IsrState, Replica, replica_of
+
+RETRY_MS = 50
+"""Pause before a request that failed as a whole is rebuilt and resent."""
+
+
+def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Effect:
+    """Hand an item over and send it, unless a request is under way.
+
+    An item of the same partition that is still unanswered blocks the new one
+    (OPERATION_NOT_ATTEMPTED): the partition goes back to its committed ISR.
+    """
+    process = process_of(broker)
+    if any(i.partition == item.partition for i in process.items):
+        return _withdrawn(broker, item), (), ()
+    waiting = replace(process, items=(*process.items, item))
+    return send_unsent(replace(broker, process=waiting), features)
+
+
+def send_unsent(broker: Broker, features: Features) -> Effect:
+    """Send every waiting item in one request, unless one is in flight."""
+    process = process_of(broker)
+    if process.in_flight or not process.items:
+        return broker, (), ()
+    request = AlterPartitionRequest(
+        version=features.alter_partition_version(broker.id),
+        broker=broker.id,
+        broker_epoch=process.epoch,
+        items=process.items,
+    )
+    sent = replace(process, in_flight=process.items)
+    return replace(broker, process=sent), (Send(CONTROLLER, request),), ()
+
+
+def give_up_waiting(broker: Broker) -> Broker:
+    """The request or its answer is lost: the items are unsent again."""
+    process = process_of(broker)
+    return replace(broker, process=replace(process, in_flight=())) if process.in_flight else broker
+
+
+def answered(
+    broker: Broker,
+    response: AlterPartitionResponse,
+    request: AlterPartitionRequest,
+    features: Features,
+    now_ms: int | None,
+) -> Effect:
+    """Hand every result to its partition; keep and resend what got none."""
+    process = process_of(broker)
+    if process.in_flight != request.items:
+        # An earlier copy of the request has been answered already.
+        return broker, (), ()
+    retried = response.error is not KafkaError.NONE or any(
+        r.error is KafkaError.NOT_CONTROLLER for r in response.results
+    )
+    if retried:
+        timers = process.timers
+        if now_ms is not None:
+            timers = replace(timers, retry=now_ms + RETRY_MS)
+        return replace(broker, process=replace(process, in_flight=(), timers=timers)), (), ()
+    results = {r.partition: r for r in response.results}
+    left = tuple(i for i in process.items if i.partition not in results)
+    broker = replace(broker, process=replace(process, items=left, in_flight=()))
+    facts: list[Fact] = []
+    for item in request.items:
+        result = results.get(item.partition)
+        if result is not None:
+            broker, found = _hand_over(broker, item, result, features, now_ms)
+            facts += found
+    broker, sends, more = send_unsent(broker, features)
+    return broker, sends, (*facts, *more)
+
+
+def _hand_over(
+    broker: Broker,
+    item: AlterPartitionItem,
+    result: AlterPartitionResult,
+    features: Features,
+    now_ms: int | None,
+) -> tuple[Broker, tuple[Fact, ...]]:
+    replica = replica_of(broker, item.partition)
+    if replica is None or not _is_pending(replica, item):
+        return broker, ()
+    place, log = here(broker, features, now_ms), log_of(broker, item.partition)
+    if result.error is KafkaError.NONE:
+        replica, facts = leader.decided(place, replica, log, result)
+    elif result.error in leader.REVERTING or result.error in leader.WAITING:
+        replica, facts = leader.denied(place, replica, result.error)
+    else:
+        # "Any other" error: the same pending state is submitted again.
+        process = process_of(broker)
+        kept = replace(process, items=(*process.items, item))
+        return replace(broker, process=kept), ()
+    return with_replica(broker, replica), facts
+
+
+def _is_pending(replica: Replica, item: AlterPartitionItem) -> bool:
+    """An answer counts only while the state that sent the request still stands."""
+    return replica.leading is not None and replica.leading.isr_state.sent == item
+
+
+def _withdrawn(broker: Broker, item: AlterPartitionItem) -> Broker:
+    replica = replica_of(broker, item.partition)
+    if replica is None or replica.leading is None:
+        return broker
+    committed = IsrState(replica.leading.isr_state.isr)
+    return with_replica(
+        broker, replace(replica, leading=replace(replica.leading, isr_state=committed))
+    )

@@ -1,0 +1,66 @@
+"""Small access to a broker's parts, shared by the rules that run on it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..facts import Fact
+from ..features import Features
+from ..ids import Offset
+from ..messages import Send
+from .broker_state import Broker, DurableReplica, Replica, Volatile, log_of
+from .leader import Here
+from .log import Log
+
+Effect = tuple[Broker, tuple[Send, ...], tuple[Fact, ...]]
+"""The broker after a rule, what it sends, what it reports."""
+
+__all__ = ["Effect", "checkpoint_of", "here", "log_of", "process_of", "with_log", "with_replica"]
+
+
+def process_of(broker: Broker) -> Volatile:
+    """The running process; the engine never routes to a broker that is down."""
+    assert broker.process is not None, f"broker {broker.id} is down"
+    return broker.process
+
+
+def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
+    """What a rule on this broker may know."""
+    process = process_of(broker)
+    return Here(
+        id=broker.id,
+        epoch=process.epoch,
+        release=features.release_of(broker.id),
+        active=features.active(broker.id),
+        registrations=process.image.registrations if process.image else (),
+        now_ms=now_ms,
+    )
+
+
+def checkpoint_of(broker: Broker, partition: str) -> Offset:
+    """The high watermark as last written to disk."""
+    found = (r.checkpoint for r in broker.durable.replicas if r.partition == partition)
+    return next(found, Offset(0))
+
+
+def with_replica(broker: Broker, replica: Replica) -> Broker:
+    """`broker` whose process plays `replica` instead of the one of the same partition.
+
+    The same broker if it is the same replica: whoever compares need not look further.
+    """
+    process = process_of(broker)
+    if any(r is replica for r in process.replicas):
+        return broker
+    others = [r for r in process.replicas if r.partition != replica.partition]
+    replicas = tuple(sorted([*others, replica], key=lambda r: r.partition))
+    return replace(broker, process=replace(process, replicas=replicas))
+
+
+def with_log(broker: Broker, partition: str, log: Log) -> Broker:
+    """`broker` with another log on its disk."""
+    if log_of(broker, partition) is log:
+        return broker
+    others = [r for r in broker.durable.replicas if r.partition != partition]
+    mine = DurableReplica(partition, log, checkpoint_of(broker, partition))
+    replicas = tuple(sorted([*others, mine], key=lambda r: r.partition))
+    return replace(broker, durable=replace(broker.durable, replicas=replicas))

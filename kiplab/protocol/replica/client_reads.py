@@ -1,0 +1,147 @@
+"""The broker's answers to a client that reads: records, the end of an epoch, the ends of the log.
+
+Source: kafka.cluster.Partition (getLocalLog, readRecords, lastOffsetForLeaderEpoch,
+fetchOffsetForTimestamp). The leader epoch comes first in each of them, then leadership, then the
+offset. Clients read from leaders only: KIP-392 is not modelled.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..errors import KafkaError
+from ..facts import Compared, Refused
+from ..features import Features
+from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
+from . import broker_parts, log
+from .broker_state import Broker, Replica, replica_of
+from .leader import Here
+
+CONSUMER_FETCH = "consumer-fetch"
+END_OF_EPOCH = "offsets-for-leader-epoch"
+LIST_OFFSETS = "list-offsets"
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Whom a client asks, for which partition, under which leader epoch."""
+
+    here: Here
+    replica: Replica | None
+    log: log.Log
+    partition: str
+    leader_epoch: LeaderEpoch
+
+
+class Records(msgspec.Struct, frozen=True):
+    """What a consumer gets: `records` begin at its position; without epochs there is nothing."""
+
+    records: log.Log
+    high_watermark: Offset
+
+
+def asked(
+    broker: Broker,
+    partition: str,
+    leader_epoch: LeaderEpoch,
+    features: Features,
+    now_ms: int | None,
+) -> Asked:
+    """One request at a running broker."""
+    return Asked(
+        broker_parts.here(broker, features, now_ms),
+        replica_of(broker, partition),
+        broker_parts.log_of(broker, partition),
+        partition,
+        leader_epoch,
+    )
+
+
+def not_the_leader(
+    here: Here, replica: Replica | None, partition: str, leader_epoch: LeaderEpoch, request: str
+) -> Refused | None:
+    """Why a request that only the leader of this epoch may answer is refused, in Kafka's order."""
+    if replica is None:
+        return refusal(here, partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    held = replica.leader_epoch
+    compared = Compared("leader epoch", str(leader_epoch), str(held))
+    if (
+        leader_epoch != NO_LEADER_EPOCH
+        and leader_epoch < held
+        and "320.fenced-fetch" in here.active
+    ):
+        error = KafkaError.FENCED_LEADER_EPOCH
+        return refusal(here, partition, request, error, "320.fenced-fetch", compared)
+    if leader_epoch > held and "320.unknown-fetch" in here.active:
+        error = KafkaError.UNKNOWN_LEADER_EPOCH
+        return refusal(here, partition, request, error, "320.unknown-fetch", compared)
+    if replica.leading is None:
+        return refusal(here, partition, request, KafkaError.NOT_LEADER_OR_FOLLOWER)
+    return None
+
+
+def refusal(
+    here: Here,
+    partition: str,
+    request: str,
+    error: KafkaError,
+    guard: str | None = None,
+    compared: Compared | None = None,
+) -> Refused:
+    """The refusal as a fact."""
+    return Refused(
+        node=here.id,
+        request=request,
+        error=error,
+        guard=guard,
+        compared=(compared,) if compared else (),
+        partition=partition,
+    )
+
+
+def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
+    """Everything from `offset` up to the high watermark; beyond it, nothing, and that is no error.
+
+    Only beyond the log's end is the offset out of range.
+    """
+    wrong = _wrong(asked, CONSUMER_FETCH)
+    if wrong is not None or asked.replica is None:
+        return wrong or _unknown(asked, CONSUMER_FETCH)
+    if offset > asked.log.end:
+        error = KafkaError.OFFSET_OUT_OF_RANGE
+        compared = Compared("offset", str(offset), f"at most {asked.log.end}")
+        return refusal(asked.here, asked.partition, CONSUMER_FETCH, error, compared=compared)
+    mark = asked.replica.high_watermark
+    return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
+
+
+def end_of_epoch(asked: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart | None:
+    """OffsetsForLeaderEpoch: where `epoch` ends in the leader's log; None when it cannot tell."""
+    wrong = _wrong(asked, END_OF_EPOCH)
+    return wrong if wrong is not None else log.end_of_epoch(asked.log, epoch)
+
+
+def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
+    """ListOffsets: the first offset, or the high watermark.
+
+    KIP-207: a new leader does not tell the latest offset before its high watermark has reached
+    the start of its epoch; a client could see it go back.
+    """
+    wrong = _wrong(asked, LIST_OFFSETS)
+    if wrong is not None or asked.replica is None or asked.replica.leading is None:
+        return wrong or _unknown(asked, LIST_OFFSETS)
+    if not latest:
+        return Offset(0)
+    mark, start = asked.replica.high_watermark, asked.replica.leading.start_offset
+    if start > mark:
+        error = KafkaError.OFFSET_NOT_AVAILABLE
+        compared = Compared("high watermark", f"at least {start}", str(mark))
+        return refusal(asked.here, asked.partition, LIST_OFFSETS, error, compared=compared)
+    return mark
+
+
+def _wrong(asked: Asked, request: str) -> Refused | None:
+    return not_the_leader(asked.here, asked.replica, asked.partition, asked.leader_epoch, request)
+
+
+def _unknown(asked: Asked, request: str) -> Refused:
+    return refusal(asked.here, asked.partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)

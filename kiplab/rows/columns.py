@@ -1,0 +1,240 @@
+"""The columns of a run's rows: plain values, all that pictures and tables may read.
+
+`x` counts the lines of the play that moved the cluster: 0 is before the first, what line k did
+shows at x = k, and a run of n such lines ends at x = n + 1. A lane is ``"partition"``,
+``"controller"``, ``"broker 2"``, ``"records"`` or ``"world"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+
+Columns = tuple[tuple[int, int], ...]
+"""The first and the last of the moments that stand in each column."""
+STRIPS = ("leader epoch", "partition epoch", "ISR")
+"""The tracks of a partition's own lane, from the top."""
+CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
+"""Lane and track of the controller's epochs, and the one of the first controller."""
+
+
+def place(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
+    """The x of a moment on an axis of these columns that ends at `end`; none count moments."""
+    if not columns:
+        return min(max(moment, -1), end)
+    found = (x for x, (_, last) in enumerate(columns) if moment <= last)
+    return next(found, end) if moment >= columns[0][0] else -1
+
+
+class MomentRow(msgspec.Struct, frozen=True):
+    """One step of the x axis: the play's `line` (0 before the first), its text, a short label."""
+
+    x: int
+    line: int
+    text: str
+    label: str
+
+
+class SpanRow(msgspec.Struct, frozen=True):
+    """Something that stayed as it was on [x0, x1).
+
+    | lane | tracks | value |
+    |---|---|---|
+    | partition | leader epoch, partition epoch, ISR | the number; ``{1, 2}`` |
+    | controller | controller epoch, broker 1 ... | number; active, fenced, shutting down, absent |
+    | broker 1 ... | uptime | broker epoch, or none before it is registered |
+    | | down | crashed, disk replaced, tail lost, stopped, down |
+    | | fenced, shutting down | yes |
+    | | role | leader, believes, in ISR, proposed, out |
+    | | log | log end offset |
+    | records | state | safe, at risk, lost, offline |
+
+    `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``
+    and ``recovering`` (role), ``no leader`` (leader epoch), ``high watermark N`` (log).
+    """
+
+    lane: str
+    track: str
+    x0: int
+    x1: int
+    value: str
+    text: str
+    partition: str = ""
+    flags: tuple[str, ...] = ()
+
+
+class TickRow(msgspec.Struct, frozen=True):
+    """A metadata record of the controller, about `partition` or about a broker.
+
+    `short` is empty where the partition strip already says it.
+    """
+
+    x: int
+    offset: int
+    record: str
+    version: int
+    text: str
+    short: str
+    partition: str = ""
+
+
+class MessageRow(msgspec.Struct, frozen=True):
+    """A message. `x_arrived` is None while it is in flight; where it was dropped it is the x of
+    that. `fate`: delivered, refused, dropped, in flight. `compared` are the failed comparison's
+    sentences, `clause` the rule behind it. `sent_by` is the sender's broker epoch, -1 for none.
+    `fields` is what it carries and `held` what the receiver held when it arrived, a sentence each;
+    `log` the lines that it left in the logs of Kafka. `duplicate` marks a copy sent again.
+    """
+
+    name: str
+    kind: str
+    sender: str
+    receiver: str
+    x_sent: int
+    x_arrived: int | None
+    fate: str
+    label: str
+    detail: str
+    outcome: str = ""
+    partition: str = ""
+    error: str = ""
+    guard: str = ""
+    clause: str = ""
+    compared: tuple[str, ...] = ()
+    previous_incarnation: bool = False
+    sent_by: int = -1
+    fields: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    duplicate: bool = False
+
+    @property
+    def is_telling(self) -> bool:
+        """Refused, or not there at once: what a picture has an arrow for."""
+        return self.fate == "refused" or self.x_arrived is None or self.x_arrived > self.x_sent
+
+
+class MarkRow(msgspec.Struct, frozen=True):
+    """Something that happened at one x, on a lane.
+
+    Kinds: crashed, stopped, caught up, truncated, destroyed, appended, polled, not proposed,
+    withdrawn, unclean, lost, broken, not applicable, happened.
+    """
+
+    x: int
+    lane: str
+    kind: str
+    text: str
+    partition: str = ""
+
+
+class EventRow(msgspec.Struct, frozen=True):
+    """One event as a sentence. `step` counts moves from 1, `line` is the play's line. `log` is what
+    an operator reads of it in the logs of Kafka, line by line.
+    """
+
+    step: int
+    x: int
+    line: int
+    kind: str
+    node: str
+    partition: str
+    text: str
+    log: str = ""
+
+
+class Meta(msgspec.Struct, frozen=True):
+    """What the run was and what it amounts to.
+
+    `name` is the play's, without a path; `end` is where the x axis ends.
+    `guards` are the ids of the guards that act on the controller, `switched` the overrides.
+    `columns` is empty where x counts moments; in a view it says which of them stand at each x.
+    """
+
+    name: str
+    title: str
+    question: str
+    release: str
+    features: str
+    guards: tuple[str, ...]
+    switched: tuple[tuple[str, bool], ...]
+    verdict: str
+    sentence: str
+    brokers: tuple[int, ...]
+    partitions: tuple[str, ...]
+    end: int
+    columns: Columns = ()
+
+    def own(self, x: int) -> tuple[int, int]:
+        """The play's own numbers of the moments at `x`, the first and the last of them."""
+        return self.columns[x] if self.columns and 0 <= x < len(self.columns) else (x, x)
+
+    def number(self, x: int) -> str:
+        """The same in words: ``34``, ``34–45``, ``before 34``."""  # noqa: RUF002
+        if x < 0:
+            return f"before {self.own(0)[0]}"
+        if self.columns and x >= len(self.columns):
+            return str(self.columns[-1][1] + 1 + x - len(self.columns))
+        first, last = self.own(x)
+        return str(first) if first == last else f"{first}–{last}"  # noqa: RUF001
+
+    def place(self, moment: int) -> int:
+        """The x at which a moment of the play stands: -1 before the first one shown, `end` after
+        the last.
+        """
+        return place(self.columns, self.end, moment)
+
+
+class Rows(msgspec.Struct, frozen=True, dict=True):
+    """Everything that pictures, sentences and tables need of one run.
+
+    It has a dict for what is worked out once and asked for a thousand times.
+    """
+
+    meta: Meta
+    moments: tuple[MomentRow, ...]
+    spans: tuple[SpanRow, ...]
+    ticks: tuple[TickRow, ...]
+    messages: tuple[MessageRow, ...]
+    marks: tuple[MarkRow, ...]
+    events: tuple[EventRow, ...]
+
+    @cached_property
+    def tracks(self) -> dict[tuple[str, str], tuple[SpanRow, ...]]:
+        """The spans by lane and track."""
+        found: dict[tuple[str, str], list[SpanRow]] = {}
+        for span in self.spans:
+            found.setdefault((span.lane, span.track), []).append(span)
+        return {key: tuple(spans) for key, spans in found.items()}
+
+    @cached_property
+    def busiest(self) -> str:
+        """The partition that the run is about: the one with the most losses and refused or
+        long-lived messages, then with the most events; empty if there is none.
+        """
+        told = [m.partition for m in self.messages if m.is_telling]
+        told += [m.partition for m in self.marks if m.kind == "lost"]
+        all_ = [e.partition for e in self.events]
+        return max(
+            self.meta.partitions, key=lambda name: (told.count(name), all_.count(name)), default=""
+        )
+
+    def gates(self, lane: str) -> tuple[SpanRow, ...]:
+        """The fences of a broker that ended because the controller unfenced it."""
+        standing = self.tracks.get(("controller", lane), ())
+        active = {span.x0 for span in standing if span.value == "active"}
+        fences = self.tracks.get((lane, "fenced"), ())
+        return tuple(span for span in fences if span.x1 in active)
+
+
+def broker_lane(id: int) -> str:
+    """``"broker 2"``."""
+    return f"broker {id}"
+
+
+def tells_epochs(rows: Rows) -> bool:
+    """Whether this run is not all the first controller's, whose epoch would tell nothing."""
+    spans = rows.tracks.get(CONTROLLER_EPOCH, ())
+    return any(span.value != FIRST_EPOCH for span in spans)

@@ -1,0 +1,163 @@
+"""Two runs of one play, moment by moment: where they part, and how their states differ there.
+
+Reads rows, and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import msgspec
+
+from .columns import STRIPS, MessageRow, Rows, SpanRow, broker_lane
+from .wording import api_name
+
+NOTHING = "none"
+_LEADERS = ("leader", "elected")
+State = dict[tuple[str, str], str]
+"""Words by (node, field)."""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """At moment `x`, `field` of `node` is `one` in the first run and `other` in the second.
+
+    Nodes are partitions, ``"broker 2"``, ``"controller"`` and ``"the run"``. Fields of a partition:
+    leader, leader epoch, partition epoch, ISR, committed records; of a broker: process, broker
+    epoch, fenced, and per partition its role, log end offset and high watermark; of the controller:
+    its epoch, and its answers to the messages that arrive at that moment; of the run: verdict.
+    """
+
+    x: int
+    node: str
+    field: str
+    one: str
+    other: str
+
+
+def first_difference(one: Rows, other: Rows) -> int | None:
+    """The first moment at which the two pictures are not the same, or None.
+
+    What requests carry is not compared: it differs long before it makes a difference.
+    """
+    for x in range(max(one.meta.end, other.meta.end)):
+        if _seen(one, x) != _seen(other, x):
+            return x
+    return None
+
+
+def _seen(rows: Rows, x: int) -> set[Hashable]:
+    found: set[Hashable] = {
+        (s.lane, s.track, s.partition, s.value, s.flags) for s in rows.spans if s.x0 <= x < s.x1
+    }
+    found |= {("tick", t.short) for t in rows.ticks if t.x == x}
+    found |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}
+    return found | {(m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x}
+
+
+def differences(one: Rows, other: Rows, *, at: int | None = None) -> tuple[Difference, ...]:
+    """What differs at moment `at`; without one, where the runs part and how they end.
+
+    A run that ended before `at` stays as it ended. Raises ValueError for a moment that neither
+    run has.
+    """
+    end = max(one.meta.end, other.meta.end)
+    if at is not None:
+        if not 0 <= at < end:
+            raise ValueError(f"there is no moment {at} in these runs; they go from 0 to {end - 1}")
+        return _at(one, other, at)
+    first = first_difference(one, other)
+    if first is None:
+        return ()
+    moments = dict.fromkeys((first, end - 1))
+    return tuple(found for x in moments for found in _at(one, other, x))
+
+
+def _at(one: Rows, other: Rows, x: int) -> tuple[Difference, ...]:
+    sides = [state(run, x) for run in (one, other)]
+    keys = dict.fromkeys(key for side in sides for key in side)
+    pairs = {key: tuple(side.get(key, NOTHING) for side in sides) for key in keys}
+    return tuple(Difference(x, *key, a, b) for key, (a, b) in pairs.items() if a != b)
+
+
+# --- the state at a moment ----------------------------------------------------------------------
+
+
+def state(rows: Rows, x: int) -> State:
+    """All that is compared, in words, as it is at `x` or was when the run ended before that."""
+    here = min(x, rows.meta.end - 1)
+    found: State = {}
+    for name in rows.meta.partitions:
+        found |= _partition(rows, name, here)
+    for id in rows.meta.brokers:
+        found |= _broker(rows, broker_lane(id), here)
+    found["controller", "controller epoch"] = _value(rows, "controller", "controller epoch", here)
+    if here == x:
+        found |= _answers(rows, x)
+    if x >= rows.meta.end - 1:
+        found["the run", "verdict"] = f"{rows.meta.verdict}: {rows.meta.sentence}"
+    return found
+
+
+def _partition(rows: Rows, name: str, x: int) -> State:
+    found = {(name, "leader"): _leader(rows, name, x)}
+    for track in STRIPS:
+        found[name, track] = _value(rows, "partition", track, x, name)
+    records = _text(rows, "records", "state", x, name)
+    return {**found, (name, "committed records"): records}
+
+
+def _leader(rows: Rows, name: str, x: int) -> str:
+    """Whom the controller has as leader: what a broker only believes does not count."""
+    for id in rows.meta.brokers:
+        if _value(rows, broker_lane(id), "role", x, name) in _LEADERS:
+            return broker_lane(id)
+    standing = _text(rows, "partition", "leader epoch", x, name)
+    return NOTHING if "no leader" in standing else "a broker that is down"
+
+
+def _broker(rows: Rows, lane: str, x: int) -> State:
+    up = _text(rows, lane, "uptime", x)
+    standing = _value(rows, "controller", lane, x)
+    found = {
+        (lane, "process"): "running" if up != NOTHING else _text(rows, lane, "down", x),
+        (lane, "broker epoch"): up.removeprefix("broker epoch "),
+        (lane, "fenced"): {"fenced": "yes", "absent": "not registered"}.get(standing, "no"),
+    }
+    several = len(rows.meta.partitions) > 1
+    for name in rows.meta.partitions:
+        of = f" of {name}" if several else ""
+        found[lane, f"role{of}"] = _text(rows, lane, "role", x, name)
+        log = _text(rows, lane, "log", x, name)
+        end, _, mark = log.partition(", high watermark ")
+        found[lane, f"log end offset{of}"] = end.removeprefix("log ends at offset ")
+        found[lane, f"high watermark{of}"] = mark or NOTHING
+    return found
+
+
+def _answers(rows: Rows, x: int) -> State:
+    """What became of the messages that arrive at `x`, by kind and sender."""
+    return {
+        (m.receiver, f"answer to {api_name(m.kind)} of {m.sender}"): _answer(m)
+        for m in rows.messages
+        if m.x_arrived == x and m.fate != "in flight" and (m.outcome or m.error)
+    }
+
+
+def _answer(message: MessageRow) -> str:
+    if not message.error:
+        return message.outcome
+    why = f" ({'; '.join(message.compared)})" if message.compared else ""
+    return f"refused: {message.error}{why}"
+
+
+def _is(span: SpanRow, lane: str, track: str, x: int, partition: str) -> bool:
+    here = (span.lane, span.track) == (lane, track) and span.partition in ("", partition)
+    return here and span.x0 <= x < span.x1
+
+
+def _value(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
+    return next((s.value for s in rows.spans if _is(s, lane, track, x, partition)), NOTHING)
+
+
+def _text(rows: Rows, lane: str, track: str, x: int, partition: str = "") -> str:
+    return next((s.text for s in rows.spans if _is(s, lane, track, x, partition)), NOTHING)

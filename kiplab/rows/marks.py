@@ -1,0 +1,108 @@
+"""Marks: what happened at one moment on one lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..engine.cluster import Cluster
+from ..engine.events import CommittedLost, Event, Happened, NotApplicable, PropertyBroken
+from ..protocol import facts
+from ..protocol.guards import GUARDS
+from ..protocol.registrations import partition
+from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
+from .columns import MarkRow, broker_lane
+from .snapshots import Snapshot
+from .wording import offsets, plural
+
+
+def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
+    """In the order they happened."""
+    before = shots[0].cluster
+    for shot in shots:
+        for step in shot.steps:
+            for event in step.events:
+                yield from _marked(event, shot.x, before)
+            before = step.cluster
+        if shot.not_applicable is not None:
+            yield MarkRow(shot.x, "world", "not applicable", _not_applicable(shot.not_applicable))
+
+
+def _marked(event: Event, x: int, before: Cluster) -> Iterator[MarkRow]:
+    if isinstance(event, facts.Fetched):
+        yield from _fetched(event, x, before)
+        return
+    made = _MARKS.get(type(event))
+    found = made(event) if made is not None else None
+    if found is not None:
+        lane, kind, text = found
+        yield MarkRow(x, lane, kind, text, str(getattr(event, "partition", "") or ""))
+
+
+def _fetched(event: facts.Fetched, x: int, before: Cluster) -> Iterator[MarkRow]:
+    """Catching up matters to a follower that is not in the ISR yet."""
+    state = partition(before.controller.partitions, event.partition)
+    if event.caught_up and state is not None and event.follower not in state.isr:
+        yield MarkRow(x, broker_lane(event.follower), "caught up", "caught up", event.partition)
+
+
+def _not_applicable(event: NotApplicable) -> str:
+    return f"{event.text}: not applicable ({event.reason})"
+
+
+_Made = tuple[str, str, str] | None
+
+
+def _lifecycle(event: facts.LifecycleChanged) -> _Made:
+    kinds = {"CRASHED": "crashed", "STOPPED": "stopped"}
+    kind = kinds.get(str(event.state))
+    return (broker_lane(event.node), kind, kind) if kind else None
+
+
+def _not_proposed(event: facts.NotProposed) -> _Made:
+    text = f"does not propose {event.follower}: {GUARDS[event.guard].subject}"
+    return broker_lane(event.node), "not proposed", text
+
+
+def _polled(event: facts.Polled) -> _Made:
+    if event.last < event.first:
+        return None
+    return broker_lane(event.node), "polled", f"{event.consumer} reads to {event.last}"
+
+
+def _not_read(event: facts.Refused) -> _Made:
+    """Clients' requests have no arrow that a refusal could be drawn on."""
+    if event.request not in (CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS):
+        return None
+    return broker_lane(event.node), "polled", event.error.name
+
+
+def _elected(event: facts.LeaderElected) -> _Made:
+    if not event.unclean:
+        return None
+    return broker_lane(event.leader), "unclean", "elected uncleanly"
+
+
+_MARKS: dict[type, Callable[[Any], _Made]] = {
+    facts.LifecycleChanged: _lifecycle,
+    facts.Truncated: lambda e: (broker_lane(e.node), "truncated", f"truncates to {e.first}"),
+    facts.Destroyed: lambda e: (
+        broker_lane(e.node),
+        "destroyed",
+        f"{offsets(e.first, e.last)} destroyed",
+    ),
+    facts.Appended: lambda e: (
+        broker_lane(e.node),
+        "appended",
+        f"+{plural(e.last - e.first + 1, 'record')}",
+    ),
+    facts.Polled: _polled,
+    facts.Refused: _not_read,
+    facts.NotProposed: _not_proposed,
+    facts.IsrReverted: lambda e: (broker_lane(e.node), "withdrawn", "withdraws its proposal"),
+    facts.IsrStuck: lambda e: (broker_lane(e.node), "withdrawn", "waits with its proposal"),
+    facts.LeaderElected: _elected,
+    CommittedLost: lambda e: ("records", "lost", f"{offsets(e.first, e.last)} lost"),
+    PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
+    Happened: lambda e: ("world", "happened", e.text),
+}

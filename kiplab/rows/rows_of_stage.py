@@ -1,0 +1,143 @@
+"""A run as rows: what pictures, sentences, tables and files are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from ..engine.events import Event
+from ..engine.explain import sentence
+from ..plays import verdict
+from ..plays.stage import Stage
+from ..protocol.ids import CONTROLLER
+from .columns import EventRow, Meta, MomentRow, Rows
+from .marks import marks
+from .message_paths import messages
+from .metadata_ticks import ticks
+from .operator_log import LogLine, Moment, log_lines
+from .snapshots import Snapshot, snapshots
+from .spans import spans
+from .step_labels import moments
+from .view import until
+from .wording import lane_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("moments", "spans", "ticks", "messages", "marks", "events")
+
+
+def rows_of(stage: Stage) -> Rows:
+    """The rows of a finished or unfinished run. Reads the stage's clusters and events, no more."""
+    shots = snapshots(stage)
+    return Rows(
+        meta=_meta(stage, shots),
+        moments=tuple(moments(shots)),
+        spans=tuple(spans(shots)),
+        ticks=tuple(ticks(shots)),
+        messages=messages(shots),
+        marks=tuple(marks(shots)),
+        events=tuple(_events(shots)),
+    )
+
+
+def rows_until(whole: Rows, stage: Stage) -> Rows:
+    """What `rows_of(stage)` says, much faster, for a stage that went on to be that of `whole`."""
+    so_far = until(whole, stage.moment)
+    if so_far is whole:
+        return whole
+    judged = {"verdict": verdict.verdict(stage), "sentence": verdict.sentence(stage)}
+    return replace(so_far, meta=replace(so_far.meta, **judged))
+
+
+def frames(rows: Rows) -> dict[str, pd.DataFrame]:
+    """A pandas DataFrame per table of `Rows`, by name; columns as documented in `columns`.
+
+    Absent numbers (`x_arrived` of a message in flight) are missing values of type Int64.
+    """
+    import pandas as pd
+
+    made: dict[str, pd.DataFrame] = {}
+    for table, kind in zip(TABLES, _kinds(), strict=True):
+        records = [msgspec.structs.asdict(row) for row in getattr(rows, table)]
+        made[table] = pd.DataFrame.from_records(records, columns=list(kind.__struct_fields__))
+    made["messages"]["x_arrived"] = made["messages"]["x_arrived"].astype("Int64")
+    return made
+
+
+def _kinds() -> list[type[msgspec.Struct]]:
+    from . import columns
+
+    return [
+        columns.MomentRow,
+        columns.SpanRow,
+        columns.TickRow,
+        columns.MessageRow,
+        columns.MarkRow,
+        columns.EventRow,
+    ]
+
+
+def _meta(stage: Stage, shots: Sequence[Snapshot]) -> Meta:
+    start = shots[0].cluster
+    return Meta(
+        name=_name(stage.play.name),
+        title=stage.play.title,
+        question=stage.play.question,
+        release=stage.features.release,
+        features=stage.features.label(),
+        guards=tuple(sorted(stage.features.active(CONTROLLER))),
+        switched=stage.features.overrides,
+        verdict=verdict.verdict(stage),
+        sentence=verdict.sentence(stage),
+        brokers=tuple(b.id for b in start.brokers),
+        partitions=tuple(p.name for p in start.controller.partitions),
+        end=shots[-1].x + 1,
+    )
+
+
+def _name(name: str) -> str:
+    """A play read from a file is named by its path; an issue is written as in its tracker."""
+    bare = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".play")
+    return re.sub(r"^kafka-\d+", lambda found: found.group().upper(), bare)
+
+
+def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:
+    before = shots[0].cluster
+    for shot in shots:
+        for step, recorded in enumerate(shot.steps, shot.first_step + 1):
+            moment = Moment(before, recorded)
+            for event in recorded.events:
+                yield _event(event, step, shot, log_lines(event, moment))
+            before = recorded.cluster
+        if shot.not_applicable is not None:
+            yield _event(shot.not_applicable, shot.first_step, shot)
+
+
+def _event(event: Event, step: int, shot: Snapshot, log: Sequence[LogLine] = ()) -> EventRow:
+    return EventRow(
+        step=step,
+        x=shot.x,
+        line=shot.line,
+        kind=str(event.__struct_config__.tag),
+        node=_node(event),
+        partition=str(getattr(event, "partition", "") or ""),
+        text=sentence(event),
+        log="\n".join(str(line) for line in log),
+    )
+
+
+def _node(event: Event) -> str:
+    """Where it happened: the receiver of a message, the node of a fact; else the controller."""
+    for field in ("receiver", "node", "broker", "leader"):
+        found = getattr(event, field, None)
+        if isinstance(found, int) and field != "leader":
+            return lane_of(found)
+    return "controller"
+
+
+__all__ = ["TABLES", "MomentRow", "Rows", "frames", "rows_of", "rows_until"]

@@ -1,0 +1,65 @@
+"""What tells the panels of one picture apart: the rules in which their runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..protocol.guards import GUARDS
+from .columns import Rows
+
+SUBJECTS_MAX = 3
+"""More KIPs than that in a title are read by nobody."""
+NAME_MAX = 36
+"""Characters of a name in a title: a verdict has to fit beside it."""
+
+
+def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
+    """``KIP-841 on · KIP-903 off · Kafka 3.5`` per run, where whole KIPs are all the difference
+    between the sets of rules; else what each is. One run is called by its own title.
+
+    Runs that have `names` of their own, one each, are called by them first.
+    """
+    if names:
+        return tuple(
+            f"{_short(name)} · {rules}" for name, rules in zip(names, titles(runs), strict=True)
+        )
+    sets = [frozenset(run.meta.guards) for run in runs]
+    differing = frozenset.union(*sets) - frozenset.intersection(*sets)
+    subjects = sorted({rule_word(guard) for guard in differing})
+    by_subject = {s: {g for g in differing if rule_word(g) == s} for s in subjects}
+    whole = all(not guards & on or guards <= on for guards in by_subject.values() for on in sets)
+    releases = {_release(run) for run in runs}
+    # Between releases several KIPs came: then the releases say more than a list of KIPs.
+    sayable = 1 <= len(subjects) <= (SUBJECTS_MAX if len(releases) == 1 else 1)
+    if not sayable or not whole:
+        return tuple(own_title(run) for run in runs)
+    return tuple(
+        _title(run, {s: guards <= on for s, guards in by_subject.items()})
+        for run, on in zip(runs, sets, strict=True)
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_MAX else f"{name[: NAME_MAX - 1]}…"
+
+
+def _title(run: Rows, subjects: dict[str, bool]) -> str:
+    words = [f"{subject} {'on' if on else 'off'}" for subject, on in subjects.items()]
+    return " · ".join([*words, f"Kafka {_release(run)}"])
+
+
+def _release(run: Rows) -> str:
+    """The release, with the metadata version if that is another one's."""
+    return run.meta.features.split(" ")[0]
+
+
+def rule_word(id: str) -> str:
+    """``KIP-903``; a rule that no release has goes by its own words, for it is not that KIP."""
+    guard = GUARDS[id]
+    return guard.subject if guard.releases else id.partition(".")[2].replace("-", " ")
+
+
+def own_title(rows: Rows) -> str:
+    """``Kafka 3.5``, and what was switched by hand: ``KIP-903 off · Kafka 3.5``."""
+    words = [f"{rule_word(id)} {'on' if on else 'off'}" for id, on in rows.meta.switched]
+    return " · ".join([*dict.fromkeys(words), f"Kafka {rows.meta.features.split(' ')[0]}"])

@@ -1,0 +1,194 @@
+"""The same story without a picture: sentences, one paragraph, a table."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from .columns import (
+    CONTROLLER_EPOCH,
+    STRIPS,
+    MessageRow,
+    Rows,
+    SpanRow,
+    broker_lane,
+    tells_epochs,
+)
+from .told_messages import shown
+from .wording import plural
+
+LOG = "in the logs of Kafka"
+_ROUTINE = ("lifecycle", "registered")
+"""Kinds of events whose log lines the sentences leave to the table."""
+_UNSPOKEN = ("sent", "delivered", "dropped", "became-follower", "registered")
+"""Kinds of events left out of the sentences: something else says the same."""
+
+
+def sentences(rows: Rows) -> list[str]:
+    """The start, one sentence per moment, the end, the verdict: enough to solve exercises from."""
+    story = [_start(rows)]
+    for moment in rows.moments[1:]:
+        told = "; ".join(_told(rows, moment.x)) or "nothing changes"
+        story.append(f"{moment.x}. {moment.text} (line {moment.line}): {told}.")
+    last = rows.meta.end - 1
+    story.append(f"At the end: {'; '.join(_standing(rows, last))}.")
+    return [*story, f"Verdict: {rows.meta.verdict} ({rows.meta.sentence})."]
+
+
+def summary(rows: Rows) -> str:
+    """One paragraph: what was played, what became of the messages that mattered, the verdict."""
+    meta = rows.meta
+    steps = plural(len(rows.moments) - 1, "step")
+    brokers = f"broker{'s' * (len(meta.brokers) > 1)} {_listed([str(b) for b in meta.brokers])}"
+    parts = [f"{meta.title} (Kafka {meta.features}, {steps}, {brokers})."]
+    parts += [_fate(message) for message in shown(rows)]
+    parts += [_trouble(span) for span in rows.spans if _is_trouble(span)]
+    return " ".join([*parts, f"Verdict: {meta.sentence}."])
+
+
+def table(rows: Rows, partition: str | None = None) -> tuple[list[str], list[list[str]]]:
+    """(heads, lines): one line per moment, with the state that holds from it on."""
+    name = partition or rows.busiest
+    lanes = [broker_lane(b) for b in rows.meta.brokers]
+    heads = ["moment", "line", "what happens", *STRIPS]
+    body = []
+    for moment in rows.moments:
+        strips = [_at(rows, "partition", t, moment.x, name) for t in STRIPS]
+        brokers = [_cell(rows, lane, moment.x, name) for lane in lanes]
+        records = _at(rows, "records", "state", moment.x, name)
+        line = str(moment.line or "")
+        log = " | ".join(log_at(rows, moment.x))
+        body.append([str(moment.x), line, moment.label, *strips, *brokers, records, log])
+    return [*heads, *lanes, "committed records", LOG], body
+
+
+def log_at(rows: Rows, x: int, without: tuple[str, ...] = ()) -> list[str]:
+    """What operators read in the logs of Kafka at a moment, line by line; not what follows from
+    events of the kinds in `without`.
+    """
+    events = (e for e in rows.events if e.x == x and e.kind not in without)
+    return [line for e in events for line in e.log.split("\n") if line]
+
+
+def table_html(rows: Rows, partition: str | None = None) -> str:
+    """The table as HTML: a caption, column and row headers with their scope, everything escaped."""
+    name = partition or rows.busiest
+    heads, body = table(rows, partition)
+    caption = html.escape(f"{rows.meta.title}: partition {name} and its brokers, step by step")
+    head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in heads)
+    lines = (
+        f'<tr><th scope="row">{html.escape(first)}</th>'
+        + "".join(f"<td>{html.escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in body
+    )
+    return (
+        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def table_text(rows: Rows, partition: str | None = None) -> str:
+    """The table in aligned columns, for a terminal."""
+    heads, body = table(rows, partition)
+    # Lines of logs are wider than all else together, and the sentences have them.
+    heads, body = heads[:-1], [line[:-1] for line in body]
+    widths = [max(len(line[n]) for line in (heads, *body)) for n in range(len(heads))]
+    rule = ["-" * width for width in widths]
+    padded = (
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in (heads, rule, *body)
+    )
+    return "\n".join(line.rstrip() for line in padded) + "\n"
+
+
+# --- sentences ----------------------------------------------------------------------------------
+
+
+def _start(rows: Rows) -> str:
+    title = f"{rows.meta.title}, on Kafka {rows.meta.features}. "
+    return f"{title}At the start: {'; '.join(_standing(rows, 0))}."
+
+
+def _standing(rows: Rows, x: int) -> Iterator[str]:
+    """Everything that holds at `x`: the controller's epoch if it tells anything, partitions,
+    brokers.
+    """
+    if tells_epochs(rows):
+        yield _at(rows, *CONTROLLER_EPOCH, x, "")
+    for name in rows.meta.partitions:
+        said = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in STRIPS]
+        records = _at(rows, "records", "state", x, name)
+        yield f"{name} has {', '.join(said)}, committed records {records}"
+    for id in rows.meta.brokers:
+        for name in rows.meta.partitions or ("",):
+            yield f"broker {id}: {_broker(rows, broker_lane(id), x, name)}"
+
+
+def _told(rows: Rows, x: int) -> Iterator[str]:
+    """What happened at `x`: messages that arrive, events, messages that stay on their way."""
+    held = [m for m in shown(rows) if m.x_arrived != m.x_sent]
+    for message in held:
+        if message.x_arrived == x:
+            fate = "is lost" if message.fate == "dropped" else "arrives"
+            yield f"{message.detail} of {message.sender}, sent at {message.x_sent}, {fate}"
+    for event in rows.events:
+        if event.x == x and event.kind not in _UNSPOKEN:
+            yield event.text.rstrip(".")
+    for line in log_at(rows, x, _ROUTINE):
+        if "DEBUG" not in line:
+            yield f"in the {line.rstrip('.')}"
+    for message in held:
+        if message.x_sent == x:
+            yield f"{message.sender} sends {message.detail} to {message.receiver}: it is on its way"
+
+
+def _broker(rows: Rows, lane: str, x: int, partition: str) -> str:
+    tracks = ("uptime", "down", "fenced", "shutting down", "role", "log")
+    said = [_at(rows, lane, track, x, partition) for track in tracks]
+    return ", ".join(text for text in said if text)
+
+
+def _cell(rows: Rows, lane: str, x: int, partition: str) -> str:
+    """As `_broker`, for a column."""
+    said = _broker(rows, lane, x, partition).replace("broker epoch", "epoch")
+    return said.split(", high watermark")[0].replace("log ends at offset", "log end")
+
+
+def _at(rows: Rows, lane: str, track: str, x: int, partition: str) -> str:
+    for span in rows.spans:
+        here = (span.lane, span.track) == (lane, track) and span.partition in ("", partition)
+        if here and span.x0 <= x < span.x1:
+            return span.text
+    return ""
+
+
+# --- summary ------------------------------------------------------------------------------------
+
+
+def _fate(message: MessageRow) -> str:
+    start = f"{message.detail}, sent by {message.sender} at {message.x_sent},"
+    if message.x_arrived is None:
+        return f"{start} is still on its way."
+    if message.fate == "refused":
+        why = f" ({'; '.join(message.compared)})" if message.compared else ""
+        return f"{start} arrives at {message.x_arrived} and is refused: {message.error}{why}."
+    if message.fate == "dropped":
+        return f"{start} never arrives: {message.outcome}."
+    outcome = f" and is {message.outcome}" if message.outcome else ""
+    return f"{start} arrives at {message.x_arrived}{outcome}."
+
+
+def _is_trouble(span: SpanRow) -> bool:
+    return (span.lane, span.track) == ("records", "state") and span.value != "safe"
+
+
+def _trouble(span: SpanRow) -> str:
+    if span.value == "lost":
+        return f"From {span.x0} on, {span.partition} is without {span.text.removesuffix(' lost')}."
+    words = {"at risk": "committed records of {} are at risk", "offline": "{} has no leader"}
+    return f"From {span.x0} to {span.x1}, {words[span.value].format(span.partition)}."
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,312 @@
+"""Spans: what stays as it is for a while. Each track is one function from a snapshot to words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from ..engine.cluster import Cluster, Observed, broker
+from ..engine.events import CommittedLost
+from ..engine.explain import broker_list
+from ..engine.properties import (
+    ELECTABLE_HOLDS_COMMITTED,
+    NO_COMMITTED_RECORD_LOST,
+    NO_STALE_EPOCH_IN_ISR,
+)
+from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
+from ..protocol.messages import RECOVERING, IsrMember
+from ..protocol.registrations import PartitionRegistration, partition, registration
+from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
+from ..protocol.replica.log import holds
+from .columns import SpanRow, broker_lane
+from .downtime import Downs, downs
+from .snapshots import Snapshot
+from .wording import offsets
+
+
+class Reading(NamedTuple):
+    """What a track shows at one moment. Equal neighbours become one span."""
+
+    value: str
+    text: str
+    flags: tuple[str, ...] = ()
+
+
+Read = Callable[[Snapshot], Reading | None]
+
+
+def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
+    """All spans of a run, lane after lane in reading order."""
+    start = shots[0].cluster
+    names = [p.name for p in start.controller.partitions]
+    reasons = downs(shots)
+    for name in names:
+        for track, read in _PARTITION_TRACKS.items():
+            yield from _track(shots, "partition", track, partial(read, name), name)
+    yield from _track(shots, "controller", "controller epoch", _controller_epoch)
+    for node in start.brokers:
+        yield from _track(shots, "controller", broker_lane(node.id), partial(_standing, node.id))
+    for node in start.brokers:
+        yield from _broker(shots, node.id, names, reasons)
+    for name in names:
+        yield from _track(shots, "records", "state", _Records(name), name)
+
+
+def _broker(
+    shots: Sequence[Snapshot], id: BrokerId, names: Iterable[str], reasons: Downs
+) -> Iterator[SpanRow]:
+    lane = broker_lane(id)
+    yield from _track(shots, lane, "uptime", partial(_uptime, id))
+    yield from _track(shots, lane, "down", partial(_down, id, reasons))
+    yield from _track(shots, lane, "fenced", partial(_fenced, id))
+    yield from _track(shots, lane, "shutting down", partial(_shutting_down, id))
+    for name in names:
+        yield from _track(shots, lane, "role", partial(_role, id, name), name)
+        yield from _track(shots, lane, "log", partial(_log, id, name), name)
+
+
+def _track(
+    shots: Sequence[Snapshot], lane: str, track: str, read: Read, partition: str = ""
+) -> Iterator[SpanRow]:
+    end = shots[-1].x + 1
+    open_: tuple[int, Reading | None] = (0, None)
+    for shot in shots:
+        found = read(shot)
+        if found != open_[1]:
+            yield from _closed(open_, shot.x, lane, track, partition)
+            open_ = (shot.x, found)
+    yield from _closed(open_, end, lane, track, partition)
+
+
+def _closed(
+    open_: tuple[int, Reading | None], x: int, lane: str, track: str, partition: str
+) -> Iterator[SpanRow]:
+    x0, reading = open_
+    if reading is not None and x > x0:
+        yield SpanRow(lane, track, x0, x, reading.value, reading.text, partition, reading.flags)
+
+
+# --- the partition, as the metadata log has it --------------------------------------------------
+
+
+def _leader_epoch(name: str, shot: Snapshot) -> Reading | None:
+    state = partition(shot.cluster.controller.partitions, name)
+    if state is None:
+        return None
+    epoch = str(state.leader_epoch)
+    if state.leader == NO_LEADER:
+        return Reading(epoch, f"{epoch} · no leader", ("no leader",))
+    if state.recovery == RECOVERING:
+        return Reading(epoch, f"{epoch} · recovering", ("recovering",))
+    return Reading(epoch, epoch)
+
+
+def _partition_epoch(name: str, shot: Snapshot) -> Reading | None:
+    state = partition(shot.cluster.controller.partitions, name)
+    return Reading(str(state.partition_epoch), str(state.partition_epoch)) if state else None
+
+
+def _isr(name: str, shot: Snapshot) -> Reading | None:
+    state = partition(shot.cluster.controller.partitions, name)
+    return Reading(broker_list(state.isr), broker_list(state.isr)) if state else None
+
+
+_PARTITION_TRACKS: dict[str, Callable[[str, Snapshot], Reading | None]] = {
+    "leader epoch": _leader_epoch,
+    "partition epoch": _partition_epoch,
+    "ISR": _isr,
+}
+
+
+# --- the controller -----------------------------------------------------------------------------
+
+
+def _controller_epoch(shot: Snapshot) -> Reading:
+    epoch = str(shot.cluster.controller.epoch)
+    return Reading(epoch, f"controller epoch {epoch}")
+
+
+def _standing(id: BrokerId, shot: Snapshot) -> Reading:
+    found = registration(shot.cluster.controller.registrations, id)
+    if found is None:
+        return Reading("absent", "not registered")
+    state = "fenced" if found.fenced else "active"
+    if found.in_controlled_shutdown:
+        state = "shutting down"
+    return Reading(state, f"{state}, epoch {found.epoch}", (f"epoch {found.epoch}",))
+
+
+# --- a broker -----------------------------------------------------------------------------------
+
+
+def _uptime(id: BrokerId, shot: Snapshot) -> Reading | None:
+    node = broker(shot.cluster, id)
+    if node is None or node.process is None:
+        return None
+    life = (f"life {node.incarnation}",)
+    if node.process.epoch == NO_BROKER_EPOCH:
+        return Reading("none", "not registered yet", life)
+    return Reading(str(node.process.epoch), f"broker epoch {node.process.epoch}", life)
+
+
+def _down(id: BrokerId, reasons: Downs, shot: Snapshot) -> Reading | None:
+    node = broker(shot.cluster, id)
+    if node is None or node.process is not None:
+        return None
+    value, text = reasons.get((id, shot.x), ("down", "down"))
+    return Reading(value, text)
+
+
+def _fenced(id: BrokerId, shot: Snapshot) -> Reading | None:
+    node = broker(shot.cluster, id)
+    found = registration(shot.cluster.controller.registrations, id)
+    up = node is not None and node.process is not None
+    return Reading("yes", "fenced") if up and found is not None and found.fenced else None
+
+
+def _shutting_down(id: BrokerId, shot: Snapshot) -> Reading | None:
+    node = broker(shot.cluster, id)
+    if node is None or node.process is None:
+        return None
+    found = registration(shot.cluster.controller.registrations, id)
+    known = found is not None and found.in_controlled_shutdown
+    leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    return Reading("yes", "shutting down") if known or leaving else None
+
+
+def _log(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
+    node = broker(shot.cluster, id)
+    state = partition(shot.cluster.controller.partitions, name)
+    if node is None or state is None or id not in state.replicas:
+        return None
+    end = log_of(node, name).end
+    replica, text = replica_of(node, name), f"log ends at offset {end}"
+    if replica is None:
+        return Reading(str(end), text)
+    mark = f"high watermark {replica.high_watermark}"
+    return Reading(str(end), f"{text}, {mark}", (mark,))
+
+
+def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
+    """What the running process is to the partition, by the controller's word."""
+    node = broker(shot.cluster, id)
+    state = partition(shot.cluster.controller.partitions, name)
+    if node is None or node.process is None or state is None or id not in state.replicas:
+        return None
+    mine = replica_of(node, name)
+    lacks = _lacking(shot.cluster, node, name)
+    flags = ("lacks committed",) if lacks else ()
+    if _is_empty(shot.cluster, node, name):
+        flags = (*flags, "log empty")
+    leads = mine is not None and mine.leading is not None
+    if state.leader == id:
+        lost = (NO_COMMITTED_RECORD_LOST.id, name) in shot.cluster.broken
+        return _leading(state, mine, lacks, flags, lost)
+    if leads and mine is not None:
+        text = f"still believes it leads, epoch {mine.leader_epoch}"
+        return Reading("believes", text, flags)
+    if id in state.isr:
+        return Reading("in ISR", f"in ISR{lacks}", flags)
+    if _is_proposed(shot.cluster, state, node):
+        return Reading("proposed", "proposed, not decided", flags)
+    return Reading("out", "out of the ISR", flags)
+
+
+def _leading(
+    state: PartitionRegistration,
+    mine: Replica | None,
+    lacks: str,
+    flags: tuple[str, ...],
+    lost: bool,
+) -> Reading:
+    if mine is None or mine.leading is None:
+        return Reading("elected", f"elected, does not know it yet{lacks}", flags)
+    if state.recovery == RECOVERING:
+        return Reading("leader", "leader · recovering", (*flags, "recovering"))
+    if lost:
+        return Reading("leader", f"leader, from offset {mine.leading.start_offset}", flags)
+    return Reading("leader", "leader · in ISR", flags)
+
+
+def _lacking(cluster: Cluster, node: Broker, name: str) -> str:
+    """What a replica lacks of the committed records, in words; empty if nothing."""
+    known = _observed(cluster, name)
+    mine = log_of(node, name)
+    if known is None or holds(mine, known.committed):
+        return ""
+    if not mine.end:
+        return ", log empty"
+    if mine.end >= known.committed.end:
+        return ", log differs"
+    return f", lacks {offsets(mine.end, known.committed.end - 1)}"
+
+
+def _is_empty(cluster: Cluster, node: Broker, name: str) -> bool:
+    """Whether a log has nothing where something was committed once."""
+    known = _observed(cluster, name)
+    return known is not None and known.committed.end > 0 and not log_of(node, name).end
+
+
+def _is_proposed(cluster: Cluster, state: PartitionRegistration, node: Broker) -> bool:
+    """Whether the sitting leader waits for an answer about this very life of the broker."""
+    leader = broker(cluster, state.leader)
+    replica = replica_of(leader, state.name) if leader is not None else None
+    if replica is None or replica.leading is None or replica.leading.isr_state.sent is None:
+        return False
+    return any(_is_life(m, node) for m in replica.leading.isr_state.sent.isr)
+
+
+def _is_life(member: IsrMember, node: Broker) -> bool:
+    if member.broker != node.id or node.process is None:
+        return False
+    seen = member.observed if member.epoch == NO_BROKER_EPOCH else member.epoch
+    return seen in (NO_BROKER_EPOCH, node.process.epoch)
+
+
+# --- committed records --------------------------------------------------------------------------
+
+
+class _Records:
+    """Remembers what is lost while it is asked moment after moment: a loss is for ever."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.lost: list[str] = []
+
+    def __call__(self, shot: Snapshot) -> Reading | None:
+        state = partition(shot.cluster.controller.partitions, self.name)
+        if state is None:
+            return None
+        for event in shot.events:
+            if isinstance(event, CommittedLost) and event.partition == self.name:
+                self.lost.append(offsets(event.first, event.last))
+        if self.lost:
+            return Reading("lost", f"{' and '.join(self.lost)} lost")
+        if _at_risk(shot.cluster, state):
+            return Reading("at risk", "at risk")
+        if state.leader == NO_LEADER:
+            return Reading("offline", "offline: no leader")
+        return Reading("safe", "safe")
+
+
+def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
+    """A property broke, and what broke it has not been mended since."""
+    broken = {id for id, name in cluster.broken if name == state.name}
+    if not broken & {ELECTABLE_HOLDS_COMMITTED.id, NO_STALE_EPOCH_IN_ISR.id}:
+        return False
+    known = _observed(cluster, state.name)
+    if known is None:
+        return False
+    members = [b for b in cluster.brokers if b.id in state.isr]
+    lacking = any(not holds(log_of(b, state.name), known.committed) for b in members)
+    return lacking or (len(state.isr) > 1 and _is_stale(cluster, known))
+
+
+def _is_stale(cluster: Cluster, known: Observed) -> bool:
+    registered = {r.broker: r.epoch for r in cluster.controller.registrations}
+    return any(registered.get(member) != epoch for member, epoch in known.isr_epochs)
+
+
+def _observed(cluster: Cluster, name: str) -> Observed | None:
+    return next((o for o in cluster.observed if o.partition == name), None)

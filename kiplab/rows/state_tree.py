@@ -1,0 +1,313 @@
+"""What every node holds, as a tree of labelled rows; and what one step changed in it.
+
+The rows are read off the state's structs, field by field: a new field shows up by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from enum import Enum
+from functools import cache
+from typing import Any, cast, get_type_hints
+
+import msgspec
+
+from ..engine.cluster import Cluster, Message, MessageName
+from ..engine.explain import broker_list, describe
+from ..protocol.clients.consumer import Consumer
+from ..protocol.ids import CONTROLLER, BrokerId, node_name
+from ..protocol.kraft.controller_state import HeartbeatState
+from ..protocol.messages import KINDS, RECOVERED, AlterPartitionItem
+from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.replica.broker_state import (
+    Broker,
+    DurableReplica,
+    IsrState,
+    RemoteReplica,
+    Replica,
+    Volatile,
+)
+from ..protocol.replica.log import EpochStart, Log
+from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING
+
+UNKNOWN_TO_ALL = "no node knows this"
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """A row: what it is called, what it holds (or in short, if there are rows under it).
+
+    `key` is its name among its siblings. `field` is where it was read from, ``"Log.end"``; empty
+    for what is worked out from others. `note` says what to know besides.
+    """
+
+    key: str
+    label: str
+    value: str = ""
+    note: str = ""
+    field: str = ""
+    children: tuple[Branch, ...] = ()
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One row that a step changed: `old` is None for a new one, `new` for one that is gone."""
+
+    path: tuple[str, ...]
+    labels: tuple[str, ...]
+    old: str | None
+    new: str | None
+
+
+def tree_of(cluster: Cluster) -> Branch:
+    """Everything there is: the controller, each broker, the network, the observer's knowledge."""
+    walk = _Walk(cluster.timed)
+    features = cluster.features
+    version = Branch(
+        "metadata_version",
+        LABELS["Features.metadata_version"],
+        features.metadata_version,
+        field="Features.metadata_version",
+    )
+    controller = Branch(
+        "controller",
+        "controller",
+        f"controller epoch {cluster.controller.epoch}",
+        field="Cluster.controller",
+        children=(_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller)),
+    )
+    brokers = (
+        Branch(
+            f"broker {node.id}",
+            node_name(node.id),
+            _process_words(node),
+            field="Cluster.brokers",
+            children=(_release(cluster, node.id), *walk.fields(node)),
+        )
+        for node in cluster.brokers
+    )
+    clients = (walk.field(cluster, "consumers"),) if cluster.consumers else ()
+    clock = (walk.field(cluster, "now_ms"),) if cluster.timed else ()
+    rest = (*clients, _network(cluster, walk), _observer(cluster, walk), *clock)
+    nodes = (controller, *brokers, *rest)
+    return Branch("cluster", "cluster", field="Cluster.features", children=nodes)
+
+
+def changed(before: Branch, after: Branch) -> tuple[Change, ...]:
+    """The rows of `after` that differ from `before`, and those that are gone; outermost only."""
+    return tuple(_changes(before, after, (), ()))
+
+
+# --- the parts that no single struct is -----------------------------------------------------------
+
+
+def _release(cluster: Cluster, node: BrokerId) -> Branch:
+    return Branch("release", "release", f"Kafka {cluster.features.release_of(node)}")
+
+
+def _process_words(node: Broker) -> str:
+    return "down" if node.process is None else str(node.process.lifecycle)
+
+
+def _network(cluster: Cluster, walk: _Walk) -> Branch:
+    count = len(cluster.messages)
+    said = f"{count} message{'s' * (count != 1)} in flight" if count else "nothing in flight"
+    cut = tuple(f"{node_name(one)} and {node_name(other)}" for one, other in cluster.cut)
+    links = Branch("cut", LABELS["Cluster.cut"], ", ".join(cut) or "none", field="Cluster.cut")
+    flying = walk.field(cluster, "messages").children
+    return Branch("network", "network", said, field="Cluster.messages", children=(*flying, links))
+
+
+def _observer(cluster: Cluster, walk: _Walk) -> Branch:
+    broken = ", ".join(f"{name} ({where})" if where else name for name, where in cluster.broken)
+    rows = (
+        *walk.field(cluster, "observed").children,
+        Branch("broken", LABELS["Cluster.broken"], broken or "none", field="Cluster.broken"),
+        walk.field(cluster, "forged"),
+        walk.field(cluster, "inherited"),
+    )
+    place = "Cluster.observed"
+    return Branch("observer", "observer", note=UNKNOWN_TO_ALL, field=place, children=rows)
+
+
+# --- structs, field by field ----------------------------------------------------------------------
+
+
+class _Walk(msgspec.Struct, frozen=True):
+    """How to read structs: with or without a clock."""
+
+    timed: bool
+
+    def fields(self, struct: Any) -> tuple[Branch, ...]:
+        """The rows of a struct: what is worked out first, then each of its fields."""
+        owner = type(struct).__name__
+        worked_out = _WORKED_OUT.get(type(struct))
+        rows = list(worked_out(struct)) if worked_out else []
+        for name in struct.__struct_fields__:
+            place = f"{owner}.{name}"
+            if name == IDENTITY.get(owner) or place in LEFT_OUT:
+                continue
+            if place in CLOCKED and not self.timed:
+                continue
+            row = self.field(struct, name)
+            spliced = place in INLINE
+            rows += [_inside(row, child) for child in row.children] if spliced else [row]
+        return tuple(rows)
+
+    def field(self, struct: Any, name: str) -> Branch:
+        """One field as a row."""
+        place = f"{type(struct).__name__}.{name}"
+        label, note = LABELS.get(place, name.replace("_", " ")), NOTES.get(place, "")
+        value = getattr(struct, name)
+        children: tuple[Branch, ...] = ()
+        if isinstance(value, msgspec.Struct):
+            said, children = _in_short(value), self.fields(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
+            children = self._items(value)
+            said = ", ".join(child.label for child in children)
+        else:
+            said = NOTHING.get(place, "none") if value is None else _said(struct, name, value)
+        return Branch(name, label, said, note, place, children)
+
+    def _items(self, items: tuple[Any, ...]) -> tuple[Branch, ...]:
+        rows: list[Branch] = []
+        for item in items:
+            owner = type(item).__name__
+            name = IDENTITY[owner]
+            label = _item_label(item, getattr(item, name))
+            again = sum(row.label == label for row in rows)
+            key = f"{label} ({again + 1})" if again else label
+            short, place = _in_short(item), f"{owner}.{name}"
+            rows.append(Branch(key, label, short, field=place, children=self.fields(item)))
+        return tuple(rows)
+
+
+def _inside(parent: Branch, child: Branch) -> Branch:
+    return msgspec.structs.replace(child, key=f"{parent.key}.{child.key}")
+
+
+def _item_label(item: Any, identity: Any) -> str:
+    if isinstance(item, Consumer):
+        return f"{item.name} on {item.partition}"
+    if isinstance(identity, MessageName):
+        return str(identity)
+    return node_name(BrokerId(identity)) if isinstance(identity, int) else str(identity)
+
+
+@cache
+def _node_fields(owner: Hashable) -> frozenset[str]:
+    """The fields of a struct that hold the id of a node."""
+    return frozenset(
+        name for name, kind in get_type_hints(cast(type, owner)).items() if kind is BrokerId
+    )
+
+
+def _said(struct: Any, name: str, value: Any) -> str:
+    """A plain value in words."""
+    if isinstance(value, tuple):
+        return _tuple_said(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Enum):
+        return value.name if isinstance(value, int) else str(value.value)
+    if name == "recovery":
+        return "RECOVERED" if value == RECOVERED else "RECOVERING"
+    if name in _node_fields(cast(Hashable, type(struct))):
+        return "nobody" if value == -1 else node_name(value)
+    return "none" if isinstance(value, int) and value < 0 else str(value)
+
+
+def _tuple_said(value: tuple[Any, ...]) -> str:
+    if isinstance(value, EpochStart):
+        return f"epoch {value.epoch} from offset {value.offset}"
+    if value and isinstance(value[0], EpochStart):
+        return ", ".join(_tuple_said(entry) for entry in value)
+    if all(isinstance(entry, int) for entry in value):
+        return broker_list(value) if value else "none"
+    return ", ".join(_pair_said(entry) for entry in value)
+
+
+def _pair_said(entry: Any) -> str:
+    if not isinstance(entry, tuple):
+        return str(entry)
+    who, what = entry
+    if isinstance(who, int):
+        return f"{node_name(BrokerId(who))} as epoch {what}"
+    return f"{who}: {what.name if isinstance(what, Enum) else what}"
+
+
+# --- in short, and worked out ---------------------------------------------------------------------
+
+
+def _in_short(struct: Any) -> str:
+    if type(struct) in KINDS:
+        return describe(struct)
+    short = _SHORT.get(type(struct))
+    return short(struct) if short else ""
+
+
+def _registration(known: Registration) -> str:
+    fenced = "fenced" if known.fenced else "unfenced"
+    leaving = ", in controlled shutdown" if known.in_controlled_shutdown else ""
+    return f"broker epoch {known.epoch}, {fenced}{leaving}"
+
+
+def _partition(state: PartitionRegistration) -> str:
+    leader = f"leader {state.leader}" if state.leader >= 0 else "no leader"
+    epochs = f"leader epoch {state.leader_epoch}, partition epoch {state.partition_epoch}"
+    return f"{leader}, ISR {broker_list(state.isr)}, {epochs}"
+
+
+def _role(replica: Replica) -> str:
+    if replica.leading is not None:
+        return f"leader in epoch {replica.leader_epoch}"
+    whom = "nobody" if replica.leader < 0 else node_name(replica.leader)
+    return f"follower of {whom} in epoch {replica.leader_epoch}"
+
+
+_SHORT: dict[type, Callable[[Any], str]] = {
+    Registration: _registration,
+    PartitionRegistration: _partition,
+    DurableReplica: lambda replica: f"LEO {replica.log.end}",
+    Log: lambda log: f"LEO {log.end}",
+    Replica: lambda replica: f"{_role(replica)}, high watermark {replica.high_watermark}",
+    RemoteReplica: lambda remote: f"LEO {remote.end}" if remote.end >= 0 else "LEO unknown",
+    AlterPartitionItem: lambda item: (
+        f"ISR {broker_list(m.broker for m in item.isr)}, partition epoch {item.partition_epoch}"
+    ),
+    Consumer: lambda consumer: f"next offset {consumer.position}",
+    HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
+    Volatile: lambda process: (
+        f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"
+    ),
+    Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
+}
+
+_WORKED_OUT: dict[type, Callable[[Any], tuple[Branch, ...]]] = {
+    Replica: lambda replica: (
+        Branch("role", "role", "leader" if replica.leading is not None else "follower"),
+    ),
+    IsrState: lambda state: (Branch("maximal", "maximal ISR", broker_list(state.maximal)),),
+}
+
+
+# --- what changed ---------------------------------------------------------------------------------
+
+_Names = tuple[str, ...]
+
+
+def _changes(before: Branch, after: Branch, path: _Names, labels: _Names) -> Iterator[Change]:
+    if not before.children or not after.children:
+        if before.value != after.value or before.children or after.children:
+            yield Change(path, labels, before.value, after.value)
+        return
+    old = {child.key: child for child in before.children}
+    new = {child.key: child for child in after.children}
+    for key in (*new, *(key for key in old if key not in new)):
+        was, now = old.get(key), new.get(key)
+        found = now or was
+        there, called = (*path, key), (*labels, found.label if found else key)
+        if was is not None and now is not None:
+            if was != now:
+                yield from _changes(was, now, there, called)
+        else:
+            old_said = None if was is None else was.value
+            yield Change(there, called, old_said, None if now is None else now.value)

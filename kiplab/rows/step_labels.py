@@ -1,0 +1,147 @@
+"""Short human labels for the x axis: what a line of the play did, in three or four words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ..engine.events import Event
+from ..plays.play import Statement
+from ..protocol.facts import Appended, BrokerChanged, Fetched, IsrProposed, Registered
+from .columns import MomentRow
+from .snapshots import Snapshot
+from .wording import plural
+
+_MESSAGES = {
+    "alter-partition": "request",
+    "fetch": "fetch",
+    "metadata": "metadata",
+    "broker-registration": "registration",
+    "broker-heartbeat": "heartbeat",
+    "elect-leaders": "election request",
+}
+_ENDS = {
+    "deliver": "arrives",
+    "drop": "is lost",
+    "time-out": "times out",
+    "duplicate": "is sent again",
+    "release": "is let go",
+}
+_CRASHES = {"replaced": "dies, disk replaced", "tail-lost": "dies, tail lost", "kept": "crashes"}
+
+
+def moments(shots: Sequence[Snapshot]) -> Iterator[MomentRow]:
+    """One per snapshot; the first has no line and the label "start"."""
+    for shot in shots:
+        if shot.statement is None:
+            yield MomentRow(shot.x, 0, "", "start")
+        else:
+            yield MomentRow(shot.x, shot.line, shot.statement.text, _label(shot, shot.statement))
+
+
+def _label(shot: Snapshot, statement: Statement) -> str:
+    if shot.not_applicable is not None:
+        return f"({statement.verb}: not applicable)"
+    made = _LABELS.get(statement.verb)
+    return made(statement, shot.events) if made is not None else statement.text
+
+
+def _message(statement: Statement, events: Sequence[Event]) -> str:
+    kind = statement.words[0]
+    what = "reply" if kind.endswith("-reply") else _MESSAGES.get(kind, kind)
+    return f"{what} {_ENDS[statement.verb]}"
+
+
+def _fetch(statement: Statement, events: Sequence[Event]) -> str:
+    follower = statement.words[0]
+    who = f"broker {follower}"
+    proposed = next((e for e in events if isinstance(e, IsrProposed)), None)
+    caught_up = any(isinstance(e, Fetched) and e.caught_up for e in events)
+    if caught_up and proposed is not None and int(follower) in proposed.isr:
+        return f"{who} catches up, broker {proposed.node} asks to add it"
+    return f"{who} catches up" if caught_up else f"{who} fetches"
+
+
+def _crash(statement: Statement, events: Sequence[Event]) -> str:
+    return f"broker {statement.words[0]} {_CRASHES[statement.arg('disk') or 'kept']}"
+
+
+def _start(statement: Statement, events: Sequence[Event]) -> str:
+    registered = any(isinstance(e, Registered) for e in events)
+    return f"broker {statement.words[0]} {'registers' if registered else 'starts'}"
+
+
+def _unfence(statement: Statement, events: Sequence[Event]) -> str:
+    done = any(isinstance(e, BrokerChanged) and e.change == "unfenced" for e in events)
+    return f"broker {statement.words[0]} {'unfenced' if done else 'asks to be unfenced'}"
+
+
+def _produce(statement: Statement, events: Sequence[Event]) -> str:
+    records = plural(int(statement.arg("count") or 1), "record")
+    written = any(isinstance(e, Appended) for e in events)
+    return f"{records} {'written' if written else 'refused'}"
+
+
+def _upgrade(statement: Statement, events: Sequence[Event]) -> str:
+    metadata = statement.arg("metadata")
+    if metadata is not None:
+        return f"metadata version {metadata}"
+    who = _party(statement.words[0]) if statement.words else "all"
+    return f"{who} runs {statement.arg('kafka')}"
+
+
+def _poll(statement: Statement, events: Sequence[Event]) -> str:
+    return f"{_consumer(statement)} polls"
+
+
+def _refresh(statement: Statement, events: Sequence[Event]) -> str:
+    asked = statement.arg("from")
+    whom = f" broker {asked}" if asked is not None else ""
+    return f"{_consumer(statement)} asks{whom} who leads"
+
+
+def _reset(statement: Statement, events: Sequence[Event]) -> str:
+    return f"{_consumer(statement)} goes to the {statement.arg('to')} offset"
+
+
+def _consumer(statement: Statement) -> str:
+    name = statement.arg("consumer")
+    return "consumer" if name in (None, "consumer") else f"consumer {name}"
+
+
+def _party(word: str) -> str:
+    return f"broker {word}" if word.isdigit() else word
+
+
+def _saying(text: str) -> Callable[[Statement, Sequence[Event]], str]:
+    """`text` with {0} and {1} for the line's words."""
+    return lambda statement, _: text.format(*statement.words)
+
+
+_LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
+    "fetch": _fetch,
+    "catch-up": _fetch,
+    "crash": _crash,
+    "start": _start,
+    "unfence": _unfence,
+    "produce": _produce,
+    "upgrade": _upgrade,
+    "poll": _poll,
+    "refresh": _refresh,
+    "reset": _reset,
+    "lose-reply": _saying("reply is lost"),
+    "expire": _saying("session of broker {0} expires"),
+    "heartbeat": _saying("broker {0} sends a heartbeat"),
+    "check-lag": _saying("broker {0} checks the lag"),
+    "retry": _saying("broker {0} retries"),
+    "checkpoint": _saying("broker {0} checkpoints"),
+    "flush": _saying("broker {0} flushes"),
+    "recover": _saying("broker {0} has recovered its logs"),
+    "shut-down": _saying("broker {0} shuts down"),
+    "cut": _saying("link {0}–{1} cut"),  # noqa: RUF001
+    "heal": _saying("link {0}–{1} back"),  # noqa: RUF001
+    "fail-over": _saying("new controller"),
+    "advance": _saying("{0} pass"),
+    "send": _saying("forged request"),
+    "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election asked for",
+    **dict.fromkeys(_ENDS, _message),
+}

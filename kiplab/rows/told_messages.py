@@ -1,0 +1,37 @@
+"""Which messages a picture draws and a summary tells, the most telling first."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from .columns import MessageRow, Rows
+
+ARROWS_MAX = 12
+_RANKS = ("alter-partition", "alter-partition-reply", "elect-leaders", "fetch", "fetch-reply")
+
+
+def shown(rows: Rows, partition: str = "") -> list[MessageRow]:
+    """The messages that get an arrow, most telling first; equal ones share one arrow.
+
+    Those that arrived at once and were not refused have none: hover cards and tables list them.
+    With `partition`, those about others have none either.
+    """
+    kept = [m for m in rows.messages if m.is_telling]
+    if partition:
+        kept = [m for m in kept if m.partition in ("", partition)]
+    groups: dict[tuple[object, ...], list[MessageRow]] = {}
+    for m in kept:
+        key = (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
+        groups.setdefault(key, []).append(m)
+    merged = [_merged(group) for group in groups.values()]
+    return sorted(merged, key=_rank)[:ARROWS_MAX]
+
+
+def _merged(group: list[MessageRow]) -> MessageRow:
+    first = group[0]
+    return replace(first, label=f"{first.label} ×{len(group)}") if len(group) > 1 else first  # noqa: RUF001
+
+
+def _rank(message: MessageRow) -> tuple[bool, int, int]:
+    place = _RANKS.index(message.kind) if message.kind in _RANKS else len(_RANKS)
+    return (message.fate != "refused", place, message.x_sent)

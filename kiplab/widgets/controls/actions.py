@@ -1,0 +1,82 @@
+"""Choices as buttons, and what is not possible as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from html import escape
+from typing import Any
+
+from ...plays.play import Statement
+from ..elements.labelled import button, column, offer, row, words
+from ..markup import INK
+from .choices import Choice
+from .drawer import Drawer
+
+Act = Callable[[Statement], None]
+
+
+class Actions:
+    """A row of buttons, one per choice; `act` gets the line of the one that is pressed.
+
+    Buttons are kept and used again: a browser never forgets a widget. `after` stands behind them.
+    """
+
+    def __init__(self, act: Act, *after: Any) -> None:
+        self._act = act
+        self._after = after
+        self.choices: tuple[Choice, ...] = ()
+        self.buttons: list[Any] = []
+        self.box = row(after, flex_flow="row wrap")
+
+    def show(self, choices: tuple[Choice, ...]) -> None:
+        """Offer these, and say in the tooltip what is in the way of the others."""
+        self.choices = choices
+        while len(self.buttons) < len(choices):
+            self.buttons.append(self._made(len(self.buttons)))
+        shown = self.buttons[: len(choices)]
+        for made, choice in zip(shown, choices, strict=True):
+            made.description = choice.label
+            offer(made, choice.reason, f"{choice.advice}: {choice.line.text}")
+        self.box.children = (*shown, *self._after)
+
+    def button(self, label: str) -> Any:
+        """A button by its label. Raises KeyError if there is none."""
+        shown = {c.label: b for c, b in zip(self.choices, self.buttons, strict=False)}
+        return shown[label]
+
+    def _made(self, place: int) -> Any:
+        return button("", lambda: self._act(self.choices[place].line))
+
+
+class Reasons:
+    """A drawer with everything that cannot be done now: a disabled button cannot be reached."""
+
+    def __init__(self, reasons: Callable[[], Iterable[tuple[str, tuple[Choice, ...]]]]) -> None:
+        self._reasons = reasons
+        self.text = words()
+        self.drawer = Drawer("Not possible now, and why", self.show, self.text)
+        self.box = column([row([self.drawer.toggle]), self.drawer.box])
+
+    def show(self) -> None:
+        """Follow what can be done: worked out only while the drawer is open."""
+        if self.drawer.is_open:
+            self.text.value = _listed(self._reasons())
+
+
+def impossible(choices: tuple[Choice, ...]) -> tuple[str, ...]:
+    """``"Start, Unfence: broker 2 is running already"``: one per reason, labels in order."""
+    labels: dict[str, list[str]] = {}
+    for choice in choices:
+        if choice.reason is not None:
+            labels.setdefault(choice.reason, []).append(choice.label)
+    return tuple(f"{', '.join(found)}: {reason}" for reason, found in labels.items())
+
+
+def _listed(groups: Iterable[tuple[str, tuple[Choice, ...]]]) -> str:
+    rows = "".join(
+        f"<li><b>{escape(name)}</b><br>{'<br>'.join(escape(line) for line in lines)}</li>"
+        for name, choices in groups
+        if (lines := impossible(choices))
+    )
+    look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
+    return f'<ul style="{look}">{rows or "<li>Everything here is possible.</li>"}</ul>'

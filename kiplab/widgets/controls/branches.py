@@ -1,0 +1,211 @@
+"""The branches of a Lab, drawn as a tree; with controls to go there, compare, rename, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import ipywidgets
+
+from ...plays import verdict as verdicts
+from ...protocol.features import Features
+from ...rows.comparison import differences_html
+from ...rows.rows_of_stage import rows_of
+from ..elements.labelled import button, column, offer, row, watch, words
+from ..elements.picture import Picture
+from ..history_tree import branch_tree as trees
+from ..history_tree.bench import Bench
+from ..history_tree.branch_tree import TRUNK, Branch, Tree
+from ..markup import INK, MUTED, SOFT, glyph, muted
+from .outcome_line import Answer
+
+FOLD_MARGINS = 44
+"""Pixels that are kept around what is unfolded."""
+_ADVICE = (
+    "The play is the trunk and keeps its lines. What you do anywhere but at the end of a branch"
+    " begins a new one. Rules belong to the branch on which they are changed."
+)
+_TABLE = """<style>
+.kiplab-differs { font-size: 12px; line-height: 1.45; overflow: auto; }
+.kiplab-differs td, .kiplab-differs th { text-align: left; vertical-align: top; }
+.kiplab-differs td, .kiplab-differs th { padding: 2px 12px 2px 0; }
+.kiplab-differs caption { text-align: left; font-weight: 600; padding: 4px 0; }
+</style>"""
+
+
+class Branches:
+    """Asks `tree` for the history, and calls `turn` with what it became and a sentence."""
+
+    def __init__(
+        self,
+        tree: Callable[[], Tree],
+        turn: Callable[[Tree, str], None],
+        look: Callable[[], dict[str, Any]],
+    ) -> None:
+        self._tree, self._turn = tree, turn
+        self.drawing = words()
+        self.which = ipywidgets.Dropdown(
+            description="Branch",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
+        )
+        watch(self.which, "value", lambda _: self._offer())
+        self.go = button("Go there", self._go)
+        self.compare = button("Compare with where I am", self._compare)
+        self.delete = button("Delete", self._delete)
+        self.name = ipywidgets.Text(
+            description="New name",
+            placeholder="what happens on this branch",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
+        )
+        self.rename = button("Rename", self._rename)
+        self.answer = Answer()
+        self.comparison = Comparison(look)
+        chosen = row([self.which, self.go, self.compare, self.delete])
+        named = row([self.name, self.rename])
+        parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
+        self.box = column([*parts, self.answer.box, self.comparison.box])
+
+    def show(self, bench: Bench) -> None:
+        """The tree as it is now; `bench` is where one stands in it. What was answered is over."""
+        tree = self._tree()
+        self.answer.say("")
+        self.drawing.value = drawing(tree)
+        options = tuple((branch.name, branch.id) for branch in tree.branches)
+        if self.which.options != options:
+            kept = self.which.value
+            self.which.options = options
+            self.which.value = kept if kept in dict(options).values() else tree.current
+        self.comparison.keep(tree)
+        self._offer()
+
+    def _offer(self) -> None:
+        tree, chosen = self._tree(), self.which.value
+        here = "you are on this branch" if chosen == tree.current else None
+        offer(self.go, here, "Show this branch, at the step where you left it")
+        offer(self.compare, here, "Both runs in one picture, and how they differ")
+        keeps = "the play stays" if chosen == TRUNK else None
+        offer(self.delete, keeps, "Forget this branch; what forked from it stays")
+        offer(self.rename, keeps, "Give this branch the name beside this button")
+
+    def _chosen(self) -> Branch:
+        return self._tree().branch(self.which.value)
+
+    def _go(self) -> None:
+        branch = self._chosen()
+        self._change(lambda tree: trees.switch(tree, branch.id), f"You are on {branch.name}.")
+
+    def _rename(self) -> None:
+        branch, name = self._chosen(), self.name.value
+        self._change(
+            lambda tree: trees.rename(tree, branch.id, name), f"{branch.name} has a new name."
+        )
+
+    def _delete(self) -> None:
+        branch = self._chosen()
+        self._change(lambda tree: trees.delete(tree, branch.id), f"{branch.name} is deleted.")
+
+    def _change(self, change: Callable[[Tree], Tree], said: str) -> None:
+        def changed() -> str:
+            self._turn(change(self._tree()), said)
+            return said
+
+        self.answer.to(changed)
+
+    def _compare(self) -> None:
+        self.comparison.show(self._tree().here, self._chosen())
+        self.answer.say("The comparison is below.")
+
+
+class Comparison:
+    """Two branches on one axis, and what differs in words; gone as soon as one of them changes."""
+
+    def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
+        self._look = look
+        self._picture: Picture | None = None
+        self._compared: tuple[Branch, ...] = ()
+        self.said, self.differences = words(), words()
+        self.box = column([])
+
+    def show(self, upper: Branch, lower: Branch) -> None:
+        """`upper` above, `lower` below."""
+        picture = self._paint((upper, lower))
+        self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
+        runs, names = (rows_of(b.bench.whole) for b in (upper, lower)), (upper.name, lower.name)
+        found = differences_html(*runs, names=names)
+        self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
+        self._compared = (upper, lower)
+        self.box.children = (self.said, picture, self.differences)
+
+    def repaint(self) -> None:
+        """What is compared, if anything is, as the look is now."""
+        if self._compared:
+            self._paint(self._compared)
+
+    def _paint(self, compared: tuple[Branch, ...]) -> Picture:
+        from ...figures.timeline.twin import twin
+
+        upper, lower = (rows_of(branch.bench.whole) for branch in compared)
+        look = self._look()
+        width = look["width"] - FOLD_MARGINS
+        names = tuple(branch.name for branch in compared)
+        figure = twin(upper, lower, width=width, theme=look["theme"], names=names).to_dict()
+        if self._picture is None:
+            self._picture = Picture(figure)
+        else:
+            self._picture.paint(figure)
+        return self._picture
+
+    def keep(self, tree: Tree) -> None:
+        """Stay, if both branches are still what they were, and called as they were."""
+        now = {branch.id: branch for branch in tree.branches}
+        if not all(_is_as_it_was(branch, now.get(branch.id)) for branch in self._compared):
+            self._compared, self.box.children = (), ()
+
+
+def _is_as_it_was(branch: Branch, now: Branch | None) -> bool:
+    if now is None:
+        return False
+    return now.name == branch.name and now.bench.stops is branch.bench.stops
+
+
+def drawing(tree: Tree) -> str:
+    """The tree as HTML: a line per branch below the one it forks from, the current one marked."""
+    lines = "".join(_line(tree, lead, branch) for lead, branch in trees.drawn(tree))
+    look = f"list-style:none;margin:4px 0;padding:0;color:{INK};line-height:1.75"
+    return f'<ul role="list" aria-label="branches" style="{look}">{lines}</ul>'
+
+
+def _line(tree: Tree, lead: str, branch: Branch) -> str:
+    here = branch.id == tree.current
+    mark = ' aria-current="true"' if here else ""
+    edge = f"background:{SOFT};border-left:4px solid #0072b2" if here else "border-left:4px solid"
+    edge += "" if here else " transparent"
+    name = f"<b>{escape(branch.name)}</b>" if here else escape(branch.name)
+    you = f" <b>◀ you are here, at step {branch.bench.at}</b>" if here else ""
+    facts = escape(_facts(branch, tree.rules))
+    return (
+        f'<li{mark} style="{edge};padding:0 8px;display:flex;font-size:13px">'
+        f'<span aria-hidden="true" style="font-family:monospace;white-space:pre">{lead}</span>'
+        f'<span>{name} <span style="color:{MUTED};font-size:12px">· {facts}</span>{you}</span></li>'
+    )
+
+
+def _facts(branch: Branch, rules: Features) -> str:
+    """``"2 lines of its own · under Kafka 3.5 · ▼ 100 committed records lost"``.
+
+    Rules are told where they are not those under which the play was opened.
+    """
+    own = len(branch.own_lines)
+    count = f"{own} line{'s' * (own != 1)} of its own"
+    steps = f"{branch.bench.last} steps" if branch.parent is None else count
+    features = branch.bench.features
+    under = f" · under Kafka {features.label()}" if features != rules else ""
+    stage = branch.bench.whole
+    return f"{steps}{under} · {glyph(stage)} {verdicts.sentence(stage)}"
+
+
+def _titled(branch: Branch) -> str:
+    return f"{branch.name} (Kafka {branch.bench.features.label()})"

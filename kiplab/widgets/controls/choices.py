@@ -1,0 +1,270 @@
+"""What can be done where one stands: each choice with its line, or with what is in its way."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.cluster import Cluster, Message, broker, is_cut
+from ...engine.explain import broker_list, describe
+from ...engine.possible import why_not
+from ...plays.history_as_play import statement_of
+from ...plays.play import Statement
+from ...plays.play_errors import PlayError
+from ...plays.stage import Stage
+from ...plays.values import LOSSES
+from ...plays.verbs import Impossible, perform
+from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId, node_name
+from ...protocol.registrations import PartitionRegistration, registration
+from ...protocol.replica.broker_state import Lifecycle, Loss
+
+LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
+"""What a crash takes with it, in words, and as the play's line says it."""
+BROKER_CHOICES = ("Crash", "Expire", "Start", "Unfence", "Fetch")
+"""What happens to a broker most often, in the order of the buttons."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A button: its label, the line it writes, why it cannot be done now (None: it can), advice."""
+
+    label: str
+    line: Statement
+    reason: str | None
+    advice: str = ""
+
+
+# --- brokers --------------------------------------------------------------------------------------
+
+
+def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Choice, ...]:
+    """One choice per label of BROKER_CHOICES; `disk` is one of the values of LOSS_WORDS."""
+    cluster = stage.cluster
+    crash = moves.Crash(id, Loss(LOSSES[disk]))
+    fetch = moves.Fire(id, moves.Timer.FETCH)
+    return (
+        choice_of(cluster, crash, "Crash", "The process dies; what it takes is chosen above"),
+        choice_of(
+            cluster,
+            moves.ExpireSession(id),
+            "Expire",
+            "The controller finds the session over and fences the broker",
+        ),
+        choice_of(
+            cluster,
+            moves.Start(id),
+            "Start",
+            "A new process starts and registers: a new broker epoch",
+        ),
+        _unfence(stage, id),
+        choice_of(cluster, fetch, "Fetch", "The follower fetches once from its leader"),
+    )
+
+
+def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Choice, ...]:
+    """What else can happen to a broker; the last ones cut or mend its links."""
+    cluster, name = stage.cluster, str(id)
+    heartbeat = moves.Fire(id, moves.Timer.HEARTBEAT)
+    return (
+        _tried(
+            stage,
+            Statement("shut-down", (name,)),
+            why_not(cluster, moves.ShutDown(id)),
+            "Shut down",
+            "A controlled shutdown begins: the broker asks the controller to be let go",
+        ),
+        choice_of(
+            cluster,
+            moves.FinishRecovery(id),
+            "Recover",
+            "Its logs are ready: from the next heartbeat on it wants to be unfenced",
+        ),
+        choice_of(cluster, heartbeat, "Heartbeat", "The broker tells the controller that it lives"),
+        _tried(
+            stage,
+            Statement("catch-up", (name,)),
+            why_not(cluster, moves.Fire(id, moves.Timer.FETCH)),
+            "Catch up",
+            "The follower fetches until it is level with its leader",
+        ),
+        choice_of(
+            cluster,
+            moves.Fire(id, moves.Timer.LAG_CHECK),
+            "Check lag",
+            "As leader it looks for ISR members that fell behind",
+        ),
+        *_links(cluster, id),
+    )
+
+
+def choice_of(cluster: Cluster, move: moves.Move, label: str, advice: str) -> Choice:
+    """A move as a button."""
+    return Choice(label, statement_of(move), why_not(cluster, move), advice)
+
+
+def _tried(stage: Stage, line: Statement, reason: str | None, label: str, advice: str) -> Choice:
+    """A line of several moves: the first can be in its way, or any that follows."""
+    if reason is None:
+        try:
+            perform(stage, line, 0)
+        except Impossible as problem:
+            reason = problem.reason
+        except PlayError as problem:
+            reason = problem.problem
+    return Choice(label, line, reason, advice)
+
+
+def _unfence(stage: Stage, id: BrokerId) -> Choice:
+    """The play's ``unfence`` ends a recovery first; a broker that has recovered sends a heartbeat.
+
+    A broker that is not fenced has nothing to ask for.
+    """
+    advice = "Recovery is over: the broker asks to be unfenced"
+    node = broker(stage.cluster, id)
+    lifecycle = node.process.lifecycle if node and node.process else Lifecycle.STARTING
+    if lifecycle in (Lifecycle.STARTING, Lifecycle.RECOVERY):
+        ready = lifecycle is Lifecycle.RECOVERY
+        reason = None if ready else why_not(stage.cluster, moves.FinishRecovery(id))
+        return _tried(stage, Statement("unfence", (str(id),)), reason, "Unfence", advice)
+    heartbeat = moves.Fire(id, moves.Timer.HEARTBEAT)
+    found = choice_of(stage.cluster, heartbeat, "Unfence", advice)
+    known = registration(stage.cluster.controller.registrations, id)
+    if known is not None and not known.fenced:
+        return replace(found, reason=f"{node_name(id)} is not fenced")
+    return found
+
+
+def _links(cluster: Cluster, id: BrokerId) -> tuple[Choice, ...]:
+    """Cut off from the controller and from whom it follows; a link that is cut can be healed."""
+    leaders = _leaders_of(cluster, id)
+    ends = {CONTROLLER, *leaders, *(n for link in cluster.cut if id in link for n in link)} - {id}
+    found = tuple(_link(cluster, id, end, end in leaders) for end in sorted(ends))
+    if leaders or len(found) > 1:
+        return found
+    cut = Statement("cut", (str(id), "LEADER"))
+    alone = Choice("Cut off from leader", cut, f"broker {id} follows nobody", "")
+    return (*found, alone)
+
+
+def _link(cluster: Cluster, id: BrokerId, end: BrokerId, leads: bool) -> Choice:
+    who = "controller" if end == CONTROLLER else f"leader {end}" if leads else node_name(end)
+    if is_cut(cluster, id, end):
+        advice = "The link comes back; what waited on it goes on"
+        return choice_of(cluster, moves.Heal(id, end), f"Heal link to {who}", advice)
+    advice = "The link goes down; what is on it waits"
+    return choice_of(cluster, moves.Cut(id, end), f"Cut off from {who}", advice)
+
+
+def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
+    """Whom a broker fetches from, by the controller's word and by its own belief."""
+    states = cluster.controller.partitions
+    leaders = {state.leader for state in states if id in state.replicas}
+    node = broker(cluster, id)
+    if node is not None and node.process is not None:
+        leaders |= {replica.leader for replica in node.process.replicas}
+    return leaders - {id, NO_LEADER}
+
+
+def standing(cluster: Cluster, id: BrokerId) -> str:
+    """How a broker does, in a few words: ``"runs as epoch 41, fenced"``."""
+    node = broker(cluster, id)
+    known = registration(cluster.controller.registrations, id)
+    fenced = ", fenced" if known is not None and known.fenced else ""
+    if node is None or node.process is None:
+        return f"down{fenced or ', not noticed yet'}"
+    epoch = f" as epoch {node.process.epoch}" if node.process.epoch >= 0 else ""
+    return f"{_LIFE[node.process.lifecycle]}{epoch}{fenced}"
+
+
+_LIFE = {
+    Lifecycle.STARTING: "waits to register",
+    Lifecycle.RECOVERY: "recovering",
+    Lifecycle.RUNNING: "runs",
+    Lifecycle.PENDING_CONTROLLED_SHUTDOWN: "shutting down",
+}
+
+
+def node_word(node: BrokerId) -> str:
+    """A node as a play's line names it: ``"controller"`` or ``"2"``."""
+    return "controller" if node == CONTROLLER else str(node)
+
+
+# --- controller, partitions --------------------------------------------------------------------
+
+
+def about_controller(cluster: Cluster) -> tuple[Choice, ...]:
+    """What can happen to the controller."""
+    advice = "Another controller becomes active; it has the metadata log and no heartbeats"
+    return (choice_of(cluster, moves.FailOver(), "Fail over", advice),)
+
+
+def about_time(stage: Stage) -> tuple[Choice, ...]:
+    """How long to wait, in a run with a clock; nothing in one without."""
+    if not stage.cluster.timed:
+        return ()
+    advice = "Time passes; whatever falls due on the way is done"
+    spans = (("0.5 s", "500ms"), ("2 s", "2s"), ("9 s", "9s"))
+    return tuple(
+        _tried(stage, Statement("advance", (span,)), None, f"Wait {said}", advice)
+        for said, span in spans
+    )
+
+
+def about_partition(cluster: Cluster, name: str) -> tuple[Choice, ...]:
+    """Elections of one partition that an operator can ask for."""
+    return (
+        choice_of(
+            cluster,
+            moves.Elect(name),
+            "Elect preferred",
+            "An operator asks for the first replica of the list as leader",
+        ),
+        choice_of(
+            cluster,
+            moves.Elect(name, unclean=True),
+            "Elect unclean",
+            "An operator lets a replica outside the ISR lead: committed records may be lost",
+        ),
+    )
+
+
+def leads(state: PartitionRegistration) -> str:
+    """A partition in a few words: ``"leader 1, ISR {1, 2}"``."""
+    leader = f"leader {state.leader}" if state.leader >= 0 else "no leader"
+    return f"{leader}, ISR {broker_list(state.isr)}"
+
+
+# --- messages -------------------------------------------------------------------------------------
+
+
+def about_message(cluster: Cluster, message: Message) -> tuple[Choice, ...]:
+    """Deliver it or drop it; send it again, time it out, lose its reply."""
+    kinds = (
+        (moves.Deliver, "Deliver", "It arrives"),
+        (moves.Drop, "Drop", "It is lost, and nobody notices"),
+        (moves.Duplicate, "Duplicate", "Its sender gives up waiting and sends it again"),
+        (moves.TimeOut, "Time out", "It is lost, and its sender notices"),
+        (moves.LoseReply, "Lose reply", "It arrives and is processed; its answer never comes"),
+    )
+    return tuple(
+        _brief(cluster, message, choice_of(cluster, family(message.name), label, advice))
+        for family, label, advice in kinds
+    )
+
+
+def _brief(cluster: Cluster, message: Message, choice: Choice) -> Choice:
+    """A line speaks of the oldest message that it fits: kind and sender are mostly enough."""
+    kind, sender = message.name.kind, message.name.sender
+    alike = (m for m in cluster.messages if (m.name.kind, m.name.sender) == (kind, sender))
+    exact = choice.line.args if next(alike) is not message else choice.line.args[:1]
+    return replace(choice, line=replace(choice.line, args=exact))
+
+
+def route(message: Message) -> str:
+    """``"broker 1 → controller"``."""
+    return f"{node_name(message.name.sender)} → {node_name(message.receiver)}"
+
+
+def content(message: Message) -> str:
+    """What a message says."""
+    return describe(message.body)

@@ -1,0 +1,68 @@
+"""What clients can do: a producer writes, a consumer reads on, asks who leads, goes elsewhere."""
+
+from __future__ import annotations
+
+from ...engine import moves
+from ...engine.cluster import Cluster
+from ...engine.consumers import consumer_of
+from ...engine.possible import why_not
+from ...plays.play import Statement
+from ...plays.values import DEFAULT_CONSUMER
+from ...protocol.clients.consumer import Reset
+from ...protocol.ids import NO_LEADER, BrokerId, node_name
+from ...protocol.registrations import partition
+from ...protocol.replica.broker_state import Broker
+from .choices import Choice, choice_of
+
+
+def produce(
+    cluster: Cluster, name: str, count: int, acks: str, to: BrokerId | None = None
+) -> Choice:
+    """Write `count` records; `acks` is "all" or "1", `to` another broker than the leader."""
+    state = partition(cluster.controller.partitions, name)
+    leader = NO_LEADER if state is None else state.leader
+    args = [("count", str(count)), *([] if to is None else [("to", str(to))])]
+    line = Statement("produce", (name,), (*args, *([("acks", "1")] if acks == "1" else [])))
+    believed = leader if to is None else to
+    reason: str | None = f"{name} has no leader"
+    if believed != NO_LEADER:
+        reason = why_not(cluster, moves.Produce(name, believed, count, acks != "1"))
+    return Choice("Produce", line, reason, "A producer writes to the broker that it takes to lead")
+
+
+def believes_to_lead(cluster: Cluster, name: str) -> tuple[BrokerId, ...]:
+    """The brokers that would take a write for a partition: more than one after a takeover."""
+    return tuple(node.id for node in cluster.brokers if _leads(node, name))
+
+
+def _leads(node: Broker, name: str) -> bool:
+    replicas = node.process.replicas if node.process is not None else ()
+    return any(r.partition == name and r.leading is not None for r in replicas)
+
+
+def consumers(cluster: Cluster) -> tuple[str, ...]:
+    """Everybody who reads, and who would be the first."""
+    return tuple(dict.fromkeys((*(c.name for c in cluster.consumers), DEFAULT_CONSUMER)))
+
+
+def about_consumer(cluster: Cluster, name: str, partition: str) -> tuple[Choice, ...]:
+    """What a consumer can do with a partition."""
+    earliest = moves.ResetOffset(partition, Reset.EARLIEST, name)
+    latest = moves.ResetOffset(partition, Reset.LATEST, name)
+    refresh = moves.RefreshMetadata(name)
+    return (
+        choice_of(cluster, moves.Poll(partition, name), "Poll", "It reads on from where it is"),
+        choice_of(cluster, refresh, "Refresh metadata", "It asks a broker who leads"),
+        choice_of(cluster, earliest, "Reset to earliest", "It goes to the beginning"),
+        choice_of(cluster, latest, "Reset to latest", "It goes to the end"),
+    )
+
+
+def reading(cluster: Cluster, name: str, partition: str) -> str:
+    """Where a consumer is: ``"next offset 5, from broker 1"``."""
+    found = consumer_of(cluster, name, partition)
+    if found is None:
+        return "has read nothing yet"
+    whom = f"from {node_name(found.leader)}" if found.leader >= 0 else "knows no leader"
+    doubt = ", its position is in doubt" if found.validating else ""
+    return f"next offset {found.position}, {whom}{doubt}"

@@ -1,0 +1,180 @@
+"""Messages on their way: deliver them, in which order; lose them, send them again, hold them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...engine.cluster import Cluster, Message, MessageName
+from ...plays.play import Statement
+from ...plays.values import KINDS
+from ...protocol.ids import CONTROLLER, node_name
+from ..elements.labelled import button, column, dropdown, offer, row, watch, words
+from ..history_tree.bench import Bench
+from ..markup import heading, muted, stacked
+from .actions import Act, Actions, Reasons
+from .choices import Choice, about_message, content, route
+from .drawer import Drawer
+from .inbox import Order, arranged, hold, holds_in_words, let_flow, moved, next_up, why_not_moved
+
+SHOWN_MAX = 12
+"""Messages with buttons; of more than these only the number is told."""
+EVERY_KIND, ANYBODY = "every kind", "anybody"
+_AT_ONCE = 2
+"""Deliver and Drop are at hand; the other choices about a message are in a drawer."""
+
+
+class _MessageRow:
+    """One message: what it says, and its buttons in two rows, the second in a drawer."""
+
+    def __init__(self, inbox: InFlight) -> None:
+        self._inbox = inbox
+        self.name: MessageName | None = None
+        self.choices: tuple[Choice, ...] = ()
+        self.text = words()
+        self.earlier = button("Earlier", lambda: self._move(-1))
+        self.later = button("Later", lambda: self._move(1))
+        self.others = Actions(inbox.act)
+        self.more = Drawer("More", self._show_more, self.others.box)
+        self.main = Actions(inbox.act, self.earlier, self.later, self.more.toggle)
+        self.box = column([self.text, self.main.box, self.more.box])
+
+    @property
+    def deliver(self) -> Any:
+        """The button that lets it arrive."""
+        return self.main.button("Deliver")
+
+    def _move(self, by: int) -> None:
+        if self.name is not None:
+            self._inbox.move(self.name, by)
+
+    def _show_more(self) -> None:
+        self.others.show(self.choices[_AT_ONCE:])
+
+    def show(self, cluster: Cluster, inbox: tuple[Message, ...], place: int) -> None:
+        """Be the message at `place`, counted from 1."""
+        message = inbox[place - 1]
+        self.name = message.name
+        self.text.value = stacked(f"{place}. {route(message)}", content(message))
+        self.choices = about_message(cluster, message)
+        self.main.show(self.choices[:_AT_ONCE])
+        for made, by, advice in ((self.earlier, -1, "sooner"), (self.later, 1, "later")):
+            reason = why_not_moved(cluster, inbox, message.name, by)
+            offer(made, reason, f"“Deliver next” takes it {advice}; nothing is delivered yet")
+        if self.more.is_open:
+            self._show_more()
+
+
+class _Holds:
+    """What is held back from now on: a kind, a sender, two buttons."""
+
+    def __init__(self, bench: Bench, act: Act) -> None:
+        self._bench = bench
+        brokers = [node.id for node in bench.here.cluster.brokers]
+        senders = [(node_name(id), id) for id in (CONTROLLER, *brokers)]
+        self.kind = dropdown("kind", [(k, k) for k in KINDS])
+        self.kind.value = "alter-partition"
+        self.sender = dropdown("from", [("anybody", ANYBODY), *senders])
+        for chosen in (self.kind, self.sender):
+            watch(chosen, "value", lambda _: self.show(self._bench))
+        self.actions = Actions(act)
+        self.said = words()
+        title = words(heading("What is sent from now on"))
+        head = row([title, self.actions.box], justify_content="space-between")
+        choice = row([self.kind, self.sender], flex_flow="row wrap")
+        self.box = column([head, choice, self.said], margin="8px 0 0")
+
+    def show(self, bench: Bench) -> None:
+        self._bench = bench
+        kind, chosen = self.kind.value, self.sender.value
+        sender = None if chosen == ANYBODY else chosen
+        self.actions.show((hold(bench.here, kind, sender), let_flow(bench.here, kind, sender)))
+        said = holds_in_words(bench.here)
+        self.said.value = muted(said or "Nothing is held back: what is sent arrives at once.")
+        if bench.here.manual:
+            self.said.value = muted("In this play every message waits until you deliver it.")
+
+
+class InFlight:
+    """Calls `act` with the line that delivers, loses, repeats or holds back a message.
+
+    `order` is in which order "Deliver next" takes them. Rows are kept and used again: a browser
+    never forgets a widget.
+    """
+
+    def __init__(self, bench: Bench, act: Act) -> None:
+        self.act: Act = act
+        self.order = Order()
+        self.inbox: tuple[Message, ...] = ()
+        self.rows: list[_MessageRow] = []
+        self._bench = bench
+        self.title = words()
+        self.next = Actions(act)
+        self.kind = dropdown("show", [(EVERY_KIND, EVERY_KIND)])
+        watch(self.kind, "value", lambda _: self.show(self._bench))
+        self._filter = row([self.kind])
+        self.holds = _Holds(bench, act)
+        self.reasons = Reasons(self._reasons)
+        self.list = column([])
+        self.more = words()
+        head = row([self.title, self.next.box], justify_content="space-between")
+        self._head, self._foot = head, (self.holds.box, self.reasons.box)
+        self.box = column([head, self.list, *self._foot], padding="4px 0 0")
+
+    def move(self, name: MessageName, by: int) -> None:
+        """Change a message about with its neighbour; nothing is delivered by that."""
+        self.order = moved(self._bench.here.cluster, self.order, name, by)
+        self.show(self._bench)
+
+    def show(self, bench: Bench) -> None:
+        """The messages of the step where one stands, the next one first."""
+        self._bench = bench
+        cluster = bench.here.cluster
+        self.inbox = inbox = arranged(cluster, self.order)
+        kinds = [message.name.kind for message in inbox]
+        self._offer_kinds(tuple(dict.fromkeys(kinds)))
+        fits = [n for n, kind in enumerate(kinds, 1) if self.kind.value in (EVERY_KIND, kind)]
+        shown = fits[:SHOWN_MAX]
+        self.rows += [_MessageRow(self) for _ in shown[len(self.rows) :]]
+        for made, place in zip(self.rows, shown, strict=False):
+            made.show(cluster, inbox, place)
+        self.title.value = heading(_title(len(inbox)))
+        self.next.show((next_up(cluster, inbox),))
+        self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
+        self.list.children = tuple(made.box for made in self.rows[: len(shown)])
+        self._arrange(len(inbox), len(fits) > SHOWN_MAX)
+        self.holds.show(bench)
+        self.reasons.show()
+
+    def _arrange(self, count: int, too_many: bool) -> None:
+        several = len(self.kind.options) > 2
+        parts = (self._filter,) if several else ()
+        more = (self.more,) if too_many else ()
+        self.box.children = (self._head, *parts, self.list, *more, *self._foot)
+
+    def _offer_kinds(self, kinds: tuple[str, ...]) -> None:
+        """The kinds that are in flight now; the one that was chosen, while there is one left."""
+        options = [(kind, kind) for kind in (EVERY_KIND, *sorted(kinds))]
+        if list(self.kind.options) != options:
+            chosen = self.kind.value
+            self.kind.options = options
+            self.kind.value = chosen if chosen in kinds else EVERY_KIND
+
+    def _reasons(self) -> list[tuple[str, tuple[Choice, ...]]]:
+        shown = [made for made in self.rows if made.box in self.list.children]
+        told = [(str(made.name), made.choices + self._moves(made)) for made in shown]
+        held = (*self.next.choices, *self.holds.actions.choices)
+        return [*told, ("what is sent from now on", held)]
+
+    def _moves(self, made: _MessageRow) -> tuple[Choice, ...]:
+        if made.name is None:
+            return ()
+        cluster, name = self._bench.here.cluster, made.name
+        nowhere = Statement()
+        return tuple(
+            Choice(label, nowhere, why_not_moved(cluster, self.inbox, name, by))
+            for label, by in (("Earlier", -1), ("Later", 1))
+        )
+
+
+def _title(count: int) -> str:
+    return f"On the way: {count} message{'s' * (count != 1)}" if count else "Nothing is on the way"

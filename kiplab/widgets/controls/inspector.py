@@ -1,0 +1,104 @@
+"""What every node holds, to unfold; what the last step changed is marked, and listed on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from ...rows.state_tree import Branch, Change, changed, tree_of
+from ..elements.folding import Folding
+from ..history_tree.bench import Bench
+from ..markup import INK, LINE, MUTED
+
+LISTED_MAX = 12
+"""Changes told on top; of more than these the number is told, the tree marks them all."""
+_STYLE = f"""<style>
+.kiplab-tree {{ color: {INK}; font-size: 13px; line-height: 1.55; }}
+.kiplab-tree ul {{ list-style: none; margin: 0 0 4px 5px; padding-left: 13px;
+  border-left: 1px solid {LINE}; }}
+.kiplab-tree ul.kiplab-changes {{ border: 0; padding: 0; margin: 2px 0 10px 8px; }}
+.kiplab-tree summary {{ cursor: pointer; }}
+.kiplab-tree summary:focus-visible {{ outline: 2px solid #0072b2; }}
+.kiplab-tree .said {{ font-family: var(--jp-code-font-family, monospace); font-size: 12px; }}
+.kiplab-tree .label {{ color: {MUTED}; }}
+.kiplab-tree summary .label {{ color: {INK}; font-weight: 600; }}
+.kiplab-tree .note {{ color: {MUTED}; font-style: italic; font-size: 12px; }}
+</style>"""
+_MARK = '<b role="img" aria-label="changed">◆</b>'
+
+
+class Inspector:
+    """`box` shows the state of the step where one stands."""
+
+    def __init__(self) -> None:
+        self.box: Any = Folding()
+
+    def show(self, bench: Bench) -> None:
+        """The state here, compared with the step before."""
+        self.box.html = inspected(bench)
+
+
+def inspected(bench: Bench) -> str:
+    """The tree of the step where one stands, as HTML."""
+    here = tree_of(bench.here.cluster)
+    changes: tuple[Change, ...] = ()
+    if bench.at:
+        changes = changed(tree_of(bench.stops[bench.at - 1].stage.cluster), here)
+    marks = {change.path: change for change in changes}
+    nodes = "".join(_branch(node, (node.key,), marks) for node in here.children)
+    gone = _gone((), marks)
+    return f'{_STYLE}<div class="kiplab-tree">{_listed(bench.at, changes)}{nodes}{gone}</div>'
+
+
+def _listed(at: int, changes: tuple[Change, ...]) -> str:
+    if not at:
+        return _line("This is the start: nothing has changed yet.")
+    if not changes:
+        return _line(f"Step {at} changed nothing that a node holds.")
+    # That a broker learns of what the controller wrote comes last: it is the same once more.
+    ranked = sorted(changes, key=lambda change: "image" in change.path)
+    rows = "".join(
+        f'<li><span class="label">{escape(" / ".join(c.labels))}</span> {_became(c)}</li>'
+        for c in ranked[:LISTED_MAX]
+    )
+    left = len(changes) - LISTED_MAX
+    more = f"<li>and {left} more, marked ◆ below</li>" if left > 0 else ""
+    return _line(f"Changed by step {at}:") + f'<ul class="kiplab-changes">{rows}{more}</ul>'
+
+
+def _line(text: str) -> str:
+    return f"<div>{escape(text)}</div>"
+
+
+def _branch(row: Branch, path: tuple[str, ...], marks: dict[tuple[str, ...], Change]) -> str:
+    label = f'<span class="label">{escape(row.label)}</span>'
+    note = f' <span class="note">({escape(row.note)})</span>' if row.note else ""
+    mark = marks.get(path)
+    said = _became(mark) if mark else f'<span class="said">{escape(row.value)}</span>'
+    outer = "div" if len(path) == 1 else "li"
+    if not row.children:
+        return f"<{outer}>{label}: {said}{note}</{outer}>"
+    within = sum(place[: len(path)] == path and place != path for place in marks)
+    count = f" {_MARK} {within} changed" if within else ""
+    rows = "".join(_branch(child, (*path, child.key), marks) for child in row.children)
+    inner = f"{label} {said}{note}{count}"
+    fold = f"<summary>{inner}</summary><ul>{rows}{_gone(path, marks)}</ul>"
+    there = escape("/".join(path), quote=True)
+    details = f'<details data-path="{there}">{fold}</details>'
+    return f"<{outer}>{details}</{outer}>"
+
+
+def _gone(path: tuple[str, ...], marks: dict[tuple[str, ...], Change]) -> str:
+    """The rows that were directly under `path` a step ago."""
+    here: Iterable[Change] = (c for c in marks.values() if c.new is None and c.path[:-1] == path)
+    return "".join(
+        f'<li><span class="label">{escape(c.labels[-1])}</span> {_became(c)}</li>' for c in here
+    )
+
+
+def _became(change: Change) -> str:
+    """``◆ old → new``."""
+    old = "(new)" if change.old is None else change.old or "…"
+    new = "(gone)" if change.new is None else change.new or "…"
+    return f'{_MARK} <span class="said">{escape(old)} → {escape(new)}</span>'

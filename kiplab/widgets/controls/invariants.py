@@ -1,0 +1,198 @@
+"""The properties as a thin strip: which hold, which broke and when, and what is promised here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import ipywidgets
+import msgspec
+
+from ...engine.cluster import Cluster
+from ...engine.properties import PROPERTIES, Property, is_promised
+from ...protocol.guards import GUARDS, GuardKind
+from ...protocol.ids import CONTROLLER
+from ..elements.labelled import button, column, row, words
+from ..history_tree.bench import Bench
+from ..markup import INK, LINE, MUTED
+from .drawer import Drawer
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How one property does at a step.
+
+    `broken_at` is the step at which it stopped holding (None: it holds), for `partitions`.
+    `unpromised` says why it is not promised here (None: it is). For a broken one that is as it was
+    when it broke.
+    """
+
+    id: str
+    sentence: str
+    promise: str
+    broken_at: int | None = None
+    partitions: tuple[str, ...] = ()
+    unpromised: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has not been broken."""
+        return self.broken_at is None
+
+    @property
+    def name(self) -> str:
+        """Its id, as words."""
+        return self.id.replace("-", " ").replace(" isr", " ISR")
+
+    @property
+    def label(self) -> str:
+        """``"▲ logs match: broken at step 8"``."""
+        return f"● {self.name}" if self.holds else f"▲ {self.name}: broken at step {self.broken_at}"
+
+    @property
+    def words(self) -> str:
+        """All there is to say, in sentences."""
+        where = f" for {', '.join(p for p in self.partitions if p)}" if any(self.partitions) else ""
+        since = f"Broken since step {self.broken_at}{where}. " if not self.holds else ""
+        why = f"Not promised here, because {self.unpromised}."
+        promised = f"Promised ({self.promise})." if self.unpromised is None else why
+        return f"{self.sentence} {since}{promised}"
+
+
+def standings(bench: Bench) -> tuple[Standing, ...]:
+    """How every property does where one stands, in the order of the table."""
+    return tuple(_standing(bench, found) for found in PROPERTIES.values())
+
+
+def _standing(bench: Bench, found: Property) -> Standing:
+    here = bench.here.cluster
+    where = tuple(name for id, name in here.broken if id == found.id)
+    at = _first_broken(bench, found.id) if where else None
+    # A line may be many moves: what is promised counts at the one that broke it.
+    steps = bench.here.history.steps
+    judged = next((s.cluster for s in steps if found.id in dict(s.cluster.broken)), here)
+    return Standing(
+        id=found.id,
+        sentence=found.sentence,
+        promise=found.promise,
+        broken_at=at,
+        partitions=where,
+        unpromised=why_not_promised(found, judged, where[0] if where else ""),
+    )
+
+
+def _first_broken(bench: Bench, id: str) -> int:
+    stops = bench.stops[: bench.at + 1]
+    return next(n for n, stop in enumerate(stops) if id in dict(stop.stage.cluster.broken))
+
+
+def why_not_promised(found: Property, cluster: Cluster, partition: str = "") -> str | None:
+    """What takes the promise away, in words; None exactly when `found` must hold.
+
+    For one partition, or for all of them.
+    """
+    excused = any(o.excused for o in cluster.observed if partition in ("", o.partition))
+    forged = cluster.forged or (cluster.inherited and bool(found.needs))
+    if is_promised(found, cluster.features, excused=excused, forged=forged):
+        return None
+    if cluster.forged:
+        return "a raw request was sent, and what a forger does is not promised anything"
+    if forged:
+        return "an upgrade inherits what older rules let through"
+    if excused and found.durable:
+        return (
+            "no member of an ISR that still had the committed records was left,"
+            " or a leader was elected uncleanly"
+        )
+    return _missing(found, cluster)
+
+
+def _missing(found: Property, cluster: Cluster) -> str:
+    features = cluster.features
+    nodes = (CONTROLLER, *(node for node, _ in features.nodes))
+    common = msgspec.structs.replace(features, nodes=())
+    active = [*(features.active(node) for node in nodes), common.active(CONTROLLER)]
+    lacking = [id for id in found.needs if any(id not in on for on in active)]
+    if lacking:
+        subjects = ", ".join(dict.fromkeys(GUARDS[id].subject for id in lacking))
+        return f"rules of {subjects} are off ({', '.join(lacking)})"
+    alternatives = sorted(
+        id for id in set().union(*active) if GUARDS[id].kind is GuardKind.ALTERNATIVE
+    )
+    return f"alternatives that a KIP rejected are on ({', '.join(alternatives)})"
+
+
+class InvariantStrip:
+    """Calls `seek` with the step at which a property broke, when its entry is pressed."""
+
+    def __init__(self, seek: Callable[[int], None]) -> None:
+        self._seek = seek
+        self._standings: tuple[Standing, ...] = ()
+        self.holding = {id: words(margin="0 10px 0 2px", height="24px") for id in PROPERTIES}
+        self.broken = {id: self._alarm(id) for id in PROPERTIES}
+        self.entries = row((), flex_flow="row wrap")
+        self.said = words()
+        self.drawer = Drawer("What they say, and what is promised here", self._tell, self.said)
+        self.status = words()
+        head = row([self.status, self.drawer.toggle], justify_content="space-between")
+        self.box = column([head, self.entries, self.drawer.box], margin="0 0 8px")
+
+    def _alarm(self, id: str) -> Any:
+        made = button(id, lambda: self._jump(id))
+        made.layout = ipywidgets.Layout(width="auto", height="22px", margin="1px 10px 1px 2px")
+        made.add_class("kiplab-alarm")
+        return made
+
+    def _jump(self, id: str) -> None:
+        at = next(s.broken_at for s in self._standings if s.id == id)
+        if at is not None:
+            self._seek(at)
+
+    def show(self, bench: Bench) -> None:
+        """The properties where one stands."""
+        self._standings = standings(bench)
+        self.status.value = _status(self._standings)
+        self.entries.children = tuple(self._entry(s) for s in self._standings)
+        self._tell()
+
+    def _entry(self, standing: Standing) -> Any:
+        if standing.holds:
+            self.holding[standing.id].value = _entry_html(standing)
+            return self.holding[standing.id]
+        made = self.broken[standing.id]
+        made.description = f"{standing.label}{_mark(standing)}"
+        made.tooltip = f"Go to step {standing.broken_at}. {standing.words}"
+        return made
+
+    def _tell(self) -> None:
+        if self.drawer.is_open:
+            self.said.value = _in_words(self._standings)
+
+
+def _mark(standing: Standing) -> str:
+    return ", although promised" if standing.unpromised is None else " (not promised)"
+
+
+def _entry_html(standing: Standing) -> str:
+    promised = "promised" if standing.unpromised is None else "not promised"
+    return (
+        f'<span title="{escape(standing.words, quote=True)}" style="color:{INK};font-size:12px;'
+        f'line-height:24px;white-space:nowrap">{escape(standing.label)}'
+        f' <span style="color:{MUTED}">{promised}</span></span>'
+    )
+
+
+def _status(found: tuple[Standing, ...]) -> str:
+    """One sentence; it changes, and is read aloud, only when a property breaks or mends."""
+    broken = [s for s in found if not s.holds]
+    said = f"All {len(found)} properties hold."
+    if broken:
+        first = min(s.broken_at or 0 for s in broken)
+        said = f"{len(broken)} of {len(found)} properties broken, the first at step {first}."
+    return f'<span role="status" style="color:{INK};font-size:13px"><b>{escape(said)}</b></span>'
+
+
+def _in_words(found: tuple[Standing, ...]) -> str:
+    rows = "".join(f"<li><b>{escape(s.label)}.</b> {escape(s.words)}</li>" for s in found)
+    look = f"color:{INK};font-size:12px;line-height:1.5;border-top:1px solid {LINE};padding-top:4px"
+    return f'<ul style="{look}">{rows}</ul>'

@@ -1,0 +1,71 @@
+"""Steps worth going to: the next refusal, the first violation, the first divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.events import Event, PropertyBroken
+from ...plays.stage import Stage
+from ...protocol.facts import Refused
+from ...rows.difference import first_difference
+from ...rows.rows_of_stage import rows_of
+from ..history_tree.bench import Bench, open_bench
+from ..history_tree.branch_tree import Tree
+
+REFUSAL, VIOLATION, DIVERGENCE = "next refusal", "first violation", "first divergence"
+TARGETS = (REFUSAL, VIOLATION, DIVERGENCE)
+Target = int | str
+"""The number of a step, or why there is none."""
+
+
+def targets(bench: Bench, diverges: Target) -> dict[str, Target]:
+    """Where each jump leads from where one stands; `diverges` is what `divergence` found.
+
+    That one does not depend on where one stands, and takes longer.
+    """
+    found = {REFUSAL: next_refusal(bench), VIOLATION: first_violation(bench)}
+    return {**found, DIVERGENCE: diverges}
+
+
+def next_refusal(bench: Bench) -> Target:
+    """The next step at which a request is refused."""
+    steps = (at for at, event in _moments(bench.whole) if isinstance(event, Refused))
+    nothing = f"nothing is refused after step {bench.at}"
+    return next((at for at in steps if at > bench.at), nothing)
+
+
+def first_violation(bench: Bench) -> Target:
+    """The first step at which a property breaks."""
+    steps = (at for at, event in _moments(bench.whole) if isinstance(event, PropertyBroken))
+    return next(steps, "no property is broken in this run")
+
+
+def divergence(tree: Tree) -> Target:
+    """The first step at which the picture differs from what `against` names."""
+    other = against(tree)
+    if other is None:
+        return "this is the play as it was opened, under its own rules"
+    bench, name = other
+    first = first_difference(rows_of(tree.here.bench.whole), rows_of(bench.whole))
+    return f"this run does not differ from {name}" if first is None else first
+
+
+def against(tree: Tree) -> tuple[Bench, str] | None:
+    """(bench, its name): what the branch where one is can differ from, None for nothing.
+
+    For a branch that is its parent, for the play under other rules the play under its own.
+    """
+    here = tree.here
+    if here.parent is not None:
+        parent = tree.branch(here.parent)
+        return parent.bench, parent.name
+    if here.bench.features == tree.rules:
+        return None
+    return open_bench(here.bench.own, tree.rules), "the play under its own rules"
+
+
+def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
+    """(step, event) for all that happened, in order."""
+    for performed in stage.performed:
+        for event in stage.events_of(performed):
+            yield performed.moment, event

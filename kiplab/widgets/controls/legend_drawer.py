@@ -1,0 +1,44 @@
+"""The legend of a Lab's picture, folded: whoever knows the signs has more room without it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from ...figures.drawing.still_picture import MARK, described
+from ...figures.drawing.svg import svg
+from ..elements.labelled import words
+from ..history_tree.bench import Bench
+from .drawer import Drawer
+
+
+class Signs:
+    """`toggle` opens and closes `box`; `legend` draws what is in it, for the picture as it is."""
+
+    def __init__(self, legend: Callable[[], dict[str, Any]]) -> None:
+        self._legend = legend
+        self.image = words(margin="0")
+        self.drawer = Drawer("Signs", self.paint, self.image)
+        self.drawer.toggle.tooltip = "What the signs in the picture mean"
+        self.toggle, self.box = self.drawer.toggle, self.drawer.box
+
+    def show(self, bench: Bench) -> None:
+        """Another run may have other signs."""
+        self.paint()
+
+    def paint(self) -> None:
+        """Draw it, if it can be seen."""
+        if self.drawer.is_open:
+            self.image.value = _image(self._legend())
+
+
+def _image(drawing: dict[str, Any]) -> str:
+    layout = drawing["layout"]
+    alt = escape(described(drawing), quote=True)
+    data = b64encode(svg(drawing).encode()).decode()
+    return (
+        f'<div class="{MARK}" style="line-height:0"><img width="{layout["width"]}"'
+        f' height="{layout["height"]}" alt="{alt}" src="data:image/svg+xml;base64,{data}"></div>'
+    )

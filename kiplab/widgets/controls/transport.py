@@ -1,0 +1,158 @@
+"""First, back, play, step, last, a slider; undo and reset: moving through the steps of a run.
+
+There is never a backlog. Slider and player keep their position in the browser, and ipywidgets has
+at most one message of a widget under way: what changes until the kernel is idle again is collapsed
+into the next message. However slow the kernel, it sees few positions, and the last one always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+from ..elements.labelled import button, careful, offer, row, watch
+from ..elements.slider import Slider
+from ..history_tree.bench import Bench, seek
+from ..history_tree.branch_tree import Branch
+from .jumps import next_refusal
+
+SPEEDS = {"slow": 2_000, "normal": 1_000, "fast": 350}
+"""Milliseconds from one step to the next."""
+
+
+class Transport:
+    """Calls `seek` with the number of a step when somebody goes there, `tick` with it when the
+    player does; `undo` and `reset`.
+    """
+
+    def __init__(
+        self,
+        seek: Callable[[int], None],
+        tick: Callable[[int], None],
+        undo: Callable[[], None],
+        reset: Callable[[], None],
+    ) -> None:
+        self._seek, self._tick = seek, tick
+        self._bench: Bench | None = None
+        self._running = False
+        self._make_buttons()
+        self.undo, self.reset = button("Undo", undo), button("Reset", reset)
+        self.slider = Slider(
+            description="step",
+            layout=ipywidgets.Layout(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px"),
+        )
+        watch(self.slider, "value", self._slid)
+        # The player counts in the browser. It has no words on it, so it is driven by ours.
+        self.player = ipywidgets.Play(min=0, max=1, layout=ipywidgets.Layout(display="none"))
+        self.player.observe(careful(self._ticked), ["value", "playing"])
+        self._make_pace()
+        steps = [self.first, self.back, self.play, self.step, self.last, self.slider]
+        self.box = row([*steps, self.undo, self.reset, self.player], flex_flow="row wrap")
+        self.pace = row([self.speed, self.until_refusal])
+
+    def _make_buttons(self) -> None:
+        self.first = button("First", lambda: self._seek(0), "To the start")
+        self.back = button("Back", lambda: self._seek(self._at - 1), "One step back")
+        self.play = button("Play", self._pressed_play)
+        self.play.layout.width = "62px"
+        self.step = button("Step", lambda: self._seek(self._at + 1), "One step on")
+        self.last = button("Last", lambda: self._seek(self.slider.max), "To the end")
+        self.step.button_style = "primary"
+
+    def _make_pace(self) -> None:
+        self.speed = ipywidgets.Dropdown(
+            options=list(SPEEDS.items()),
+            value=SPEEDS["normal"],
+            description="Speed",
+            tooltip="How fast Play steps: every 2 seconds, every second, or three times a second",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="135px"),
+        )
+        watch(self.speed, "value", self._set_speed)
+        self._set_speed(self.speed.value)
+        self.until_refusal = ipywidgets.Checkbox(
+            description="stop at a refusal",
+            tooltip="Play until a request is refused",
+            indent=False,
+            layout=ipywidgets.Layout(width="auto", margin="2px 8px"),
+        )
+        watch(self.until_refusal, "value", lambda _: self.pause())
+
+    @property
+    def _at(self) -> int:
+        return 0 if self._bench is None else self._bench.at
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether it goes on by itself."""
+        return self._running
+
+    def show(self, bench: Bench) -> None:
+        """Follow the bench; nothing is called back."""
+        self._bench = bench
+        # While a longer run gives way to a shorter one both clip themselves: see `_slid`.
+        self.slider.max = bench.last
+        self.slider.value = bench.at
+        if not self._running:
+            self.player.max = bench.last
+        self.player.value = bench.at
+        self.first.disabled = self.back.disabled = bench.at == 0
+        self.step.disabled = self.last.disabled = bench.at == bench.last
+        self.play.disabled = bench.last == 0
+        self._label()
+
+    def show_branch(self, branch: Branch) -> None:
+        """Offer to undo what was done on a branch, and to leave it for the play."""
+        own = branch.own_lines
+        nothing = None if own else "the lines are the play's own"
+        offer(self.undo, nothing, f"Take back the last line here: {own[-1].text if own else ''}")
+        offer(self.reset, nothing, "Back to the start of the play; your branches are kept")
+
+    def pause(self) -> None:
+        """Stop playing, if it plays."""
+        if self._running:
+            self._running = self.player.playing = False
+            self._label()
+
+    def _pressed_play(self) -> None:
+        if self._running:
+            self.pause()
+            return
+        if self._bench is None or self._bench.last == 0:
+            return
+        start = 0 if self._at == self._bench.last else self._at
+        if start != self._at:
+            self._tick(start)
+        self.player.max = self._goal(seek(self._bench, start))
+        self.player.value = start
+        self._running = self.player.playing = True
+        self._label()
+
+    def _goal(self, bench: Bench) -> int:
+        refusal = next_refusal(bench) if self.until_refusal.value else ""
+        return bench.last if isinstance(refusal, str) else refusal
+
+    def _ticked(self, _: Any) -> None:
+        """The player moved, or came to its end; perhaps both in one message."""
+        # A position that was on its way when somebody paused comes too late.
+        if not self._running:
+            return
+        if self.player.value != self._at:
+            self._tick(self.player.value)
+        if not self.player.playing:
+            self.pause()
+
+    def _slid(self, value: int) -> None:
+        if value != self._at:
+            self._seek(value)
+
+    def _set_speed(self, milliseconds: int) -> None:
+        self.player.interval = milliseconds
+
+    def _label(self) -> None:
+        self.play.description = "Pause" if self._running else "Play"
+        end = self._bench is not None and self._bench.at == self._bench.last
+        again = "Play again from the start" if end else "Step on by itself"
+        self.play.tooltip = "Stay at this step" if self._running else again

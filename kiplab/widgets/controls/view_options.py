@@ -1,0 +1,120 @@
+"""What the picture shows: the partition followed, kinds of messages, a range, what is folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets
+
+from ...rows.rows_of_stage import rows_of
+from ...rows.view import kinds_in
+from ...rows.wording import API_NAMES
+from ..elements.labelled import button, careful, column, row, watch, words
+from ..elements.slider import Slider
+from ..history_tree.bench import Bench
+from ..markup import muted
+
+_FOLD = "Fold quiet steps where there is no room for every step"
+
+
+class Look:
+    """Calls `change` with the options of `drawing_so_far` that somebody chose: `partition`,
+    `kinds`, `between` and `fold`, each None as long as it is left alone.
+    """
+
+    def __init__(self, change: Callable[[dict[str, Any]], None]) -> None:
+        self._change = change
+        self._showing = False
+        self._stops: object = None
+        self.partition = ipywidgets.Dropdown(
+            description="Partition followed",
+            style={"description_width": "initial"},
+            layout=ipywidgets.Layout(width="auto"),
+        )
+        self.fold = _checkbox(_FOLD)
+        self.kinds: dict[str, Any] = {}
+        self._kinds = row([], flex_flow="row wrap")
+        self.first = Slider(description="first step")
+        self.last = Slider(description="last step", value=1)
+        self.everything = button("Show everything", self.reset, "Every step and every message")
+        for control in (self.partition, self.fold):
+            watch(control, "value", self._chosen)
+        self.first.observe(careful(self._moved), "value")
+        self.last.observe(careful(self._moved), "value")
+        self.everything.layout.align_self = "flex-start"
+        range_ = column([self.first, self.last], width="100%")
+        self.box = column([self.partition, self._kinds, self.fold, range_, self.everything])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is chosen now."""
+        ticked = tuple(kind for kind, box in self.kinds.items() if box.value)
+        all_steps = (self.first.value, self.last.value) == (0, self.last.max)
+        return {
+            "partition": self.partition.value if len(self.partition.options) > 1 else None,
+            "kinds": None if len(ticked) == len(self.kinds) else ticked,
+            "between": None if all_steps else (self.first.value, self.last.value),
+            "fold": None if self.fold.value else False,
+        }
+
+    def show(self, bench: Bench) -> None:
+        """Follow the bench: another run may have more steps and other kinds of messages."""
+        if bench.stops is self._stops:
+            return
+        self._stops, self._showing = bench.stops, True
+        rows = rows_of(bench.whole)
+        self._offer_partitions(rows.meta.partitions, rows.busiest)
+        self._offer_kinds(kinds_in(rows))
+        to_the_end = self.last.value == self.last.max
+        self.first.max = self.last.max = max(bench.last, 1)
+        if to_the_end:
+            self.last.value = self.last.max
+        self._showing = False
+
+    def reset(self) -> None:
+        """All steps, all messages, folded where there is no room."""
+        self._showing = True
+        for box in (*self.kinds.values(), self.fold):
+            box.value = True
+        self.first.value, self.last.value = 0, self.last.max
+        self._showing = False
+        self._chosen()
+
+    def _offer_partitions(self, names: tuple[str, ...], busiest: str) -> None:
+        if names != self.partition.options:
+            self.partition.options = names
+            self.partition.value = busiest or None
+        self.partition.layout.display = "" if len(names) > 1 else "none"
+
+    def _offer_kinds(self, kinds: tuple[str, ...]) -> None:
+        """A box per kind that has arrows in this run; those that were there stay as they are."""
+        for kind in kinds:
+            if kind not in self.kinds:
+                self.kinds[kind] = _checkbox(f"{API_NAMES[kind]} messages")
+                watch(self.kinds[kind], "value", self._chosen)
+        offered = [self.kinds[kind] for kind in kinds]
+        said = "Arrows for" if offered else "No message in this run takes a step or is refused."
+        self._kinds.children = (words(muted(said)), *offered)
+
+    def _moved(self, change: dict[str, Any]) -> None:
+        """The one that is moved pushes the other along."""
+        showing, self._showing = self._showing, True
+        if self.first.value >= self.last.value:
+            if change["owner"] is self.first:
+                self.first.value = min(self.first.value, self.first.max - 1)
+                self.last.value = self.first.value + 1
+            else:
+                self.last.value = max(self.last.value, 1)
+                self.first.value = self.last.value - 1
+        self._showing = showing
+        self._chosen()
+
+    def _chosen(self, _change: object = None) -> None:
+        if not self._showing:
+            self._change(self.options)
+
+
+def _checkbox(description: str) -> Any:
+    layout = ipywidgets.Layout(width="auto", margin="2px 18px 2px 2px")
+    return ipywidgets.Checkbox(value=True, description=description, indent=False, layout=layout)

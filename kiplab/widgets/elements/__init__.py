@@ -1,0 +1,1 @@
+"""The elements that own JavaScript, and the words on every control."""

@@ -1,0 +1,224 @@
+"""The history of a Lab as a tree of named branches, a frozen value: no line replaces another.
+
+The trunk is the play, and keeps its lines. Acting on it, or before the end of a branch, makes a new
+branch; acting at the end of a branch makes that one longer. Rules belong to a branch: changing them
+runs the same lines again there and nowhere else, and a new branch begins under the rules of the one
+it was made on. Every change gives a new value; one that cannot be made raises PlayError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, count
+
+import msgspec
+from msgspec.structs import replace
+
+from ...plays.play import Statement
+from ...plays.play_errors import PlayError
+from ...protocol.features import Features
+from . import bench as benches
+from .bench import Bench
+
+TRUNK, TRUNK_NAME = 1, "the play"
+NAME_MAX, BRANCHES_MAX = 60, 200
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """A bench with a name. Its first `lines` lines are also those of the branch `parent`.
+
+    `id` is its number, 1 for the trunk, which has no parent; no number is given twice.
+    """
+
+    id: int
+    name: str
+    bench: Bench
+    parent: int | None = None
+    lines: int = 0
+
+    @property
+    def step(self) -> int:
+        """The last step that it shares with its parent: where it forks."""
+        shared = (p.moment for p in self.bench.whole.performed if p.line <= self.lines)
+        return max(shared, default=0)
+
+    @property
+    def own_lines(self) -> tuple[Statement, ...]:
+        """What was done on it since it forked; nothing for the trunk."""
+        return () if self.parent is None else self.bench.play.statements[self.lines :]
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """`branches` in the order of their numbers, the trunk first; `current` is where one is.
+
+    `rules` are those under which the play was opened; `made` is the highest number ever given.
+    """
+
+    branches: tuple[Branch, ...]
+    rules: Features
+    current: int = TRUNK
+    made: int = TRUNK
+
+    @property
+    def here(self) -> Branch:
+        """The branch where one is."""
+        return self.branch(self.current)
+
+    @property
+    def trunk(self) -> Branch:
+        """The play."""
+        return self.branches[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all branches."""
+        return tuple(branch.name for branch in self.branches)
+
+    def branch(self, id: int) -> Branch:
+        """The branch of that number. Raises KeyError if there is none."""
+        return {branch.id: branch for branch in self.branches}[id]
+
+    def named(self, name: str) -> Branch:
+        """The branch of that name. Raises PlayError that lists what there is."""
+        found = next((branch for branch in self.branches if branch.name == name), None)
+        if found is None:
+            known = ", ".join(repr(name) for name in self.names)
+            raise PlayError(f"there is no branch {name!r}", expected=f"there is {known}")
+        return found
+
+    def children(self, id: int) -> tuple[Branch, ...]:
+        """The branches that fork from that one, the earliest fork first."""
+        found = (branch for branch in self.branches if branch.parent == id)
+        return tuple(sorted(found, key=lambda branch: (branch.lines, branch.id)))
+
+
+def plant(bench: Bench) -> Tree:
+    """A tree that is only its trunk."""
+    return Tree((Branch(TRUNK, TRUNK_NAME, bench),), bench.features)
+
+
+def seek(tree: Tree, at: int) -> Tree:
+    """The same, seen from another step of this branch."""
+    return _with(tree, replace(tree.here, bench=benches.seek(tree.here.bench, at)))
+
+
+def act(tree: Tree, statement: Statement) -> Tree:
+    """One line more where one stands: at the end of a branch it grows, anywhere else one forks."""
+    here = tree.here
+    after = benches.act(here.bench, statement)
+    if here.parent is not None and here.bench.at == here.bench.last:
+        return _with(tree, replace(here, bench=after))
+    return _forked(tree, after, statement)
+
+
+def _forked(tree: Tree, bench: Bench, statement: Statement) -> Tree:
+    if len(tree.branches) >= BRANCHES_MAX:
+        expected = f"delete one first: a lab keeps at most {BRANCHES_MAX}"
+        raise PlayError("there are too many branches", expected=expected)
+    shared = len(bench.play.statements) - 1
+    id, step = tree.made + 1, tree.here.bench.at
+    name = _clipped(f"branch {id} at step {step}: {statement.text}")
+    branch = Branch(id, _free(tree, name, id), bench, _owner(tree, shared), shared)
+    return replace(tree, branches=(*tree.branches, branch), current=id, made=id)
+
+
+def _owner(tree: Tree, lines: int) -> int:
+    """The branch on which line number `lines`, the last one that is shared, was done."""
+    branch = tree.here
+    while branch.parent is not None and lines <= branch.lines:
+        branch = tree.branch(branch.parent)
+    return branch.id
+
+
+def undo(tree: Tree) -> Tree:
+    """Without the last line of this branch; without the branch, if that was all it had.
+
+    What forked after that line keeps its own lines. Raises PlayError on the trunk.
+    """
+    here = tree.here
+    if here.parent is None:
+        raise PlayError("the play keeps its lines", expected="only what you did can be undone")
+    if len(here.own_lines) == 1:
+        return delete(tree, here.id)
+    shorter = benches.without_last(here.bench)
+    left = len(shorter.play.statements)
+    kept = _with(tree, replace(here, bench=shorter))
+    return _regrafted(kept, here.id, here.id, left)
+
+
+def rerun(tree: Tree, features: Features) -> Tree:
+    """The lines of this branch under other rules, standing where one stood."""
+    return _with(tree, replace(tree.here, bench=benches.rerun(tree.here.bench, features)))
+
+
+def reset(tree: Tree) -> Tree:
+    """On the play, at its first step. Branches are kept, and so are everybody's rules."""
+    return seek(replace(tree, current=TRUNK), 0)
+
+
+def switch(tree: Tree, id: int) -> Tree:
+    """On another branch, where one stood on it."""
+    return replace(tree, current=tree.branch(id).id)
+
+
+def rename(tree: Tree, id: int, name: str) -> Tree:
+    """Another name for a branch; the trunk is always called the play."""
+    wanted = " ".join(name.split())
+    if id == TRUNK:
+        raise PlayError("the play keeps its name", expected="only branches can be renamed")
+    if not wanted or len(wanted) > NAME_MAX or not wanted.isprintable():
+        raise PlayError("this is no name for a branch", expected=f"1 to {NAME_MAX} characters")
+    if wanted != tree.branch(id).name and wanted in tree.names:
+        raise PlayError(f"there is a branch {wanted!r} already", expected="choose another name")
+    return _with(tree, replace(tree.branch(id), name=wanted))
+
+
+def delete(tree: Tree, id: int) -> Tree:
+    """Without that branch; what forked from it goes on from its parent, with all its lines.
+
+    Whoever was on it stands on the parent, where it forked.
+    """
+    gone = tree.branch(id)
+    if gone.parent is None:
+        raise PlayError("the play cannot be deleted", expected="only branches can")
+    grafted = _regrafted(tree, id, gone.parent, gone.lines)
+    left = replace(grafted, branches=tuple(b for b in grafted.branches if b.id != id))
+    return left if tree.current != id else seek(switch(left, gone.parent), gone.step)
+
+
+def drawn(tree: Tree) -> Iterator[tuple[str, Branch]]:
+    """Each branch below the one it forks from, with the lines that lead to it: ``"│  └─ "``."""
+    yield "", tree.trunk
+    yield from _drawn(tree, TRUNK, "")
+
+
+def _drawn(tree: Tree, id: int, margin: str) -> Iterator[tuple[str, Branch]]:
+    children = tree.children(id)
+    for branch in children:
+        last = branch is children[-1]
+        yield margin + ("└─ " if last else "├─ "), branch
+        yield from _drawn(tree, branch.id, margin + ("   " if last else "│  "))
+
+
+def _with(tree: Tree, branch: Branch) -> Tree:
+    branches = tuple(branch if b.id == branch.id else b for b in tree.branches)
+    return replace(tree, branches=branches)
+
+
+def _regrafted(tree: Tree, id: int, parent: int, lines: int) -> Tree:
+    """What forked from `id` forks from `parent`, sharing at most `lines` lines."""
+    branches = tuple(
+        replace(b, parent=parent, lines=min(b.lines, lines)) if b.parent == id else b
+        for b in tree.branches
+    )
+    return replace(tree, branches=branches)
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= NAME_MAX else f"{name[: NAME_MAX - 1]}…"
+
+
+def _free(tree: Tree, name: str, id: int) -> str:
+    """`name`, unless somebody gave it to another branch already."""
+    others = (f"branch {id} ({again})" for again in count(2))
+    return next(free for free in chain((name,), others) if free not in tree.names)

@@ -1,0 +1,69 @@
+"""What a Lab shows of its history: the columns behind the picture, worked out when lines change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..figures.timeline.under_way import drawing_so_far, legend_so_far
+from ..rows.rows_of_stage import rows_of, rows_until
+from .controls.jumps import divergence
+from .history_tree.branch_tree import Tree
+
+
+class Scene:
+    """`tree` is the history, `rows` the branch where one is, `look` the options of the picture.
+
+    `diverges` is what `jumps.divergence` found for that branch.
+    """
+
+    def __init__(self, tree: Tree, **look: Any) -> None:
+        self.tree, self.look = tree, look
+        self._unchanging = tuple(look)
+        self._derive()
+
+    def _derive(self) -> None:
+        self.rows = rows_of(self.tree.here.bench.whole)
+        self.diverges = divergence(self.tree)
+
+    def take(self, tree: Tree) -> None:
+        """Show another history, or another step of this one."""
+        before, self.tree = self.tree, tree
+        if tree.trunk.bench.own is not before.trunk.bench.own:
+            # Another play has other partitions and other steps to look at.
+            self.look = {key: self.look[key] for key in self._unchanging}
+        parents = [_parent_stops(known) for known in (before, tree)]
+        if tree.here.bench.stops is not before.here.bench.stops or parents[0] is not parents[1]:
+            self._derive()
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """What cannot be shown has not happened: if the body fails, all is as it was."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
+
+    def drawing(self, **other: Any) -> dict[str, Any]:
+        """What has happened up to where one stands, on the sheet of the whole run.
+
+        `other` are options in place of those in `look`.
+        """
+        now = rows_until(self.rows, self.tree.here.bench.here)
+        return drawing_so_far(now, self.rows, **self.look | other)
+
+    def drawing_of_all(self, **other: Any) -> dict[str, Any]:
+        """The whole run; `other` as for `drawing`."""
+        return drawing_so_far(self.rows, self.rows, **self.look | other)
+
+    def legend(self) -> dict[str, Any]:
+        """What the signs in the pictures of this run mean."""
+        return legend_so_far(self.rows, **self.look)
+
+
+def _parent_stops(tree: Tree) -> object:
+    parent = tree.here.parent
+    return None if parent is None else tree.branch(parent).bench.stops

@@ -1,0 +1,126 @@
+"""How the parts of a Lab lie: from top to bottom, two columns, and folds under them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ipywidgets
+
+from .elements.keys import with_keys
+from .elements.labelled import column, row, watch, words
+from .elements.sticky import growing, stage
+from .history_tree.bench import Bench
+
+if TYPE_CHECKING:
+    from .lab import Lab
+
+
+# The sign before a heading is not read aloud, where browsers know how to say that.
+_STYLE = """<style>
+.kiplab-fold.jupyter-button { text-align: left; font-weight: 600; padding-left: 10px; }
+.kiplab-keys .kiplab-fold.mod-active { background: var(--jp-layout-color2); }
+.kiplab-keys .kiplab-alarm { line-height: 22px; }
+.kiplab-fold::before { content: "▸\\00a0"; content: "▸\\00a0" / ""; }
+.kiplab-fold.mod-active::before { content: "▾\\00a0"; content: "▾\\00a0" / ""; }
+</style>"""
+
+
+class Fold(NamedTuple):
+    """What can be unfolded. `show` brings it up to date, and is called only while it is open."""
+
+    title: str
+    box: Any
+    show: Callable[[Bench], None] | None = None
+
+
+class Folds:
+    """Headings that unfold: what is closed costs nothing.
+
+    An ipywidgets Accordion would do, if its headings could be reached by keyboard.
+    """
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        self._folds = {fold.title: fold for fold in folds}
+        self._bench: Bench | None = None
+        self.headings = {title: self._heading(title) for title in self._folds}
+        self._bodies = {title: column([f.box]) for title, f in self._folds.items()}
+        for body in self._bodies.values():
+            body.layout = ipywidgets.Layout(display="none", padding="6px 14px 12px")
+        parts = ((self.headings[title], self._bodies[title]) for title in self._folds)
+        self.box = column([words(_STYLE, margin="0"), *chain.from_iterable(parts)])
+
+    def _heading(self, title: str) -> Any:
+        made = ipywidgets.ToggleButton(description=title, tooltip=f"{title}: open or close")
+        made.add_class("kiplab-fold")
+        made.layout = ipywidgets.Layout(width="auto", margin="2px 0")
+        watch(made, "value", lambda is_open: self._turned(title, is_open))
+        return made
+
+    def show(self, bench: Bench) -> None:
+        """Follow the bench."""
+        self._bench = bench
+        for title, heading in self.headings.items():
+            if heading.value:
+                self._fill(title)
+
+    def open(self, title: str) -> None:
+        """Unfold what has that title. Raises KeyError if there is none."""
+        self.headings[title].value = True
+
+    def _turned(self, title: str, is_open: bool) -> None:
+        self._bodies[title].layout.display = "flex" if is_open else "none"
+        if is_open:
+            self._fill(title)
+
+    def _fill(self, title: str) -> None:
+        show = self._folds[title].show
+        if show is not None and self._bench is not None:
+            show(self._bench)
+
+
+def folds_of(lab: Lab) -> Folds:
+    """What is not needed all the time, under everything else."""
+    return Folds(
+        [
+            Fold("Single rules", lab.rulebook.list),
+            Fold("Branches", lab.branching.box, lab.branching.show),
+            Fold("What every node holds", lab.inspector.box, lab.inspector.show),
+            Fold("What the picture shows", lab.looking, lambda bench: lab.look.show(bench)),
+            Fold("This run so far, in sentences and as a table", lab.telling.box, lab.telling.show),
+            Fold("Share, save, load", lab.sharing.box, lab.sharing.show),
+        ]
+    )
+
+
+def laid_out(lab: Lab) -> tuple[Any, ...]:
+    """Everything from top to bottom.
+
+    What is looked at stays in sight while one does things below it. The figure keeps its height and
+    the verdict does not: what is pressed most stays put.
+    """
+    return (
+        stage([lab.picture, lab.transport.box, beside(lab.verdict, lab.note)]),
+        row([lab.transport.pace, lab.jumps.box, lab.signs.toggle], justify_content="space-between"),
+        lab.signs.box,
+        lab.rulebook.box,
+        two_columns(lab.hands, lab.told),
+        lab.invariants.box,
+        lab.folds.box,
+        with_keys(lab.box),
+        *lab.daylight.parts,
+    )
+
+
+def beside(verdict: Any, note: Any) -> Any:
+    """How it stands, and what became of the last press, in little height."""
+    verdict.layout.flex, note.layout.flex = "2 1 0", "1 1 0"
+    return growing(row([verdict, note], align_items="stretch"), least=56)
+
+
+def two_columns(left: Any, right: Any) -> Any:
+    """What one does on the left, what is told about it on the right, equally high."""
+    left.layout.width, right.layout.width = "53%", "47%"
+    right.layout.padding = "0 0 0 10px"
+    return row([left, right], align_items="stretch")

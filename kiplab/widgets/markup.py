@@ -1,0 +1,120 @@
+"""The words around the picture, as HTML: verdict, transcript, notes. Everything is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from ..engine.explain import explain
+from ..plays import verdict as verdicts
+from ..plays.stage import Performed, Stage
+from ..plays.transcript import lines_of
+from ..protocol.facts import Refused
+from .history_tree.bench import Bench
+
+GLYPHS = {"safe": "●", "loss": "▼", "harm": "▲"}
+INK, MUTED = "var(--jp-ui-font-color1, #1b1f23)", "var(--jp-ui-font-color2, #5b636b)"
+LINE, SOFT = "var(--jp-border-color2, #d7dade)", "var(--jp-layout-color2, #f3f4f6)"
+_EDGES = {"safe": "#009e73", "loss": "#d55e00", "harm": "#b3a300"}
+
+
+def glyph(stage: Stage) -> str:
+    """The sign of a verdict."""
+    return GLYPHS[verdicts.verdict(stage)]
+
+
+def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
+    """Where one stands, the verdict so far, and what was refused at this step.
+
+    `branch` is the name of the branch, if it is not the play.
+    """
+    word = verdicts.verdict(bench.here)
+    so_far = " so far" if bench.at < bench.last and word == "safe" else ""
+    said = f"{glyph(bench.here)} {word}: {verdicts.sentence(bench.here)}{so_far}"
+    where = f"Step {bench.at} of {bench.last}" + (f", {label}" if bench.at else "")
+    where += f" · on {branch}" if branch else ""
+    refused = "".join(_refusal(event) for event in _refusals(bench))
+    return (
+        f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
+        f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
+        f'<span style="color:{MUTED}">{escape(where)}</span>'
+        f'<br><b style="font-size:15px">{escape(said)}</b>{refused}</div>'
+    )
+
+
+def _refusals(bench: Bench) -> list[Refused]:
+    now = [p for p in bench.here.performed if p.moment == bench.at and bench.at]
+    return [e for p in now for e in bench.here.events_of(p) if isinstance(e, Refused)]
+
+
+def _refusal(event: Refused) -> str:
+    said = f"⊘ refused: {event.error.name}"
+    why = explain(event)
+    told = f"<b>{escape(said)}</b>{escape('. ' + why if why else '')}"
+    return f'<br><span style="font-size:12px">{told}</span>'
+
+
+def transcript(bench: Bench, height: int) -> str:
+    """What happened up to where one stands; the box opens at its end, on the current step."""
+    groups = "".join(_group(bench.here, moment, bench.at) for moment in range(bench.at + 1))
+    left = bench.last - bench.at
+    more = f"{left} more step{'s' * (left > 1)} in this run" if left else "the end of this run"
+    # The reversed column keeps the scroll bar at the newest line without any script.
+    return (
+        f'<div class="kiplab-transcript" role="log" tabindex="0" aria-label="transcript"'
+        f' style="height:{height}px;overflow-y:auto;display:flex;flex-direction:column-reverse;'
+        f'border:1px solid {LINE};color:{INK};box-sizing:border-box">'
+        f'<div style="font:12px/1.45 var(--jp-code-font-family, monospace);margin-bottom:auto">'
+        f'{groups}<div style="color:{MUTED};padding:2px 10px 6px">{more}</div></div></div>'
+    )
+
+
+def _group(stage: Stage, moment: int, at: int) -> str:
+    here = [p for p in stage.performed if p.moment == moment]
+    lines = [line for performed in here for line in _lines(stage, performed)]
+    if not moment:
+        lines = ["<div><b>0 the start</b></div>", *lines]
+    current = moment == at
+    look = (
+        f"background:{SOFT};border-left:4px solid #0072b2"
+        if current
+        else "border-left:4px solid transparent"
+    )
+    mark = ' aria-current="step"' if current else ""
+    body = "".join(lines)
+    return f'<div{mark} style="{look};padding:2px 8px 2px 6px">{body}</div>'
+
+
+def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
+    head, *rest = lines_of(stage, performed)
+    yield f"<div><b>{escape(' '.join(head.split()))}</b></div>"
+    for line in rest:
+        told = escape(line.strip())
+        yield f'<div style="padding-left:2.2em;text-indent:-1.2em">{told}</div>'
+
+
+def note(text: str, *, alarm: bool = False) -> str:
+    """A calm sentence; an `alarm` is read aloud at once."""
+    if not text:
+        return ""
+    role, edge = ("alert", "#d55e00") if alarm else ("status", "#0072b2")
+    return (
+        f'<div class="kiplab-note" role="{role}" style="border-left:5px solid {edge};'
+        f'padding:4px 12px;line-height:1.5;color:{INK}">{escape(text)}</div>'
+    )
+
+
+def stacked(title: str, text: str) -> str:
+    """A heading, and a few words under it."""
+    return f'<div style="line-height:1.4;padding:3px 0">{heading(title)}<br>{muted(text)}</div>'
+
+
+def heading(text: str) -> str:
+    """A small heading over a group of controls."""
+    return f'<b style="color:{INK};font-size:13px">{escape(text)}</b>'
+
+
+def muted(text: str) -> str:
+    """A few words beside a control."""
+    look = f"display:inline-block;color:{MUTED};font-size:12px;line-height:1.35"
+    return f'<span style="{look}">{escape(text)}</span>'

@@ -1,0 +1,152 @@
+"""Attempts are on disk at once, survive a restart, other notebooks and damaged files."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+import kiplab
+from kiplab.classroom.work import work_on_disk
+
+RIGHT, WRONG = "BLPL", "BPPL"
+
+
+def on_disk(path: Path) -> dict[str, dict[str, object]]:
+    """The exercises in the file."""
+    found: dict[str, dict[str, object]] = json.loads(path.read_text())["exercises"]
+    return found
+
+
+def test_an_attempt_is_on_disk_at_once_with_what_was_said(work_file: Path) -> None:
+    found = kiplab.check_fences(WRONG)
+    assert on_disk(work_file) == {
+        "epochs/fences": {
+            "attempts": 1,
+            "best": 3,
+            "of": 4,
+            "tries": [
+                {
+                    "answer": WRONG,
+                    "points": 3,
+                    "hint": found.hint,
+                    "misconception": found.misconception,
+                }
+            ],
+        }
+    }
+    assert list(work_file.parent.iterdir()) == [work_file]
+
+
+def test_attempts_are_counted_and_the_best_one_stays() -> None:
+    assert "attempt 1; your best so far: 4/4" in str(kiplab.check_fences(RIGHT))
+    assert "attempt 2; your best so far: 4/4" in str(kiplab.check_fences(WRONG))
+    found = work_on_disk.read().exercises["epochs/fences"]
+    assert found.done
+    assert [t.answer for t in found.tries] == [RIGHT, WRONG]
+
+
+def test_only_the_latest_attempts_are_kept_and_all_are_counted() -> None:
+    for _ in range(work_on_disk.TRIES_MAX + 5):
+        kiplab.check_fences(WRONG)
+    found = work_on_disk.read().exercises["epochs/fences"]
+    assert (found.attempts, len(found.tries)) == (
+        work_on_disk.TRIES_MAX + 5,
+        work_on_disk.TRIES_MAX,
+    )
+    assert not found.done
+
+
+def test_another_release_is_an_experiment_and_not_kept(work_file: Path) -> None:
+    assert kiplab.check_fences(RIGHT, kafka="3.9").kept == ""
+    assert not work_file.exists()
+
+
+def test_an_answer_that_is_a_run_is_kept_as_its_token() -> None:
+    run = kiplab.run("timeline-first")
+    kiplab.check_accepted(run)
+    (tried,) = work_on_disk.read().exercises["start/accepted"].tries
+    assert kiplab.run(tried.answer).events == run.events
+
+
+def test_the_ordering_widget_keeps_its_attempts_too() -> None:
+    exercise = kiplab.Ordering()
+    exercise.check()
+    assert work_on_disk.read().exercises["kafka-14139/order"].attempts == 1
+    assert "Kept as attempt 1" in exercise.result.value
+
+
+def test_predictions_and_attempts_share_one_file(work_file: Path) -> None:
+    work_on_disk.lock("question", "yes")
+    kiplab.check_fences(RIGHT)
+    work_on_disk.lock("another", "no")
+    assert work_on_disk.read().predictions == {"question": "yes", "another": "no"}
+    assert work_on_disk.read().exercises["epochs/fences"].done
+
+
+def test_a_damaged_file_is_set_aside_with_a_sentence_and_never_over_another(
+    work_file: Path,
+) -> None:
+    damages = [b"{ half a fi", b'{"predictions": ["no", "such", "shape"]}', b"\xff\xfe\x00"]
+    for damage in damages:
+        work_file.write_bytes(damage)
+        said = kiplab.check_fences(WRONG).kept
+        assert "Your earlier work could not be read; it is kept unchanged in" in said
+    assert [path.name for path in work_on_disk.damaged_files()] == [
+        "kiplab-work.json.damaged",
+        "kiplab-work.json.damaged-2",
+        "kiplab-work.json.damaged-3",
+    ]
+    assert [path.read_bytes() for path in work_on_disk.damaged_files()] == damages
+    assert work_on_disk.read().exercises["epochs/fences"].attempts == 1
+
+
+def test_a_prediction_says_so_too(work_file: Path) -> None:
+    work_file.write_text("[")
+    question = kiplab.predict("question", "Yes or no?", ["Yes.", "No."])
+    question.lock("Yes.")
+    assert "kept unchanged in kiplab-work.json.damaged" in question.state.value
+
+
+def test_what_a_newer_kiplab_has_added_stays_in_the_file(work_file: Path) -> None:
+    work_file.write_text('{"predictions": {"a": "b"}, "badges": [1, 2]}')
+    kiplab.check_fences(RIGHT)
+    assert json.loads(work_file.read_text())["badges"] == [1, 2]
+    assert work_on_disk.read().predictions == {"a": "b"}
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_the_answer_judged_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
+    found = kiplab.check_fences(RIGHT)
+    assert found.right
+    assert "This cannot be kept in" in found.kept
+    line = str(found).splitlines()[-1]
+    assert re.fullmatch(r"%env KIPLAB_WORK=\S+/kiplab-work\.json", line)
+
+
+def write_many(name: str, times: int) -> None:
+    """One notebook's kernel."""
+    for number in range(times):
+        work_on_disk.lock(f"{name}/{number}", "yes")
+        work_on_disk.note("shared", work_on_disk.Try(name, 1), 2)
+
+
+def test_notebooks_that_write_at_the_same_time_lose_nothing(work_file: Path) -> None:
+    # A fork would take this process's threads along; a fresh interpreter is what a kernel is.
+    context = get_context("spawn")
+    kernels = [context.Process(target=write_many, args=(f"lab {n}", 40)) for n in range(3)]
+    for kernel in kernels:
+        kernel.start()
+    for kernel in kernels:
+        kernel.join()
+    assert [kernel.exitcode for kernel in kernels] == [0, 0, 0], sys.version
+    assert len(work_on_disk.read().predictions) == 120
+    assert work_on_disk.read().exercises["shared"].attempts == 120
+    assert list(work_file.parent.iterdir()) == [work_file]

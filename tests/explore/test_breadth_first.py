@@ -1,0 +1,177 @@
+"""Verdicts, shortest lengths and state counts: what other judges of this level have to agree on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from kiplab.engine.canonical import canonical
+from kiplab.explore.levels.level_table import find
+from kiplab.explore.search.breadth_first import (
+    PROVED,
+    REFUTED,
+    UNFINISHED,
+    Outcome,
+    Progress,
+    search,
+)
+from kiplab.explore.search.engine_model import Plain
+from kiplab.explore.search.memoised_model import Quick
+
+PARTITION = find("partition")
+LOSS = ("no-committed-record-lost", "electable-holds-committed")
+STALE = ("no-stale-epoch-in-isr",)
+PENDING = ("497.pending-outlives-metadata",)
+
+
+def within(writes: int, crashes: int, fences: int) -> dict[str, int]:
+    return {"writes": writes, "crashes": crashes, "fences": fences}
+
+
+def asked(cluster: Any, bounds: dict[str, int], properties: tuple[str, ...] = LOSS) -> Outcome:
+    return search(Quick(PARTITION, cluster, bounds), properties)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "states", "transitions", "depth"),
+    [
+        ((0, 0, 0), 9, 11, 4),
+        ((1, 0, 0), 73, 153, 8),
+        ((0, 1, 0), 805, 2010, 15),
+        ((0, 0, 1), 770, 2003, 14),
+        ((1, 1, 0), 8434, 25624, 19),
+        ((1, 0, 1), 8645, 26805, 18),
+        ((0, 2, 0), 18587, 60405, 24),
+    ],
+)
+def test_pinned_counts(
+    start: Any, bounds: tuple[int, int, int], states: int, transitions: int, depth: int
+) -> None:
+    """All guards of 3.5, from two of three in sync; nothing stops the search."""
+    found = asked(start(), within(*bounds), ())
+    assert (found.states, found.transitions, found.depth) == (states, transitions, depth)
+    assert found.verdict == PROVED
+
+
+@pytest.mark.parametrize(
+    ("off", "properties", "steps"),
+    [
+        (("903",), LOSS, 10),
+        (("903",), STALE, 6),
+        (("841",), LOSS, 10),
+        (("841",), STALE, 5),
+        (("903", "841"), LOSS, 10),
+    ],
+)
+def test_what_each_guard_prevents(
+    start: Any, off: tuple[str, ...], properties: tuple[str, ...], steps: int
+) -> None:
+    found = asked(start(off=off), within(1, 1, 0), properties)
+    assert (found.verdict, len(found.path)) == (REFUTED, steps)
+
+
+@pytest.mark.parametrize("bounds", [(1, 1, 0), (1, 0, 1)])
+def test_with_both_kips_and_pending_proposals_kept_nothing_is_lost(
+    start: Any, bounds: tuple[int, int, int]
+) -> None:
+    assert asked(start(on=PENDING), within(*bounds)).verdict == PROVED
+
+
+def test_between_two_brokers_both_kips_suffice(start: Any) -> None:
+    assert asked(start(play="kafka-14139"), within(1, 1, 1)).verdict == PROVED
+    late = asked(start(play="kafka-14139", kafka="3.4"), within(0, 1, 0))
+    assert (late.verdict, len(late.path)) == (REFUTED, 6)
+
+
+def test_late_metadata_undoes_a_pending_proposal(start: Any) -> None:
+    """With every guard of 3.5: found by this search, see test_found.py."""
+    found = asked(start(), within(1, 1, 0))
+    assert (found.verdict, len(found.path)) == (REFUTED, 14)
+
+
+def test_the_last_replica_is_no_counterexample(start: Any) -> None:
+    """Durability ends with the last disk: it is broken, and excused."""
+    assert asked(start(play="last-replica"), within(0, 1, 0)).verdict == PROVED
+
+
+@pytest.mark.parametrize("off", [(), ("903",), ("841",)])
+@pytest.mark.parametrize("bounds", [(0, 1, 0), (1, 0, 0)])
+def test_the_normal_form_changes_no_verdict(
+    start: Any, off: tuple[str, ...], bounds: tuple[int, int, int]
+) -> None:
+    """Against `engine.canonical` alone: equal verdicts, equal shortest lengths, more states."""
+    loose = msgspec.structs.replace(PARTITION, normal=canonical, admit=canonical)
+    for properties in (LOSS, STALE):
+        cluster = start(off=off, play="kafka-14139")
+        exact = search(Plain(loose, cluster, within(*bounds)), properties)
+        quick = asked(cluster, within(*bounds), properties)
+        assert (exact.verdict, len(exact.path)) == (quick.verdict, len(quick.path))
+        assert exact.states >= quick.states
+
+
+@pytest.mark.parametrize("off", [("903",), ("841",), ()])
+def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...]) -> None:
+    """Against a level that leaves refused processes waiting, and lets them ask again."""
+    kinds = {k.name: k for k in PARTITION.kinds}
+    cluster = find("cluster")
+    patient = msgspec.structs.replace(kinds["start"], came=lambda cluster, action: True)
+    again = msgspec.structs.replace(
+        cluster.kind("beat"),
+        offered=lambda c: (
+            msgspec.structs.replace(a, kind="beat")
+            for a in kinds["crash"].offered(c)
+            if next(b for b in c.brokers if b.id == a.node).process.epoch == -1
+        ),
+        then=kinds["start"].then,
+    )
+    waiting = msgspec.structs.replace(
+        PARTITION,
+        kinds=(*(patient if k is kinds["start"] else k for k in PARTITION.kinds), again),
+        normal=canonical,
+        admit=canonical,
+    )
+    here = start(off=off, play="kafka-14139")
+    found = search(Plain(waiting, here, within(0, 1, 0)), LOSS)
+    quick = asked(here, within(0, 1, 0))
+    assert (found.verdict, len(found.path)) == (quick.verdict, len(quick.path))
+
+
+def test_a_search_can_be_stopped_and_says_what_is_left(start: Any) -> None:
+    seen: list[Progress] = []
+
+    def stop(now: Progress) -> str:
+        seen.append(now)
+        return "enough" if now.states > 1_000 else ""
+
+    found = search(Quick(PARTITION, start(), within(1, 1, 0)), LOSS, stop)
+    assert (found.verdict, found.stopped) == (UNFINISHED, "enough")
+    assert found.frontier > 0
+    assert found.states > 1_000
+    assert [p.states for p in seen] == sorted(p.states for p in seen)
+
+
+def test_two_processes_find_the_same_way() -> None:
+    """Whatever the seed of the hashes."""
+    program = (
+        "import kiplab; f = kiplab.explore('isr-two-of-three', off='903');"
+        "print(f.states, f.transitions, f.text)"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1]
+    assert "expect" in said[0]

@@ -1,0 +1,74 @@
+"""The quick model is the plain one, sooner: state by state over whole reachable graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplab.explore.levels.level_table import find
+from kiplab.explore.search.engine_model import Plain
+from kiplab.explore.search.memoised_model import Quick
+
+PARTITION = find("partition")
+RULES = [
+    {},
+    {"off": ("903",)},
+    {"off": ("841",)},
+    {"off": ("903", "841")},
+    {"off": ("497.maximal-isr",)},
+    {"off": ("497.partition-epoch",)},
+    {"off": ("631.one-live-incarnation",)},
+    {"off": ("kafka-7128.epoch-start", "320")},
+    {"on": ("497.pending-outlives-metadata",)},
+    {"on": ("903.bump-leader-epochs",)},
+    {"on": ("903.epoch-from-metadata",)},
+    {"kafka": "3.2"},
+    {"kafka": "3.4"},
+    {"kafka": "3.9"},
+]
+
+
+def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
+    return {"writes": writes, "crashes": crashes, "fences": fences}
+
+
+def assert_same_graph(cluster: Any, within: dict[str, int], states: int = 0) -> None:
+    plain, quick = Plain(PARTITION, cluster, within), Quick(PARTITION, cluster, within)
+    known = {quick.first(): plain.first()}
+    before: dict[Any, set[str]] = {quick.first(): set()}
+    todo = list(known)
+    for state in todo:
+        expected = list(plain.successors(known[state]))
+        found = list(quick.successors(state))
+        assert [a for a, _, _ in found] == [a for a, _, _ in expected]
+        for (_, after, broken), (_, same, violated) in zip(found, expected, strict=True):
+            assert (quick.cluster(after), quick.budgets_left(after)) == same
+            # The plain model says again what broke before; nobody searches beyond that.
+            assert set(violated) - before[state] <= set(broken) <= set(violated)
+            if after not in known:
+                known[after] = same
+                before[after] = before[state] | set(violated)
+                todo.append(after)
+    assert len(set(known.values())) == len(known)
+    assert quick.seen.guards == plain.seen.guards
+    assert quick.seen.committed == plain.seen.committed
+    assert not states or len(known) == states
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_one_crash(start: Any, rules: dict[str, Any]) -> None:
+    assert_same_graph(start(**rules), bounds(0, 1, 0))
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+def test_a_crash_and_a_write_between_two_brokers(start: Any, rules: dict[str, Any]) -> None:
+    assert_same_graph(start(**rules, play="kafka-14139"), bounds(1, 1, 0))
+
+
+def test_a_write_and_a_crash_between_three_brokers(start: Any) -> None:
+    assert_same_graph(start(), bounds(1, 1, 0))
+
+
+def test_a_spurious_fencing(start: Any) -> None:
+    assert_same_graph(start(), bounds(0, 0, 1))

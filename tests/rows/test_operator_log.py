@@ -1,0 +1,192 @@
+"""What operators read in the logs, release by release."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.rows.columns import Rows
+from kiplab.rows.sentences import LOG, sentences, table
+from tests.figures.small_plays import HELD, LEAVING, PAIR, PROPOSED, TRIO, play
+from tests.kafka_14139 import rows_on
+
+REJECTING = "controller log, INFO ReplicationControlManager: Rejecting AlterPartition request"
+
+
+def logs(rows: Rows) -> list[str]:
+    return [line for event in rows.events for line in event.log.split("\n") if line]
+
+
+def sent(text: str, kafka: str = "3.5") -> list[str]:
+    """The log after a raw request: `text` is what follows ``send``."""
+    return logs(play(f"{TRIO}send {text}\n", kafka))
+
+
+def test_the_refusal_of_kip_903_names_both_epochs(saved: Rows) -> None:
+    assert (
+        f"{REJECTING} from node 1 for orders-0 because it specified ineligible replicas"
+        " [2 (broker epoch mismatch: requested=41 VS expected=57)] in the new ISR"
+        " [BrokerState(brokerId=1, brokerEpoch=40), BrokerState(brokerId=2, brokerEpoch=41)]."
+    ) in logs(saved)
+
+
+def test_before_3_5_the_isr_is_logged_without_epochs() -> None:
+    found = logs(rows_on("kafka-14139-after-step-3", "3.4"))
+    assert (
+        f"{REJECTING} from node 1 for orders-0 because it specified ineligible replicas"
+        " [2 (fenced)] in the new ISR [1, 2]."
+    ) in found
+
+
+def test_the_leader_logs_that_it_goes_back(saved: Rows) -> None:
+    (line,) = [line for line in logs(saved) if line.startswith("broker 1 log, INFO Partition")]
+    assert "since the controller rejected the request with INELIGIBLE_REPLICA." in line
+    assert "CommittedPartitionState(isr=Set(1), leaderRecoveryState=" in line
+
+
+@pytest.mark.parametrize(
+    ("kafka", "said"),
+    [
+        ("3.2", "alterPartition: failed with StaleBrokerEpochException in … us"),
+        ("3.4", "alterPartition: failed with StaleBrokerEpochException in … us"),
+        (
+            "3.5",
+            "alterPartition: failed with StaleBrokerEpochException in … us."
+            " Reason: Expected broker epoch 40, but got broker epoch 39",
+        ),
+        ("3.6", "alterPartition: event failed with StaleBrokerEpochException in … microseconds."),
+        (
+            "3.7",
+            "alterPartition: event failed with StaleBrokerEpochException in … microseconds."
+            " Exception message: Expected broker epoch 40, but got broker epoch 39",
+        ),
+    ],
+)
+def test_a_stale_broker_epoch_is_an_exception_in_the_controllers_queue(
+    kafka: str, said: str
+) -> None:
+    found = sent("alter-partition from=1 broker-epoch=39 partition=t-0 isr=1,2", kafka)
+    assert f"controller log, INFO QuorumController: {said}" in found
+
+
+@pytest.mark.parametrize(
+    ("fields", "level", "why"),
+    [
+        ("leader-epoch=4", "DEBUG", "because the current leader epoch is 5, not 4."),
+        ("partition-epoch=9", "INFO", "because the current partition epoch is 10, not 9."),
+        (
+            "partition-epoch=11",
+            "DEBUG",
+            "because the current partition epoch is 10, which is greater than the local value 11.",
+        ),
+    ],
+)
+def test_old_and_new_epochs_are_logged_at_their_levels(fields: str, level: str, why: str) -> None:
+    values = {"leader-epoch": "5", "partition-epoch": "10"}
+    values |= dict([fields.split("=")])
+    given = " ".join(f"{key}={value}" for key, value in values.items())
+    start = f"controller log, {level} ReplicationControlManager: Rejecting AlterPartition request"
+    assert f"{start} from node 1 for t-0 {why}" in sent(
+        f"alter-partition from=1 partition=t-0 isr=1,2 {given}"
+    )
+
+
+def test_someone_who_does_not_lead_is_told_who_does() -> None:
+    found = sent("alter-partition from=2 partition=t-0 isr=1,2 leader-epoch=5 partition-epoch=10")
+    assert f"{REJECTING} from node 2 for t-0 because the current leader is 1." in found
+
+
+def test_release_3_2_misspells_the_unclean_election() -> None:
+    request = "alter-partition from=1 partition=t-0 isr=1,2 recovery=1"
+    epochs = "leader-epoch=5 partition-epoch=10"
+    for kafka, word in (("3.2", "unlcean"), ("3.3", "unclean")):
+        (line,) = [line for line in sent(f"{request} {epochs}", kafka) if "Rejecting" in line]
+        assert "the ISR [" in line
+        assert "had more than one replica while the leader was still" in line
+        assert f"recovering from an {word} leader election RECOVERING." in line
+
+
+def test_an_accepted_change_is_logged_by_controller_and_leader() -> None:
+    for kafka, blank in (("3.4", " "), ("3.5", "  ")):
+        # The answer has to come before the metadata, or the leader has nothing left to update.
+        found = logs(play(PROPOSED.replace("hold alter", "hold metadata to=1\nhold alter"), kafka))
+        node = "Node 1 has altered ISR for t-0 to [1, 2]."
+        assert f"controller log, DEBUG ReplicationControlManager: {node}" in found
+        text = f"ISR updated to 1,2{blank}and version updated to 11"
+        assert f"broker 1 log, INFO Partition: {text}" in found
+
+
+def test_sessions_fences_and_shutdowns_are_logged() -> None:
+    found = logs(play(PAIR + "crash 2\nexpire 2\nstart 2\nunfence 2\n"))
+    assert found[0] == (
+        "controller log, INFO ReplicationControlManager:"
+        " Fencing broker 2 because its session has timed out."
+    )
+    assert any(
+        "The request from broker 2 to unfence has been granted because it has caught up with the"
+        " offset of its register broker record" in line
+        for line in found
+    )
+    leaving = logs(play(LEAVING))
+    assert "broker 1 log, INFO BrokerLifecycleManager: Beginning controlled shutdown." in leaving
+    assert any("Unfenced broker 1 has requested and been granted a" in line for line in leaving)
+
+
+def test_kafka_13959_changed_what_an_unfenced_broker_has_caught_up_with() -> None:
+    found = logs(play(PAIR + "crash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2"))
+    assert any("caught up with the last committed metadata offset" in line for line in found)
+
+
+@pytest.mark.parametrize(("kafka", "whose"), [("3.3", "it's"), ("3.4", "it's"), ("3.5", "its")])
+def test_release_3_5_mended_a_spelling(kafka: str, whose: str) -> None:
+    found = logs(play(PAIR + "crash 2\nexpire 2\nstart 2\nunfence 2\n", kafka))
+    assert any(f"the offset of {whose} register broker record" in line for line in found)
+
+
+LATE_FETCH = TRIO + "hold fetch from=2\nfetch 2\n{}crash 3\nexpire 3\ndeliver fetch from=2\n"
+
+
+@pytest.mark.parametrize(
+    ("kafka", "said"),
+    [
+        ("3.2", "an new epoch (6) than the current leader. retry the partition later"),
+        ("3.3", "an new epoch (6) than the current leader. retry the partition later"),
+        ("3.4", "a newer epoch (6) than the current leader. Retry the partition later."),
+        ("3.5", "a newer epoch (6) than the current leader. Retry the partition later."),
+    ],
+)
+def test_a_follower_that_has_moved_on_since_its_fetch_says_so(kafka: str, said: str) -> None:
+    (line,) = [x for x in logs(play(LATE_FETCH.format(""), kafka)) if "ReplicaFetcherThread" in x]
+    assert line == f"broker 2 log, INFO ReplicaFetcherThread: Partition t-0 has {said}"
+
+
+def test_a_follower_that_has_not_heard_of_the_epoch_says_that_it_waits() -> None:
+    rows = play(LATE_FETCH.format("hold metadata to=2\n"))
+    (line,) = [x for x in logs(rows) if "ReplicaFetcherThread" in x]
+    assert "has an older epoch (5) than the current leader. Will await" in line
+
+
+def test_a_second_process_with_the_same_id_is_logged_on_both_sides() -> None:
+    found = logs(play(PAIR + "crash 2\nstart 2\n"))
+    assert any("registerBroker: failed with DuplicateBrokerRegistrationEx" in x for x in found)
+    assert any("returned error DUPLICATE_BROKER_REGISTRATION" in line for line in found)
+
+
+def test_what_kafka_does_not_log_has_no_line() -> None:
+    assert logs(play(HELD)) == []
+
+
+def test_a_refused_request_has_the_lines_of_both_sides(saved: Rows) -> None:
+    (refused,) = [m for m in saved.messages if m.fate == "refused"]
+    assert [line.split(":")[0] for line in refused.log] == [
+        "controller log, INFO ReplicationControlManager",
+        "broker 1 log, INFO Partition",
+    ]
+
+
+def test_sentences_and_table_have_the_log_too(saved: Rows) -> None:
+    (told,) = [line for line in sentences(saved) if line.startswith("6.")]
+    assert "requested=41 VS expected=57" in told
+    heads, body = table(saved)
+    assert heads[-1] == LOG
+    assert "requested=41 VS expected=57" in body[6][-1]
+    assert body[1][-1] == ""

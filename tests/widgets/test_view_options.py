@@ -1,0 +1,130 @@
+"""The controls of what the picture shows, and what they do to a Lab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kiplab
+from kiplab.plays.grammar import parse
+from kiplab.plays.library import load
+from kiplab.widgets.controls.view_options import Look
+from kiplab.widgets.history_tree.bench import open_bench
+from tests.figures.long_runs import long_play
+
+UNTOUCHED = {"partition": None, "kinds": None, "between": None, "fold": None}
+FOLD = "What the picture shows"
+
+
+@pytest.fixture
+def asked() -> list[dict[str, Any]]:
+    return []
+
+
+@pytest.fixture
+def look(asked: list[dict[str, Any]]) -> Look:
+    """Of the play of KAFKA-14139, and open."""
+    made = Look(asked.append)
+    made.show(open_bench(load("kafka-14139")))
+    return made
+
+
+def words(lab: Any) -> list[str]:
+    return [text for trace in lab.picture.drawing["data"] for text in trace.get("text") or ()]
+
+
+def test_left_alone_it_asks_for_nothing(look: Look, asked: list[dict[str, Any]]) -> None:
+    assert look.options == UNTOUCHED
+    assert asked == []
+
+
+def test_every_control_has_words(look: Look) -> None:
+    controls = [look.partition, look.fold, look.first, look.last, *look.kinds.values()]
+    assert [c.description for c in controls] == [
+        "Partition followed",
+        "Fold quiet steps where there is no room for every step",
+        "first step",
+        "last step",
+        "AlterPartition messages",
+    ]
+    assert look.everything.description == "Show everything"
+
+
+def test_only_kinds_that_have_arrows_are_offered(look: Look) -> None:
+    assert list(look.kinds) == ["alter-partition"]
+    look.show(open_bench(parse("broker 1\ntopic t replicas=1\nproduce t-0 count=1\n")))
+    (said,) = look._kinds.children
+    assert "No message in this run" in said.value
+
+
+def test_a_kind_can_be_left_out(look: Look, asked: list[dict[str, Any]]) -> None:
+    look.kinds["alter-partition"].value = False
+    assert asked == [{**UNTOUCHED, "kinds": ()}]
+    look.kinds["alter-partition"].value = True
+    assert asked[-1] == UNTOUCHED
+
+
+def test_quiet_steps_can_be_kept(look: Look, asked: list[dict[str, Any]]) -> None:
+    look.fold.value = False
+    assert asked == [{**UNTOUCHED, "fold": False}]
+
+
+def test_a_partition_is_asked_for_only_where_there_are_several(look: Look) -> None:
+    assert look.partition.layout.display == "none"
+    look.show(open_bench(long_play(40)))
+    assert look.partition.layout.display == ""
+    look.partition.value = "parcels-0"
+    assert look.options["partition"] == "parcels-0"
+
+
+def test_a_range_has_two_ends_that_push_each_other(look: Look, asked: list[dict[str, Any]]) -> None:
+    look.first.value = 4
+    assert asked[-1]["between"] == (4, 11)
+    look.last.value = 3
+    assert asked[-1]["between"] == (2, 3)
+    look.first.value = 11
+    assert asked[-1]["between"] == (10, 11)
+    look.everything.click()
+    assert asked[-1] == UNTOUCHED
+
+
+def test_a_longer_run_is_shown_to_its_end(look: Look, asked: list[dict[str, Any]]) -> None:
+    look.first.value = 2
+    look.show(open_bench(long_play(40)))
+    assert look.options["between"] == (2, 40)
+
+
+def test_the_same_run_is_not_read_again(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = open_bench(load("kafka-14139"))
+    look.show(bench)
+    monkeypatch.setattr(
+        "kiplab.widgets.controls.view_options.rows_of", lambda _: pytest.fail("read again")
+    )
+    look.show(bench)
+
+
+def test_the_lab_paints_what_is_chosen() -> None:
+    lab = kiplab.Lab("kafka-14139")
+    lab.folds.open(FOLD)
+    lab.seek(lab.bench.last)
+    assert "<b>3</b>" in words(lab)
+    lab.look.first.value = 5
+    assert "<b>3</b>" not in words(lab)
+    assert "<b>5</b>" in words(lab)
+    assert any("AlterPartition" in word for word in words(lab))
+    lab.look.kinds["alter-partition"].value = False
+    assert not any("AlterPartition" in word for word in words(lab))
+
+
+def test_the_choice_lasts_from_step_to_step_and_through_a_shorter_run() -> None:
+    lab = kiplab.Lab("kafka-14139")
+    lab.folds.open(FOLD)
+    lab.look.first.value = 5
+    for step in range(lab.bench.last + 1):
+        lab.seek(step)
+        assert "<b>3</b>" not in words(lab)
+    lab.seek(2)
+    lab.do("crash 1")
+    assert lab.bench.last == 3
+    assert "<b>3</b>" in words(lab)
