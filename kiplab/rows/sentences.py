@@ -5,15 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from .columns import (
-    CONTROLLER_EPOCH,
-    STRIPS,
-    MessageRow,
-    Rows,
-    SpanRow,
-    broker_lane,
-    tells_epochs,
-)
+from .columns import CONTROLLER_EPOCH, STRIPS, MessageRow, Rows, SpanRow, broker_lane, tells_epochs
 from .told_messages import shown
 from .wording import plural
 

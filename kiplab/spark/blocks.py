@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from .complaints import complaint
-from .live import is_connect
 from .progress import watch
 from .row_bytes import arrow_schema, pack, unpack
+from .running_session import is_connect
 from .session import session
 from .unavailable import SparkUnavailable
 

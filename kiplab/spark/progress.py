@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .live import is_connect
+from .running_session import is_connect
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from .complaints import complaint, complaint_in_log
 from .java import find_java
-from .live import is_connect, live_session, without_spark_remote
 from .reachable import require_reachable
+from .running_session import is_connect, live_session, without_spark_remote
 from .shipping import package_zip
 from .unavailable import SparkUnavailable
 
