@@ -18,6 +18,7 @@ from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
 from ..protocol.ids import BrokerId
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
+from ..protocol.log import EpochStart, Log
 from ..protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -39,7 +40,6 @@ from ..protocol.replica.broker_state import (
     Replica,
     Volatile,
 )
-from ..protocol.replica.log import EpochStart, Log
 from .cluster import Cluster, Message, MessageName, Observed
 
 _METADATA, _LEADER, _PARTITION, _OFFSET, _LIFE = "metadata", "leader", "partition", "offset", "life"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
-from ..protocol.kraft.broker_process import CHECKPOINT_MS, FLUSH_MS, HEARTBEAT_MS, LAG_CHECK_MS
+from ..protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ..protocol.kraft.controller_state import HeartbeatState
 from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ..protocol.replica.broker_state import (
@@ -22,6 +22,7 @@ from ..protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
+from ..protocol.replica.periods import CHECKPOINT_MS, FLUSH_MS, LAG_CHECK_MS
 from . import moves
 from .cluster import Cluster, broker
 

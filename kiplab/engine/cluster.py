@@ -10,9 +10,9 @@ from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerEpoch, BrokerId, node_name
 from ..protocol.kraft.controller_state import Controller
+from ..protocol.log import EMPTY, Log
 from ..protocol.messages import KINDS, Body, Request
 from ..protocol.replica.broker_state import Broker
-from ..protocol.replica.log import EMPTY, Log
 
 
 class MessageName(NamedTuple):

@@ -15,12 +15,10 @@ from ..protocol.registrations import partition
 from ..protocol.replica.broker_state import Broker
 from . import moves
 from .cluster import Cluster, broker, is_cut
-from .events import Event
-
-Done = tuple[Cluster, list[Event]]
+from .events import Event, Moved
 
 
-def poll(cluster: Cluster, move: moves.Poll) -> Done:
+def poll(cluster: Cluster, move: moves.Poll) -> Moved:
     """One turn of one consumer; a new one learns from a broker first who leads."""
     mine = consumer_of(cluster, move.consumer, move.partition) or _fresh(cluster, move)
     leader = reachable(cluster, mine.leader)
@@ -28,7 +26,7 @@ def poll(cluster: Cluster, move: moves.Poll) -> Done:
     return _with(cluster, after), list(facts)
 
 
-def reset(cluster: Cluster, move: moves.ResetOffset) -> Done:
+def reset(cluster: Cluster, move: moves.ResetOffset) -> Moved:
     """A seek to the beginning or to the end."""
     mine = consumer_of(cluster, move.consumer, move.partition)
     assert mine is not None
@@ -37,7 +35,7 @@ def reset(cluster: Cluster, move: moves.ResetOffset) -> Done:
     return _with(cluster, after), list(facts)
 
 
-def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Done:
+def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     """New metadata for every partition that the consumer reads."""
     asked = informant(cluster, move.broker)
     assert asked is not None

@@ -7,7 +7,7 @@ import msgspec
 from ..protocol.facts import Fact
 from ..protocol.ids import BrokerId, Offset
 from ..protocol.messages import Body
-from .cluster import MessageName
+from .cluster import Cluster, MessageName
 
 
 class Sent(msgspec.Struct, frozen=True, tag="sent", kw_only=True):
@@ -70,3 +70,5 @@ class PropertyBroken(msgspec.Struct, frozen=True, tag="property-broken", kw_only
 Event = (
     Fact | Sent | Delivered | Dropped | Happened | NotApplicable | CommittedLost | PropertyBroken
 )
+Moved = tuple[Cluster, list[Event]]
+"""The cluster after a move or a part of one, and what followed."""

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from ..protocol.clients.consumer import Consumer
 from ..protocol.facts import BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
+from ..protocol.log import Log, epoch_at, first_difference, first_missing, holds, up_to
 from ..protocol.messages import AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration, partition, registration
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
-from ..protocol.replica.log import Log, epoch_at, first_difference, first_missing, holds, up_to
 from . import properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..protocol.facts import Fact
-from ..protocol.kraft import broker_process as lifecycle
+from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.elections import elect_leaders
 from ..protocol.kraft.heartbeats import broker_heartbeat
@@ -25,35 +25,11 @@ from ..protocol.messages import (
     MetadataUpdate,
     Send,
 )
-from ..protocol.replica import alter_partition_manager, broker_parts, fetching
-from ..protocol.replica.broker_state import Broker, log_of
-from ..protocol.replica.leader import propose_shrink
+from ..protocol.replica import alter_partition_manager, broker_parts, disk, fetching, periods
+from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.lag_check import check_lag
 from . import moves
 from .cluster import Cluster
-
-
-def _check_lag(node: Broker, cluster: Cluster) -> broker_parts.Effect:
-    here = broker_parts.here(node, cluster.features, cluster.clock)
-    sends: tuple[Send, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    for replica in broker_parts.process_of(node).replicas:
-        if replica.leading is None:
-            continue
-        mine = log_of(node, replica.partition)
-        changed, item, found = propose_shrink(here, replica, mine)
-        facts = (*facts, *found)
-        if item is not None:
-            node = broker_parts.with_replica(node, changed)
-            node, sent, _ = alter_partition_manager.submit(node, item, cluster.features)
-            sends = (*sends, *sent)
-    return node, sends, facts
-
-
-def _retry(node: Broker, cluster: Cluster) -> broker_parts.Effect:
-    return alter_partition_manager.send_unsent(
-        alter_partition_manager.give_up_waiting(node), cluster.features
-    )
-
 
 Rule = Callable[[Any, Any, Cluster], tuple[Any, tuple[Send, ...], tuple[Fact, ...]]]
 
@@ -84,19 +60,19 @@ BROKER_RULES: dict[type, Rule] = {
     ElectLeadersResponse: lambda b, m, w: (b, (), ()),
     MetadataUpdate: lambda b, m, w: lifecycle.metadata_arrived(b, m.body, w.features, w.clock),
 }
-TIMERS: dict[moves.Timer, Callable[[Broker, Cluster], broker_parts.Effect]] = {
+TIMERS: dict[moves.Timer, Callable[[Broker, Cluster], broker_parts.BrokerEffect]] = {
     moves.Timer.HEARTBEAT: lambda b, w: lifecycle.heartbeat(b, w.clock),
     moves.Timer.FETCH: lambda b, w: fetching.fetch(b, w.features),
-    moves.Timer.LAG_CHECK: _check_lag,
-    moves.Timer.RETRY: _retry,
-    moves.Timer.CHECKPOINT: lambda b, w: lifecycle.checkpoint(b),
-    moves.Timer.FLUSH: lambda b, w: lifecycle.flush(b),
+    moves.Timer.LAG_CHECK: lambda b, w: check_lag(b, w.features, w.clock),
+    moves.Timer.RETRY: lambda b, w: alter_partition_manager.retry(b, w.features),
+    moves.Timer.CHECKPOINT: lambda b, w: disk.checkpoint(b),
+    moves.Timer.FLUSH: lambda b, w: disk.flush(b),
 }
 PERIOD_MS = {
     moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
     moves.Timer.FETCH: fetching.FETCH_WAIT_MS,
-    moves.Timer.LAG_CHECK: lifecycle.LAG_CHECK_MS,
+    moves.Timer.LAG_CHECK: periods.LAG_CHECK_MS,
     moves.Timer.RETRY: alter_partition_manager.RETRY_MS,
-    moves.Timer.CHECKPOINT: lifecycle.CHECKPOINT_MS,
-    moves.Timer.FLUSH: lifecycle.FLUSH_MS,
+    moves.Timer.CHECKPOINT: periods.CHECKPOINT_MS,
+    moves.Timer.FLUSH: periods.FLUSH_MS,
 }

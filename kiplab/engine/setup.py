@@ -16,9 +16,10 @@ from ..protocol.ids import (
     Offset,
     PartitionEpoch,
 )
-from ..protocol.kraft.broker_process import metadata_arrived
+from ..protocol.kraft.broker_lifecycle import metadata_arrived
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.kraft.replay import image
+from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MetadataUpdate
 from ..protocol.registrations import PartitionRegistration, Registration, partition, registration
 from ..protocol.replica.broker_state import (
@@ -29,7 +30,6 @@ from ..protocol.replica.broker_state import (
     Volatile,
     replica_of,
 )
-from ..protocol.replica.log import EMPTY, Log, append, flush, last_epoch, up_to
 from .cluster import Cluster, Observed
 
 

@@ -9,21 +9,22 @@ import msgspec
 from msgspec.structs import replace
 
 from ..protocol import features as feature_rules
+from ..protocol import log
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Appended, Fact
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
-from ..protocol.kraft import broker_process as lifecycle
+from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.replay import image
 from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
-from ..protocol.replica import alter_partition_manager, broker_parts, log
+from ..protocol.replica import alter_partition_manager, broker_parts, disk
 from ..protocol.replica.broker_state import Broker, Timers, log_of, replica_of
 from ..protocol.replica.leader import move_high_watermark, wanted_in_sync
 from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker, incarnation_of, is_up
-from .events import Delivered, Dropped, Event, Happened
+from .events import Delivered, Dropped, Event, Happened, Moved
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
@@ -50,13 +51,10 @@ def step(cluster: Cluster, move: moves.Move) -> Step:
     return Step(after, (*events, *noticed))
 
 
-Done = tuple[Cluster, list[Event]]
-
-
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _deliver(cluster: Cluster, move: moves.Deliver) -> Done:
+def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
     message = _in_flight(cluster, move.message)
     cluster = channels.without(cluster, message)
     if message.receiver == CLIENT:
@@ -83,23 +81,23 @@ def _delivered(cluster: Cluster, message: Message) -> Delivered:
     )
 
 
-def _drop(cluster: Cluster, move: moves.Drop) -> Done:
+def _drop(cluster: Cluster, move: moves.Drop) -> Moved:
     message = _in_flight(cluster, move.message)
     return channels.without(cluster, message), [_dropped(message, "lost on the way")]
 
 
-def _time_out(cluster: Cluster, move: moves.TimeOut) -> Done:
+def _time_out(cluster: Cluster, move: moves.TimeOut) -> Moved:
     message = _in_flight(cluster, move.message)
     cluster = _sender_notices(channels.without(cluster, message), message)
     return cluster, [_dropped(message, "timed out; the sender noticed")]
 
 
-def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Done:
+def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Moved:
     cluster, event = channels.resent(cluster, _in_flight(cluster, move.message))
     return cluster, [event]
 
 
-def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Done:
+def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Moved:
     request = _in_flight(cluster, move.message)
     cluster, events = _deliver(cluster, moves.Deliver(move.message))
     # A copy of the request may have been answered before: the newest answer is the one.
@@ -127,12 +125,12 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
 # --- time and timers ----------------------------------------------------------------------------
 
 
-def _advance(cluster: Cluster, move: moves.Advance) -> Done:
+def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
     later = replace(cluster, now_ms=cluster.now_ms + move.ms)
     return later, [Happened(text=f"{move.ms} ms pass")]
 
 
-def _fire(cluster: Cluster, move: moves.Fire) -> Done:
+def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
     node = _up(cluster, move.broker)
     node, sends, facts = TIMERS[move.timer](_rewound(node, move.timer, cluster), cluster)
     return _done(cluster, node, sends, facts)
@@ -147,7 +145,7 @@ def _rewound(node: Broker, timer: moves.Timer, cluster: Cluster) -> Broker:
     return replace(node, process=replace(process, timers=timers))
 
 
-def _expire(cluster: Cluster, move: moves.ExpireSession) -> Done:
+def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
     controller, sends, facts = expire_session(cluster.controller, move.broker, cluster.features)
     return _done(cluster, controller, sends, facts)
 
@@ -155,7 +153,7 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> Done:
 # --- clients ------------------------------------------------------------------------------------
 
 
-def _produce(cluster: Cluster, move: moves.Produce) -> Done:
+def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
     node = _up(cluster, move.broker)
     replica = replica_of(node, move.partition)
     assert replica is not None
@@ -175,12 +173,12 @@ def _produce(cluster: Cluster, move: moves.Produce) -> Done:
     return _done(cluster, broker_parts.with_replica(node, replica), (), (appended, *facts))
 
 
-def _elect(cluster: Cluster, move: moves.Elect) -> Done:
+def _elect(cluster: Cluster, move: moves.Elect) -> Moved:
     request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
     return channels.post(cluster, CLIENT, (Send(CONTROLLER, request),))
 
 
-def _raw(cluster: Cluster, move: moves.RawRequest) -> Done:
+def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
     forged = replace(cluster, forged=True)
     return channels.post(forged, move.sender, (Send(move.receiver, move.body),))
 
@@ -188,13 +186,13 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> Done:
 # --- processes ----------------------------------------------------------------------------------
 
 
-def _crash(cluster: Cluster, move: moves.Crash) -> Done:
-    node, _, facts = lifecycle.crash(_up(cluster, move.broker), move.loss)
+def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
+    node, _, facts = disk.crash(_up(cluster, move.broker), move.loss)
     cluster, lost = channels.close(_with_node(cluster, node), move.broker)
     return cluster, [*facts, *lost]
 
 
-def _start(cluster: Cluster, move: moves.Start) -> Done:
+def _start(cluster: Cluster, move: moves.Start) -> Moved:
     down = broker(cluster, move.broker)
     assert down is not None
     node, sends, facts = lifecycle.start(down, cluster.clock)
@@ -204,18 +202,18 @@ def _start(cluster: Cluster, move: moves.Start) -> Done:
     return cluster, [*facts, *sent, *replicated]
 
 
-def _shut_down(cluster: Cluster, move: moves.ShutDown) -> Done:
+def _shut_down(cluster: Cluster, move: moves.ShutDown) -> Moved:
     node, sends, facts = lifecycle.begin_shutdown(_up(cluster, move.broker), cluster.clock)
     cluster, events = _done(cluster, node, sends, facts)
     cluster, closed = _after_exit(cluster, move.broker)
     return cluster, [*events, *closed]
 
 
-def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> Done:
+def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> Moved:
     return _done(cluster, *lifecycle.finish_recovery(_up(cluster, move.broker), cluster.clock))
 
 
-def _after_exit(cluster: Cluster, node: BrokerId) -> Done:
+def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
     """A process that has just stopped closes its connections."""
     return channels.close(cluster, node) if node >= 0 and _is_down(cluster, node) else (cluster, [])
 
@@ -223,25 +221,25 @@ def _after_exit(cluster: Cluster, node: BrokerId) -> Done:
 # --- the world ----------------------------------------------------------------------------------
 
 
-def _cut(cluster: Cluster, move: moves.Cut) -> Done:
+def _cut(cluster: Cluster, move: moves.Cut) -> Moved:
     link = tuple(sorted((move.one, move.other)))
     text = f"the link between {node_name(move.one)} and {node_name(move.other)} is cut"
     return replace(cluster, cut=tuple(sorted({*cluster.cut, link}))), [Happened(text=text)]
 
 
-def _heal(cluster: Cluster, move: moves.Heal) -> Done:
+def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
     left = tuple(link for link in cluster.cut if set(link) != {move.one, move.other})
     text = f"the link between {node_name(move.one)} and {node_name(move.other)} is back"
     return replace(cluster, cut=left), [Happened(text=text)]
 
 
-def _fail_over(cluster: Cluster, move: moves.FailOver) -> Done:
+def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
     controller, sends, facts = fail_over(cluster.controller, cluster.clock)
     cluster, events = _done(cluster, controller, sends, facts)
     return cluster, [Happened(text=f"controller epoch {controller.epoch} takes over"), *events]
 
 
-def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Done:
+def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Moved:
     features = cluster.features
     if move.node is None:
         features = replace(features, release=move.release, nodes=())
@@ -253,7 +251,7 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Done:
     return _now_with(cluster, features), [Happened(text=text)]
 
 
-def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Done:
+def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Moved:
     features = feature_rules.at_metadata_version(cluster.features, move.metadata_version)
     text = f"the metadata version is {move.metadata_version}"
     return _now_with(cluster, features), [Happened(text=text)]
@@ -274,7 +272,7 @@ def _done(
     node: Controller | Broker,
     sends: tuple[Send, ...],
     facts: tuple[Fact, ...],
-) -> Done:
+) -> Moved:
     sender = CONTROLLER if isinstance(node, Controller) else node.id
     cluster, sent = channels.post(_with_node(cluster, node), sender, sends)
     return cluster, [*facts, *sent]
@@ -307,7 +305,7 @@ def _is_down(cluster: Cluster, id: BrokerId) -> bool:
 
 # --- table ---------------------------------------------------------------------------------------
 
-_MOVES: dict[type, Callable[[Cluster, Any], Done]] = {
+_MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Deliver: _deliver,
     moves.Drop: _drop,
     moves.TimeOut: _time_out,

@@ -19,8 +19,8 @@ from .ids import (
     Offset,
     PartitionEpoch,
 )
+from .log import EMPTY, EpochStart, Log
 from .registrations import PartitionRegistration, Registration
-from .replica.log import EMPTY, EpochStart, Log
 
 RECOVERED, RECOVERING = 0, 1
 """LeaderRecoveryState on the wire."""

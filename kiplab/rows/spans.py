@@ -15,10 +15,10 @@ from ..engine.properties import (
     NO_STALE_EPOCH_IN_ISR,
 )
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
+from ..protocol.log import holds
 from ..protocol.messages import RECOVERING, IsrMember
 from ..protocol.registrations import PartitionRegistration, partition, registration
 from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
-from ..protocol.replica.log import holds
 from .columns import SpanRow, broker_lane
 from .downtime import Downs, downs
 from .snapshots import Snapshot

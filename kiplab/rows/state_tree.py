@@ -17,6 +17,7 @@ from ..engine.explain import broker_list, describe
 from ..protocol.clients.consumer import Consumer
 from ..protocol.ids import CONTROLLER, BrokerId, node_name
 from ..protocol.kraft.controller_state import HeartbeatState
+from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, RECOVERED, AlterPartitionItem
 from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.replica.broker_state import (
@@ -27,7 +28,6 @@ from ..protocol.replica.broker_state import (
     Replica,
     Volatile,
 )
-from ..protocol.replica.log import EpochStart, Log
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING
 
 UNKNOWN_TO_ALL = "no node knows this"

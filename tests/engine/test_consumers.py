@@ -36,8 +36,7 @@ from kiplab.protocol.facts import (
 )
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CLIENT
-from kiplab.protocol.replica.broker_state import log_of, replica_of
-from kiplab.protocol.replica.log import (
+from kiplab.protocol.log import (
     EMPTY,
     EpochStart,
     Log,
@@ -46,6 +45,7 @@ from kiplab.protocol.replica.log import (
     first_missing,
     overlaid,
 )
+from kiplab.protocol.replica.broker_state import log_of, replica_of
 
 NAME = "orders-0"
 POLL = moves.Poll(NAME)

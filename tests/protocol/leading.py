@@ -9,11 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from kiplab.protocol import log
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
-from kiplab.protocol.kraft.broker_process import metadata_arrived
+from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
 from kiplab.protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -24,7 +25,7 @@ from kiplab.protocol.messages import (
     Send,
 )
 from kiplab.protocol.registrations import PartitionRegistration, Registration
-from kiplab.protocol.replica import alter_partition_manager, broker_parts, log
+from kiplab.protocol.replica import alter_partition_manager, broker_parts
 from kiplab.protocol.replica.broker_state import (
     Broker,
     Durable,

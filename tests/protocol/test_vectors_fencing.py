@@ -26,7 +26,7 @@ from kiplab.protocol.kraft.records import (
     fence_record,
 )
 from kiplab.protocol.kraft.registration import register_broker
-from kiplab.protocol.kraft.replay import Effect
+from kiplab.protocol.kraft.replay import ControllerEffect
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from kiplab.protocol.messages import (
     RECOVERING,
@@ -53,7 +53,7 @@ from tests.protocol.building import (
 E = KafkaError
 ANY, OLD, NEW = "any", "< 3.6-IV0", ">= 3.6-IV0"
 
-Do = Callable[[Controller, Features], Effect]
+Do = Callable[[Controller, Features], ControllerEffect]
 
 
 def fence(broker: int) -> Do:
@@ -65,7 +65,7 @@ def beat(
 ) -> Do:
     """A heartbeat, without wantFence, by default of a broker that has replicated everything."""
 
-    def do(c: Controller, features: Features) -> Effect:
+    def do(c: Controller, features: Features) -> ControllerEffect:
         request = BrokerHeartbeatRequest(
             broker=BrokerId(broker),
             broker_epoch=BrokerEpoch(100 + broker if epoch is None else epoch),

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from ...engine.cluster import Cluster, Message
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
+from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, MetadataUpdate
 from ...protocol.replica.broker_state import Broker
-from ...protocol.replica.log import Log
 from . import word_layout as at
 from .fitting import Frame
 from .small_numbers import fitting

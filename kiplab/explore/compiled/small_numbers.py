@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...engine.cluster import Cluster
+from ...protocol.log import Log
 from ...protocol.replica.broker_state import Replica
-from ...protocol.replica.log import Log
 from .word_layout import FOUR
 
 

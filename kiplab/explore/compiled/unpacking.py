@@ -18,6 +18,7 @@ from ...protocol.ids import (
     PartitionEpoch,
 )
 from ...protocol.kraft.controller_state import Controller, HeartbeatState
+from ...protocol.log import EpochStart, Log
 from ...protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -36,7 +37,6 @@ from ...protocol.replica.broker_state import (
     Replica,
     Volatile,
 )
-from ...protocol.replica.log import EpochStart, Log
 from ..levels import normal_partition as forms
 from . import word_layout as at
 from .fitting import Frame

@@ -53,6 +53,7 @@ from ...engine.cluster import Cluster, Message, MessageName, Observed
 from ...protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, PartitionEpoch
 from ...protocol.kraft.controller_state import Controller, HeartbeatState
 from ...protocol.kraft.replay import image
+from ...protocol.log import Log
 from ...protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -71,7 +72,6 @@ from ...protocol.replica.broker_state import (
     Replica,
     Volatile,
 )
-from ...protocol.replica.log import Log
 
 NEXT_OFFSET = 1000
 """Where the metadata log goes on: above every life, so that new broker epochs stand out."""

@@ -14,6 +14,7 @@ from enum import StrEnum
 import msgspec
 from msgspec.structs import replace
 
+from .. import log
 from ..errors import KafkaError
 from ..facts import (
     ConsumerRaised,
@@ -28,7 +29,7 @@ from ..facts import (
 from ..features import Features
 from ..ids import CLIENT, NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
 from ..registrations import PartitionRegistration
-from ..replica import client_reads, log
+from ..replica import client_reads
 from ..replica.broker_state import Broker
 
 
@@ -60,7 +61,7 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     observed: log.Log = log.EMPTY
 
 
-Effect = tuple[Consumer, tuple[Fact, ...]]
+ConsumerEffect = tuple[Consumer, tuple[Fact, ...]]
 
 
 def refreshed(consumer: Consumer, state: PartitionRegistration, features: Features) -> Consumer:
@@ -84,7 +85,7 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
 
 def poll(
     consumer: Consumer, leader: Broker | None, features: Features, now_ms: int | None
-) -> Effect:
+) -> ConsumerEffect:
     """One turn. `leader` is the broker that the consumer asks, None when it cannot be reached."""
     if consumer.leader == NO_LEADER or leader is None:
         return consumer, (_unanswered(consumer),)
@@ -110,7 +111,7 @@ def seek(
     leader: Broker | None,
     features: Features,
     now_ms: int | None,
-) -> Effect:
+) -> ConsumerEffect:
     """seekToBeginning or seekToEnd: ListOffsets says where that is."""
     if consumer.leader == NO_LEADER or leader is None:
         return consumer, (_unanswered(consumer),)
@@ -133,7 +134,7 @@ def _unanswered(consumer: Consumer) -> PollFailed:
     )
 
 
-def _validated(consumer: Consumer, asked: client_reads.Asked) -> Effect:
+def _validated(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
     """KIP-320: does the leader still have the last record that was read?"""
     answer = client_reads.end_of_epoch(asked, consumer.last_epoch)
     if isinstance(answer, Refused):
@@ -155,7 +156,7 @@ def _validated(consumer: Consumer, asked: client_reads.Asked) -> Effect:
     return replace(consumer, validating=False), (fact,)
 
 
-def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart) -> Effect:
+def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart) -> ConsumerEffect:
     fact = PositionTruncated(
         node=asked.here.id,
         consumer=consumer.name,
@@ -171,7 +172,7 @@ def _cut_back(consumer: Consumer, asked: client_reads.Asked, end: log.EpochStart
 
 def _lost_position(
     consumer: Consumer, asked: client_reads.Asked, exception: str, diverging: Offset | None
-) -> Effect:
+) -> ConsumerEffect:
     """The reset policy decides; without one the application has to."""
     if consumer.reset is not Reset.NONE:
         return _moved(consumer, asked, consumer.reset)
@@ -185,7 +186,7 @@ def _lost_position(
     return consumer, (fact,)
 
 
-def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> Effect:
+def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> ConsumerEffect:
     """A position from ListOffsets has no epoch, so there is nothing to validate it by."""
     answer = client_reads.list_offset(asked, latest=to is Reset.LATEST)
     if isinstance(answer, Refused):

@@ -28,7 +28,7 @@ from ..registrations import PartitionRegistration, partition, registration
 from .controller_state import Controller, is_active
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
-from .replay import Effect, commit, merge
+from .replay import ControllerEffect, commit, merge
 
 KIND = "alter-partition"
 
@@ -42,12 +42,12 @@ class _Case(msgspec.Struct, frozen=True):
     held: PartitionRegistration
 
 
-Check = Callable[[_Case], Compared | None]
+ItemCheck = Callable[[_Case], Compared | None]
 
 
 def alter_partition(
     controller: Controller, request: AlterPartitionRequest, features: Features, now_ms: int | None
-) -> Effect:
+) -> ControllerEffect:
     """Judge every partition against the state before the request, then write all records."""
     active = features.active(CONTROLLER)
     refused = _stale_sender(controller, request, active)
@@ -246,7 +246,7 @@ def _no_way_back(case: _Case) -> Compared | None:
 
 
 _E = KafkaError
-_CHECKS: tuple[tuple[str, Check, KafkaError], ...] = (
+_CHECKS: tuple[tuple[str, ItemCheck, KafkaError], ...] = (
     ("kafka-14154.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
     ("497.leader-epoch", _leader_epoch, _E.FENCED_LEADER_EPOCH),
     ("497.sender-is-leader", _sender_is_leader, _E.INVALID_REQUEST),

@@ -11,12 +11,12 @@ from ..registrations import partition, registration
 from .controller_state import Controller, is_active
 from .partition_change import Code, Election, Targets, build
 from .records import PartitionChangeRecord
-from .replay import Effect, commit
+from .replay import ControllerEffect, commit
 
 
 def elect_leaders(
     controller: Controller, request: ElectLeadersRequest, features: Features, now_ms: int | None
-) -> Effect:
+) -> ControllerEffect:
     """Judge each partition on its own; partitions that need no election are left out of "all"."""
     names = request.partitions or tuple(p.name for p in controller.partitions)
     records: list[PartitionChangeRecord] = []

@@ -16,7 +16,7 @@ from ..releases import at_least
 from .controller_state import Controller, HeartbeatState, heartbeat, is_active
 from .partition_change import Code, Targets, build, ordinary
 from .records import BrokerRegistrationChangeRecord, PartitionChangeRecord, Record, fence_record
-from .replay import Effect, commit
+from .replay import ControllerEffect, commit
 from .sessions import heard
 
 
@@ -88,7 +88,9 @@ def _changes(
     return [record for record in built if record is not None]
 
 
-def expire_session(controller: Controller, broker: BrokerId, features: Features) -> Effect:
+def expire_session(
+    controller: Controller, broker: BrokerId, features: Features
+) -> ControllerEffect:
     """The deferred event that fences a broker whose session is over."""
     found = registration(controller.registrations, broker)
     known = heartbeat(controller, broker)
@@ -99,7 +101,7 @@ def expire_session(controller: Controller, broker: BrokerId, features: Features)
     return commit(heard(controller, fenced), records, features)
 
 
-def fail_over(controller: Controller, now_ms: int | None) -> Effect:
+def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:
     """A new active controller: the metadata log is kept, the heartbeat state starts afresh."""
     fresh = tuple(
         HeartbeatState(r.broker, fenced=r.fenced, last_contact_ms=now_ms or 0)

@@ -19,7 +19,7 @@ from ..registrations import Registration, registration
 from .controller_state import Controller, HeartbeatState, heartbeat
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import Record
-from .replay import Effect, commit
+from .replay import ControllerEffect, commit
 from .sessions import heard
 
 
@@ -37,7 +37,7 @@ def broker_heartbeat(
     request: BrokerHeartbeatRequest,
     features: Features,
     now_ms: int | None,
-) -> Effect:
+) -> ControllerEffect:
     """Move the broker along the table of states, write what that takes, and note the contact."""
     found = registration(controller.registrations, request.broker)
     refused = _stale_heartbeat(found, request, features)

@@ -15,7 +15,7 @@ from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Se
 from ..registrations import Registration, registration
 from .controller_state import Controller, HeartbeatState, heartbeat
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord
-from .replay import Effect, commit
+from .replay import ControllerEffect, commit
 from .sessions import has_valid_session, heard
 
 
@@ -24,7 +24,7 @@ def register_broker(
     request: BrokerRegistrationRequest,
     features: Features,
     now_ms: int | None,
-) -> Effect:
+) -> ControllerEffect:
     """Give a broker process its broker epoch: the metadata offset of its own registration."""
     existing = registration(controller.registrations, request.broker)
     refused = _duplicate(controller, existing, request, features, now_ms)

@@ -24,11 +24,13 @@ from .records import (
     record_version,
 )
 
-Effect = tuple[Controller, tuple[Send, ...], tuple[Fact, ...]]
+ControllerEffect = tuple[Controller, tuple[Send, ...], tuple[Fact, ...]]
 """The controller after a rule, what it sends, what it reports."""
 
 
-def commit(controller: Controller, records: Iterable[Record], features: Features) -> Effect:
+def commit(
+    controller: Controller, records: Iterable[Record], features: Features
+) -> ControllerEffect:
     """Append `records` to the metadata log, replay them, and let the brokers have the new image.
 
     Without records the controller is returned as the same object.

@@ -20,14 +20,14 @@ from ..messages import (
     Send,
 )
 from . import leader
-from .broker_parts import Effect, here, log_of, process_of, with_replica
+from .broker_parts import BrokerEffect, here, log_of, process_of, with_replica
 from .broker_state import Broker, IsrState, Replica, replica_of
 
 RETRY_MS = 50
 """Pause before a request that failed as a whole is rebuilt and resent."""
 
 
-def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Effect:
+def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> BrokerEffect:
     """Hand an item over and send it, unless a request is under way.
 
     An item of the same partition that is still unanswered blocks the new one
@@ -40,7 +40,7 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Effe
     return send_unsent(replace(broker, process=waiting), features)
 
 
-def send_unsent(broker: Broker, features: Features) -> Effect:
+def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
     """Send every waiting item in one request, unless one is in flight."""
     process = process_of(broker)
     if process.in_flight or not process.items:
@@ -61,13 +61,18 @@ def give_up_waiting(broker: Broker) -> Broker:
     return replace(broker, process=replace(process, in_flight=())) if process.in_flight else broker
 
 
+def retry(broker: Broker, features: Features) -> BrokerEffect:
+    """Nobody has answered, or with an error for the whole request: send what there is again."""
+    return send_unsent(give_up_waiting(broker), features)
+
+
 def answered(
     broker: Broker,
     response: AlterPartitionResponse,
     request: AlterPartitionRequest,
     features: Features,
     now_ms: int | None,
-) -> Effect:
+) -> BrokerEffect:
     """Hand every result to its partition; keep and resend what got none."""
     process = process_of(broker)
     if process.in_flight != request.items:

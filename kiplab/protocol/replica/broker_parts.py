@@ -7,15 +7,23 @@ from msgspec.structs import replace
 from ..facts import Fact
 from ..features import Features
 from ..ids import Offset
+from ..log import Log
 from ..messages import Send
 from .broker_state import Broker, DurableReplica, Replica, Volatile, log_of
 from .leader import Here
-from .log import Log
 
-Effect = tuple[Broker, tuple[Send, ...], tuple[Fact, ...]]
+BrokerEffect = tuple[Broker, tuple[Send, ...], tuple[Fact, ...]]
 """The broker after a rule, what it sends, what it reports."""
 
-__all__ = ["Effect", "checkpoint_of", "here", "log_of", "process_of", "with_log", "with_replica"]
+__all__ = [
+    "BrokerEffect",
+    "checkpoint_of",
+    "here",
+    "log_of",
+    "process_of",
+    "with_log",
+    "with_replica",
+]
 
 
 def process_of(broker: Broker) -> Volatile:

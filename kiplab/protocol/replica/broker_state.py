@@ -7,8 +7,8 @@ from enum import StrEnum
 import msgspec
 
 from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from ..log import EMPTY, Log
 from ..messages import AlterPartitionItem, MetadataUpdate
-from .log import EMPTY, Log
 
 UNKNOWN_OFFSET = Offset(-1)
 

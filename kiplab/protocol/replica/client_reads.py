@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import msgspec
 
+from .. import log
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
-from . import broker_parts, log
+from . import broker_parts
 from .broker_state import Broker, Replica, replica_of
 from .leader import Here
 

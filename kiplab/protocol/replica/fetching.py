@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from .. import log
 from ..errors import KafkaError
 from ..facts import Appended, BecameFollower, Compared, EpochDropped, Fact, Refused, Truncated
 from ..features import Features
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, LeaderEpoch, Offset
 from ..messages import FetchRequest, FetchResponse, Send
 from ..registrations import PartitionRegistration, registration
-from . import alter_partition_manager, broker_parts, log
+from . import alter_partition_manager, broker_parts
 from .broker_state import Broker, Replica, replica_of
 from .client_reads import not_the_leader, refusal
 from .leader import Here, follower_fetched
@@ -52,7 +53,7 @@ def make_follower(
     return follower, (fact,)
 
 
-def fetch(broker: Broker, features: Features) -> broker_parts.Effect:
+def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:
     """One round of the fetcher threads: every followed partition asks for what comes next."""
     process = broker_parts.process_of(broker)
     sends = tuple(
@@ -79,7 +80,7 @@ def _request(broker: Broker, replica: Replica, features: Features) -> FetchReque
 
 def serve_fetch(
     broker: Broker, request: FetchRequest, features: Features, now_ms: int | None
-) -> broker_parts.Effect:
+) -> broker_parts.BrokerEffect:
     """The leader's side: check, read, then note how far the follower is.
 
     The answer carries the high watermark of before the fetch was noted.
@@ -196,7 +197,7 @@ def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
 
 def fetched(
     broker: Broker, response: FetchResponse, request: FetchRequest, now_ms: int | None
-) -> broker_parts.Effect:
+) -> broker_parts.BrokerEffect:
     """The follower's side: append what came, or cut what the leader does not have.
 
     Of the errors only OFFSET_OUT_OF_RANGE changes anything, and only it names the leader's epoch.
@@ -223,7 +224,7 @@ def fetched(
 
 def _truncated(
     broker: Broker, replica: Replica, mine: log.Log, diverging: log.EpochStart
-) -> broker_parts.Effect:
+) -> broker_parts.BrokerEffect:
     shorter = log.truncate(mine, _cut(mine, diverging))
     if shorter is mine:
         return broker, (), ()

@@ -21,10 +21,10 @@ from ..facts import (
     NotProposed,
 )
 from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
+from ..log import Log
 from ..messages import AlterPartitionItem, AlterPartitionResult, FetchRequest, IsrMember
 from ..registrations import PartitionRegistration, Registration, registration
 from .broker_state import NEVER_MS, UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
-from .log import Log
 
 LAG_TIME_MAX_MS = 30_000
 """replica.lag.time.max.ms"""
@@ -49,12 +49,12 @@ class Here(msgspec.Struct, frozen=True):
         return self.now_ms or 0
 
 
-Effect = tuple[Replica, tuple[Fact, ...]]
+ReplicaEffect = tuple[Replica, tuple[Fact, ...]]
 
 
 def make_leader(
     here: Here, replica: Replica | None, log: Log, checkpoint: Offset, state: PartitionRegistration
-) -> Effect:
+) -> ReplicaEffect:
     """Lead as the metadata says: the committed ISR is installed, a pending one is forgotten.
 
     Follower state, the epoch's start offset and the reset of lag times change only with a new
@@ -247,7 +247,7 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
     return None
 
 
-def move_high_watermark(here: Here, replica: Replica, log: Log) -> Effect:
+def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect:
     """Commit what every replica that counts has. A high watermark never goes back."""
     leading = _leading(replica)
     state = leading.isr_state
@@ -276,7 +276,7 @@ def wanted_in_sync(here: Here, replica: Replica) -> int:
     return min(wanted, len(replica.replicas)) if newer else wanted
 
 
-def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult) -> Effect:
+def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult) -> ReplicaEffect:
     """The controller accepted the pending proposal.
 
     An answer of another leader epoch or an older partition epoch is ignored: the proposal stays
@@ -303,7 +303,7 @@ WAITING = (
 )
 
 
-def denied(here: Here, replica: Replica, error: KafkaError) -> Effect:
+def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
     """The controller refused the pending proposal with an error that is not retried.
 
     KIP-903: "the leader will discard the proposed ISR change and revert to the old committed ISR

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
+from .ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
 
 
 class EpochStart(NamedTuple):

@@ -1,0 +1,30 @@
+"""The periodic look for members of the ISR that have fallen behind.
+
+Source: kafka.server.ReplicaManager.maybeShrinkIsr, every half replica.lag.time.max.ms.
+"""
+
+from __future__ import annotations
+
+from ..facts import Fact
+from ..features import Features
+from ..messages import Send
+from . import alter_partition_manager, broker_parts
+from .broker_state import Broker, log_of
+from .leader import propose_shrink
+
+
+def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_parts.BrokerEffect:
+    """Every partition that this broker leads may propose a smaller ISR."""
+    here = broker_parts.here(broker, features, now_ms)
+    sends: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    for replica in broker_parts.process_of(broker).replicas:
+        if replica.leading is None:
+            continue
+        changed, item, found = propose_shrink(here, replica, log_of(broker, replica.partition))
+        facts = (*facts, *found)
+        if item is not None:
+            broker = broker_parts.with_replica(broker, changed)
+            broker, sent, _ = alter_partition_manager.submit(broker, item, features)
+            sends = (*sends, *sent)
+    return broker, sends, facts

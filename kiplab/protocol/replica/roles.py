@@ -1,0 +1,34 @@
+"""Which role a broker plays for a partition: leader or follower, as it is told.
+
+A control plane tells it, in whatever words (an image of the metadata, a LeaderAndIsr request);
+becoming one or the other is the same for all of them.
+
+Source: kafka.server.ReplicaManager.makeLeaders, makeFollowers and applyDelta.
+"""
+
+from __future__ import annotations
+
+from .. import log
+from ..facts import Fact
+from ..features import Features
+from ..registrations import PartitionRegistration
+from . import broker_parts
+from .broker_state import Broker, replica_of
+from .fetching import make_follower
+from .leader import make_leader
+
+
+def play(
+    broker: Broker, state: PartitionRegistration, features: Features, now_ms: int | None
+) -> tuple[Broker, tuple[Fact, ...]]:
+    """Lead the partition if `state` names this broker, follow its leader if not."""
+    local = replica_of(broker, state.name)
+    if state.leader != broker.id:
+        follower, facts = make_follower(broker, local, state)
+        return broker_parts.with_replica(broker, follower), facts
+    mine = log.assign_epoch_start(broker_parts.log_of(broker, state.name), state.leader_epoch)
+    broker = broker_parts.with_log(broker, state.name, mine)
+    here = broker_parts.here(broker, features, now_ms)
+    checkpoint = broker_parts.checkpoint_of(broker, state.name)
+    leader, facts = make_leader(here, local, mine, checkpoint, state)
+    return broker_parts.with_replica(broker, leader), facts
