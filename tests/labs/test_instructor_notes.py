@@ -77,7 +77,9 @@ def commands(name: str) -> list[str]:
 
 
 def test_there_are_notes_on_every_lab_and_on_nothing_else() -> None:
-    assert {path.stem for path in NOTES.iterdir()} == set(NAMES)
+    noted = {path.stem for path in NOTES.iterdir()}
+    odd = ", ".join(sorted(noted ^ set(NAMES)))
+    assert not odd, f"{odd}: a lab without notes in labs/instructor, or notes without a lab"
 
 
 @pytest.mark.parametrize("name", NAMES)

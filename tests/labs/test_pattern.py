@@ -8,7 +8,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom.work.asked import ASKED
-from tests.labs.running import LABS, NAMES, asked, cells, exercises, prose
+from tests.labs.running import LABS, NAMES, ROOT, asked, cells, exercises, prose
 
 PATTERN = (
     "A question people ask",
@@ -88,7 +88,8 @@ def test_its_last_cells_show_the_work_and_where_to_go_on(name: str) -> None:
     last = list(cells(name, "markdown").values())[-1]
     place = NAMES.index(name)
     beside = (NAMES[place - 1] if place else None, (*NAMES, NAMES[0])[place + 1])
-    assert [other for other in beside if other and f"({other}.ipynb)" not in last] == []
+    missing = [other for other in beside if other and f"({other}.ipynb)" not in last]
+    assert not missing, f"{name} has no link to {', '.join(missing)}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -100,7 +101,21 @@ def test_links_lead_to_labs_that_exist(name: str) -> None:
 
 def test_the_index_names_every_lab() -> None:
     others = {path.name for path in LABS.glob("*.ipynb")} - {"00-start.ipynb"}
-    assert {name for name in others if f"({name})" not in prose("00-start")} == set()
+    unnamed = [name for name in sorted(others) if f"({name})" not in prose("00-start")]
+    assert not unnamed, f"{', '.join(unnamed)}: lab 00 has no link to it"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_readme_says_what_one_can_do_afterwards(name: str) -> None:
+    rows = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"| `{name}` |" in rows, f"{name} has no row in the README's table of labs"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_walked_in_a_browser(name: str) -> None:
+    walks = (ROOT / "tests" / "browser").glob("*.py")
+    walked = any(f'"{name}' in walk.read_text(encoding="utf-8") for walk in walks)
+    assert walked, f"no test in tests/browser opens {name}"
 
 
 @pytest.mark.parametrize("name", NAMES)

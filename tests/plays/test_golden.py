@@ -32,7 +32,8 @@ def test_what_a_play_expects_holds(name: str, features: str) -> None:
         f"line {e.line}: {e.text}: {e.found}" for e in stage.expectations if e.status == "failed"
     ]
     assert not failed
-    assert any(e.status == "held" for e in stage.expectations)
+    held = any(e.status == "held" for e in stage.expectations)
+    assert held, f"{name} says nothing that could be wrong: give it an `expect` line"
 
 
 @pytest.mark.parametrize(("name", "features"), CASES, ids=lambda value: value or "own")
@@ -42,6 +43,7 @@ def test_transcript_is_the_golden_one(name: str, features: str, rewrite: bool) -
     text = transcript(stage, every=True)
     if rewrite:
         file.write_text(text, encoding="utf-8")
+    assert file.exists(), f"{file.name} is not there yet: run pytest tests/plays --rewrite, read it"
     assert text == file.read_text(encoding="utf-8")
 
 
@@ -59,5 +61,5 @@ def test_no_promise_breaks_from_kip_903_on(name: str, release: str) -> None:
 def test_every_play_has_a_title_and_a_question() -> None:
     for name in names():
         play = load(name)
-        assert play.title != name
+        assert play.title != name, f"{name} has no title"
         assert play.question.endswith("?"), name

@@ -1,0 +1,48 @@
+"""Copies of the repository, to try on what a recipe of CONTRIBUTING.md says."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("kiplab", "labs", "tests", "README.md", "pyproject.toml")
+
+
+class Ran(NamedTuple):
+    """What a run of pytest over some tests of a copy came to."""
+
+    passed: bool
+    text: str
+
+
+class Copied(NamedTuple):
+    """A copy of the repository that a test may change."""
+
+    path: Path
+
+    def test(self, *what: str) -> Ran:
+        """Run these tests of the copy, on the copy's own package."""
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *what]
+        here = {**os.environ, "PYTHONPATH": str(self.path), "COLUMNS": "400"}
+        for name in [name for name in here if name.startswith("PYTEST_")]:
+            del here[name]
+        ran = subprocess.run(
+            command, cwd=self.path, env=here, capture_output=True, text=True, check=False
+        )
+        return Ran(ran.returncode == 0, ran.stdout + ran.stderr)
+
+
+def copy(folder: Path) -> Copied:
+    """The package, the labs and the tests, as they are now."""
+    for part in PARTS:
+        source, target = ROOT / part, folder / part
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return Copied(folder)

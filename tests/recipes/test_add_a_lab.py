@@ -1,0 +1,39 @@
+"""CONTRIBUTING.md, "Add a lab": what a new notebook lacks is told, each by a test of its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.recipes.copies import Copied, copy
+
+MODEL, NAME = "09-could-it-still-go-wrong", "12-made-up"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the tests of the labs say of a notebook that is there, and of which nothing knows."""
+    made: Copied = copy(tmp_path_factory.mktemp("copy"))
+    labs: Path = made.path / "labs"
+    shutil.copy(labs / f"{MODEL}.ipynb", labs / f"{NAME}.ipynb")
+    ran = made.test("tests/labs", "-k", "not test_every_lab and not test_lab_0 and not first_labs")
+    assert not ran.passed
+    return ran.text
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "test_there_are_notes_on_every_lab_and_on_nothing_else",
+        f"test_every_question_is_in_the_list_of_what_is_asked[{NAME}]",
+        f"test_its_last_cells_show_the_work_and_where_to_go_on[{MODEL}]",
+        "test_the_index_names_every_lab",
+        f"test_it_is_walked_in_a_browser[{NAME}]",
+        f"test_the_readme_says_what_one_can_do_afterwards[{NAME}]",
+    ],
+)
+def test_what_a_new_lab_lacks_is_told(told: str, test: str) -> None:
+    (line,) = {line for line in told.splitlines() if line.startswith("FAILED") and test in line}
+    assert NAME in line
