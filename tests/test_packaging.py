@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 

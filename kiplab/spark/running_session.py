@@ -66,7 +66,7 @@ def _live_classic() -> "SparkSession | None":
 
 def _is_over(context: "SparkContext") -> bool:
     """PySpark goes on offering a context that Java stopped, say because the master went away."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JError
 
     try:
         return bool(context._jsc.sc().isStopped())

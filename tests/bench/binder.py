@@ -45,7 +45,7 @@ def main() -> None:
 def _environment(folder: Path) -> Path:
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*command, "-r", "binder/requirements.txt"], cwd=ROOT, check=True)
     return python
 
@@ -74,7 +74,7 @@ def _without_java(folder: Path) -> Path:
 
 
 def _start_server(python: Path, labs: Path) -> subprocess.Popen[bytes]:
-    command = [python, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--allow-root"]
+    command = [str(python), "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--allow-root"]
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
         command, cwd=labs, env=_settings(python, labs), stdout=quiet, stderr=quiet
@@ -83,7 +83,7 @@ def _start_server(python: Path, labs: Path) -> subprocess.Popen[bytes]:
 
 def _run(python: Path, lab: Path, server: subprocess.Popen[bytes]) -> tuple[float, bool]:
     """The most memory while `lab` runs, in MB, and whether it failed."""
-    command = [python, "-m", "jupyter", "execute", "--inplace", lab.name]
+    command = [str(python), "-m", "jupyter", "execute", "--inplace", lab.name]
     done = subprocess.Popen(
         command,
         cwd=lab.parent,

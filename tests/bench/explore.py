@@ -35,6 +35,8 @@ PENDING = ("497.pending-outlives-metadata",)
 JUDGED = {"writes": 1, "crashes": 1, "fences": 1}
 """The bound of the comparison: 480,284 states, in which nothing is lost."""
 
+Search = Callable[[Cluster, dict[str, int]], Outcome]
+
 
 def main() -> None:
     features = parse_features("3.5", on=PENDING)
@@ -90,12 +92,12 @@ def compiled(start: Cluster, bounds: dict[str, int]) -> Outcome:
     return compiled_search(Compiled(LEVEL, start, bounds), ())
 
 
-def rate(name: str, run: object, start: Cluster, bounds: dict[str, int]) -> float:
+def rate(name: str, run: Search, start: Cluster, bounds: dict[str, int]) -> float:
     """Distinct states a second; prints them."""
     rates = []
     for _ in range(REPEAT):
         began = time.process_time()
-        found = run(start, bounds)  # type: ignore[operator]
+        found = run(start, bounds)
         rates.append(found.states / (time.process_time() - began))
     words = LEVEL.in_words(bounds)
     print(f"{name:<10}{found.states:>10,} states ({words})")

@@ -11,6 +11,11 @@ import sys
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kiplab.engine.cluster import Cluster
+    from kiplab.engine.moves import Move
 
 REPEAT = 7
 
@@ -48,11 +53,11 @@ def steps() -> None:
         stage = run_play(load("kafka-14139"), parse_features(release))
         moves = [s.move for s in stage.history.steps]
 
-        def again(start: object = stage.history.start, moves: list[object] = moves) -> None:
+        def again(start: Cluster = stage.history.start, moves: list[Move] = moves) -> None:
             for _ in range(100):
                 cluster = start
                 for move in moves:
-                    cluster = step(cluster, move).cluster  # type: ignore[arg-type]
+                    cluster = step(cluster, move).cluster
 
         rates = [100 * len(moves) / _timed(again) for _ in range(REPEAT)]
         text = f"{median(rates):>10,.0f} moves/s ({max(rates):,.0f})"

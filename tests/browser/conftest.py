@@ -13,11 +13,11 @@ from tests.browser.lab_page import LabPage
 from tests.browser.server import lab_server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, ViewportSize
 
 ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
 LAB = "04-kafka-14139.ipynb"
-WINDOW = {"width": 1280, "height": 1500}
+WINDOW: ViewportSize = {"width": 1280, "height": 1500}
 """A projector's width; high enough for a cell to be photographed whole."""
 EXPECT_MS = 30_000
 """At most, for what a page is expected to show: machines with other work to do are slow."""

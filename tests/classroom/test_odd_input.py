@@ -58,7 +58,7 @@ ORDERED = {
 }
 """How many parts the answers have whose order counts."""
 CHOICES = ("acknowledged", "schedules", "proof")
-UNFIT = {
+UNFIT: dict[str, object] = {
     "empty": "",
     "blanks": "  \n",
     "an empty list": [],

@@ -100,7 +100,9 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def line_in(said: str) -> tuple[str, str]:
     """(variable, value) of the line that a message tells one to run."""
-    return re.findall(r"%env (\w+)=(\S+?)(?:<|$)", said)[0]
+    found = re.search(r"%env (\w+)=(\S+?)(?:<|$)", said)
+    assert found is not None, said
+    return found[1], found[2]
 
 
 def test_where_nothing_can_be_written_it_locks_for_this_session(nowhere: Path) -> None:

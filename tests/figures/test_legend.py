@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
@@ -19,8 +21,8 @@ from tests.rows.test_marks import ALL
 IDS = [mark.id for mark in MARKS]
 
 
-def said(figure: object) -> list[str]:
-    found = [t for t in figure.data if t.name == "legend"]  # type: ignore[attr-defined]
+def said(figure: Any) -> list[str]:
+    found = [t for t in figure.data if t.name == "legend"]
     return [text for trace in found for text in trace.text if not text.startswith("<b>")]
 
 

@@ -196,7 +196,9 @@ def test_the_same_as_words(small: Matrix) -> None:
 
 def test_every_counterexample_is_a_button_with_its_timeline(small: Matrix) -> None:
     page = matrix_page(small, include_plotlyjs=False)
-    views = json.loads(re.search(r'id="kiplab-cells">(.*?)</script>', page, re.DOTALL)[1])
+    embedded = re.search(r'id="kiplab-cells">(.*?)</script>', page, re.DOTALL)
+    assert embedded is not None
+    views = json.loads(embedded[1])
     buttons = re.findall(r'<button [^>]*data-cell="(cell-\d+)"', page)
     assert sorted(buttons) == sorted(views)
     assert len(views) == 7

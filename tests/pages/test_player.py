@@ -44,7 +44,9 @@ def test_every_step_is_where_move_cursor_puts_the_veil(lossy: Rows, saved: Rows)
     for x, step in enumerate(picture.steps):
         move_cursor(figure, x)
         for key, value in step.veil.items():
-            shape, name = re.fullmatch(r"shapes\[(\d+)\]\.(\w+)", key).groups()  # type: ignore[union-attr]
+            addressed = re.fullmatch(r"shapes\[(\d+)\]\.(\w+)", key)
+            assert addressed is not None
+            shape, name = addressed.groups()
             assert figure.layout.shapes[int(shape)][name] == pytest.approx(value, abs=1e-4)
         assert all(figure.data[n].visible == step.verdict for n in picture.verdicts)
     assert [step.verdict for step in picture.steps] == [False] * 11 + [True]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
+from kiplab.engine.history import Recorded
 from kiplab.plays.grammar import parse
 from kiplab.plays.history_as_play import written
 from kiplab.plays.library import load, names
@@ -109,5 +110,5 @@ def test_any_history_is_a_play_that_replays_to_the_same_states(
 HEADER = ("title", "question", "kafka", "broker", "topic", "replica", "consumer", "given", "timed")
 
 
-def states(steps: tuple[object, ...]) -> list[Cluster]:
-    return [step.cluster for step in steps]  # type: ignore[attr-defined]
+def states(steps: tuple[Recorded, ...]) -> list[Cluster]:
+    return [step.cluster for step in steps]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
+from IPython.core.formatters import HTMLFormatter
 
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
@@ -137,15 +139,20 @@ def test_the_frame_has_the_rules_as_columns(lossy: Rows, saved: Rows) -> None:
     assert len(set(twice.columns)) == 5
 
 
+def html_of(frame: pd.DataFrame) -> str:
+    """What a notebook shows of it."""
+    return str(HTMLFormatter()(frame))
+
+
 def test_the_frame_shows_its_cells_whole(lossy: Rows, saved: Rows) -> None:
     frame = differences_frame(lossy, saved)
     longest = max((str(cell) for cell in frame.to_numpy().ravel()), key=len)
     assert len(longest) > 50
-    shown = frame._repr_html_()  # type: ignore[operator]
+    shown = html_of(frame)
     assert html.escape(longest, quote=False) in shown
     assert "text-align: left" in shown
     assert longest in repr(frame)
-    assert html.escape(longest, quote=False) in frame[frame["moment"] > 0]._repr_html_()
+    assert html.escape(longest, quote=False) in html_of(frame[frame["moment"] > 0])
 
 
 def test_every_run_is_compared_with_the_first(two_by_two: tuple[Rows, ...]) -> None:

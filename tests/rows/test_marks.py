@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from kiplab.figures.drawing.theme import DARK, LIGHT
+from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.arrow_strokes import LATE, LOST
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.rows.message_paths import refusals
@@ -43,8 +45,8 @@ ALL = [
 ]
 
 
-def height(shape: object) -> float:
-    return abs(shape.y1 - shape.y0)  # type: ignore[attr-defined]
+def height(shape: Any) -> float:
+    return float(abs(shape.y1 - shape.y0))
 
 
 def test_a_proposed_member_is_hatched_in_a_dashed_border_until_the_controller_decides() -> None:
@@ -185,7 +187,7 @@ def test_the_card_of_a_band_tells_since_when_why_and_who_decided() -> None:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
 @pytest.mark.parametrize("width", [600, 840, 1600])
-def test_no_word_of_any_of_these_is_cut_off_or_covered(width: int, theme: object) -> None:
+def test_no_word_of_any_of_these_is_cut_off_or_covered(width: int, theme: Theme) -> None:
     for text in ALL:
-        figure = timeline(play(text), width=width, theme=theme.name)  # type: ignore[attr-defined]
+        figure = timeline(play(text), width=width, theme=theme.name)
         assert (cut_off(figure), covered(figure)) == ([], [])

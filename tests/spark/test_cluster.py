@@ -18,10 +18,10 @@ def cluster() -> Iterator[LocalCluster]:
     """Its workers find neither this folder nor the checkout: they only get what is sent."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONPATH", raising=False)
-        cloudpickle.register_pickle_by_value(work)  # type: ignore[no-untyped-call]
+        cloudpickle.register_pickle_by_value(work)
         with local_cluster(workers=2) as running, session(running.master, app="kiplab tests"):
             yield running
-        cloudpickle.unregister_pickle_by_value(work)  # type: ignore[no-untyped-call]
+        cloudpickle.unregister_pickle_by_value(work)
     for pid in (running.master_pid, *running.worker_pids):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)

@@ -22,7 +22,7 @@ from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, made
 
-STRUCTS: dict[str, type] = {}
+STRUCTS: dict[str, type[msgspec.Struct]] = {}
 
 
 def reachable(kind: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..elements.labelled import button, offer, row
 from ..history_tree.bench import Bench
@@ -19,7 +20,7 @@ class JumpButtons:
         self.buttons = {name: self._button(name) for name in TARGETS}
         self.box = row(self.buttons.values())
 
-    def _button(self, name: str) -> object:
+    def _button(self, name: str) -> Any:
         return button(name.capitalize(), lambda: self._jump(name))
 
     def _jump(self, name: str) -> None:
