@@ -58,8 +58,10 @@ def _keys(words: tuple[str, ...], first: int, names: Names) -> tuple[str, ...]:
         _part(lambda: values.consumer(rest[-1], names) if rest[1:] else None, first + 2)
         return CONSUMER
     if subject == "reply" and len(rest) <= 1:
+        _part(lambda: values.any_partition(rest[0], names) if rest else None, first + 1)
         return REPLY
-    if subject == "lost" and _is_loss(rest, names):
+    if subject == "lost" and _is_loss(rest):
+        _part(lambda: values.partition(rest[0], names) if rest[1:] else None, first + 1)
         return ()
     if subject == "property" and len(rest) == 2 and rest[1] in ("broken", "holds"):
         _part(lambda: values.property_id(rest[0], names), first + 1)
@@ -72,11 +74,10 @@ def _keys(words: tuple[str, ...], first: int, names: Names) -> tuple[str, ...]:
     return PARTITION
 
 
-def _is_loss(rest: list[str], names: Names) -> bool:
+def _is_loss(rest: list[str]) -> bool:
     if rest == ["nothing"]:
         return True
-    span = len(rest) == 2 and re.fullmatch(r"[0-9]{1,12}\.\.[0-9]{1,12}", rest[1])
-    return bool(span) and rest[0] in names.partitions
+    return len(rest) == 2 and bool(re.fullmatch(r"[0-9]{1,12}\.\.[0-9]{1,12}", rest[1]))
 
 
 def _part(check: values.Judgement, index: int) -> None:

@@ -9,7 +9,13 @@ from .expect_subjects import check_form
 from .header import names_of
 from .play import FREE_TEXT, Play, Statement, lines_of, split
 from .play_errors import Part, PlayError, nearest
-from .raw_requests import FIELDS, SENDABLE
+from .raw_requests import (
+    FIELDS,
+    ITEMS_MAX,
+    PER_PARTITION,
+    SENDABLE,
+    begins_another_item,
+)
 from .situation import judge
 from .values import Check, Keys, Names
 
@@ -30,6 +36,7 @@ _SEND: Keys = {
     "partition-epoch": values.number,
     "isr": values.members,
     "recovery": values.one_of("0", "1"),
+    "partitions": values.asked_partitions,
     "replica-epoch": values.number,
     "offset": values.number,
     "last-fetched-epoch": values.number,
@@ -40,7 +47,7 @@ _SEND: Keys = {
     "unclean": values.yes_no,
 }
 _TOPIC: Keys = {
-    "partition": values.natural,
+    "partition": values.partition_index,
     "replicas": values.brokers,
     "isr": values.brokers,
     "leader": values.leader,
@@ -200,6 +207,9 @@ VERBS: dict[str, Verb] = {
         optional_words=1,
     ),
     "advance": Verb("advance 9s|250ms", (values.duration,)),
+    # An alter-partition may name several partitions: each ``partition=`` begins what is said of
+    # the next one. elect-leaders takes partitions=orders-0,clicks-0, partitions=null for all of
+    # them (Kafka's null), and without the key an empty list, which elects nobody.
     "send": Verb("send KIND from=ID field=value...", (values.one_of(*SENDABLE),), _SEND),
     "expect": Verb("expect [@RELEASE] WHAT key=value...", (), _EXPECT, repeat=values.text),
 }
@@ -267,6 +277,8 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
 def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
     seen: set[str] = set()
     for position, (key, value) in enumerate(statement.args):
+        if begins_another_item(statement, key, seen):
+            seen.difference_update(PER_PARTITION)
         if key not in verb.keys or key in seen:
             problem = _wrong_key(statement, verb, key)
             problem.part = Part(pair=True, number=position)
@@ -316,3 +328,9 @@ def _check_fields(statement: Statement) -> None:
             problem = PlayError(f"{kind} has no {key!r}", expected=expected, token=f"{key}=")
             problem.part = Part(pair=True, number=position)
             raise problem
+    named = [n for n, (key, _) in enumerate(statement.args) if key == "partition"]
+    if len(named) > ITEMS_MAX:
+        expected = f"at most {ITEMS_MAX} in one request"
+        problem = PlayError("too many partitions", expected=expected, token="partition=")
+        problem.part = Part(pair=True, number=named[ITEMS_MAX])
+        raise problem

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -10,7 +10,13 @@ import msgspec
 from ..engine import moves
 from ..engine.history import History
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
-from ..protocol.messages import KINDS, AlterPartitionRequest, Request
+from ..protocol.messages import (
+    KINDS,
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    ElectLeadersRequest,
+    Request,
+)
 from ..protocol.replica.broker_state import Loss
 from .play import Play, Statement
 from .values import DEFAULT_CONSUMER, LOSSES
@@ -95,15 +101,27 @@ def _raw(move: moves.RawRequest) -> Statement:
 
 
 def _fields(body: Request) -> tuple[tuple[str, str], ...]:
-    """Every field by the name `send` knows it under; a request of one item is written flat."""
+    """Every field by the name `send` knows it under; the items of a request one after another."""
     flat: dict[str, Any] = msgspec.structs.asdict(body)
-    if isinstance(body, AlterPartitionRequest):
-        flat |= msgspec.structs.asdict(flat.pop("items")[0])
-        flat["isr"] = ",".join(f"{m.broker}@{m.epoch}" for m in flat["isr"]) or "none"
-    partitions = flat.pop("partitions", ())
-    flat |= {"partition": partitions[0]} if partitions else {}
+    items = flat.pop("items") if isinstance(body, AlterPartitionRequest) else ()
+    if isinstance(body, ElectLeadersRequest):
+        flat["partitions"] = _listed(body.partitions)
+    return tuple(pair for fields in (flat, *map(_item, items)) for pair in _pairs(fields))
+
+
+def _item(item: AlterPartitionItem) -> dict[str, Any]:
+    """What is said of one partition; the order counts, for its name begins it."""
+    isr = ",".join(f"{m.broker}@{m.epoch}" for m in item.isr) or "none"
+    return msgspec.structs.asdict(item) | {"isr": isr}
+
+
+def _listed(partitions: tuple[str, ...] | None) -> str:
+    return "null" if partitions is None else ",".join(partitions) or "none"
+
+
+def _pairs(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
     sender = ("broker", "replica")
-    return tuple((k.replace("_", "-"), _value(v)) for k, v in flat.items() if k not in sender)
+    return ((k.replace("_", "-"), _value(v)) for k, v in fields.items() if k not in sender)
 
 
 def _value(value: Any) -> str:

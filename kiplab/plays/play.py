@@ -8,7 +8,7 @@ import msgspec
 
 from .play_errors import PlayError
 
-LINES_MAX, LINE_LENGTH_MAX = 2_000, 400
+LINES_MAX, LINE_LENGTH_MAX = 2_000, 2_000
 FREE_TEXT = ("title", "question")
 _COMMENT = re.compile(r"(?:^|\s)#\s?(.*)$")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+
+from msgspec.structs import replace
 
 from ..engine.cluster import Cluster
 from ..protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
@@ -22,6 +24,8 @@ from .play import Statement
 from .values import Names
 
 _ANY = Names()
+ITEMS_MAX = 12
+"""How many partitions one AlterPartition may name."""
 
 
 def raw_request(statement: Statement, cluster: Cluster) -> tuple[BrokerId, BrokerId, Request]:
@@ -37,10 +41,36 @@ def raw_request(statement: Statement, cluster: Cluster) -> tuple[BrokerId, Broke
 
 
 def _alter_partition(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+    version = cluster.features.alter_partition_version(sender)
+    return AlterPartitionRequest(
+        version=_number(statement, "version", version),
+        broker=sender,
+        broker_epoch=_epoch(statement, "broker-epoch", cluster, sender),
+        items=tuple(_item(part, cluster) for part in items_of(statement)),
+    )
+
+
+def items_of(statement: Statement) -> tuple[Statement, ...]:
+    """One statement per partition: what a line says of one begins with its ``partition=``.
+
+    What stands before the first ``partition=`` counts for the first partition.
+    """
+    starts = [n for n, (key, _) in enumerate(statement.args) if key == "partition"][1:]
+    bounds = zip([0, *starts], [*starts, len(statement.args)], strict=True)
+    return tuple(replace(statement, args=statement.args[a:b]) for a, b in bounds)
+
+
+def begins_another_item(statement: Statement, key: str, seen: Collection[str]) -> bool:
+    """Whether `key`, after those `seen`, begins what the line says of another partition."""
+    several = statement.verb == "send" and statement.words[:1] == ("alter-partition",)
+    return several and key == "partition" and key in seen
+
+
+def _item(statement: Statement, cluster: Cluster) -> AlterPartitionItem:
     name = _partition(statement, cluster)
     state = partition(cluster.controller.partitions, name)
     members = values.members(statement.arg("isr") or "", _ANY)
-    item = AlterPartitionItem(
+    return AlterPartitionItem(
         partition=name,
         leader_epoch=LeaderEpoch(
             _number(statement, "leader-epoch", state.leader_epoch if state else 0)
@@ -50,13 +80,6 @@ def _alter_partition(statement: Statement, cluster: Cluster, sender: BrokerId) -
         ),
         isr=tuple(IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in members),
         recovery=_number(statement, "recovery", 0),
-    )
-    version = cluster.features.alter_partition_version(sender)
-    return AlterPartitionRequest(
-        version=_number(statement, "version", version),
-        broker=sender,
-        broker_epoch=_epoch(statement, "broker-epoch", cluster, sender),
-        items=(item,),
     )
 
 
@@ -91,9 +114,9 @@ def _heartbeat(statement: Statement, cluster: Cluster, sender: BrokerId) -> Requ
 
 
 def _elect(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
-    named = statement.arg("partition")
     return ElectLeadersRequest(
-        unclean=statement.arg("unclean") == "yes", partitions=(named,) if named else ()
+        unclean=statement.arg("unclean") == "yes",
+        partitions=values.asked_partitions(statement.arg("partitions") or "none", _ANY),
     )
 
 
@@ -121,12 +144,10 @@ _BUILDERS: dict[str, Callable[[Statement, Cluster, BrokerId], Request]] = {
 }
 SENDABLE = tuple(_BUILDERS)
 _COMMON = ("from",)
+PER_PARTITION = ("partition", "leader-epoch", "partition-epoch", "isr", "recovery")
+"""What an AlterPartition says of each of its partitions."""
 FIELDS: dict[str, tuple[str, ...]] = {
-    "alter-partition": (
-        *_COMMON,
-        *("version", "broker-epoch", "partition", "leader-epoch", "partition-epoch"),
-        *("isr", "recovery"),
-    ),
+    "alter-partition": (*_COMMON, "version", "broker-epoch", *PER_PARTITION),
     "fetch": (
         *_COMMON,
         *("to", "version", "partition", "replica-epoch", "leader-epoch", "offset"),
@@ -137,6 +158,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
         *_COMMON,
         *("broker-epoch", "metadata-offset", "want-fence", "want-shut-down"),
     ),
-    "elect-leaders": (*_COMMON, "partition", "unclean"),
+    "elect-leaders": (*_COMMON, "partitions", "unclean"),
 }
 """What `send` takes for each kind of request; of a fetch also whom it goes `to`."""

@@ -28,6 +28,10 @@ KINDS = tuple(
     kind + reply for kind in LANES for reply in ("", "-reply") if kind + reply != "metadata-reply"
 )
 _RUN = r"[0-9]{1,9}@[0-9]{1,9}"
+_INDEX = r"0|[1-9][0-9]{0,8}"
+_TOPIC_NAME = (
+    "1 to 249 letters, digits, dots, dashes and underscores, neither . nor .. alone, no dash last"
+)
 LOSSES = {"kept": "nothing", "tail-lost": "unflushed", "replaced": "disk"}
 
 
@@ -114,15 +118,29 @@ def upgradable(text: str, names: Names) -> str:
 
 
 def topic(text: str, names: Names) -> str:
-    """A topic's name, as Kafka allows it."""
-    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,80}", text):
-        expected = "expected up to 80 letters, digits, dots, dashes and underscores"
-        raise PlayError(f"{text!r} is no topic", expected=expected, token=text)
+    """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end."""
+    if not _is_topic(text):
+        raise PlayError(f"{text!r} is no topic", expected=f"expected {_TOPIC_NAME}", token=text)
+    return text
+
+
+def _is_topic(text: str) -> bool:
+    """Kafka would take ``t-`` too; its partition 1, ``t--1``, would read like partition -1 of t."""
+    legal = re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", text) is not None
+    return legal and text not in (".", "..") and not text.endswith("-")
+
+
+def partition_index(text: str, names: Names) -> str:
+    """The number of a partition within its topic."""
+    if re.fullmatch(_INDEX, text) is None:
+        expected = "expected a number from 0, without zeros before it"
+        raise PlayError(f"{text!r} is no partition's number", expected=expected, token=text)
     return text
 
 
 def partition(text: str, names: Names) -> str:
     """One of the play's partitions."""
+    any_partition(text, names)
     if text not in names.partitions:
         known = ", ".join(names.partitions) or "none yet"
         expected = f"the partitions are {known}"
@@ -149,10 +167,21 @@ def consumer(text: str, names: Names) -> str:
 
 def any_partition(text: str, names: Names) -> str:
     """Any partition name: a raw request may ask for what does not exist."""
-    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,80}-[0-9]{1,6}", text):
-        expected = "expected TOPIC-NUMBER, as in orders-0"
-        raise PlayError(f"{text!r} is no partition", expected=expected, token=text)
+    name, dash, index = text.rpartition("-")
+    if not dash or not _is_topic(name) or re.fullmatch(_INDEX, index) is None:
+        expected = (
+            f"expected TOPIC-NUMBER, as in orders-0: a topic ({_TOPIC_NAME}), a dash and a number"
+            " from 0"
+        )
+        raise PlayError(f"{text!r} is no partition name", expected=expected, token=text)
     return text
+
+
+def asked_partitions(text: str, names: Names) -> tuple[str, ...] | None:
+    """``orders-0,clicks-0``, ``none`` for an empty list, ``null`` for Kafka's null: all of them."""
+    if text == "null":
+        return None
+    return () if text == "none" else tuple(any_partition(part, names) for part in text.split(","))
 
 
 def brokers(text: str, names: Names) -> tuple[BrokerId, ...]:

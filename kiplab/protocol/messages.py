@@ -150,10 +150,10 @@ class BrokerHeartbeatResponse(
 class ElectLeadersRequest(
     msgspec.Struct, frozen=True, cache_hash=True, tag="elect-leaders", kw_only=True
 ):
-    """API 43. No partitions means all of them."""
+    """API 43. None, Kafka's null, means all partitions; an empty list means none."""
 
     unclean: bool
-    partitions: tuple[str, ...] = ()
+    partitions: tuple[str, ...] | None
 
 
 class ElectLeadersResponse(

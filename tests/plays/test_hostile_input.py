@@ -40,6 +40,17 @@ FEATURES = {"release": "3.5", "metadata_version": "3.5-IV2"}
         ("expect replica 1 clicks-0 end=0", 18, "there is no partition 'clicks-0'"),
         ("expect @3.4 clicks-0 isr=1", 13, "there is no partition 'clicks-0'"),
         ("expect orders-0 fenced=no", 17, "orders-0 has no 'fenced'"),
+        ("produce t--1 count=1", 9, "'t--1' is no partition name"),
+        ("poll ..-0", 6, "'..-0' is no partition name"),
+        ("send fetch from=2 partition=t--1", 29, "'t--1' is no partition name"),
+        ("send fetch from=2 partition=t-01", 29, "'t-01' is no partition name"),
+        ("send fetch from=2 partition=orders", 29, "'orders' is no partition name"),
+        ("expect t--1 isr=1", 8, "'t--1' is no partition name"),
+        ("expect reply t--1 isr=1", 14, "'t--1' is no partition name"),
+        ("expect replica 1 t--1 end=0", 18, "'t--1' is no partition name"),
+        ("expect consumer t--1 position=0", 17, "'t--1' is no partition name"),
+        ("expect lost t--1 0..3", 13, "'t--1' is no partition name"),
+        ("expect lost clicks-0 0..3", 13, "there is no partition 'clicks-0'"),
         ("expect lost", 8, "'lost' cannot be read"),
         ("expect lost orders-0 all", 8, "'lost orders-0 all' cannot be read"),
         ("expect property durability broken", 17, "'durability' is not known"),
@@ -55,9 +66,22 @@ def test_the_place_of_what_is_wrong(line: str, column: int, found: str) -> None:
     assert found in str(problem.value)
 
 
+def test_a_wrong_partition_name_is_told_what_a_right_one_is() -> None:
+    with pytest.raises(PlayError) as problem:
+        parse(HEAD + "produce t--1 count=1", "race.play")
+    for said in ("TOPIC-NUMBER", "orders-0", "249", "neither . nor ..", "a number from 0"):
+        assert said in str(problem.value)
+
+
+def test_a_partition_may_have_any_name_that_kafka_allows() -> None:
+    topic = "A.b_c-0" + "x" * 242
+    stage = run_play(parse(f"broker 1\ntopic {topic} partition=12 log=3@0\npoll {topic}-12"))
+    assert stage.cluster.consumers[0].partition == f"{topic}-12"
+
+
 @pytest.mark.parametrize("line", ["send elect-leaders from=2", "send elect-leaders from=9"])
 def test_a_broker_may_ask_for_an_election(line: str) -> None:
-    stage = run_play(parse(f"{HEAD}{line} partition=orders-0"))
+    stage = run_play(parse(f"{HEAD}{line} partitions=orders-0"))
     assert not stage.cluster.messages
 
 

@@ -8,12 +8,11 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
+from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionResult
 from kiplab.protocol.registrations import PartitionRegistration
 from kiplab.protocol.releases import ALTER_PARTITION_MAX
 from tests.protocol.building import at
 from tests.protocol.rows import ROWS, Row
-
-SINGLE = tuple(row for row in ROWS if len(row.ask.items) == 1)
 
 
 def ids(members: tuple[int, ...]) -> str:
@@ -44,29 +43,36 @@ def topic(state: PartitionRegistration) -> str:
 
 
 def request(row: Row, version: int) -> str:
-    (item,) = row.ask.items
+    head = f"send alter-partition from={row.ask.sender} version={version}"
+    items = " ".join(item_words(item) for item in row.ask.items)
+    return f"{head} broker-epoch={row.ask.epoch} {items}"
+
+
+def item_words(item: AlterPartitionItem) -> str:
     isr = ",".join(f"{m.broker}@{m.epoch}" for m in item.isr) or "none"
     return (
-        f"send alter-partition from={row.ask.sender} version={version}"
-        f" broker-epoch={row.ask.epoch} partition={item.partition}"
-        f" leader-epoch={item.leader_epoch} partition-epoch={item.partition_epoch}"
-        f" isr={isr} recovery={item.recovery}"
+        f"partition={item.partition} leader-epoch={item.leader_epoch}"
+        f" partition-epoch={item.partition_epoch} isr={isr} recovery={item.recovery}"
     )
 
 
 def expected(row: Row) -> list[str]:
-    """The answer as far as it says something, the records, and the partitions after them."""
+    """The answers as far as they say something, the records, and the partitions after them."""
     records = ",".join(type(r).__name__ for r in row.records) or "none"
-    result = row.results[0] if row.results else None
-    error = row.top if result is None else result.error
-    lines = [f"expect records={records}", f"expect error={error.name}"]
-    if result is not None and result.error is KafkaError.NONE:
-        lines.append(
-            f"expect reply {result.partition} leader={result.leader} isr={ids(result.isr)}"
-            f" leader-epoch={result.leader_epoch} partition-epoch={result.partition_epoch}"
-        )
+    errors = [row.top, *(result.error for result in row.results)]
+    first = next((e for e in errors if e is not KafkaError.NONE), KafkaError.NONE)
+    lines = [f"expect records={records}", f"expect error={first.name}"]
+    lines += [answer_line(result) for result in row.results]
     changed = {p.name: p for p in row.after}
     return [*lines, *(state_line(changed.get(p.name, p)) for p in row.partitions)]
+
+
+def answer_line(result: AlterPartitionResult) -> str:
+    return (
+        f"expect reply {result.partition} error={result.error.name} leader={result.leader}"
+        f" isr={ids(result.isr)} leader-epoch={result.leader_epoch}"
+        f" partition-epoch={result.partition_epoch}"
+    )
 
 
 def state_line(state: PartitionRegistration) -> str:
@@ -80,7 +86,7 @@ def state_line(state: PartitionRegistration) -> str:
 
 CASES = [
     pytest.param(row, features, version, id=f"{row.id} {features.label()} v{version}")
-    for row in SINGLE
+    for row in ROWS
     for features in at(row.releases, row.metadata)[-1:]
     for version in row.versions
     if version <= ALTER_PARTITION_MAX[features.release]

@@ -77,8 +77,10 @@ def beat(
     return do
 
 
-def elect(names: Sequence[str], *, unclean: bool = False) -> Do:
-    request = ElectLeadersRequest(unclean=unclean, partitions=tuple(names))
+def elect(names: Sequence[str] | None, *, unclean: bool = False) -> Do:
+    """`names` None is Kafka's null: every partition."""
+    asked = None if names is None else tuple(names)
+    request = ElectLeadersRequest(unclean=unclean, partitions=asked)
     return lambda c, features: elect_leaders(c, request, features, None)
 
 
@@ -184,8 +186,9 @@ ROWS = (
     Row("E5c", "3.6-3.9", NEW, WITH_2, elect(FOO, unclean=True),
         elected(foo_0=E.NONE, foo_1=E.ELECTION_NOT_NEEDED, foo_2=E.ELECTION_NOT_NEEDED),
         (UNCLEANLY,), (RECOVERS_0,)),
-    Row("E5d", "3.6-3.9", NEW, WITH_2, elect((), unclean=True),
+    Row("E5d", "3.6-3.9", NEW, WITH_2, elect(None, unclean=True),
         elected(foo_0=E.NONE), (UNCLEANLY,), (RECOVERS_0,)),
+    Row("E5d-empty", "3.2-3.9", ANY, WITH_2, elect((), unclean=True), elected()),
     Row("E6", "3.6-3.9", NEW, controller(brokers(2, 4, fenced=[1, 3]), FOO_0), elect(["foo-0"]),
         elected(foo_0=E.PREFERRED_LEADER_NOT_AVAILABLE)),
     Row("E7", "3.3-3.9", ">= 3.3-IV3",

@@ -17,14 +17,20 @@ from .replay import ControllerEffect, commit
 def elect_leaders(
     controller: Controller, request: ElectLeadersRequest, features: Features, now_ms: int | None
 ) -> ControllerEffect:
-    """Judge each partition on its own; partitions that need no election are left out of "all"."""
-    names = request.partitions or tuple(p.name for p in controller.partitions)
+    """Judge each partition on its own, in the order asked for, against the state before them all.
+
+    None asks for every partition, and what needs no election is then left out of the answer; an
+    empty list asks for none. Source: ReplicationControlManager.electLeaders, 3.2 to 3.9.
+    """
+    names = request.partitions
+    if names is None:
+        names = tuple(p.name for p in controller.partitions)
     records: list[PartitionChangeRecord] = []
     results: list[tuple[str, KafkaError]] = []
     for name in names:
         error, record = _elect(controller, name, request.unclean, features)
         records += [record] if record else []
-        if request.partitions or error is not KafkaError.ELECTION_NOT_NEEDED:
+        if request.partitions is not None or error is not KafkaError.ELECTION_NOT_NEEDED:
             results.append((name, error))
     refused: list[Fact] = [
         Refused(node=CONTROLLER, request="elect-leaders", error=e, guard=None, partition=name)

@@ -1,0 +1,181 @@
+"""`send`: requests as nobody's rule would send them, one line each."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kiplab.engine.moves import RawRequest
+from kiplab.plays.grammar import parse
+from kiplab.plays.history_as_play import statement_of
+from kiplab.plays.play import Play, Statement, format_play
+from kiplab.plays.play_errors import PlayError
+from kiplab.plays.raw_requests import ITEMS_MAX, raw_request
+from kiplab.plays.runner import open_stage, run_play
+from kiplab.plays.stage import Stage
+from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from kiplab.protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    ElectLeadersRequest,
+    IsrMember,
+    Request,
+)
+
+TWO = """\
+kafka 3.5
+broker 1
+broker 2
+topic a replicas=1,2 isr=1,2 leader=2 leader-epoch=3 partition-epoch=4
+topic b replicas=1,2 isr=1 leader=1 leader-epoch=5 partition-epoch=6
+topic c replicas=2,1 isr=2 leader=2
+"""
+
+
+def body_of(line: str) -> Request:
+    play = parse(TWO + line)
+    return raw_request(play.statements[-1], open_stage(play).cluster)[2]
+
+
+def held(line: str, *expected: str) -> Stage:
+    stage = run_play(parse("\n".join([TWO.rstrip(), line, *(f"expect {e}" for e in expected)])))
+    assert [f"{e.text}: {e.found}" for e in stage.expectations if e.status != "held"] == []
+    return stage
+
+
+# --- AlterPartition of several partitions ---------------------------------------------------------
+
+
+def test_each_partition_begins_what_is_said_of_the_next_one() -> None:
+    body = body_of("send alter-partition from=1 partition=b-0 isr=1,2@102 partition=a-0 isr=1")
+    assert isinstance(body, AlterPartitionRequest)
+    first, second = body.items
+    assert (first.partition, first.leader_epoch, first.partition_epoch) == ("b-0", 5, 6)
+    assert [(m.broker, m.epoch) for m in first.isr] == [(1, -1), (2, 102)]
+    assert (second.partition, second.leader_epoch, second.partition_epoch) == ("a-0", 3, 4)
+    assert [m.broker for m in second.isr] == [1]
+
+
+def test_what_stands_before_the_first_partition_is_said_of_it() -> None:
+    body = body_of("send alter-partition isr=1 recovery=1 partition=b-0 partition=a-0 isr=2")
+    assert isinstance(body, AlterPartitionRequest)
+    assert [(i.partition, i.recovery) for i in body.items] == [("b-0", 1), ("a-0", 0)]
+
+
+def test_each_partition_has_its_own_answer() -> None:
+    held(
+        "send alter-partition from=2 partition=a-0 isr=2@102 partition=b-0 isr=2@102"
+        " partition=c-0 isr=2@102,1@101",
+        "reply a-0 error=NONE isr=2 partition-epoch=5",
+        "reply b-0 error=INVALID_REQUEST",
+        "reply c-0 error=NONE isr=2,1 partition-epoch=1",
+        "error=INVALID_REQUEST",
+        "records=PartitionChangeRecord,PartitionChangeRecord",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "found"),
+    [
+        ("from=1 partition=a-0 isr=1 isr=2", 49, "'isr' is given twice"),
+        ("isr=1 partition=a-0 isr=2 partition=b-0", 42, "'isr' is given twice"),
+        ("partition=a-0 from=1 partition=b-0 from=2", 57, "'from' is given twice"),
+        ("version=3 partition=a-0 partition=b-0 version=3", 60, "'version' is given twice"),
+        ("partition=a-0 partition=t--1", 46, "'t--1' is no partition name"),
+        ("partition=a-0 " * (ITEMS_MAX + 1), 22 + 14 * ITEMS_MAX, "too many partitions"),
+    ],
+)
+def test_a_list_of_partitions_that_cannot_be_read(line: str, column: int, found: str) -> None:
+    with pytest.raises(PlayError) as problem:
+        parse(f"{TWO}send alter-partition {line}", "race.play")
+    assert str(problem.value).startswith(f"race.play:7:{column}: ")
+    assert found in str(problem.value)
+
+
+def test_only_an_alter_partition_has_several_partitions() -> None:
+    with pytest.raises(PlayError, match="'partition' is given twice"):
+        parse(f"{TWO}send fetch from=2 partition=a-0 partition=b-0")
+
+
+# --- ElectLeaders ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ("partitions=a-0,c-0", ("a-0", "c-0")),
+        ("partitions=null", None),
+        ("partitions=none", ()),
+        ("", ()),
+    ],
+)
+def test_elect_leaders_takes_a_list_or_null_or_nothing(
+    words: str, asked: tuple[str, ...] | None
+) -> None:
+    assert body_of(f"send elect-leaders {words}") == ElectLeadersRequest(
+        unclean=False, partitions=asked
+    )
+
+
+def test_null_elects_wherever_an_election_is_needed() -> None:
+    held("send elect-leaders partitions=null", "a-0 leader=1 leader-epoch=4", "error=NONE")
+
+
+def test_an_empty_list_elects_nobody() -> None:
+    held("send elect-leaders", "a-0 leader=2 leader-epoch=3", "error=NONE", "records=none")
+
+
+def test_a_list_is_answered_partition_by_partition() -> None:
+    held(
+        "send elect-leaders partitions=b-0,a-0,d-0",
+        "a-0 leader=1",
+        "error=ELECTION_NOT_NEEDED",
+        "records=PartitionChangeRecord",
+    )
+
+
+@pytest.mark.parametrize("words", ["partitions=a-0,", "partitions=all", "partitions=t--1"])
+def test_a_list_to_elect_that_cannot_be_read(words: str) -> None:
+    with pytest.raises(PlayError, match=r"race.play:7:31: .* is no partition name"):
+        parse(f"{TWO}send elect-leaders {words}", "race.play")
+
+
+# --- round trips ----------------------------------------------------------------------------------
+
+number = st.integers(-1, 10**9)
+name = st.from_regex(r"[a-zA-Z0-9._-]{0,4}[a-z]-(0|[1-9][0-9]{0,3})", fullmatch=True)
+member = st.builds(
+    IsrMember, broker=st.integers(0, 99).map(BrokerId), epoch=number.map(BrokerEpoch)
+)
+item = st.builds(
+    AlterPartitionItem,
+    partition=name,
+    leader_epoch=number.map(LeaderEpoch),
+    partition_epoch=number.map(PartitionEpoch),
+    isr=st.lists(member, max_size=3).map(tuple),
+    recovery=st.sampled_from((0, 1)),
+)
+altered = st.builds(
+    AlterPartitionRequest,
+    version=st.integers(0, 3),
+    broker=st.just(BrokerId(7)),
+    broker_epoch=number.map(BrokerEpoch),
+    items=st.lists(item, min_size=1, max_size=ITEMS_MAX).map(tuple),
+)
+elected = st.builds(
+    ElectLeadersRequest,
+    unclean=st.booleans(),
+    partitions=st.none() | st.lists(name, max_size=4).map(tuple),
+)
+
+
+@settings(deadline=None)
+@given(altered | elected)
+def test_a_request_survives_being_written_down(body: Request) -> None:
+    line = statement_of(RawRequest(BrokerId(7), CONTROLLER, body))
+    text = format_play(Play((Statement("broker", ("1",)), line)))
+    play = parse(text)
+    assert parse(format_play(play)) == play
+    again = raw_request(play.statements[-1], open_stage(play).cluster)
+    assert again == (BrokerId(7), CONTROLLER, body)
