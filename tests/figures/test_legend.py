@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
-from kiplab.figures.timeline import broker_lanes, lane_marks, replica_bands, strips
+from kiplab.figures.timeline import lane_marks, process_states, replica_bands, strips
 from kiplab.figures.timeline.legend import MARKS, legend_words, occurring
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
@@ -42,7 +42,7 @@ def test_every_mark_that_is_drawn_has_an_entry() -> None:
     drawn = {names.get(role, role) for role in replica_bands.DRAWN} | set(strips.RECORDS)
     drawn |= set(lane_marks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
     assert drawn <= set(IDS)
-    assert set(broker_lanes.GAPS) == {"disk replaced", "tail lost"}
+    assert set(process_states.GAPS) == {"disk replaced", "tail lost"}
     fates = {"message dropped", "message refused", "message in flight", "message late"}
     assert fates | {"message duplicate", "message previous", "message"} <= set(IDS)
 

@@ -7,12 +7,14 @@ from itertools import pairwise, product
 
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import first_fit, width_of, wrapped
+from ..drawing.text_width import first_fit
 from . import icons, replica_bands
+from .fences import draw_fence, draw_gates, is_fenced_from
 from .panel import Panel
+from .process_states import draw_down, draw_shutting_down
 from .veil import Lasting
 
-_PAD, _SIGN = 8, 14
+_PAD = 8
 
 
 def draw_brokers(panel: Panel) -> None:
@@ -24,14 +26,14 @@ def draw_brokers(panel: Panel) -> None:
         for span in panel.spans(lane, "role"):
             _role(panel, span)
         for span in panel.spans(lane, "fenced"):
-            _fenced(panel, span)
+            draw_fence(panel, span)
         for span in panel.spans(lane, "role"):
             _say_role(panel, span)
         for span in panel.spans(lane, "shutting down"):
-            _shutting_down(panel, span)
+            draw_shutting_down(panel, span)
         for span in panel.spans(lane, "down"):
-            _down(panel, span)
-        _gates(panel, lane)
+            draw_down(panel, span)
+        draw_gates(panel, lane)
         if next(panel.spans(lane, "role"), None) is None:
             _say_no_copy(panel, lane)
 
@@ -94,7 +96,7 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     half = canvas.sizes.band / 2
     canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
     size = canvas.sizes.text
-    hatched = _is_hatched(panel, span)
+    hatched = is_fenced_from(panel, span)
     less = 1.6 * _PAD + (icons.GATE if hatched else 0)
     pieces = _pieces(span, list(panel.spans(span.lane, "shutting down")))
     fitting = (
@@ -146,82 +148,3 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | N
     if span.value == "proposed":
         return [span.text, "proposed"], theme.text, theme.tile
     return None
-
-
-def _is_hatched(panel: Panel, span: SpanRow) -> bool:
-    return any(f.x0 <= span.x0 < f.x1 for f in panel.spans(span.lane, "fenced"))
-
-
-# --- states of the process ----------------------------------------------------------------------
-
-
-def _fenced(panel: Panel, span: SpanRow) -> None:
-    canvas, y = panel.canvas, panel.lanes.band(span.lane)
-    half = canvas.sizes.band / 2
-    icons.cross_hatch(canvas, span.x0, span.x1, y - half, y + half, canvas.theme.hatch)
-    canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
-    px, low = _below(panel, span, "fenced")
-    icons.no_entry(canvas, px, low, canvas.theme.muted, canvas.theme.tile)
-
-
-def _gates(panel: Panel, lane: str) -> None:
-    """Where a fence ends because the controller let the broker in again."""
-    canvas, y, half = panel.canvas, panel.lanes.band(lane), panel.canvas.sizes.band / 2
-    for span in panel.rows.gates(lane):
-        wide = min(icons.GATE, (span.x1 - span.x0) * canvas.unit / 2)
-        ends = (canvas.at(canvas.px(span.x1) - wide), span.x1)
-        icons.gate(canvas, ends, (y - half, y + half), canvas.theme.tile_edge, canvas.theme.tile)
-
-
-def _shutting_down(panel: Panel, span: SpanRow) -> None:
-    """The sign, and words; that the band is lower says the same."""
-    px, y = _below(panel, span, "shutting down", "shuts down", early=True)
-    icons.power(panel.canvas, px, y, panel.canvas.theme.muted)
-
-
-def _below(
-    panel: Panel, span: SpanRow, *candidates: str, early: bool = False
-) -> tuple[float, float]:
-    """Words on the tile's bottom line, in the middle of the span or at its beginning, and room for
-    a sign before them; returns the sign's place in pixels.
-    """
-    canvas, size = panel.canvas, panel.canvas.sizes.small
-    room = (span.x1 - span.x0) * canvas.unit + 6 - _SIGN
-    text = first_fit(candidates, room, size)
-    y, middle = bottom_line(panel, span.lane), (canvas.px(span.x0) + canvas.px(span.x1)) / 2
-    wide = width_of(text, size) if text else 0
-    left = middle - (wide + (_SIGN if text else 0)) / 2
-    if early:
-        left = min(left, canvas.px(span.x0) + _PAD)
-    if text:
-        at, known = canvas.at(left + _SIGN), Lasting(span.x0)
-        canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
-    canvas.take(Box(left, y - 6, left + _SIGN, y + 6))
-    return left + 5, y
-
-
-def bottom_line(panel: Panel, lane: str) -> float:
-    """The middle of the words at a tile's lower edge."""
-    return panel.lanes.brokers[lane][1] - panel.canvas.sizes.small * 0.8
-
-
-GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
-
-
-def _down(panel: Panel, span: SpanRow) -> None:
-    """A gap: the sign of records that are gone, and what is left in words if they fit."""
-    canvas, size = panel.canvas, panel.canvas.sizes.small
-    theme, y = canvas.theme, panel.lanes.band(span.lane)
-    room, left = (span.x1 - span.x0) * canvas.unit - 18 - _PAD, canvas.px(span.x0) + 18
-    sign = GAPS.get(span.value, "")
-    full = f"{sign} {span.text}".strip()
-    text = first_fit([full], room, size) or wrapped(full, room, size) or ""
-    if text and text.count("<br>") < 3:
-        known = Lasting(span.x0)
-        canvas.text(canvas.at(left), y, text, theme.muted, size=size, lasting=known)
-    elif sign:
-        # Beside the cross of the crash, or above it where the gap is narrow.
-        roomy = room + 18 + _PAD >= 30
-        at, height = (left + 3, y) if roomy else (canvas.px(span.x0) + 8, y - 13)
-        color, size = theme.refused, canvas.sizes.text
-        canvas.text(canvas.at(at), height, sign, color, size=size, anchor="center", bold=True)

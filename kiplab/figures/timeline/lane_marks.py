@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...rows.columns import MarkRow
 from ..drawing.canvas import Box, safe
-from .broker_lanes import bottom_line
 from .log_ends import draw_log_ends
 from .panel import Panel
+from .process_states import bottom_line
 from .veil import Lasting
 
 GLYPHS = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
-from .broker_lanes import bottom_line
 from .panel import Panel
+from .process_states import bottom_line
 from .veil import Lasting
 
 DENSE_BELOW = 30
