@@ -13,6 +13,7 @@ import msgspec
 from .. import __version__
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
+from ..protocol.releases import RELEASES
 from . import explore_command, matrix_command
 
 if TYPE_CHECKING:
@@ -370,7 +371,8 @@ def _add_look(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_features(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kafka", metavar="RELEASE", help="3.2 to 3.9, or 3.5/3.4-IV0")
+    releases = f"{', '.join(RELEASES)}; 3.5/3.4-IV0 names the metadata version too"
+    parser.add_argument("--kafka", metavar="RELEASE", help=releases)
     for option in ("--off", "--on"):
         word = option.removeprefix("--")
         parser.add_argument(

@@ -11,7 +11,7 @@ from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, node_name
 from ..protocol.kraft.controller_state import heartbeat
 from ..protocol.kraft.sessions import stale_broker
 from ..protocol.registrations import registration
-from ..protocol.releases import supports
+from ..protocol.releases import known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
@@ -201,7 +201,7 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
         return _no_broker(cluster, BrokerId(move.node or 0))
     version = cluster.features.metadata_version
     if not supports(move.release, version):
-        return f"Kafka {move.release} does not know metadata version {version}, and does not start"
+        return f"{not_supported(move.release, version)}, and does not start"
     return None
 
 
@@ -212,7 +212,7 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
         return str(error)
     for node, release in cluster.features.nodes:
         if not supports(release, move.metadata_version):
-            return f"{node_name(node)} runs Kafka {release}, which does not know it yet"
+            return f"{node_name(node)} runs Kafka {release}, which knows {known_to(release)}"
     return None
 
 

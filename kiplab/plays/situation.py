@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..protocol.releases import LATEST_METADATA_VERSION, supports
+from ..protocol.releases import RELEASES, not_supported, supports
 from . import values
 from .header import consumer_name, features_of, partition_name
 from .play import Play, Statement
@@ -95,9 +95,9 @@ def _versions_fit(play: Play, lines: list[Line]) -> None:
             raise problem.at(line=line) from None
         release = statement.arg("kafka")
         if release is not None and not supports(release, version):
-            known = LATEST_METADATA_VERSION[release]
-            unknown = f"Kafka {release} does not know metadata version {version}"
-            raise _wrong(line, unknown, f"`metadata {known}` is its latest", "kafka=")
+            lowest = RELEASES[release].lowest
+            expected = f"a metadata version that every node knows, as in `metadata {lowest}`"
+            raise _wrong(line, not_supported(release, version), expected, "kafka=")
 
 
 def _epochs_are_past(brokers: list[Line], given: list[Line]) -> None:

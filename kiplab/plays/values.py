@@ -13,7 +13,7 @@ from ..protocol.errors import KafkaError
 from ..protocol.features import (
     Features,
     UnknownFeatureError,
-    at_metadata_version,
+    check_metadata_version,
     check_release,
     parse_features,
 )
@@ -291,16 +291,16 @@ def code_release(text: str, names: Names) -> str:
 def metadata_version(text: str, names: Names) -> str:
     """A metadata version that some release knows."""
     try:
-        at_metadata_version(parse_features("3.9"), text)
+        return check_metadata_version(text)
     except UnknownFeatureError as problem:
         raise PlayError(str(problem), token=text) from None
-    return text
 
 
 def feature_set(text: str) -> Features:
     """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on."""
     found = re.fullmatch(
-        r"@([\d.]+(?:/[\d.]+-IV\d+)?)((?:[+-](?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)*)", text
+        r"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)((?:[+-](?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)*)",
+        text,
     )
     if not found:
         expected = "expected @RELEASE, then +GUARD or -GUARD, as in @3.5-903"

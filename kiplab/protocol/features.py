@@ -9,12 +9,12 @@ import msgspec
 from .guards import GUARDS, GuardKind, named
 from .ids import CONTROLLER, BrokerId
 from .releases import (
-    ALTER_PARTITION_MAX,
-    LATEST_METADATA_VERSION,
     METADATA_LEVEL,
+    METADATA_VERSIONS,
     RELEASES,
+    CodeVersion,
     at_least,
-    fetch_version,
+    not_supported,
     supports,
 )
 
@@ -39,6 +39,10 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
         """The release of `node` (a broker id or CONTROLLER)."""
         return next((r for n, r in self.nodes if n == node), self.release)
 
+    def code_of(self, node: BrokerId) -> CodeVersion:
+        """The version of the code that `node` runs: what rules compare, never the names."""
+        return RELEASES[self.release_of(node)].code
+
     def active(self, node: BrokerId) -> frozenset[str]:
         """Ids of the guards that act on `node`."""
         return _active(self, node)
@@ -49,7 +53,7 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
 
     def fetch_version(self) -> int:
         """The Fetch version of followers: ``903.fetch-epoch`` on lifts it to 15, off keeps 14."""
-        version = fetch_version(self.metadata_version)
+        version = METADATA_VERSIONS[self.metadata_version].fetch
         if ("903.fetch-epoch", True) in self.overrides:
             return max(version, 15)
         return min(version, 14) if ("903.fetch-epoch", False) in self.overrides else version
@@ -57,7 +61,7 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
     def label(self) -> str:
         """As on the command line: ``"3.5"``, ``"3.5/3.4-IV0"``, ``"3.5 -841 +903.…"``."""
         release = self.release
-        if self.metadata_version != LATEST_METADATA_VERSION[self.release]:
+        if self.metadata_version != RELEASES[self.release].latest:
             release += f"/{self.metadata_version}"
         return " ".join([release, *_grouped(self.overrides)])
 
@@ -70,7 +74,7 @@ def parse_features(
     Raises UnknownFeatureError naming what was wrong and what exists.
     """
     release, _, metadata_version = kafka.partition("/")
-    features = Features(check_release(release), LATEST_METADATA_VERSION[release])
+    features = Features(check_release(release), RELEASES[release].latest)
     if metadata_version:
         features = at_metadata_version(features, metadata_version)
     for name in off:
@@ -89,11 +93,23 @@ def check_release(release: str) -> str:
     return release
 
 
+def check_metadata_version(metadata_version: str) -> str:
+    """`metadata_version` itself; raises UnknownFeatureError with the list of them."""
+    if metadata_version not in METADATA_LEVEL:
+        raise UnknownFeatureError(
+            f"unknown metadata version {metadata_version!r}; they are {', '.join(METADATA_LEVEL)}"
+        )
+    return metadata_version
+
+
 def check_features(features: Features) -> Features:
     """`features` itself; raises UnknownFeatureError for what no command line could ask for."""
     for release in (features.release, *(r for _, r in features.nodes)):
         check_release(release)
     at_metadata_version(features, features.metadata_version)
+    for _, release in features.nodes:
+        if not supports(release, features.metadata_version):
+            raise UnknownFeatureError(not_supported(release, features.metadata_version))
     for id, _ in features.overrides:
         if id not in GUARDS:
             raise UnknownFeatureError(f"unknown guard {id!r}; {_suggestion(id)}")
@@ -104,17 +120,14 @@ def check_features(features: Features) -> Features:
 
 
 def at_metadata_version(features: Features, metadata_version: str) -> Features:
-    """The same features at another metadata version that the release supports."""
-    if metadata_version not in METADATA_LEVEL:
-        raise UnknownFeatureError(
-            f"unknown metadata version {metadata_version!r}; they are {', '.join(METADATA_LEVEL)}"
-        )
+    """The same features at another metadata version.
+
+    Raises UnknownFeatureError when there is no such version, or when it is below the lowest or
+    above the latest that the release knows.
+    """
+    check_metadata_version(metadata_version)
     if not supports(features.release, metadata_version):
-        latest = LATEST_METADATA_VERSION[features.release]
-        raise UnknownFeatureError(
-            f"Kafka {features.release} does not know metadata version {metadata_version};"
-            f" its latest is {latest}"
-        )
+        raise UnknownFeatureError(not_supported(features.release, metadata_version))
     return msgspec.structs.replace(features, metadata_version=metadata_version)
 
 
@@ -138,14 +151,14 @@ def _suggestion(name: str) -> str:
 
 @cache
 def _active(features: Features, node: BrokerId) -> frozenset[str]:
-    release = features.release_of(node)
+    release = RELEASES[features.release_of(node)]
     overrides = dict(features.overrides)
     built = (GuardKind.REFUSAL, GuardKind.RULE)
     native = {
         g.id
         for g in GUARDS.values()
         if g.kind in built
-        and release in g.releases
+        and g.built_in(release)
         and (g.metadata_version is None or at_least(features.metadata_version, g.metadata_version))
     }
     return frozenset(g for g in GUARDS if overrides.get(g, g in native))
@@ -154,7 +167,7 @@ def _active(features: Features, node: BrokerId) -> frozenset[str]:
 @cache
 def _alter_partition_max(features: Features, node: BrokerId) -> int:
     lifted = [GUARDS[id].alter_partition_version or 0 for id, on in features.overrides if on]
-    return max([ALTER_PARTITION_MAX[features.release_of(node)], *lifted])
+    return max([RELEASES[features.release_of(node)].alter_partition, *lifted])
 
 
 def _grouped(overrides: tuple[tuple[str, bool], ...]) -> list[str]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from .errors import KafkaError
-from .releases import RELEASES, since
+from .releases import RELEASES, CodeVersion, Mode, Release
 
 
 class GuardKind(StrEnum):
@@ -28,6 +28,31 @@ class GuardKind(StrEnum):
     asked for by its full id."""
 
 
+class Built(msgspec.Struct, frozen=True):
+    """Where Kafka does what a guard says: the releases of one mode, from one of them on."""
+
+    mode: Mode
+    first: CodeVersion | None = None
+    """None is always: as long as there is the mode, whatever its oldest release here."""
+
+    def has(self, release: Release) -> bool:
+        """Whether `release` is one of them."""
+        later = self.first is None or release.code >= self.first
+        return release.mode is self.mode and later
+
+
+ALWAYS_IN_KRAFT = Built(Mode.KRAFT)
+"""The rule is as old as KRaft."""
+
+
+def since(release: str) -> Built:
+    """From `release` on, in the mode of it. Raises ValueError where there is no such release."""
+    if release not in RELEASES:
+        problem = f"a guard says since({release!r}), and there is no such release"
+        raise ValueError(f"{problem}; they are {', '.join(RELEASES)}")
+    return Built(RELEASES[release].mode, RELEASES[release].code)
+
+
 class Guard(msgspec.Struct, frozen=True, kw_only=True):
     """One switchable rule.
 
@@ -40,10 +65,20 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     kip: int | None
     clause: str
     kind: GuardKind
-    releases: tuple[str, ...]
+    built: tuple[Built, ...]
+    """One for each mode that has it; empty where no release ever had."""
     error: KafkaError | None = None
     metadata_version: str | None = None
     alter_partition_version: int | None = None
+
+    def built_in(self, release: Release) -> bool:
+        """Whether Kafka of `release` does what the guard says."""
+        return any(built.has(release) for built in self.built)
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """Names of the releases that have it, in the order of their table."""
+        return tuple(name for name, release in RELEASES.items() if self.built_in(release))
 
     @property
     def subject(self) -> str:
@@ -61,7 +96,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _refusal(
-    id: str, clause: str, error: KafkaError, *, first: str = "3.2", version: int | None = None
+    id: str, clause: str, error: KafkaError, built: Built, *, version: int | None = None
 ) -> Guard:
     return Guard(
         id=id,
@@ -69,30 +104,28 @@ def _refusal(
         clause=clause,
         kind=GuardKind.REFUSAL,
         error=error,
-        releases=since(first),
+        built=(built,),
         alter_partition_version=version,
     )
 
 
-def _rule(
-    id: str, clause: str, *, first: str = "3.2", metadata_version: str | None = None
-) -> Guard:
+def _rule(id: str, clause: str, built: Built, *, metadata_version: str | None = None) -> Guard:
     return Guard(
         id=id,
         kip=_kip(id),
         clause=clause,
         kind=GuardKind.RULE,
-        releases=since(first),
+        built=(built,),
         metadata_version=metadata_version,
     )
 
 
 def _alternative(id: str, clause: str) -> Guard:
-    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, releases=())
+    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, built=())
 
 
 def _as_specified(id: str, clause: str) -> Guard:
-    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.AS_SPECIFIED, releases=())
+    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.AS_SPECIFIED, built=())
 
 
 def _kip(id: str) -> int | None:
@@ -107,158 +140,174 @@ _TABLE = (
         "497.request-broker-epoch",
         "The sender speaks with the broker epoch it is registered under.",
         _E.STALE_BROKER_EPOCH,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "kafka-14154.newer-epoch",
         "A leader or partition epoch newer than the controller's own means that this controller"
         " is behind, not the leader.",
         _E.NOT_CONTROLLER,
-        first="3.3",
+        since("3.3"),
     ),
     _refusal(
         "497.leader-epoch",
         "A leader of an earlier reign may not change the partition.",
         _E.FENCED_LEADER_EPOCH,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "497.sender-is-leader",
         "Only the partition's leader may change its ISR.",
         _E.INVALID_REQUEST,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "497.partition-epoch",
         "Compare and set: the change was prepared against the partition state that still holds.",
         _E.INVALID_UPDATE_VERSION,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "497.isr-of-replicas",
         "The new ISR lists assigned replicas, each once.",
         _E.INVALID_REQUEST,
+        ALWAYS_IN_KRAFT,
     ),
-    _refusal("497.leader-in-isr", "The leader stays in the ISR.", _E.INVALID_REQUEST),
+    _refusal(
+        "497.leader-in-isr", "The leader stays in the ISR.", _E.INVALID_REQUEST, ALWAYS_IN_KRAFT
+    ),
     _refusal(
         "704.recovering-alone",
         "While the leader recovers from an unclean election it is the only member of the ISR.",
         _E.INVALID_REQUEST,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "704.no-way-back",
         "Only an unclean election makes a partition RECOVERING; a leader cannot ask for it.",
         _E.INVALID_REQUEST,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "841.registered",
         "Every proposed member is a registered broker.",
         _E.INELIGIBLE_REPLICA,
-        first="3.3",
+        since("3.3"),
     ),
     _refusal(
         "841.shutting-down",
         "A broker in controlled shutdown may not join the ISR.",
         _E.INELIGIBLE_REPLICA,
-        first="3.3",
+        since("3.3"),
     ),
     _refusal(
         "841.fenced",
         "A fenced broker may not join the ISR.",
         _E.INELIGIBLE_REPLICA,
-        first="3.3",
+        since("3.3"),
     ),
     _refusal(
         "903.controller-epoch",
         "The broker epochs in the proposed ISR match the registered ones.",
         _E.INELIGIBLE_REPLICA,
-        first="3.5",
+        since("3.5"),
         version=3,
     ),
     # The leader decides what to propose and when a record is committed.
     _rule(
         "841.leader-skips-fenced",
         "The leader does not propose a follower that its metadata shows as fenced.",
-        first="3.3",
+        since("3.3"),
     ),
     _rule(
         "841.leader-skips-shutting-down",
         "The leader does not propose a follower that its metadata shows as shutting down.",
-        first="3.3",
+        since("3.3"),
     ),
     _rule(
         "903.fetch-epoch",
         "A follower sends its broker epoch in the Fetch request.",
-        first="3.5",
+        since("3.5"),
         metadata_version="3.5-IV1",
     ),
     _rule(
         "903.leader-epoch",
         "The leader proposes a follower only while its last fetch and the metadata name the same"
         " broker epoch.",
-        first="3.5",
+        since("3.5"),
     ),
     _rule(
         "497.maximal-isr",
         "Until a proposed ISR is decided, a record is committed only when the larger set has it.",
+        ALWAYS_IN_KRAFT,
     ),
     _rule(
         "kafka-7128.epoch-start",
         "A follower joins the ISR only when it has reached the start of the current leader epoch.",
+        ALWAYS_IN_KRAFT,
     ),
     _rule(
         "kafka-15021.committed-without-ineligible",
         "The high watermark does not wait for a follower that may not join the ISR.",
-        first="3.6",
+        since("3.6"),
     ),
     _rule(
         "966.committed-with-min-isr",
         "The high watermark does not move while the ISR is smaller than min.insync.replicas.",
-        first="3.7",
+        since("3.7"),
     ),
     _refusal(
         "kafka-15221.stale-fetch",
         "A fetch from an earlier life of a broker is refused.",
         _E.NOT_LEADER_OR_FOLLOWER,
-        first="3.7",
+        since("3.7"),
     ),
     _refusal(
         "320.fenced-fetch",
         "A fetch that still obeys an earlier leader epoch is refused.",
         _E.FENCED_LEADER_EPOCH,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "320.unknown-fetch",
         "A fetch that names a newer leader epoch than the leader knows is refused.",
         _E.UNKNOWN_LEADER_EPOCH,
+        ALWAYS_IN_KRAFT,
     ),
     _rule(
         "320.validated-position",
         "A consumer that learns of a new leader asks where its own epoch ends before it reads on.",
+        ALWAYS_IN_KRAFT,
     ),
     # The controller keeps brokers and elects leaders.
     _refusal(
         "631.one-live-incarnation",
         "A new incarnation waits until the session of the old one is over: fencing comes first.",
         _E.DUPLICATE_BROKER_REGISTRATION,
+        ALWAYS_IN_KRAFT,
     ),
     _refusal(
         "631.heartbeat-epoch",
         "A heartbeat carries the epoch the broker is registered under.",
         _E.STALE_BROKER_EPOCH,
+        ALWAYS_IN_KRAFT,
     ),
     _rule(
         "841.active-leader",
         "A broker in controlled shutdown is neither elected nor put into a new ISR.",
-        first="3.3",
+        since("3.3"),
     ),
     _rule(
         "kafka-15021.shrink-keeps-epoch",
         "An ISR that shrinks no longer bumps the leader epoch.",
-        first="3.6",
+        since("3.6"),
         metadata_version="3.6-IV0",
     ),
     _rule(
         "kafka-12670.unclean-by-config",
         "Where unclean.leader.election.enable is on, the controller lets a replica outside the ISR"
         " lead when no member can.",
-        first="3.9",
+        since("3.9"),
     ),
     # Our reading of what KIP-497 wants for a proposal under way, and no sentence of it; Kafka
     # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late. Records
@@ -298,6 +347,7 @@ def named(name: str) -> tuple[str, ...]:
 
 def releases_of(guard: Guard) -> str:
     """``"3.5 and later"``, ``"all"`` or ``"never built"``."""
-    if not guard.releases:
+    if not guard.built:
         return "never built"
-    return "all" if guard.releases == RELEASES else f"{guard.releases[0]} and later"
+    always = all(built.first is None for built in guard.built)
+    return "all" if always else f"{guard.releases[0]} and later"

@@ -1,44 +1,201 @@
-"""Which release speaks which versions.
+"""Which release speaks which versions: one entry a release, and nothing said anywhere else.
 
 Two switches decide what Kafka does: the *release* of each node's code, and the cluster's finalized
-*metadata version*. They are kept apart everywhere.
+*metadata version*. They are kept apart everywhere. Plays, tokens and JSON write a release by its
+name (``"3.5"``); rules never compare names, they ask for the version of the code behind it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
 
-RELEASES = ("3.2", "3.3", "3.4", "3.5", "3.6", "3.7", "3.8", "3.9")
+import msgspec
 
-_METADATA_VERSIONS = (
-    *("3.0-IV1", "3.1-IV0", "3.2-IV0"),
-    *("3.3-IV0", "3.3-IV1", "3.3-IV2", "3.3-IV3", "3.4-IV0"),
-    *("3.5-IV0", "3.5-IV1", "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2"),
-    *("3.7-IV0", "3.7-IV1", "3.7-IV2", "3.7-IV3", "3.7-IV4", "3.8-IV0", "3.9-IV0"),
+
+class Mode(StrEnum):
+    """Who keeps the metadata of a cluster. A release belongs to one mode."""
+
+    KRAFT = "kraft"
+    """Controllers keep it in a log of their own."""
+
+
+class CodeVersion(NamedTuple):
+    """The version of Kafka's code, in order: 3.9 is before 3.10.
+
+    Rules ask with ``<`` and ``>=`` alone, and give as many numbers as they mean: ``< (3, 3)`` is
+    3.2 or older, ``>= (3, 7)`` is 3.7 and later. The same numbers are the same code in every mode.
+    """
+
+    major: int
+    minor: int
+    patch: int = 0
+
+
+class MetadataVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A metadata version, with the versions of requests and records that it gates."""
+
+    name: str
+    fetch: int
+    """Fetch version of followers; 15 is the first that carries ReplicaEpoch."""
+    register_broker_record: int
+    partition_change_record: int
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """All that depends on a release alone. No field has a default: an entry says everything."""
+
+    name: str
+    mode: Mode
+    code: CodeVersion
+    brings: tuple[MetadataVersion, ...]
+    """Metadata versions that no earlier entry has, oldest first."""
+    lowest: str
+    """The lowest metadata version that its code runs at."""
+    latest: str
+    """The latest, and the one that a cluster has unless another is asked for."""
+    alter_partition: int
+    """Highest AlterPartition version: negotiated between two ends, no metadata version gates it."""
+
+
+def _kraft(
+    name: str, *brings: MetadataVersion, lowest: str, latest: str, alter_partition: int
+) -> Release:
+    return Release(
+        name=name,
+        mode=Mode.KRAFT,
+        code=CodeVersion(*(int(number) for number in name.split("."))),
+        brings=brings,
+        lowest=lowest,
+        latest=latest,
+        alter_partition=alter_partition,
+    )
+
+
+def _gates(name: str, *, fetch: int, register: int, change: int) -> MetadataVersion:
+    return MetadataVersion(
+        name=name, fetch=fetch, register_broker_record=register, partition_change_record=change
+    )
+
+
+# Kafka's MetadataVersion at each release: up to 3.9 the lowest is MINIMUM_KRAFT_VERSION, at which a
+# cluster runs that came from 3.2 and never finalized one. 3.2 itself has no finalized version: its
+# gates follow inter.broker.protocol.version.
+_ENTRIES = (
+    _kraft(
+        "3.2",
+        _gates("3.0-IV1", fetch=12, register=0, change=0),
+        _gates("3.1-IV0", fetch=13, register=0, change=0),
+        _gates("3.2-IV0", fetch=13, register=0, change=0),
+        lowest="3.0-IV1",
+        latest="3.2-IV0",
+        alter_partition=1,
+    ),
+    _kraft(
+        "3.3",
+        _gates("3.3-IV0", fetch=13, register=0, change=0),
+        _gates("3.3-IV1", fetch=13, register=0, change=0),
+        _gates("3.3-IV2", fetch=13, register=0, change=0),
+        _gates("3.3-IV3", fetch=13, register=1, change=0),
+        lowest="3.0-IV1",
+        latest="3.3-IV3",
+        alter_partition=2,
+    ),
+    _kraft(
+        "3.4",
+        _gates("3.4-IV0", fetch=13, register=2, change=0),
+        lowest="3.0-IV1",
+        latest="3.4-IV0",
+        alter_partition=2,
+    ),
+    _kraft(
+        "3.5",
+        _gates("3.5-IV0", fetch=14, register=2, change=0),
+        _gates("3.5-IV1", fetch=15, register=2, change=0),
+        _gates("3.5-IV2", fetch=15, register=2, change=0),
+        lowest="3.0-IV1",
+        latest="3.5-IV2",
+        alter_partition=3,
+    ),
+    _kraft(
+        "3.6",
+        _gates("3.6-IV0", fetch=15, register=2, change=0),
+        _gates("3.6-IV1", fetch=15, register=2, change=0),
+        _gates("3.6-IV2", fetch=15, register=2, change=0),
+        lowest="3.0-IV1",
+        latest="3.6-IV2",
+        alter_partition=3,
+    ),
+    _kraft(
+        "3.7",
+        _gates("3.7-IV0", fetch=15, register=2, change=0),
+        _gates("3.7-IV1", fetch=15, register=2, change=0),
+        _gates("3.7-IV2", fetch=15, register=3, change=1),
+        _gates("3.7-IV3", fetch=15, register=3, change=1),
+        _gates("3.7-IV4", fetch=16, register=3, change=1),
+        lowest="3.0-IV1",
+        latest="3.7-IV4",
+        alter_partition=3,
+    ),
+    _kraft(
+        "3.8",
+        _gates("3.8-IV0", fetch=16, register=3, change=1),
+        lowest="3.0-IV1",
+        latest="3.8-IV0",
+        alter_partition=3,
+    ),
+    _kraft(
+        "3.9",
+        _gates("3.9-IV0", fetch=17, register=3, change=1),
+        lowest="3.0-IV1",
+        latest="3.9-IV0",
+        alter_partition=3,
+    ),
 )
-METADATA_LEVEL = {name: level for level, name in enumerate(_METADATA_VERSIONS, start=1)}
+
+
+def metadata_versions_of(entries: Iterable[Release]) -> dict[str, MetadataVersion]:
+    """The metadata versions that the entries bring, oldest first."""
+    return {version.name: version for entry in entries for version in entry.brings}
+
+
+def checked(entries: tuple[Release, ...]) -> dict[str, Release]:
+    """The entries by name, in their order.
+
+    Raises ValueError where two entries bring or are the same, where a mode's releases are not in
+    order, or where a bound is no metadata version of the table or the two are the wrong way round.
+    """
+    brought = [version.name for entry in entries for version in entry.brings]
+    _each_once("release", [entry.name for entry in entries])
+    _each_once("metadata version", brought)
+    for before, entry in pairwise(entries):
+        if entry.mode is before.mode and not before.code < entry.code:
+            raise ValueError(f"release {entry.name} stands after {before.name}; oldest first")
+    for entry in entries:
+        for field, bound in (("lowest", entry.lowest), ("latest", entry.latest)):
+            if bound not in brought:
+                problem = f"release {entry.name}: {field}={bound!r}, and no entry brings that"
+                raise ValueError(f"{problem} metadata version; they are {', '.join(brought)}")
+        if brought.index(entry.lowest) > brought.index(entry.latest):
+            problem = f"release {entry.name}: lowest={entry.lowest!r} is newer than"
+            raise ValueError(f"{problem} latest={entry.latest!r}")
+    return {entry.name: entry for entry in entries}
+
+
+def _each_once(what: str, names: list[str]) -> None:
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{what} {twice[0]} has two entries; one is enough")
+
+
+RELEASES = checked(_ENTRIES)
+"""Every release by name, the oldest of its mode first."""
+METADATA_VERSIONS = metadata_versions_of(_ENTRIES)
+"""Every metadata version by name, oldest first."""
+METADATA_LEVEL = {name: level for level, name in enumerate(METADATA_VERSIONS, start=1)}
 """Feature level of each metadata version: 3.0-IV1 is 1, 3.9-IV0 is 21."""
-
-LATEST_METADATA_VERSION = {
-    # 3.2 has no finalized metadata version; its gates follow inter.broker.protocol.version.
-    "3.2": "3.2-IV0",
-    "3.3": "3.3-IV3",
-    "3.4": "3.4-IV0",
-    "3.5": "3.5-IV2",
-    "3.6": "3.6-IV2",
-    "3.7": "3.7-IV4",
-    "3.8": "3.8-IV0",
-    "3.9": "3.9-IV0",
-}
-
-ALTER_PARTITION_MAX = dict(zip(RELEASES, (1, 2, 2, 3, 3, 3, 3, 3), strict=True))
-"""Highest AlterPartition version; negotiated between the two ends, not gated by metadata version"""
-REGISTER_BROKER_RECORD_VERSIONS = (("3.7-IV2", 3), ("3.4-IV0", 2), ("3.3-IV3", 1))
-
-
-def since(release: str) -> tuple[str, ...]:
-    """All releases from `release` on: ``since("3.8") == ("3.8", "3.9")``."""
-    return RELEASES[RELEASES.index(release) :]
 
 
 def at_least(metadata_version: str, wanted: str) -> bool:
@@ -46,20 +203,18 @@ def at_least(metadata_version: str, wanted: str) -> bool:
     return METADATA_LEVEL[metadata_version] >= METADATA_LEVEL[wanted]
 
 
-def fetch_version(metadata_version: str) -> int:
-    """The Fetch version followers use: it is gated by the metadata version.
-
-    Below 3.1-IV0 it is 12; version 15, at 3.5-IV1, is the first that carries ReplicaEpoch.
-    """
-    gates = (("3.9-IV0", 17), ("3.7-IV4", 16), ("3.5-IV1", 15), ("3.5-IV0", 14), ("3.1-IV0", 13))
-    return next((v for gate, v in gates if at_least(metadata_version, gate)), 12)
-
-
 def supports(release: str, metadata_version: str) -> bool:
-    """Whether code of `release` can run at `metadata_version` (none newer than its own latest)."""
-    return at_least(LATEST_METADATA_VERSION[release], metadata_version)
+    """Whether code of `release` can run at `metadata_version`: from its lowest to its latest."""
+    entry = RELEASES[release]
+    return at_least(metadata_version, entry.lowest) and at_least(entry.latest, metadata_version)
 
 
-def known_metadata_versions() -> Iterable[str]:
-    """All metadata versions, oldest first."""
-    return METADATA_LEVEL
+def known_to(release: str) -> str:
+    """Both bounds in words: ``"3.0-IV1 to 3.4-IV0"``."""
+    return f"{RELEASES[release].lowest} to {RELEASES[release].latest}"
+
+
+def not_supported(release: str, metadata_version: str) -> str:
+    """Why `release` does not run at `metadata_version`, with both bounds; no stop at the end."""
+    unknown = f"Kafka {release} does not know metadata version {metadata_version}"
+    return f"{unknown}; it knows {known_to(release)}"

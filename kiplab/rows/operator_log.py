@@ -2,7 +2,7 @@
 
 Formats facts and decides nothing. What the model does not keep (topic ids, microseconds, the whole
 text of a pending state) is written as …; where Kafka logs nothing, there is nothing.
-Source: the files named by each logger, at the last tag of every release from 3.2 to 3.9.
+Source: the files named by each logger, at the last tag of every release.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..protocol.messages import (
     FetchResponse,
 )
 from ..protocol.registrations import registration
+from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
 from .rejection_lines import alter_partition, duplicate_registration, stale_epoch
 
@@ -51,9 +52,9 @@ class Moment(NamedTuple):
     before: Cluster
     step: Recorded
 
-    def release(self, node: int) -> str:
-        """The release whose wording `node` uses."""
-        return self.step.cluster.features.release_of(BrokerId(node))
+    def code(self, node: int) -> CodeVersion:
+        """The version of the code whose wording `node` uses."""
+        return self.step.cluster.features.code_of(BrokerId(node))
 
     @property
     def delivered(self) -> Delivered | None:
@@ -79,16 +80,16 @@ def _refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
     delivered = moment.delivered
     if event.node != CONTROLLER or delivered is None:
         return
-    release = moment.release(CONTROLLER)
+    code = moment.code(CONTROLLER)
     found: tuple[str, str] | None = None
     logger = QUORUM
     if event.error is KafkaError.STALE_BROKER_EPOCH:
-        found = stale_epoch(event, release)
+        found = stale_epoch(event, code)
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
-        found = duplicate_registration(release)
+        found = duplicate_registration(code)
     elif isinstance(delivered.body, AlterPartitionRequest):
         logger = REPLICATION
-        found = alter_partition(event, delivered.body, release, _leader(event, moment.before))
+        found = alter_partition(event, delivered.body, code, _leader(event, moment.before))
     if found is not None:
         yield LogLine("controller", found[0], logger, found[1])
 
@@ -122,12 +123,12 @@ def _broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogL
 
 def _caught_up_with(id: BrokerId, moment: Moment) -> str:
     """KAFKA-13959 changed the condition in 3.3, and the words with it."""
-    if moment.release(CONTROLLER) == "3.2":
+    if moment.code(CONTROLLER) < (3, 3):
         last = moment.before.controller.next_offset - 1
         return f" with the last committed metadata offset {last}."
     found = registration(moment.before.controller.registrations, id)
     offset = found.record_offset if found is not None else "…"
-    whose = "its" if moment.release(CONTROLLER) >= "3.5" else "it's"
+    whose = "its" if moment.code(CONTROLLER) >= (3, 5) else "it's"
     return f" with the offset of {whose} register broker record {offset}."
 
 
@@ -152,7 +153,7 @@ def _altered(event: Delivered, moment: Moment) -> Words:
         node = broker(moment.before, event.receiver)
         epoch = node.process.epoch if node is not None and node.process is not None else "…"
         text = f"Broker had a stale broker epoch ({epoch}), retrying."
-        manager = "AlterPartitionManager" if moment.release(event.receiver) >= "3.3" else None
+        manager = "AlterPartitionManager" if moment.code(event.receiver) >= (3, 3) else None
         yield "WARN", f"Default{manager or 'AlterIsrManager'}", text
     for result in body.results:
         if result.error is KafkaError.NONE and _is_adopted(result.partition, event, moment):
@@ -180,7 +181,7 @@ def _updated(partition: str, event: Delivered, moment: Moment) -> str:
     isr = mine.leading.isr_state.isr
     # From 3.5 on Kafka's format leaves a second blank where the ISR is large enough.
     few = "(under-min-isr)" if len(isr) < mine.min_insync_replicas else ""
-    few = f" {few} " if moment.release(event.receiver) >= "3.5" else " "
+    few = f" {few} " if moment.code(event.receiver) >= (3, 5) else " "
     listed = ",".join(str(b) for b in isr)
     return f"ISR updated to {listed}{few}and version updated to {mine.partition_epoch}"
 
@@ -208,7 +209,7 @@ def _fetch_reply(event: Delivered, moment: Moment) -> Words:
     if body.error is KafkaError.FENCED_LEADER_EPOCH:
         asked = _asked(event, moment.before)
         moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
-        found = "INFO", _fenced(moved_on, moment.release(event.receiver))
+        found = "INFO", _fenced(moved_on, moment.code(event.receiver))
     if found is not None:
         level, text = found
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
@@ -220,7 +221,7 @@ def _asked(event: Delivered, before: Cluster) -> FetchRequest | None:
     return asked if isinstance(asked, FetchRequest) else None
 
 
-def _fenced(moved_on: bool, release: str) -> str:
+def _fenced(moved_on: bool, code: CodeVersion) -> str:
     """What a follower says whose fetch was of an epoch that is over. With `moved_on` it has heard
     of the new one since it sent the fetch.
     """
@@ -229,7 +230,7 @@ def _fenced(moved_on: bool, release: str) -> str:
             "Partition {partition} has an older epoch ({epoch}) than the current leader."
             " Will await the new LeaderAndIsr state before resuming fetching."
         )
-    if release >= "3.4":
+    if code >= (3, 4):
         return (
             "Partition {partition} has a newer epoch ({epoch}) than the current leader."
             " Retry the partition later."
@@ -261,8 +262,7 @@ _ANSWERS: dict[type, Callable[[Delivered, Moment], Words]] = {
 
 
 def _reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
-    release = moment.release(event.node)
-    if release >= "3.3":
+    if moment.code(event.node) >= (3, 3):
         isr = ", ".join(str(b) for b in event.isr)
         text = (
             "Failed to alter partition to … since the controller rejected the request with"
@@ -287,7 +287,7 @@ def _stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:
     if event.error not in _WAITING:
         return
     newer = "Partition state may be out of sync, awaiting new the latest metadata."
-    end = newer if moment.release(event.node) >= "3.3" else "Giving up."
+    end = newer if moment.code(event.node) >= (3, 3) else "Giving up."
     text = f"Failed to alter partition to … {_WAITING[event.error]} {end}"
     yield LogLine(node_name(event.node), "DEBUG", "Partition", text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Refused
 from ..protocol.messages import AlterPartitionItem, AlterPartitionRequest
+from ..protocol.releases import CodeVersion
 
 Line = tuple[str, str]
 _INELIGIBLE = {
@@ -20,7 +21,7 @@ EVENTS = {
 
 
 def alter_partition(
-    refused: Refused, request: AlterPartitionRequest, release: str, leader: int
+    refused: Refused, request: AlterPartitionRequest, code: CodeVersion, leader: int
 ) -> Line | None:
     """`leader` is who leads by the controller's word; None for what Kafka does not log."""
     item = next((i for i in request.items if i.partition == refused.partition), None)
@@ -31,7 +32,7 @@ def alter_partition(
         )
     if item is None or refused.guard is None or not refused.compared:
         return None
-    why = _why(refused, item, request, release, leader)
+    why = _why(refused, item, request, code, leader)
     if why is None:
         return None
     level, text = why
@@ -43,11 +44,11 @@ def _why(
     refused: Refused,
     item: AlterPartitionItem,
     request: AlterPartitionRequest,
-    release: str,
+    code: CodeVersion,
     leader: int,
 ) -> Line | None:
     (compared, *_), guard = refused.compared, refused.guard
-    isr = _isr(item, request, release)
+    isr = _isr(item, request, code)
     if guard == "kafka-14154.newer-epoch":
         greater = f"{compared.held}, which is greater than the local value {compared.requested}."
         return "DEBUG", f"because the current {compared.name} is {greater}"
@@ -64,8 +65,8 @@ def _why(
     if guard == "497.leader-in-isr":
         return "ERROR", f"because it specified an invalid ISR {isr} that doesn't include itself."
     if guard == "704.recovering-alone":
-        # The word is misspelt in 3.2, and this is what one has to search a log of 3.2 for.
-        word = "unlcean" if release == "3.2" else "unclean"
+        # The word is misspelt up to 3.2, and this is what one has to search such a log for.
+        word = "unlcean" if code < (3, 3) else "unclean"
         state = f"recovering from an {word} leader election RECOVERING."
         return (
             "INFO",
@@ -94,9 +95,9 @@ def _ineligible(refused: Refused, isr: str) -> Line | None:
     )
 
 
-def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, release: str) -> str:
+def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, code: CodeVersion) -> str:
     """From 3.5 on the controller has epochs, -1 where the request brought none."""
-    if release < "3.5":
+    if code < (3, 5):
         return "[" + ", ".join(str(m.broker) for m in item.isr) + "]"
     carried = request.version >= 3
     members = (
@@ -106,7 +107,7 @@ def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, release: str)
     return "[" + ", ".join(members) + "]"
 
 
-def stale_epoch(refused: Refused, release: str) -> Line:
+def stale_epoch(refused: Refused, code: CodeVersion) -> Line:
     """STALE_BROKER_EPOCH is an exception, and the controller's queue logs it."""
     (compared, *_) = refused.compared
     reason = f"Expected broker epoch {compared.held}, but got broker epoch {compared.requested}"
@@ -114,24 +115,24 @@ def stale_epoch(refused: Refused, release: str) -> Line:
         broker = compared.name.removeprefix("broker ").removesuffix(" epoch")
         reason = f"No broker registration found for broker id {broker}"
     event = EVENTS.get(refused.request, refused.request)
-    return "INFO", f"{event}: {_failed('StaleBrokerEpochException', reason, release)}"
+    return "INFO", f"{event}: {_failed('StaleBrokerEpochException', reason, code)}"
 
 
-def duplicate_registration(release: str) -> Line:
+def duplicate_registration(code: CodeVersion) -> Line:
     """DUPLICATE_BROKER_REGISTRATION is one too."""
     reason = "Another broker is registered with that broker id."
     return (
         "INFO",
-        f"registerBroker: {_failed('DuplicateBrokerRegistrationException', reason, release)}",
+        f"registerBroker: {_failed('DuplicateBrokerRegistrationException', reason, code)}",
     )
 
 
-def _failed(exception: str, reason: str, release: str) -> str:
+def _failed(exception: str, reason: str, code: CodeVersion) -> str:
     """3.5 told the reason, 3.6 forgot it again, 3.7 tells it in other words."""
-    if release < "3.5":
+    if code < (3, 5):
         return f"failed with {exception} in … us"
-    if release == "3.5":
+    if code < (3, 6):
         return f"failed with {exception} in … us. Reason: {reason}"
-    if release == "3.6":
+    if code < (3, 7):
         return f"event failed with {exception} in … microseconds."
     return f"event failed with {exception} in … microseconds. Exception message: {reason}"

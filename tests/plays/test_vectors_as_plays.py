@@ -10,7 +10,7 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
 from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionResult
 from kiplab.protocol.registrations import PartitionRegistration
-from kiplab.protocol.releases import ALTER_PARTITION_MAX
+from kiplab.protocol.releases import RELEASES
 from tests.protocol.building import at
 from tests.protocol.rows import ROWS, Row
 
@@ -89,7 +89,7 @@ CASES = [
     for row in ROWS
     for features in at(row.releases, row.metadata)[-1:]
     for version in row.versions
-    if version <= ALTER_PARTITION_MAX[features.release]
+    if version <= RELEASES[features.release].alter_partition
 ]
 
 

@@ -15,13 +15,7 @@ from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpo
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record, record_text
 from kiplab.protocol.registrations import PartitionRegistration, Registration
-from kiplab.protocol.releases import (
-    LATEST_METADATA_VERSION,
-    RELEASES,
-    at_least,
-    known_metadata_versions,
-    supports,
-)
+from kiplab.protocol.releases import METADATA_VERSIONS, RELEASES, at_least, supports
 
 
 class Vector(Protocol):
@@ -68,10 +62,11 @@ def at(releases: str, metadata: str = "any") -> list[Features]:
     Each release comes with the oldest and the newest metadata version it shares with the row.
     """
     first, _, last = releases.partition("-")
-    run = RELEASES[RELEASES.index(first) : RELEASES.index(last or first) + 1]
+    names = list(RELEASES)
+    run = names[names.index(first) : names.index(last or first) + 1]
     found = []
     for release in run:
-        fitting = [v for v in known_metadata_versions() if supports(release, v)]
+        fitting = [v for v in METADATA_VERSIONS if supports(release, v)]
         fitting = [v for v in fitting if _fits(v, metadata)]
         assert fitting, f"Kafka {release} has no metadata version {metadata}"
         found += [Features(release, v) for v in dict.fromkeys((fitting[0], fitting[-1]))]
@@ -80,7 +75,7 @@ def at(releases: str, metadata: str = "any") -> list[Features]:
 
 def newest(releases: str) -> list[Features]:
     """Each release with its newest metadata version."""
-    return [f for f in at(releases) if f.metadata_version == LATEST_METADATA_VERSION[f.release]]
+    return [f for f in at(releases) if f.metadata_version == RELEASES[f.release].latest]
 
 
 def _fits(version: str, metadata: str) -> bool:

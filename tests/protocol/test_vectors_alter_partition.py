@@ -10,7 +10,7 @@ from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.messages import AlterPartitionRequest, AlterPartitionResponse, Send
-from kiplab.protocol.releases import ALTER_PARTITION_MAX
+from kiplab.protocol.releases import RELEASES
 from tests.protocol.building import at, controller, texts, written
 from tests.protocol.rows import ROWS, Row
 
@@ -20,7 +20,7 @@ def every_version(rows: tuple[Row, ...]) -> list[Any]:
     for row in rows:
         for features in at(row.releases, row.metadata):
             where = f"{features.release}@{features.metadata_version}"
-            spoken = [v for v in row.versions if v <= ALTER_PARTITION_MAX[features.release]]
+            spoken = [v for v in row.versions if v <= RELEASES[features.release].alter_partition]
             assert spoken, f"{row.id}: Kafka {features.release} speaks none of {row.versions}"
             for version in spoken:
                 name = f"{row.id} {where} v{version}"

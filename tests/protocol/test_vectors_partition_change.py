@@ -146,7 +146,9 @@ ROWS = (
 
 @pytest.mark.parametrize(("row", "features"), cases(ROWS))
 def test_builds(row: Row, features: Features) -> None:
-    code = Code(features.release, features.metadata_version, features.active(CONTROLLER))
+    code = Code(
+        features.code_of(CONTROLLER), features.metadata_version, features.active(CONTROLLER)
+    )
     record = build(row.state, row.targets, row.acceptable, code, row.election)
     assert record == row.record
     assert (row.state if record is None else merge(row.state, record)) == row.after

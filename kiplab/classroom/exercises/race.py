@@ -198,7 +198,7 @@ def _wrong_arrivals(release: str, given: str, true: frozenset[str]) -> list[Slip
     if extra & {"1", "2"}:
         hint = "Accepted so early, broker 2 is in the ISR when it is fenced. What does that write?"
         return [Slip(part, hint, "a dead broker that was let in stays in")]
-    if missing and release == "3.2":
+    if missing and release == RELEASES[0]:
         hint = "Broker 2 was out of the ISR when it was fenced. Was there anything to write?"
         return [Slip(part, hint, "fencing always bumps the partition epoch")]
     if missing:

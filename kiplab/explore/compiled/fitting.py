@@ -50,7 +50,7 @@ def rules_of(features: Features) -> int:
         bits |= at.FETCH_SAYS_LIFE
     if features.alter_partition_version(CONTROLLER) >= 3:
         bits |= at.ALTER_SAYS_LIVES
-    if features.release < "3.8":
+    if features.code_of(CONTROLLER) < (3, 8):
         bits |= at.EMPTY_BUMPS
     return bits
 
@@ -61,7 +61,7 @@ def parameters_of(start: Cluster) -> list[int]:
     ids = [b.id for b in start.brokers]
     order = [ids.index(b) for b in state.replicas]
     active = features.active(CONTROLLER)
-    newer = features.release >= "3.7" or "966.committed-with-min-isr" in active
+    newer = features.code_of(CONTROLLER) >= (3, 7) or "966.committed-with-min-isr" in active
     wanted = state.min_insync_replicas
     if newer:
         wanted = min(wanted, len(state.replicas))
@@ -72,7 +72,8 @@ def parameters_of(start: Cluster) -> list[int]:
 
 def _check(start: Cluster, bounds: Mapping[str, int]) -> None:
     features, state = start.features, start.controller.partitions[0]
-    if features.release == "3.2" or any(r != features.release for _, r in features.nodes):
+    mixed = any(r != features.release for _, r in features.nodes)
+    if mixed or features.code_of(CONTROLLER) < (3, 3):
         raise NotCompiledError("it knows clusters whose nodes all run one release from 3.3 on")
     ids = [b.id for b in start.brokers]
     if len(ids) > at.BROKERS or sorted(state.replicas) != ids:

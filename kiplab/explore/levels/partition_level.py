@@ -103,8 +103,8 @@ def _unfence(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     process = node.process if node is not None else None
     recovering = process is not None and process.lifecycle is Lifecycle.RECOVERY
     due = recovering and process is not None and not process.ready_to_unfence
-    # At 3.2 a broker has to know the whole metadata log before it is unfenced (KAFKA-13959).
-    whole = cluster.features.release_of(CONTROLLER) == "3.2"
+    # Up to 3.2 a broker has to know the whole metadata log before it is unfenced (KAFKA-13959).
+    whole = cluster.features.code_of(CONTROLLER) < (3, 3)
     return (
         *(_catch_up(cluster, action) if whole else ()),
         *((moves.FinishRecovery(action.node),) if due else ()),

@@ -147,7 +147,7 @@ def _accept(
     case: _Case, features: Features
 ) -> tuple[PartitionChangeRecord | None, AlterPartitionResult, Refused | None]:
     active = features.active(CONTROLLER)
-    code = Code(features.release_of(CONTROLLER), features.metadata_version, active)
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
     members = tuple(m.broker for m in case.item.isr)
     targets = Targets(isr=members, recovery=_recovery_on_wire(case.request, case.item))
 

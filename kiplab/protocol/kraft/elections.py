@@ -52,7 +52,7 @@ def _elect(
     if not needed:
         return KafkaError.ELECTION_NOT_NEEDED, None
     active = features.active(CONTROLLER)
-    code = Code(features.release_of(CONTROLLER), features.metadata_version, active)
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
 
     def acceptable(broker: BrokerId) -> bool:
         return is_active(registration(controller.registrations, broker), active)

@@ -68,7 +68,7 @@ def _changes(
 ) -> list[PartitionChangeRecord]:
     """generateLeaderAndIsrUpdates: take a broker out, or let one in, wherever that matters."""
     active = features.active(CONTROLLER)
-    code = Code(features.release_of(CONTROLLER), features.metadata_version, active)
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
 
     def acceptable(broker: BrokerId) -> bool:
         if broker == removed:

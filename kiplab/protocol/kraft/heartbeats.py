@@ -83,7 +83,7 @@ def _stale_heartbeat(
 
 def _target_offset(controller: Controller, found: Registration, features: Features) -> int:
     # KAFKA-13959: from 3.3 on a broker must have seen its own registration, not the whole log.
-    if features.release_of(CONTROLLER) == "3.2":
+    if features.code_of(CONTROLLER) < (3, 3):
         return controller.next_offset - 1
     return found.record_offset
 
@@ -186,7 +186,7 @@ def _note_shutdown_offset(
     controller: Controller, broker: BrokerId, features: Features
 ) -> Controller:
     known = heartbeat(controller, broker)
-    overwritten = features.release_of(CONTROLLER) == "3.2"
+    overwritten = features.code_of(CONTROLLER) < (3, 3)
     if known is None or (known.controlled_shutdown_offset >= 0 and not overwritten):
         return controller
     return heard(controller, replace(known, controlled_shutdown_offset=controller.next_offset - 1))

@@ -10,7 +10,7 @@ import msgspec
 from ..ids import NO_LEADER, BrokerId
 from ..messages import RECOVERING
 from ..registrations import PartitionRegistration
-from ..releases import at_least
+from ..releases import CodeVersion, at_least
 from .records import PartitionChangeRecord
 
 Acceptable = Callable[[BrokerId], bool]
@@ -36,9 +36,9 @@ class Targets(msgspec.Struct, frozen=True):
 
 
 class Code(msgspec.Struct, frozen=True):
-    """The code that builds the record: release, metadata version, guards of the controller."""
+    """The code that builds the record: its version, metadata version, guards of the controller."""
 
-    release: str
+    version: CodeVersion
     metadata_version: str
     active: frozenset[str]
 
@@ -159,7 +159,7 @@ def _bumps(
     if not code.shrink_bumps_leader_epoch:
         return False
     # KAFKA-16624: up to 3.7 the target is compared, even when no ISR is written.
-    decides = goal.isr if code.release < "3.8" else (partition.isr if isr is None else isr)
+    decides = goal.isr if code.version < (3, 8) else (partition.isr if isr is None else isr)
     return not set(partition.isr) <= set(decides)
 
 
@@ -176,8 +176,8 @@ def _recovery(
 
 def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:
     fields = [record.isr, record.leader, record.replicas, record.removing, record.adding]
-    if code.release != "3.2":
-        # At 3.2 a record that only changes the recovery state counted as nothing.
+    if code.version >= (3, 3):
+        # Up to 3.2 a record that only changes the recovery state counted as nothing.
         fields.append(None if record.recovery is None else (BrokerId(record.recovery),))
     return all(field is None for field in fields)
 

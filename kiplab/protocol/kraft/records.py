@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..ids import BrokerEpoch, BrokerId
-from ..releases import REGISTER_BROKER_RECORD_VERSIONS, at_least
+from ..releases import METADATA_VERSIONS, at_least
 
 
 class RegisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
@@ -82,10 +82,9 @@ def fence_record(
 def record_version(record: Record, metadata_version: str) -> int:
     """The schema version `record` is written with."""
     if isinstance(record, RegisterBrokerRecord):
-        gates = REGISTER_BROKER_RECORD_VERSIONS
-        return next((v for gate, v in gates if at_least(metadata_version, gate)), 0)
+        return METADATA_VERSIONS[metadata_version].register_broker_record
     if isinstance(record, PartitionChangeRecord):
-        return 1 if at_least(metadata_version, "3.7-IV2") else 0
+        return METADATA_VERSIONS[metadata_version].partition_change_record
     if isinstance(record, BrokerRegistrationChangeRecord):
         return 1 if record.in_controlled_shutdown else 0
     return 0

@@ -13,6 +13,7 @@ from ..features import Features
 from ..ids import CONTROLLER, BrokerEpoch
 from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Send
 from ..registrations import Registration, registration
+from ..releases import CodeVersion
 from .controller_state import Controller, HeartbeatState, heartbeat
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord
 from .replay import ControllerEffect, commit
@@ -43,21 +44,24 @@ def register_broker(
         ]
     another = existing is not None and existing.incarnation != request.incarnation
     known = None if another else heartbeat(controller, request.broker)
-    state = _noted(known, record, features.release_of(CONTROLLER), now_ms)
+    state = _noted(known, record, features.code_of(CONTROLLER), now_ms)
     controller, sends, facts = commit(heard(controller, state), records, features)
     reply = BrokerRegistrationResponse(broker_epoch=record.epoch)
     return controller, (*sends, Send(request.broker, reply)), facts
 
 
 def _noted(
-    known: HeartbeatState | None, record: RegisterBrokerRecord, release: str, now_ms: int | None
+    known: HeartbeatState | None,
+    record: RegisterBrokerRecord,
+    code: CodeVersion,
+    now_ms: int | None,
 ) -> HeartbeatState:
-    """BrokerHeartbeatManager.register; at 3.2 the session of a known broker stays as it was."""
+    """BrokerHeartbeatManager.register; up to 3.2 the session of a known broker stays as it was."""
     if known is None:
         return HeartbeatState(record.broker, fenced=record.fenced, last_contact_ms=now_ms or 0)
-    fenced = known.fenced if release == "3.2" else record.fenced
+    fenced = known.fenced if code < (3, 3) else record.fenced
     changed = fenced != known.fenced
-    if not changed and "3.3" <= release <= "3.6":
+    if not changed and (3, 3) <= code < (3, 7):
         return known
     return replace(
         known,
@@ -99,11 +103,11 @@ def _registration_record(
     features: Features,
 ) -> RegisterBrokerRecord:
     epoch, fenced, leaving = BrokerEpoch(controller.next_offset), True, False
-    release = features.release_of(CONTROLLER)
+    code = features.code_of(CONTROLLER)
     if existing is not None and existing.incarnation == request.incarnation:
-        if release >= "3.7":
+        if code >= (3, 7):
             fenced, leaving = existing.fenced, existing.in_controlled_shutdown
-        if release >= "3.9":
+        if code >= (3, 9):
             # KAFKA-16952: the same process keeps its epoch.
             epoch = existing.epoch
     return RegisterBrokerRecord(

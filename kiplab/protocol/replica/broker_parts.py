@@ -38,7 +38,7 @@ def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
     return Here(
         id=broker.id,
         epoch=process.epoch,
-        release=features.release_of(broker.id),
+        code=features.code_of(broker.id),
         active=features.active(broker.id),
         registrations=process.image.registrations if process.image else (),
         now_ms=now_ms,

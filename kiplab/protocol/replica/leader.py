@@ -24,6 +24,7 @@ from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
 from ..log import Log
 from ..messages import AlterPartitionItem, AlterPartitionResult, FetchRequest, IsrMember
 from ..registrations import PartitionRegistration, Registration, registration
+from ..releases import CodeVersion
 from .broker_state import NEVER_MS, UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
 
 LAG_TIME_MAX_MS = 30_000
@@ -38,7 +39,7 @@ class Here(msgspec.Struct, frozen=True):
 
     id: BrokerId
     epoch: BrokerEpoch
-    release: str
+    code: CodeVersion
     active: frozenset[str]
     registrations: tuple[Registration, ...]
     now_ms: int | None
@@ -58,11 +59,11 @@ def make_leader(
     """Lead as the metadata says: the committed ISR is installed, a pending one is forgotten.
 
     Follower state, the epoch's start offset and the reset of lag times change only with a new
-    leader epoch (at 3.2: with every call). `log` already has the epoch's start noted.
+    leader epoch (up to 3.2: with every call). `log` already has the epoch's start noted.
     """
     led = replica.leading if replica is not None else None
     new_epoch = replica is None or state.leader_epoch > replica.leader_epoch
-    reset = new_epoch or led is None or here.release == "3.2"
+    reset = new_epoch or led is None or here.code < (3, 3)
     start = log.end if reset or led is None else led.start_offset
     known = {r.broker: r for r in led.remotes} if led is not None else {}
     remotes = tuple(
@@ -173,7 +174,7 @@ def _noted(
         caught_up = max(remote.last_caught_up_ms, remote.last_fetch_ms)
     else:
         caught_up = remote.last_caught_up_ms
-    seen = end if here.release == "3.2" else max(end, remote.leader_end_at_last_fetch)
+    seen = end if here.code < (3, 3) else max(end, remote.leader_end_at_last_fetch)
     return RemoteReplica(
         broker=remote.broker,
         end=request.offset,
@@ -272,7 +273,7 @@ def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect
 def wanted_in_sync(here: Here, replica: Replica) -> int:
     """min.insync.replicas; from 3.7 on never more than there are replicas (KAFKA-15583)."""
     wanted = replica.min_insync_replicas
-    newer = here.release >= "3.7" or "966.committed-with-min-isr" in here.active
+    newer = here.code >= (3, 7) or "966.committed-with-min-isr" in here.active
     return min(wanted, len(replica.replicas)) if newer else wanted
 
 

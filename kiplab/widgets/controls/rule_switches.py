@@ -11,7 +11,7 @@ from ...protocol.releases import RELEASES
 
 KIPS = ("841", "903")
 """The KIPs with a switch of their own."""
-EVERY_RELEASE = RELEASES
+EVERY_RELEASE = tuple(RELEASES)
 
 
 def is_on(features: Features, name: str) -> bool:
