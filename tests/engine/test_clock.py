@@ -16,9 +16,11 @@ from kiplab.protocol.facts import (
     LifecycleChanged,
     Refused,
 )
+from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.kraft.controller_state import heartbeat
 from kiplab.protocol.registrations import registration
-from kiplab.protocol.replica.broker_state import Lifecycle
+from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Volatile
+from tests.engine.small_clusters import BROKER_1, BROKER_2
 
 HEADER = """\
 kafka   3.5
@@ -45,9 +47,14 @@ def when(stage: Stage, wanted: type, **fields: object) -> list[int]:
     ]
 
 
-def fired(stage: Stage, broker: int, timer: moves.Timer) -> list[int]:
+def fired(stage: Stage, broker: BrokerId, timer: moves.Timer) -> list[int]:
     move = moves.Fire(broker, timer)
     return [s.cluster.now_ms for s in stage.history.steps if s.move == move]
+
+
+def process(node: Broker) -> Volatile:
+    assert node.process is not None, f"broker {node.id} is down"
+    return node.process
 
 
 # --- time ---------------------------------------------------------------------------------------
@@ -84,7 +91,7 @@ def test_a_session_ends_strictly_after_the_timeout_since_the_last_heartbeat(
 def test_brokers_that_report_keep_their_sessions_for_ever() -> None:
     stage = run("advance 10m\n")
     assert when(stage, BrokerChanged) == []
-    assert len(fired(stage, 1, moves.Timer.HEARTBEAT)) < 10 * 60 // 2
+    assert len(fired(stage, BROKER_1, moves.Timer.HEARTBEAT)) < 10 * 60 // 2
 
 
 def test_of_two_dead_brokers_the_one_silent_for_longer_is_fenced_first() -> None:
@@ -114,7 +121,7 @@ def test_a_new_life_tries_until_the_session_of_the_old_one_is_over() -> None:
     refused = when(stage, Refused, guard="631.one-live-incarnation")
     assert refused == [2_000, 4_000, 6_000, 8_000]
     assert when(stage, BrokerChanged, broker=2, change="registered") == [10_000]
-    assert stage.cluster.brokers[1].process.lifecycle is Lifecycle.RUNNING
+    assert process(stage.cluster.brokers[1]).lifecycle is Lifecycle.RUNNING
 
 
 def test_the_session_ends_before_a_registration_of_the_same_millisecond() -> None:
@@ -127,9 +134,13 @@ def test_the_session_ends_before_a_registration_of_the_same_millisecond() -> Non
 
 def test_a_broker_whose_heartbeats_are_held_recovers_but_stays_fenced() -> None:
     stage = run("crash 2\nadvance 15s\nhold broker-heartbeat from=2 life=2\nstart 2\nadvance 60s\n")
-    assert stage.cluster.brokers[1].process.lifecycle is Lifecycle.RECOVERY
-    assert registration(stage.cluster.controller.registrations, 2).fenced
-    assert not heartbeat(stage.cluster.controller, 1).fenced
+    assert process(stage.cluster.brokers[1]).lifecycle is Lifecycle.RECOVERY
+    controller = stage.cluster.controller
+    held, other = registration(controller.registrations, BROKER_2), heartbeat(controller, BROKER_1)
+    assert held is not None
+    assert held.fenced
+    assert other is not None
+    assert not other.fenced
 
 
 # --- shutting down ------------------------------------------------------------------------------
@@ -147,10 +158,10 @@ def test_a_controlled_shutdown_ends_within_a_few_heartbeats() -> None:
 
 def test_a_follower_fetches_while_there_is_something_to_learn_and_then_rests() -> None:
     stage = run("produce orders-0 count=5\nadvance 10m\n")
-    fetches = fired(stage, 2, moves.Timer.FETCH)
+    fetches = fired(stage, BROKER_2, moves.Timer.FETCH)
     assert fetches == sorted(fetches)
     assert 0 < len(fetches) < 10
-    assert {r.high_watermark for b in stage.cluster.brokers for r in b.process.replicas} == {105}
+    assert {r.high_watermark for b in stage.cluster.brokers for r in process(b).replicas} == {105}
 
 
 def test_a_follower_outside_the_isr_joins_by_itself() -> None:
@@ -164,7 +175,7 @@ def test_a_held_fetch_is_not_followed_by_another() -> None:
 
 def test_a_held_answer_is_not_followed_by_another_fetch() -> None:
     stage = run("hold fetch-reply from=1\nadvance 60s\n", OUTSIDE)
-    assert fired(stage, 2, moves.Timer.FETCH) == [0]
+    assert fired(stage, BROKER_2, moves.Timer.FETCH) == [0]
 
 
 def test_a_follower_that_stops_fetching_leaves_the_isr_after_the_lag_time() -> None:

@@ -12,14 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from kiplab.engine import moves
 from kiplab.engine.canonical import canonical
-from kiplab.engine.cluster import Cluster
+from kiplab.engine.cluster import Cluster, MessageName
 from kiplab.engine.consumers import consumer_of
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
 from kiplab.engine.events import CommittedLost, Event, PropertyBroken
 from kiplab.engine.explain import sentence
 from kiplab.engine.possible import why_not
 from kiplab.engine.settle import settle
-from kiplab.engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup, cluster_of
+from kiplab.engine.setup import ConsumerSetup
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
@@ -35,7 +35,7 @@ from kiplab.protocol.facts import (
     Refused,
 )
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import CLIENT
+from kiplab.protocol.ids import CLIENT, BrokerId, LeaderEpoch, Offset
 from kiplab.protocol.log import (
     EMPTY,
     EpochStart,
@@ -46,42 +46,35 @@ from kiplab.protocol.log import (
     overlaid,
 )
 from kiplab.protocol.replica.broker_state import log_of, replica_of
+from tests.engine.small_clusters import (
+    BROKER_1,
+    BROKER_2,
+    BROKER_9,
+    Batches,
+    cluster,
+    partition,
+)
 
 NAME = "orders-0"
 POLL = moves.Poll(NAME)
 TEN = ((10, 5),)
+ELECTED_UNCLEANLY = (moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1), moves.Elect(NAME, True))
 
 
-def cluster(
+def orders(
     *consumers: ConsumerSetup,
-    isr: tuple[int, ...] = (1, 2),
-    log: tuple[tuple[int, int], ...] = TEN,
-    behind: tuple[tuple[int, int], ...] | None = None,
+    isr: int = 2,
+    log: Batches = TEN,
+    behind: Batches | None = None,
     features: Features | None = None,
 ) -> Cluster:
     """Broker 1 leads in leader epoch 5; `behind` is what broker 2 has instead of `log`."""
-    return cluster_of(
-        Setup(
-            features=features or parse_features("3.5"),
-            brokers=(BrokerSetup(id=1, epoch=101), BrokerSetup(id=2, epoch=102)),
-            partitions=(
-                PartitionSetup(
-                    name=NAME,
-                    replicas=(1, 2),
-                    isr=isr,
-                    leader=1,
-                    leader_epoch=5,
-                    log=log,
-                    logs=() if behind is None else ((2, behind),),
-                ),
-            ),
-            consumers=consumers,
-        )
-    )
+    two = partition(NAME, 2, isr=isr, log=log, behind=behind)
+    return cluster(features or parse_features("3.5"), two, consumers=consumers)
 
 
-def consumer(**fields: object) -> ConsumerSetup:
-    return ConsumerSetup(name="consumer", partition=NAME, **fields)
+def consumer(position: int = 0, reset: Reset = Reset.LATEST) -> ConsumerSetup:
+    return ConsumerSetup(name="consumer", partition=NAME, position=Offset(position), reset=reset)
 
 
 def does(here: Cluster, *line: moves.Move) -> tuple[Cluster, tuple[Event, ...]]:
@@ -98,7 +91,7 @@ def delivered(here: Cluster, *kinds: str) -> Cluster:
     while ready := [
         m
         for m in enabled(here, Menu(expire=False, start=False, finish_recovery=False))
-        if m.message.kind.removesuffix("-reply") in kinds
+        if isinstance(m, moves.AboutMessage) and m.message.kind.removesuffix("-reply") in kinds
     ]:
         here = step(here, ready[0]).cluster
     return here
@@ -112,11 +105,11 @@ def mine(here: Cluster) -> Consumer:
 
 def replaced(here: Cluster) -> Cluster:
     """Broker 1 loses its session, and broker 2 leads in leader epoch 6."""
-    here = step(here, moves.ExpireSession(1)).cluster
-    return step(here, moves.Deliver(_to(here, 2))).cluster
+    here = step(here, moves.ExpireSession(BROKER_1)).cluster
+    return step(here, moves.Deliver(_to(here, BROKER_2))).cluster
 
 
-def _to(here: Cluster, broker: int) -> object:
+def _to(here: Cluster, broker: BrokerId) -> MessageName:
     return next(m.name for m in here.messages if m.receiver == broker)
 
 
@@ -124,43 +117,50 @@ def _to(here: Cluster, broker: int) -> object:
 
 
 def test_the_first_poll_of_a_new_consumer_begins_at_the_beginning() -> None:
-    after, (polled,) = does(cluster(), POLL)
+    after, (polled,) = does(orders(), POLL)
     assert polled == Polled(
-        node=1, consumer="consumer", partition=NAME, first=0, last=9, high_watermark=10
+        node=BROKER_1,
+        consumer="consumer",
+        partition=NAME,
+        first=Offset(0),
+        last=Offset(9),
+        high_watermark=Offset(10),
     )
     assert (mine(after).position, mine(after).last_epoch) == (10, 5)
     assert (mine(after).leader, mine(after).leader_epoch) == (1, 5)
 
 
 def test_a_poll_reads_up_to_the_high_watermark_and_no_further() -> None:
-    longer = step(cluster(), moves.Produce(NAME, 1, 5)).cluster
+    longer = step(orders(), moves.Produce(NAME, BROKER_1, 5)).cluster
     after, (polled,) = does(longer, POLL)
+    assert isinstance(polled, Polled)
     assert (polled.last, polled.high_watermark) == (9, 10)
     again, (nothing,) = does(after, POLL)
+    assert isinstance(nothing, Polled)
     assert (nothing.first, nothing.last) == (10, 9)
     assert again == after
 
 
 def test_beyond_the_high_watermark_and_within_the_log_there_is_nothing_and_no_error() -> None:
-    longer = step(cluster(consumer(position=12)), moves.Produce(NAME, 1, 5)).cluster
+    longer = step(orders(consumer(position=12)), moves.Produce(NAME, BROKER_1, 5)).cluster
     _, (polled,) = does(longer, POLL)
     assert isinstance(polled, Polled)
     assert polled.last < polled.first == 12
 
 
 def test_consumers_have_positions_of_their_own_on_each_partition() -> None:
-    here, _ = does(cluster(), POLL, moves.Poll(NAME, "billing"))
+    here, _ = does(orders(), POLL, moves.Poll(NAME, "billing"))
     here, _ = does(here, moves.ResetOffset(NAME, Reset.EARLIEST, "billing"))
     assert [(c.name, c.position) for c in here.consumers] == [("billing", 0), ("consumer", 10)]
 
 
 def test_a_cluster_without_consumers_has_none() -> None:
-    assert cluster().consumers == ()
-    assert not [m for m in enabled(cluster(), PROGRESS) if isinstance(m, moves.Poll)]
+    assert orders().consumers == ()
+    assert not [m for m in enabled(orders(), PROGRESS) if isinstance(m, moves.Poll)]
 
 
 def test_a_poll_is_no_fault_and_settling_leaves_consumers_alone() -> None:
-    after, _ = does(cluster(), POLL)
+    after, _ = does(orders(), POLL)
     menu = Menu(messages=(), expire=False, start=False, finish_recovery=False, poll=("consumer",))
     assert POLL in enabled(after, menu)
     assert settle(after).consumers == after.consumers
@@ -176,8 +176,8 @@ def refusal(events: tuple[Event, ...]) -> tuple[KafkaError, str | None, tuple[st
 
 
 def test_an_earlier_leader_epoch_is_fenced() -> None:
-    here = replaced(step(cluster(), POLL).cluster)
-    here = step(here, moves.Deliver(_to(here, 1))).cluster
+    here = replaced(step(orders(), POLL).cluster)
+    here = step(here, moves.Deliver(_to(here, BROKER_1))).cluster
     same, events = does(here, POLL)
     assert refusal(events) == (KafkaError.FENCED_LEADER_EPOCH, "320.fenced-fetch", ("5", "6"))
     assert same.consumers == here.consumers
@@ -185,8 +185,8 @@ def test_an_earlier_leader_epoch_is_fenced() -> None:
 
 def test_a_newer_leader_epoch_is_unknown() -> None:
     """Kafka 3.5 bumps the leader epoch when the ISR shrinks; the leader itself hears of it late."""
-    here = step(step(cluster(), POLL).cluster, moves.ExpireSession(2)).cluster
-    here = step(here, moves.Deliver(_to(here, 2))).cluster
+    here = step(step(orders(), POLL).cluster, moves.ExpireSession(BROKER_2)).cluster
+    here = step(here, moves.Deliver(_to(here, BROKER_2))).cluster
     here, events = does(here, moves.RefreshMetadata(), POLL)
     assert refusal(events) == (KafkaError.UNKNOWN_LEADER_EPOCH, "320.unknown-fetch", ("6", "5"))
     assert mine(here).validating
@@ -194,22 +194,22 @@ def test_a_newer_leader_epoch_is_unknown() -> None:
 
 def test_without_the_epoch_checks_leadership_is_what_is_checked() -> None:
     features = parse_features("3.5", off=("320",))
-    here = replaced(step(cluster(features=features), POLL).cluster)
-    here = step(here, moves.Deliver(_to(here, 1))).cluster
+    here = replaced(step(orders(features=features), POLL).cluster)
+    here = step(here, moves.Deliver(_to(here, BROKER_1))).cluster
     _, events = does(here, POLL)
     assert refusal(events) == (KafkaError.NOT_LEADER_OR_FOLLOWER, None, ("", ""))
 
 
 def test_an_offset_beyond_the_log_is_out_of_range_and_the_policy_decides() -> None:
     for reset, position in ((Reset.EARLIEST, 0), (Reset.LATEST, 10)):
-        after, events = does(cluster(consumer(position=11, reset=reset)), POLL)
+        after, events = does(orders(consumer(position=11, reset=reset)), POLL)
         assert refusal(events) == (KafkaError.OFFSET_OUT_OF_RANGE, None, ("11", "at most 10"))
         assert isinstance(events[-1], PositionReset)
         assert (mine(after).position, mine(after).last_epoch) == (position, -1)
 
 
 def test_without_a_policy_the_application_gets_the_exception() -> None:
-    here = cluster(consumer(position=11, reset=Reset.NONE))
+    here = orders(consumer(position=11, reset=Reset.NONE))
     after, events = does(here, POLL)
     assert isinstance(events[-1], ConsumerRaised)
     assert events[-1].exception == "OffsetOutOfRangeException"
@@ -227,16 +227,16 @@ def test_a_new_leader_does_not_tell_the_latest_offset_before_it_is_sure_of_it() 
     assert isinstance(moved, PositionReset)
 
 
-@pytest.mark.parametrize("trouble", [moves.Crash(1), moves.Cut(CLIENT, 1)])
+@pytest.mark.parametrize("trouble", [moves.Crash(BROKER_1), moves.Cut(CLIENT, BROKER_1)])
 def test_a_leader_that_is_gone_does_not_answer(trouble: moves.Move) -> None:
-    here, _ = does(cluster(), POLL, trouble)
+    here, _ = does(orders(), POLL, trouble)
     _, (failed,) = does(here, POLL)
     assert isinstance(failed, PollFailed)
     assert (failed.error, failed.node) == (KafkaError.NETWORK_EXCEPTION, 1)
 
 
 def test_without_a_leader_a_new_consumer_knows_nobody_to_ask() -> None:
-    here, _ = does(cluster(isr=(1,)), moves.Crash(1), moves.ExpireSession(1))
+    here, _ = does(orders(isr=1), moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
     here = delivered(here, "metadata")
     _, (failed,) = does(here, POLL)
     assert isinstance(failed, PollFailed)
@@ -245,28 +245,28 @@ def test_without_a_leader_a_new_consumer_knows_nobody_to_ask() -> None:
 
 
 def test_a_partition_without_a_leader_leaves_the_metadata_as_it_was() -> None:
-    here, _ = does(cluster(isr=(1,)), POLL, moves.Crash(1), moves.ExpireSession(1))
+    here, _ = does(orders(isr=1), POLL, moves.Crash(BROKER_1), moves.ExpireSession(BROKER_1))
     after, _ = does(delivered(here, "metadata"), moves.RefreshMetadata())
     assert (mine(after).leader, mine(after).leader_epoch) == (1, 5)
     assert not mine(after).validating
 
 
 def test_what_cannot_be_asked_is_said() -> None:
-    here = cluster()
+    here = orders()
     assert "let it poll first" in (why_not(here, moves.RefreshMetadata()) or "")
     assert "poll it first" in (why_not(here, moves.ResetOffset(NAME)) or "")
     assert "no partition" in (why_not(here, moves.Poll("orders-7")) or "")
-    here, _ = does(here, POLL, moves.Crash(1))
-    assert "does not answer" in (why_not(here, moves.RefreshMetadata("consumer", 1)) or "")
-    assert "no broker 9" in (why_not(here, moves.RefreshMetadata("consumer", 9)) or "")
-    assert why_not(here, moves.RefreshMetadata("consumer", 2)) is None
+    here, _ = does(here, POLL, moves.Crash(BROKER_1))
+    assert "does not answer" in (why_not(here, moves.RefreshMetadata("consumer", BROKER_1)) or "")
+    assert "no broker 9" in (why_not(here, moves.RefreshMetadata("consumer", BROKER_9)) or "")
+    assert why_not(here, moves.RefreshMetadata("consumer", BROKER_2)) is None
 
 
 def test_metadata_of_an_earlier_epoch_is_ignored() -> None:
-    here = replaced(step(cluster(), POLL).cluster)
-    here, _ = does(here, moves.RefreshMetadata("consumer", 2))
+    here = replaced(step(orders(), POLL).cluster)
+    here, _ = does(here, moves.RefreshMetadata("consumer", BROKER_2))
     assert mine(here).leader_epoch == 6
-    after, _ = does(here, moves.RefreshMetadata("consumer", 1))
+    after, _ = does(here, moves.RefreshMetadata("consumer", BROKER_1))
     assert after.consumers == here.consumers
 
 
@@ -275,16 +275,16 @@ def test_metadata_of_an_earlier_epoch_is_ignored() -> None:
 
 def lost(reset: Reset, features: Features | None = None) -> Cluster:
     """Everything was read; then broker 2, with 4 of 10 records, is elected uncleanly."""
-    here = cluster(
-        consumer(reset=reset), isr=(1,), log=((4, 4), (6, 5)), behind=((4, 4),), features=features
+    here = orders(
+        consumer(reset=reset), isr=1, log=((4, 4), (6, 5)), behind=((4, 4),), features=features
     )
-    here, _ = does(here, POLL, moves.Crash(1), moves.ExpireSession(1), moves.Elect(NAME, True))
+    here, _ = does(here, POLL, *ELECTED_UNCLEANLY)
     here = delivered(here, "elect-leaders", "metadata")
     return step(here, moves.RefreshMetadata()).cluster
 
 
 def test_what_was_read_and_is_still_there_is_validated_once() -> None:
-    here = replaced(step(cluster(), POLL).cluster)
+    here = replaced(step(orders(), POLL).cluster)
     here, _ = does(here, moves.RefreshMetadata())
     assert mine(here).validating
     here, (validated, _) = does(here, POLL)
@@ -295,14 +295,14 @@ def test_what_was_read_and_is_still_there_is_validated_once() -> None:
 
 
 def test_a_consumer_that_has_read_nothing_has_nothing_to_validate() -> None:
-    here = replaced(cluster(consumer()))
+    here = replaced(orders(consumer()))
     here, _ = does(here, moves.RefreshMetadata())
     assert not mine(here).validating
     assert mine(here).leader == 2
 
 
 def test_a_truncation_puts_the_position_back_to_where_the_logs_part() -> None:
-    here, events = does(lost(Reset.LATEST), moves.Produce(NAME, 2, 20), POLL)
+    here, events = does(lost(Reset.LATEST), moves.Produce(NAME, BROKER_2, 20), POLL)
     truncated, polled = events
     assert isinstance(truncated, PositionTruncated)
     assert (truncated.before, truncated.after, truncated.end_epoch) == (10, 4, 4)
@@ -326,7 +326,7 @@ def test_without_validation_the_consumer_reads_on_and_misses_records() -> None:
     features = parse_features("3.5", off=("320.validated-position",))
     here = lost(Reset.NONE, features)
     assert not mine(here).validating
-    _, (polled,) = does(here, moves.Produce(NAME, 2, 20), POLL)
+    _, (polled,) = does(here, moves.Produce(NAME, BROKER_2, 20), POLL)
     assert isinstance(polled, Polled)
     assert polled.first == 10
 
@@ -339,8 +339,8 @@ def broken(here: Cluster) -> set[str]:
 
 
 def test_lost_records_that_a_consumer_has_read_break_a_property_that_was_not_promised() -> None:
-    here = cluster(consumer(), isr=(1,), behind=((4, 5),))
-    here, _ = does(here, POLL, moves.Crash(1), moves.ExpireSession(1), moves.Elect(NAME, True))
+    here = orders(consumer(), isr=1, behind=((4, 5),))
+    here, _ = does(here, POLL, *ELECTED_UNCLEANLY)
     events: tuple[Event, ...] = ()
     while here.messages:
         here, found = does(here, moves.Deliver(here.messages[0].name))
@@ -353,8 +353,8 @@ def test_lost_records_that_a_consumer_has_read_break_a_property_that_was_not_pro
 
 
 def test_lost_records_that_nobody_has_read_do_not() -> None:
-    here = cluster(consumer(), isr=(1,), behind=((4, 5),))
-    here, _ = does(here, moves.Crash(1), moves.ExpireSession(1), moves.Elect(NAME, True))
+    here = orders(consumer(), isr=1, behind=((4, 5),))
+    here, _ = does(here, *ELECTED_UNCLEANLY)
     here = delivered(here, "elect-leaders", "metadata")
     assert "no-committed-record-lost" in broken(here)
     assert "consumer-reads-stay" not in broken(here)
@@ -385,17 +385,25 @@ def test_kafka_14139_takes_back_what_a_consumer_has_read_before_kip_903_only() -
 # --- the log of what was read ---------------------------------------------------------------------
 
 
+def written(epoch: int, count: int, log: Log = EMPTY) -> Log:
+    return append(log, LeaderEpoch(epoch), count)
+
+
+def epochs_at(log: Log, *offsets: int) -> list[int]:
+    return [epoch_at(log, Offset(offset)) for offset in offsets]
+
+
 def test_records_laid_over_others() -> None:
-    old = append(append(EMPTY, 4, 10), 5, 10)
-    part = Log((EpochStart(7, 6),), 12, 12)
+    old = written(5, 10, written(4, 10))
+    part = Log((EpochStart(LeaderEpoch(7), Offset(6)),), Offset(12), Offset(12))
     over = overlaid(old, part)
-    assert [epoch_at(over, o) for o in (0, 5, 6, 11, 12, 19)] == [4, 4, 7, 7, 5, 5]
-    assert overlaid(old, old) == Log(old.epochs, 20, 20)
-    apart = overlaid(append(EMPTY, 4, 2), part)
-    assert [epoch_at(apart, o) for o in (0, 1, 2, 5, 6)] == [4, 4, -1, -1, 7]
-    assert first_missing(append(EMPTY, 4, 2), apart) == 6
-    assert first_missing(old, append(EMPTY, 4, 10)) is None
-    assert first_missing(append(EMPTY, 4, 3), append(EMPTY, 4, 10)) == 3
+    assert epochs_at(over, 0, 5, 6, 11, 12, 19) == [4, 4, 7, 7, 5, 5]
+    assert overlaid(old, old) == Log(old.epochs, Offset(20), Offset(20))
+    apart = overlaid(written(4, 2), part)
+    assert epochs_at(apart, 0, 1, 2, 5, 6) == [4, 4, -1, -1, 7]
+    assert first_missing(written(4, 2), apart) == 6
+    assert first_missing(old, written(4, 10)) is None
+    assert first_missing(written(4, 3), written(4, 10)) == 3
 
 
 # --- anything -------------------------------------------------------------------------------------
@@ -417,9 +425,9 @@ class Readers(RuleBasedStateMachine):
     here: Cluster
 
     @initialize(features=st.sampled_from(MACHINES), behind=st.sampled_from([((2, 5),), None]))
-    def begin(self, features: Features, behind: tuple[tuple[int, int], ...] | None) -> None:
-        isr = (1,) if behind else (1, 2)
-        self.here = cluster(isr=isr, log=((4, 5),), behind=behind, features=features)
+    def begin(self, features: Features, behind: Batches | None) -> None:
+        isr = 1 if behind else 2
+        self.here = orders(isr=isr, log=((4, 5),), behind=behind, features=features)
         self.read: dict[int, int] = {}
         self.durable = True
 
@@ -462,7 +470,7 @@ class Readers(RuleBasedStateMachine):
         assert polled.last < max(replica.high_watermark, polled.first)
         log = log_of(node, NAME)
         for offset in range(polled.first, polled.last + 1):
-            epoch = epoch_at(log, offset)
+            epoch = epoch_at(log, Offset(offset))
             if self.durable:
                 assert self.read.setdefault(offset, epoch) == epoch
 

@@ -25,6 +25,7 @@ from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.kraft import alter_partition
 from kiplab.protocol.replica.broker_state import Loss
+from tests.engine.small_clusters import BROKER_1, BROKER_2, BROKER_9
 
 
 def opened(release: str = "3.5", play: str = "kafka-14139") -> Cluster:
@@ -37,7 +38,12 @@ def ran(release: str, play: str = "kafka-14139", **switches: tuple[str, ...]) ->
 
 def test_an_impossible_move_is_refused_with_its_reason() -> None:
     cluster = opened()
-    for move in (moves.Start(1), moves.Crash(9), moves.Advance(5), moves.Heal(1, 2)):
+    for move in (
+        moves.Start(BROKER_1),
+        moves.Crash(BROKER_9),
+        moves.Advance(5),
+        moves.Heal(BROKER_1, BROKER_2),
+    ):
         reason = why_not(cluster, move)
         assert reason
         with pytest.raises(ImpossibleMoveError) as problem:
@@ -65,14 +71,14 @@ def test_a_menu_without_faults_left_offers_none() -> None:
 def test_messages_of_one_connection_arrive_in_order() -> None:
     cluster = opened()
     for _ in range(2):
-        cluster = step(cluster, moves.Fire(2, moves.Timer.FETCH)).cluster
+        cluster = step(cluster, moves.Fire(BROKER_2, moves.Timer.FETCH)).cluster
     first, second = (m.name for m in cluster.messages)
     assert why_not(cluster, moves.Deliver(first)) is None
     assert "ahead of it" in (why_not(cluster, moves.Deliver(second)) or "")
 
 
 def test_a_retry_may_overtake_the_request_it_repeats() -> None:
-    cluster = step(opened(), moves.Fire(2, moves.Timer.FETCH)).cluster
+    cluster = step(opened(), moves.Fire(BROKER_2, moves.Timer.FETCH)).cluster
     cluster = step(cluster, moves.Deliver(cluster.messages[0].name)).cluster
     request = next(m.name for m in cluster.messages if m.name.kind == "alter-partition")
     cluster = step(cluster, moves.Duplicate(request)).cluster
@@ -86,36 +92,37 @@ def test_a_retry_may_overtake_the_request_it_repeats() -> None:
 
 
 def test_a_crash_closes_the_channels_to_the_dead_but_not_from_it() -> None:
-    cluster = step(opened(), moves.Fire(2, moves.Timer.FETCH)).cluster
+    cluster = step(opened(), moves.Fire(BROKER_2, moves.Timer.FETCH)).cluster
     cluster = step(cluster, moves.Deliver(cluster.messages[0].name)).cluster
     kinds = {m.name.kind for m in cluster.messages}
     assert kinds == {"fetch-reply", "alter-partition"}
-    after = step(cluster, moves.Crash(2)).cluster
+    after = step(cluster, moves.Crash(BROKER_2)).cluster
     assert {m.name.kind for m in after.messages} == {"alter-partition"}
-    after = step(cluster, moves.Crash(1)).cluster
+    after = step(cluster, moves.Crash(BROKER_1)).cluster
     assert {m.name.kind for m in after.messages} == kinds
 
 
 def test_what_a_crash_takes() -> None:
     cluster = opened()
-    cluster = step(cluster, moves.Produce("orders-0", 1, 7)).cluster
+    cluster = step(cluster, moves.Produce("orders-0", BROKER_1, 7)).cluster
 
     def end(loss: Loss) -> int:
-        return step(cluster, moves.Crash(1, loss)).cluster.brokers[0].durable.replicas[0].log.end
+        after = step(cluster, moves.Crash(BROKER_1, loss)).cluster
+        return after.brokers[0].durable.replicas[0].log.end
 
     assert (end(Loss.NOTHING), end(Loss.UNFLUSHED), end(Loss.DISK)) == (107, 100, 0)
 
 
 def test_a_link_that_is_cut_keeps_what_is_on_it() -> None:
-    cluster = step(opened(), moves.Fire(2, moves.Timer.FETCH)).cluster
-    cluster = step(cluster, moves.Cut(1, 2)).cluster
+    cluster = step(opened(), moves.Fire(BROKER_2, moves.Timer.FETCH)).cluster
+    cluster = step(cluster, moves.Cut(BROKER_1, BROKER_2)).cluster
     assert why_not(cluster, moves.Deliver(cluster.messages[0].name)) is not None
-    cluster = step(cluster, moves.Heal(2, 1)).cluster
+    cluster = step(cluster, moves.Heal(BROKER_2, BROKER_1)).cluster
     assert why_not(cluster, moves.Deliver(cluster.messages[0].name)) is None
 
 
 def test_settle_heals_a_crash() -> None:
-    cluster = step(opened("3.9", "last-replica"), moves.Crash(2, Loss.DISK)).cluster
+    cluster = step(opened("3.9", "last-replica"), moves.Crash(BROKER_2, Loss.DISK)).cluster
     rested = settle(cluster)
     state = rested.controller.partitions[0]
     assert set(state.isr) == {1, 2, 3}
@@ -156,13 +163,13 @@ def test_canonical_keeps_what_differs() -> None:
 
 
 def test_history_seeks_undoes_and_forks() -> None:
-    history = History(opened())
-    history = history.do(moves.Crash(2)).do(moves.ExpireSession(2)).do(moves.Start(2))
+    history = History(opened()).do(moves.Crash(BROKER_2))
+    history = history.do(moves.ExpireSession(BROKER_2)).do(moves.Start(BROKER_2))
     assert history.undo().at == 2
     assert history.seek(99).at == 3
     assert history.seek(-5).cluster == history.start
     assert len(history.seek(1).steps) == 3, "seeking forgets nothing"
-    other = history.seek(1).do(moves.Start(2))
+    other = history.seek(1).do(moves.Start(BROKER_2))
     assert [type(s.move) for s in other.steps] == [moves.Crash, moves.Start]
     assert len(history.steps) == 3, "a fork leaves the history it came from alone"
     assert history.seek(1).fork().steps == history.steps[:1]
