@@ -41,6 +41,7 @@ from ..protocol.replica.broker_state import (
     Volatile,
 )
 from .cluster import Cluster, Message, MessageName, Observed
+from .truth import truth
 
 _METADATA, _LEADER, _PARTITION, _OFFSET, _LIFE = "metadata", "leader", "partition", "offset", "life"
 _FIELDS: dict[type, dict[str, str]] = {
@@ -102,7 +103,7 @@ def canonical(cluster: Cluster) -> Cluster:
     """
     cluster = msgspec.structs.replace(cluster, sent=(), messages=_renamed(cluster))
     # The log's last offset is a number that rules use, whether or not somebody has noted it.
-    seen = {(_METADATA, ""): {cluster.controller.next_offset - 1}}
+    seen = {(_METADATA, ""): {truth(cluster).next_offset - 1}}
 
     def note(kind: str, whose: str, number: int) -> int:
         seen.setdefault((kind, whose), {0} if kind == _OFFSET else set()).add(number)

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
-from ..protocol.kraft.broker_lifecycle import HEARTBEAT_MS
-from ..protocol.kraft.controller_state import HeartbeatState
-from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ..protocol.replica.broker_state import (
     Broker,
     Leading,
@@ -25,6 +22,8 @@ from ..protocol.replica.broker_state import (
 from ..protocol.replica.periods import CHECKPOINT_MS, FLUSH_MS, LAG_CHECK_MS
 from . import moves
 from .cluster import Cluster, broker
+from .routes import PERIOD_MS
+from .truth import Session, session_timeout_ms, sessions
 
 Due = tuple[int, moves.Move]
 
@@ -50,15 +49,15 @@ def _when(due: Due) -> int:
 
 def _expiry(cluster: Cluster) -> Due | None:
     """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
-    sessions = [h for h in cluster.controller.heartbeats if not h.fenced]
-    if not sessions:
+    on = [s for s in sessions(cluster) if not s.fenced]
+    if not on:
         return None
-    oldest = min(sessions, key=_silence)
-    at = max(oldest.last_contact_ms + SESSION_TIMEOUT_MS + 1, cluster.now_ms)
+    oldest = min(on, key=_silence)
+    at = max(oldest.last_contact_ms + session_timeout_ms(cluster) + 1, cluster.now_ms)
     return at, moves.ExpireSession(oldest.broker)
 
 
-def _silence(known: HeartbeatState) -> tuple[int, BrokerId]:
+def _silence(known: Session) -> tuple[int, BrokerId]:
     return known.last_contact_ms, known.broker
 
 
@@ -111,7 +110,7 @@ def _lifecycle(cluster: Cluster, node: Broker, process: Volatile, until_ms: int)
     beat = moves.Fire(node.id, moves.Timer.HEARTBEAT)
     due = process.timers.heartbeat
     if _in_good_standing(cluster, node, process) and due <= until_ms:
-        due = _last_tick(due, HEARTBEAT_MS, until_ms)
+        due = _last_tick(due, PERIOD_MS[moves.Timer.HEARTBEAT], until_ms)
     yield max(cluster.now_ms, due), beat
 
 
@@ -123,8 +122,8 @@ def _in_good_standing(cluster: Cluster, node: Broker, process: Volatile) -> bool
     if process.lifecycle is not Lifecycle.RUNNING or process.epoch == NO_BROKER_EPOCH:
         return False
     mine = False
-    for known in cluster.controller.heartbeats:
-        if known.controlled_shutdown_offset >= 0:
+    for known in sessions(cluster):
+        if known.leaving:
             return False
         mine = mine or (known.broker == node.id and not known.fenced)
     return mine

@@ -12,6 +12,7 @@ from ..protocol.replica.broker_state import Loss
 from . import moves
 from .cluster import Cluster
 from .possible import why_not
+from .truth import truth
 
 
 class Menu(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,14 +94,14 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
 
 
 def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
-    for state in cluster.controller.partitions:
+    for state in truth(cluster).partitions:
         for count in menu.produce:
             yield from (moves.Produce(state.name, b.id, count) for b in cluster.brokers)
         yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
 
 
 def _about_consumer(cluster: Cluster, name: str) -> Iterator[moves.Move]:
-    for state in cluster.controller.partitions:
+    for state in truth(cluster).partitions:
         yield moves.Poll(state.name, name)
         yield moves.ResetOffset(state.name, Reset.EARLIEST, name)
         yield moves.ResetOffset(state.name, Reset.LATEST, name)

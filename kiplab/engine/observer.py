@@ -19,6 +19,7 @@ from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
+from .truth import partition_of, registration_of, truth
 
 Broken = tuple[properties.Property, str, str]
 """(property, partition, what was seen)."""
@@ -52,11 +53,11 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
 
 def _may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
-    old, new = before.controller, after.controller
+    old, new = truth(before), truth(after)
     if new is not old and not (
         new.partitions is old.partitions
         and new.registrations is old.registrations
-        and new.epoch == old.epoch
+        and new.controller_epoch == old.controller_epoch
     ):
         return True
     if after.consumers is not before.consumers:
@@ -97,7 +98,7 @@ def _report(
 
 
 def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Observed:
-    state = partition(cluster.controller.partitions, known.partition)
+    state = partition_of(cluster, known.partition)
     if state is None:
         return known
     asked: dict[BrokerId, BrokerEpoch] = {}
@@ -207,7 +208,7 @@ def _with_damage(
 
 
 def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:
-    found = registration(cluster.controller.registrations, member)
+    found = registration_of(cluster, member)
     return found is not None and not found.fenced
 
 
@@ -225,7 +226,7 @@ def _lives(cluster: Cluster, member: BrokerId) -> bool:
 
 
 def _registered_epoch(cluster: Cluster, member: BrokerId) -> BrokerEpoch:
-    found = registration(cluster.controller.registrations, member)
+    found = registration_of(cluster, member)
     return found.epoch if found is not None else NO_BROKER_EPOCH
 
 
@@ -236,7 +237,7 @@ def _takes_over(cluster: Cluster, event: BecameLeader) -> tuple[Cluster, list[Co
     """A leader begins: whatever it lacks of the committed records is lost from here on."""
     known = next((o for o in cluster.observed if o.partition == event.partition), None)
     node = broker(cluster, event.node)
-    state = partition(cluster.controller.partitions, event.partition)
+    state = partition_of(cluster, event.partition)
     if known is None or node is None or state is None or state.leader != event.node:
         return cluster, []
     mine = log_of(node, event.partition)
@@ -269,7 +270,7 @@ def _loss(found: CommittedLost) -> Broken:
 def _checks(before: Cluster, after: Cluster) -> list[Broken]:
     broken: list[Broken] = []
     for known in after.observed:
-        state = partition(after.controller.partitions, known.partition)
+        state = partition_of(after, known.partition)
         if state is not None:
             broken += _unelectable(after, known, state)
             broken += _stale_members(after, known, state)
@@ -277,7 +278,7 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
         if old is not new:
             broken += _fallen_marks(old, new)
             broken += _mismatches(after, old, new)
-    if before.controller is not after.controller:
+    if truth(before) is not truth(after):
         broken += _fallen_epochs(before, after)
     for reader in after.consumers:
         broken += _unread(after, reader)
@@ -288,7 +289,7 @@ def _unelectable(
     cluster: Cluster, known: Observed, state: PartitionRegistration
 ) -> Iterator[Broken]:
     for member in state.isr:
-        found = registration(cluster.controller.registrations, member)
+        found = registration_of(cluster, member)
         barred = found is None or found.fenced or found.in_controlled_shutdown
         if barred or not _lives(cluster, member) or _has_committed(cluster, known, member):
             continue
@@ -324,7 +325,7 @@ def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
 
 def _unread(cluster: Cluster, reader: Consumer) -> Iterator[Broken]:
     """What a consumer has read, and the broker that leads, and knows that it does, has not."""
-    state = partition(cluster.controller.partitions, reader.partition)
+    state = partition_of(cluster, reader.partition)
     node = broker(cluster, state.leader) if state is not None else None
     replica = replica_of(node, reader.partition) if node is not None else None
     if state is None or node is None or replica is None or replica.leading is None:
@@ -355,9 +356,10 @@ def _match(one: Log, other: Log) -> bool:
 
 
 def _fallen_epochs(before: Cluster, after: Cluster) -> Iterator[Broken]:
-    old, new = before.controller, after.controller
-    if new.epoch < old.epoch:
-        yield properties.EPOCHS_STAY, "", f"controller epoch {old.epoch} to {new.epoch}"
+    old, new = truth(before), truth(after)
+    if new.controller_epoch < old.controller_epoch:
+        detail = f"controller epoch {old.controller_epoch} to {new.controller_epoch}"
+        yield properties.EPOCHS_STAY, "", detail
     for was in old.partitions:
         now = partition(new.partitions, was.name)
         if now is not None and (now.leader_epoch, now.partition_epoch) < (

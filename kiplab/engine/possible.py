@@ -8,15 +8,13 @@ from typing import Any
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, node_name
-from ..protocol.kraft.controller_state import heartbeat
-from ..protocol.kraft.sessions import stale_broker
-from ..protocol.registrations import registration
 from ..protocol.releases import known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
 from .cluster import Cluster, MessageName, broker, is_cut
 from .consumers import consumer_of, consumers_of, informant
+from .truth import registration_of, session_lasts, stale_session, truth
 
 
 class ImpossibleMoveError(ValueError):
@@ -99,13 +97,12 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
-    known = registration(cluster.controller.registrations, move.broker)
+    known = registration_of(cluster, move.broker)
     if known is None:
         return f"broker {move.broker} is not registered"
-    session = heartbeat(cluster.controller, move.broker)
-    if session is None or session.fenced:
+    if not session_lasts(cluster, move.broker):
         return f"broker {move.broker} is fenced already: it has no session"
-    if cluster.timed and stale_broker(cluster.controller, cluster.clock) != move.broker:
+    if cluster.timed and stale_session(cluster) != move.broker:
         return f"the session of broker {move.broker} is not over yet, or another one is older"
     return None
 
@@ -186,7 +183,7 @@ def _elect(cluster: Cluster, move: moves.Elect) -> str | None:
 
 
 def _no_partition(cluster: Cluster, name: str) -> str | None:
-    known = [p.name for p in cluster.controller.partitions]
+    known = [p.name for p in truth(cluster).partitions]
     if name in known:
         return None
     return f"there is no partition {name} (there is {', '.join(known)})"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..protocol.kraft.controller_state import heartbeat
 from . import moves
 from .canonical import canonical
 from .channels import blocker
 from .cluster import Cluster, Message, is_cut
 from .enabled import PROGRESS, enabled
 from .step import step
+from .truth import session_lasts, truth
 
 ROUNDS_MAX = 60
 """No cluster of a lab needs this many; a run that does is cycling, which is worth an error."""
@@ -62,11 +62,10 @@ def _without_repeats(cluster: Cluster) -> Cluster:
 
 
 def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:
-    known = heartbeat(cluster.controller, move.broker)
     node = next(b for b in cluster.brokers if b.id == move.broker)
-    registered = next(r for r in cluster.controller.registrations if r.broker == move.broker)
+    registered = next(r for r in truth(cluster).registrations if r.broker == move.broker)
     another = node.process is None or node.incarnation != registered.incarnation
-    return known is not None and another
+    return session_lasts(cluster, move.broker) and another
 
 
 def _can_arrive(cluster: Cluster, message: Message) -> bool:

@@ -11,6 +11,7 @@ from ..engine.cluster import Cluster
 from ..engine.events import CommittedLost, Delivered, PropertyBroken
 from ..engine.history import Recorded
 from ..engine.properties import NO_STALE_EPOCH_IN_ISR
+from ..engine.truth import registration_of
 from ..plays.play import Play, Statement
 from ..plays.runner import do_line, open_stage
 from ..plays.stage import Stage
@@ -18,7 +19,6 @@ from ..protocol.facts import Refused
 from ..protocol.features import Features
 from ..protocol.ids import BrokerEpoch, BrokerId
 from ..protocol.messages import AlterPartitionRequest
-from ..protocol.registrations import registration
 from .random_schedule import FOLLOWER, LEADER
 
 UNNOTICED, FENCED, REGISTERED, UNFENCED = "unnoticed", "fenced", "registered", "unfenced"
@@ -103,7 +103,7 @@ def _name(refusal: Refused) -> str:
 
 
 def _noticed(start: Cluster, now: Cluster) -> str:
-    found = registration(now.controller.registrations, BrokerId(FOLLOWER))
+    found = registration_of(now, BrokerId(FOLLOWER))
     same_life = found is not None and found.epoch == _first_epoch(start)
     fenced = found is None or found.fenced
     if same_life:
@@ -112,5 +112,5 @@ def _noticed(start: Cluster, now: Cluster) -> str:
 
 
 def _first_epoch(start: Cluster) -> BrokerEpoch | None:
-    found = registration(start.controller.registrations, BrokerId(FOLLOWER))
+    found = registration_of(start, BrokerId(FOLLOWER))
     return found.epoch if found else None

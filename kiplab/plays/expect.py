@@ -7,12 +7,13 @@ from collections.abc import Callable
 from ..engine.cluster import broker
 from ..engine.consumers import consumer_of
 from ..engine.events import CommittedLost, Dropped, Event, Sent
+from ..engine.truth import partition_of, registration_of
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Polled, PollFailed, RecordWritten, Refused
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
-from ..protocol.registrations import PartitionRegistration, partition, registration
+from ..protocol.registrations import PartitionRegistration
 from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
 from .expect_subjects import CONSUMER, PARTITION, REPLICA, REPLY
@@ -58,7 +59,7 @@ def _found(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     finder = _FINDERS.get(words[0])
     if finder is not None:
         return finder(stage, words)
-    state = partition(stage.cluster.controller.partitions, words[0])
+    state = partition_of(stage.cluster, words[0])
     return _of_partition(state) if state else dict.fromkeys(PARTITION, "unknown")
 
 
@@ -99,7 +100,7 @@ def last_events(stage: Stage) -> tuple[Event, ...]:
 def _broker(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     id = BrokerId(int(words[1]))
     node = broker(stage.cluster, id)
-    known = registration(stage.cluster.controller.registrations, id)
+    known = registration_of(stage.cluster, id)
     return {
         "epoch": str(known.epoch) if known else "none",
         "fenced": "yes" if known and known.fenced else "no",

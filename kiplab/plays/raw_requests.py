@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from msgspec.structs import replace
 
 from ..engine.cluster import Cluster
+from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
 from ..protocol.messages import (
     AlterPartitionItem,
@@ -18,7 +19,6 @@ from ..protocol.messages import (
     IsrMember,
     Request,
 )
-from ..protocol.registrations import partition, registration
 from . import values
 from .play import Statement
 from .values import Names
@@ -34,7 +34,7 @@ def raw_request(statement: Statement, cluster: Cluster) -> tuple[BrokerId, Broke
     body = _BUILDERS[statement.words[0]](statement, cluster, sender)
     receiver = CONTROLLER
     if isinstance(body, FetchRequest):
-        state = partition(cluster.controller.partitions, body.partition)
+        state = partition_of(cluster, body.partition)
         to = statement.arg("to")
         receiver = BrokerId(int(to)) if to else (state.leader if state else BrokerId(-1))
     return sender, receiver, body
@@ -68,7 +68,7 @@ def begins_another_item(statement: Statement, key: str, seen: Collection[str]) -
 
 def _item(statement: Statement, cluster: Cluster) -> AlterPartitionItem:
     name = _partition(statement, cluster)
-    state = partition(cluster.controller.partitions, name)
+    state = partition_of(cluster, name)
     members = values.members(statement.arg("isr") or "", _ANY)
     return AlterPartitionItem(
         partition=name,
@@ -96,7 +96,7 @@ def _fetch(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
 
 
 def _registration(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
-    known = registration(cluster.controller.registrations, sender)
+    known = registration_of(cluster, sender)
     fresh = known.incarnation + 1 if known else 1
     return BrokerRegistrationRequest(
         broker=sender, incarnation=_number(statement, "incarnation", fresh)
@@ -107,7 +107,7 @@ def _heartbeat(statement: Statement, cluster: Cluster, sender: BrokerId) -> Requ
     return BrokerHeartbeatRequest(
         broker=sender,
         broker_epoch=_epoch(statement, "broker-epoch", cluster, sender),
-        metadata_offset=_number(statement, "metadata-offset", cluster.controller.next_offset - 1),
+        metadata_offset=_number(statement, "metadata-offset", truth(cluster).next_offset - 1),
         want_fence=statement.arg("want-fence") == "yes",
         want_shut_down=statement.arg("want-shut-down") == "yes",
     )
@@ -121,12 +121,12 @@ def _elect(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
 
 
 def _epoch(statement: Statement, key: str, cluster: Cluster, sender: BrokerId) -> BrokerEpoch:
-    known = registration(cluster.controller.registrations, sender)
+    known = registration_of(cluster, sender)
     return BrokerEpoch(_number(statement, key, known.epoch if known else -1))
 
 
 def _partition(statement: Statement, cluster: Cluster) -> str:
-    partitions = cluster.controller.partitions
+    partitions = truth(cluster).partitions
     return statement.arg("partition") or (partitions[0].name if partitions else "orders-0")
 
 

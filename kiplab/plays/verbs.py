@@ -11,9 +11,9 @@ from ..engine import moves
 from ..engine.clock import due_moves
 from ..engine.cluster import broker
 from ..engine.possible import ImpossibleMoveError
+from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import BrokerId
-from ..protocol.registrations import partition
 from ..protocol.replica.broker_state import Lifecycle, Loss
 from . import values
 from .play import Statement
@@ -160,7 +160,7 @@ def _expire(stage: Stage, statement: Statement, line: int) -> Stage:
 
 def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
     name = statement.words[0]
-    state = partition(stage.cluster.controller.partitions, name)
+    state = partition_of(stage.cluster, name)
     leader = state.leader if state is not None else BrokerId(-1)
     to = _number(statement.arg("to"))
     move = moves.Produce(

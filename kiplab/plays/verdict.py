@@ -6,6 +6,7 @@ from typing import Any
 
 from ..engine.events import CommittedLost, PropertyBroken
 from ..engine.properties import NO_COMMITTED_RECORD_LOST
+from ..engine.truth import truth
 from ..protocol.facts import LeaderElected, Refused
 from ..protocol.ids import NO_LEADER
 from .stage import Stage
@@ -102,7 +103,7 @@ def partitions(stage: Stage) -> list[dict[str, Any]]:
             "partition_epoch": p.partition_epoch,
             "recovery": "RECOVERING" if p.recovery else "RECOVERED",
         }
-        for p in stage.cluster.controller.partitions
+        for p in truth(stage.cluster).partitions
     ]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..engine.cluster import Cluster
 from ..engine.events import CommittedLost, Event, Happened, NotApplicable, PropertyBroken
+from ..engine.truth import partition_of
 from ..protocol import facts
 from ..protocol.guards import GUARDS
-from ..protocol.registrations import partition
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from .columns import MarkRow, broker_lane
 from .snapshots import Snapshot
@@ -41,7 +41,7 @@ def _marked(event: Event, x: int, before: Cluster) -> Iterator[MarkRow]:
 
 def _fetched(event: facts.Fetched, x: int, before: Cluster) -> Iterator[MarkRow]:
     """Catching up matters to a follower that is not in the ISR yet."""
-    state = partition(before.controller.partitions, event.partition)
+    state = partition_of(before, event.partition)
     if event.caught_up and state is not None and event.follower not in state.isr:
         yield MarkRow(x, broker_lane(event.follower), "caught up", "caught up", event.partition)
 

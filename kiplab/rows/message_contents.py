@@ -8,6 +8,7 @@ from typing import Any
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
 from ..engine.explain import broker_list
+from ..engine.truth import partition_of, registration_of
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.messages import (
     RECOVERING,
@@ -18,7 +19,6 @@ from ..protocol.messages import (
     FetchRequest,
     IsrMember,
 )
-from ..protocol.registrations import partition, registration
 from ..protocol.replica.broker_state import replica_of
 
 
@@ -87,7 +87,7 @@ def _controller(event: Delivered, before: Cluster) -> Iterator[str]:
 
 
 def _partition(item: AlterPartitionItem, before: Cluster) -> Iterator[str]:
-    state = partition(before.controller.partitions, item.partition)
+    state = partition_of(before, item.partition)
     if state is None:
         yield f"the controller knows no {item.partition}"
         return
@@ -97,7 +97,7 @@ def _partition(item: AlterPartitionItem, before: Cluster) -> Iterator[str]:
 
 
 def _registered(id: BrokerId, before: Cluster) -> str:
-    found = registration(before.controller.registrations, id)
+    found = registration_of(before, id)
     if found is None:
         return f"broker {id} not at all"
     state = "fenced" if found.fenced else "active"

@@ -12,11 +12,11 @@ from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..engine.history import Recorded
 from ..engine.moves import Duplicate
+from ..engine.truth import partition_of
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionRequest, FetchRequest
-from ..protocol.registrations import partition
 from . import message_contents
 from .columns import MessageRow
 from .operator_log import Moment, all_lines
@@ -156,7 +156,7 @@ def _label(kind: str, body: Any, before: Cluster) -> str:
 
 def _wish(body: AlterPartitionRequest, before: Cluster) -> str:
     item = body.items[0]
-    state = partition(before.controller.partitions, item.partition)
+    state = partition_of(before, item.partition)
     isr: tuple[BrokerId, ...] = state.isr if state is not None else ()
     asked = {m.broker: m.epoch for m in item.isr}
     added = [b for b in asked if b not in isr]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered, Event
 from ..engine.history import Recorded
+from ..engine.truth import registration_of, truth
 from ..protocol import facts
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Refused
@@ -25,7 +26,6 @@ from ..protocol.messages import (
     FetchRequest,
     FetchResponse,
 )
-from ..protocol.registrations import registration
 from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
 from .rejection_lines import alter_partition, duplicate_registration, stale_epoch
@@ -95,7 +95,7 @@ def _refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
 
 
 def _leader(event: Refused, before: Cluster) -> int:
-    found = (p.leader for p in before.controller.partitions if p.name == event.partition)
+    found = (p.leader for p in truth(before).partitions if p.name == event.partition)
     return next(found, BrokerId(-1))
 
 
@@ -124,9 +124,9 @@ def _broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogL
 def _caught_up_with(id: BrokerId, moment: Moment) -> str:
     """KAFKA-13959 changed the condition in 3.3, and the words with it."""
     if moment.code(CONTROLLER) < (3, 3):
-        last = moment.before.controller.next_offset - 1
+        last = truth(moment.before).next_offset - 1
         return f" with the last committed metadata offset {last}."
-    found = registration(moment.before.controller.registrations, id)
+    found = registration_of(moment.before, id)
     offset = found.record_offset if found is not None else "…"
     whose = "its" if moment.code(CONTROLLER) >= (3, 5) else "it's"
     return f" with the offset of {whose} register broker record {offset}."

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ..engine.events import Event
 from ..engine.explain import sentence
+from ..engine.truth import truth
 from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
@@ -95,7 +96,7 @@ def _meta(stage: Stage, shots: Sequence[Snapshot]) -> Meta:
         verdict=verdict.verdict(stage),
         sentence=verdict.sentence(stage),
         brokers=tuple(b.id for b in start.brokers),
-        partitions=tuple(p.name for p in start.controller.partitions),
+        partitions=tuple(p.name for p in truth(start).partitions),
         end=shots[-1].x + 1,
     )
 

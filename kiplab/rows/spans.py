@@ -14,10 +14,11 @@ from ..engine.properties import (
     NO_COMMITTED_RECORD_LOST,
     NO_STALE_EPOCH_IN_ISR,
 )
+from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.log import holds
 from ..protocol.messages import RECOVERING, IsrMember
-from ..protocol.registrations import PartitionRegistration, partition, registration
+from ..protocol.registrations import PartitionRegistration
 from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
 from .columns import SpanRow, broker_lane
 from .downtime import Downs, downs
@@ -39,7 +40,7 @@ Read = Callable[[Snapshot], Reading | None]
 def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     """All spans of a run, lane after lane in reading order."""
     start = shots[0].cluster
-    names = [p.name for p in start.controller.partitions]
+    names = [p.name for p in truth(start).partitions]
     reasons = downs(shots)
     for name in names:
         for track, read in _PARTITION_TRACKS.items():
@@ -91,7 +92,7 @@ def _closed(
 
 
 def _leader_epoch(name: str, shot: Snapshot) -> Reading | None:
-    state = partition(shot.cluster.controller.partitions, name)
+    state = partition_of(shot.cluster, name)
     if state is None:
         return None
     epoch = str(state.leader_epoch)
@@ -103,12 +104,12 @@ def _leader_epoch(name: str, shot: Snapshot) -> Reading | None:
 
 
 def _partition_epoch(name: str, shot: Snapshot) -> Reading | None:
-    state = partition(shot.cluster.controller.partitions, name)
+    state = partition_of(shot.cluster, name)
     return Reading(str(state.partition_epoch), str(state.partition_epoch)) if state else None
 
 
 def _isr(name: str, shot: Snapshot) -> Reading | None:
-    state = partition(shot.cluster.controller.partitions, name)
+    state = partition_of(shot.cluster, name)
     return Reading(broker_list(state.isr), broker_list(state.isr)) if state else None
 
 
@@ -123,12 +124,12 @@ _PARTITION_TRACKS: dict[str, Callable[[str, Snapshot], Reading | None]] = {
 
 
 def _controller_epoch(shot: Snapshot) -> Reading:
-    epoch = str(shot.cluster.controller.epoch)
+    epoch = str(truth(shot.cluster).controller_epoch)
     return Reading(epoch, f"controller epoch {epoch}")
 
 
 def _standing(id: BrokerId, shot: Snapshot) -> Reading:
-    found = registration(shot.cluster.controller.registrations, id)
+    found = registration_of(shot.cluster, id)
     if found is None:
         return Reading("absent", "not registered")
     state = "fenced" if found.fenced else "active"
@@ -160,7 +161,7 @@ def _down(id: BrokerId, reasons: Downs, shot: Snapshot) -> Reading | None:
 
 def _fenced(id: BrokerId, shot: Snapshot) -> Reading | None:
     node = broker(shot.cluster, id)
-    found = registration(shot.cluster.controller.registrations, id)
+    found = registration_of(shot.cluster, id)
     up = node is not None and node.process is not None
     return Reading("yes", "fenced") if up and found is not None and found.fenced else None
 
@@ -169,7 +170,7 @@ def _shutting_down(id: BrokerId, shot: Snapshot) -> Reading | None:
     node = broker(shot.cluster, id)
     if node is None or node.process is None:
         return None
-    found = registration(shot.cluster.controller.registrations, id)
+    found = registration_of(shot.cluster, id)
     known = found is not None and found.in_controlled_shutdown
     leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     return Reading("yes", "shutting down") if known or leaving else None
@@ -177,7 +178,7 @@ def _shutting_down(id: BrokerId, shot: Snapshot) -> Reading | None:
 
 def _log(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
     node = broker(shot.cluster, id)
-    state = partition(shot.cluster.controller.partitions, name)
+    state = partition_of(shot.cluster, name)
     if node is None or state is None or id not in state.replicas:
         return None
     end = log_of(node, name).end
@@ -191,7 +192,7 @@ def _log(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
 def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
     """What the running process is to the partition, by the controller's word."""
     node = broker(shot.cluster, id)
-    state = partition(shot.cluster.controller.partitions, name)
+    state = partition_of(shot.cluster, name)
     if node is None or node.process is None or state is None or id not in state.replicas:
         return None
     mine = replica_of(node, name)
@@ -275,7 +276,7 @@ class _Records:
         self.lost: list[str] = []
 
     def __call__(self, shot: Snapshot) -> Reading | None:
-        state = partition(shot.cluster.controller.partitions, self.name)
+        state = partition_of(shot.cluster, self.name)
         if state is None:
             return None
         for event in shot.events:
@@ -304,7 +305,7 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
 
 
 def _is_stale(cluster: Cluster, known: Observed) -> bool:
-    registered = {r.broker: r.epoch for r in cluster.controller.registrations}
+    registered = {r.broker: r.epoch for r in truth(cluster).registrations}
     return any(registered.get(member) != epoch for member, epoch in known.isr_epochs)
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from ..engine.cluster import Cluster, Message, MessageName
 from ..engine.explain import broker_list, describe
+from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
 from ..protocol.ids import CONTROLLER, BrokerId, node_name
 from ..protocol.kraft.controller_state import HeartbeatState
@@ -70,7 +71,7 @@ def tree_of(cluster: Cluster) -> Branch:
     controller = Branch(
         "controller",
         "controller",
-        f"controller epoch {cluster.controller.epoch}",
+        f"controller epoch {truth(cluster).controller_epoch}",
         field="Cluster.controller",
         children=(_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller)),
     )

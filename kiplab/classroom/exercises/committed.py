@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, broker
+from ...engine.truth import partition_of
 from ...plays.grammar import parse
 from ...plays.play import Statement
 from ...plays.runner import run_play
 from ...plays.stage import Stage
-from ...protocol.registrations import partition
 from ...protocol.replica.broker_state import Replica, log_of, replica_of
 from ...runs import run
 from .answers import Slip, chosen, moments, summed
@@ -117,7 +117,7 @@ def _with_acks(statement: Statement, acks: str) -> Statement:
 
 def leading(cluster: Cluster) -> Replica | None:
     """The leader's own view, or None while there is no leader that runs and knows it."""
-    state = partition(cluster.controller.partitions, PARTITION)
+    state = partition_of(cluster, PARTITION)
     node = broker(cluster, state.leader) if state is not None else None
     return replica_of(node, PARTITION) if node is not None else None
 
@@ -129,7 +129,7 @@ def _reached(cluster: Cluster, end: int) -> bool:
 
 def log_end(cluster: Cluster) -> int:
     """Where the leader's log ends; 0 while there is no leader."""
-    state = partition(cluster.controller.partitions, PARTITION)
+    state = partition_of(cluster, PARTITION)
     node = broker(cluster, state.leader) if state is not None else None
     return log_of(node, PARTITION).end if node is not None else 0
 

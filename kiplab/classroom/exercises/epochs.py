@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.cluster import Cluster
+from ...engine.truth import truth
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
 from ...runs import run
@@ -77,12 +78,12 @@ def fenced_by(stage: Stage) -> list[str]:
 
 
 def _epochs(cluster: Cluster) -> tuple[object, ...]:
-    controller = cluster.controller
+    held = truth(cluster)
     return (
-        controller.epoch,
-        tuple((r.broker, r.epoch) for r in controller.registrations),
-        tuple(p.leader_epoch for p in controller.partitions),
-        tuple(p.partition_epoch for p in controller.partitions),
+        held.controller_epoch,
+        tuple((r.broker, r.epoch) for r in held.registrations),
+        tuple(p.leader_epoch for p in held.partitions),
+        tuple(p.partition_epoch for p in held.partitions),
     )
 
 

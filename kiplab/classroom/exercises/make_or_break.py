@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ...engine.cluster import Cluster, is_up
+from ...engine.truth import partition_of
 from ...plays.stage import Stage
 from ...plays.verdict import lost, refused
 from ...protocol.ids import BrokerId
-from ...protocol.registrations import PartitionRegistration, partition
+from ...protocol.registrations import PartitionRegistration
 from .answers import moments
 from .check_result import Checked
 from .committed import END, PARTITION, acknowledged
@@ -103,7 +104,7 @@ def _judged(
 
 
 def _state(cluster: Cluster) -> PartitionRegistration:
-    found = partition(cluster.controller.partitions, PARTITION)
+    found = partition_of(cluster, PARTITION)
     assert found is not None, "every one of these plays has this partition"
     return found
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engine.cluster import Cluster
+from ...engine.truth import registration_of, truth
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
-from ...protocol.registrations import registration
 from . import word_layout as at
 from .small_numbers import NotCompiledError, Scales
 
@@ -21,7 +21,7 @@ class Frame:
     def __init__(self, start: Cluster, bounds: Mapping[str, int]) -> None:
         _check(start, bounds)
         self.start = start
-        self.state = start.controller.partitions[0]
+        self.state = truth(start).partitions[0]
         self.ids = [b.id for b in start.brokers]
         self.scales = Scales(start, bounds["writes"])
 
@@ -57,7 +57,7 @@ def rules_of(features: Features) -> int:
 
 def parameters_of(start: Cluster) -> list[int]:
     """The array `given` of the rules."""
-    state, features = start.controller.partitions[0], start.features
+    state, features = truth(start).partitions[0], start.features
     ids = [b.id for b in start.brokers]
     order = [ids.index(b) for b in state.replicas]
     active = features.active(CONTROLLER)
@@ -71,18 +71,18 @@ def parameters_of(start: Cluster) -> list[int]:
 
 
 def _check(start: Cluster, bounds: Mapping[str, int]) -> None:
-    features, state = start.features, start.controller.partitions[0]
+    features, state = start.features, truth(start).partitions[0]
     mixed = any(r != features.release for _, r in features.nodes)
     if mixed or features.code_of(CONTROLLER) < (3, 3):
         raise NotCompiledError("it knows clusters whose nodes all run one release from 3.3 on")
     ids = [b.id for b in start.brokers]
     if len(ids) > at.BROKERS or sorted(state.replicas) != ids:
         raise NotCompiledError("it knows one to three brokers that all have a replica")
-    registered = [r.broker for r in start.controller.registrations]
+    registered = [r.broker for r in truth(start).registrations]
     down = [b.id for b in start.brokers if b.process is None or not b.process.replicas]
     if down or registered != ids or start.cut:
         raise NotCompiledError("it begins with brokers that are all up, registered and connected")
-    if any(registration(start.controller.registrations, b) is None for b in ids):
+    if any(registration_of(start, b) is None for b in ids):
         raise NotCompiledError("it begins with brokers that are all registered")
     first = max(b.incarnation for b in start.brokers)
     if first + bounds["crashes"] > at.MOST_LIFE:

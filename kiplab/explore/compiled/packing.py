@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...engine.cluster import Cluster, Message
+from ...engine.truth import truth
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, MetadataUpdate
@@ -123,8 +124,8 @@ class Packing:
         )
 
     def _controller_word(self, cluster: Cluster, left: Budgets) -> int:
-        state = cluster.controller.partitions[0]
-        fenced = (r.broker for r in cluster.controller.registrations if r.fenced)
+        state = truth(cluster).partitions[0]
+        fenced = (r.broker for r in truth(cluster).registrations if r.fenced)
         word = self._set(fenced) << at.FENCED | self.frame.number(state.leader) << at.C_LEADER
         word |= self.scales.epochs.down(state.leader_epoch) << at.C_EPOCH
         word |= self.scales.versions.down(state.partition_epoch) << at.C_PARTITION_EPOCH

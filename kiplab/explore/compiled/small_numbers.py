@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...engine.cluster import Cluster
+from ...engine.truth import truth
 from ...protocol.log import Log
 from ...protocol.replica.broker_state import Replica
 from .word_layout import FOUR
@@ -55,7 +56,7 @@ class Scales:
     """The three scales of one search that may write `writes` records."""
 
     def __init__(self, cluster: Cluster, writes: int) -> None:
-        state = cluster.controller.partitions[0]
+        state = truth(cluster).partitions[0]
         replicas = list(_replicas(cluster))
         logs = [*_logs(cluster), cluster.observed[0].committed]
         epochs = [e.epoch for log in logs for e in log.epochs]

@@ -37,8 +37,8 @@ from ...engine import moves
 from ...engine.canonical import canonical
 from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message
+from ...engine.truth import registration_of, sessions
 from ...protocol.ids import NO_LEADER, BrokerId
-from ...protocol.registrations import registration
 from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
 from .level_table import Action, Bound, Kind, Level, one_partition
 from .offers import has_session, is_down, leads, on, produce, registered, spurious, to_brokers
@@ -82,9 +82,9 @@ def _may_beat(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
     """Where a heartbeat may bring the broker further: a healthy one's only keeps its session."""
     if process is None:
         return False
-    known = registration(cluster.controller.registrations, node.id)
+    known = registration_of(cluster, node.id)
     leaving = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
-    waiting = any(h.controlled_shutdown_offset >= 0 for h in cluster.controller.heartbeats)
+    waiting = any(s.leaving for s in sessions(cluster))
     return leaving or waiting or (known is not None and known.fenced and process.ready_to_unfence)
 
 

@@ -16,6 +16,7 @@ from ...engine.events import Event
 from ...engine.moves import Deliver, Move
 from ...engine.possible import why_not
 from ...engine.step import step
+from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId
 
@@ -202,7 +203,7 @@ def find(name: str) -> Level:
 
 def one_partition(cluster: Cluster) -> str:
     """The name of the only partition. Raises PlayError where there are none or several."""
-    names = [p.name for p in cluster.controller.partitions]
+    names = [p.name for p in truth(cluster).partitions]
     if len(names) != 1:
         found = ", ".join(names) or "none"
         raise PlayError(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from ...engine import moves
 from ...engine.cluster import Cluster, broker
+from ...engine.truth import session_lasts, truth
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
-from ...protocol.kraft.controller_state import heartbeat
 from ...protocol.replica.broker_state import Broker, Volatile
 from .level_table import Action
 
@@ -19,7 +19,7 @@ def to_brokers(kind: str, fits: Fits) -> Callable[[Cluster], Iterable[Action]]:
     """Offered to every broker with a replica that fits, in the order of their ids."""
 
     def offered(cluster: Cluster) -> Iterable[Action]:
-        replicas = cluster.controller.partitions[0].replicas
+        replicas = truth(cluster).partitions[0].replicas
         for node in cluster.brokers:
             if node.id in replicas and fits(cluster, node, node.process):
                 yield Action(kind, node.id)
@@ -44,13 +44,12 @@ def is_down(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
 
 def has_session(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
     """Whether the controller still counts on it."""
-    known = heartbeat(cluster.controller, node.id)
-    return known is not None and not known.fenced
+    return session_lasts(cluster, node.id)
 
 
 def produce(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     """One record to the broker."""
-    return (moves.Produce(cluster.controller.partitions[0].name, action.node, 1),)
+    return (moves.Produce(truth(cluster).partitions[0].name, action.node, 1),)
 
 
 def on(move: Callable[[BrokerId], moves.Move]) -> Callable[..., tuple[moves.Move, ...]]:

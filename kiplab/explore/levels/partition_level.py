@@ -31,9 +31,9 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster, broker
+from ...engine.truth import registration_of, truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import CONTROLLER, NO_LEADER
-from ...protocol.registrations import registration
 from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
 from .level_table import Action, Bound, Kind, Level, one_partition
 from .normal_partition import normal
@@ -42,7 +42,7 @@ from .offers import has_session, is_down, leads, on, produce, registered, runs, 
 
 def _admit(cluster: Cluster) -> Cluster:
     name = one_partition(cluster)
-    state = cluster.controller.partitions[0]
+    state = truth(cluster).partitions[0]
     strangers = [m for m in state.replicas if broker(cluster, m) is None]
     if strangers:
         problem = f"{name} has a replica on broker {strangers[0]}, which the play does not have"
@@ -52,7 +52,7 @@ def _admit(cluster: Cluster) -> Cluster:
         raise PlayError(problem, expected="level cluster explores that")
     if state.adding or state.removing:
         raise PlayError(f"{name} is being reassigned", expected="level cluster explores that")
-    if any(r.in_controlled_shutdown for r in cluster.controller.registrations):
+    if any(r.in_controlled_shutdown for r in truth(cluster).registrations):
         problem = "a broker is shutting down as the play begins"
         raise PlayError(problem, expected="level cluster explores controlled shutdowns")
     # Who reads, and what time it is, is no part of this level.
@@ -66,7 +66,7 @@ def _follows(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
 
 
 def _is_fenced(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
-    known = registration(cluster.controller.registrations, node.id)
+    known = registration_of(cluster, node.id)
     return process is not None and known is not None and known.fenced
 
 

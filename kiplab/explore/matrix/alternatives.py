@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ...engine.truth import truth
 from ...plays.header import features_of
 from ...plays.library import find
 from ...plays.play import Play, format_play
@@ -217,8 +218,8 @@ def _row(way: tuple[str, str | None, str], one: Explored | None, cost: Cost) -> 
 def cost_of(stage: Stage) -> Cost:
     """What a run cost those that replicate, over all its partitions."""
     refused = [e for e in stage.events if isinstance(e, Refused) and e.guard in _FETCH_GUARDS]
-    before = stage.history.start.controller.partitions
-    after = stage.cluster.controller.partitions
+    before = truth(stage.history.start).partitions
+    after = truth(stage.cluster).partitions
     epochs = 0
     for now in after:
         was = partition(before, now.name)

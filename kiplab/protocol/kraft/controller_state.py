@@ -31,6 +31,11 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     partitions: tuple[PartitionRegistration, ...] = ()
     heartbeats: tuple[HeartbeatState, ...] = ()
 
+    @property
+    def controller_epoch(self) -> ControllerEpoch:
+        """`epoch`, under the name that it has in every mode."""
+        return self.epoch
+
 
 def heartbeat(controller: Controller, broker: BrokerId) -> HeartbeatState | None:
     """What the sitting controller knows of `broker`, or None."""

@@ -9,6 +9,7 @@ from ...engine import moves
 from ...engine.cluster import Cluster, Message, broker, is_cut
 from ...engine.explain import broker_list, describe
 from ...engine.possible import why_not
+from ...engine.truth import registration_of, truth
 from ...plays.history_as_play import statement_of
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
@@ -16,7 +17,7 @@ from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...plays.verbs import Impossible, perform
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId, node_name
-from ...protocol.registrations import PartitionRegistration, registration
+from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Lifecycle, Loss
 
 LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
@@ -128,7 +129,7 @@ def _unfence(stage: Stage, id: BrokerId) -> Choice:
         return _tried(stage, Statement("unfence", (str(id),)), reason, "Unfence", advice)
     heartbeat = moves.Fire(id, moves.Timer.HEARTBEAT)
     found = choice_of(stage.cluster, heartbeat, "Unfence", advice)
-    known = registration(stage.cluster.controller.registrations, id)
+    known = registration_of(stage.cluster, id)
     if known is not None and not known.fenced:
         return replace(found, reason=f"{node_name(id)} is not fenced")
     return found
@@ -157,7 +158,7 @@ def _link(cluster: Cluster, id: BrokerId, end: BrokerId, leads: bool) -> Choice:
 
 def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
     """Whom a broker fetches from, by the controller's word and by its own belief."""
-    states = cluster.controller.partitions
+    states = truth(cluster).partitions
     leaders = {state.leader for state in states if id in state.replicas}
     node = broker(cluster, id)
     if node is not None and node.process is not None:
@@ -168,7 +169,7 @@ def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
 def standing(cluster: Cluster, id: BrokerId) -> str:
     """How a broker does, in a few words: ``"runs as epoch 41, fenced"``."""
     node = broker(cluster, id)
-    known = registration(cluster.controller.registrations, id)
+    known = registration_of(cluster, id)
     fenced = ", fenced" if known is not None and known.fenced else ""
     if node is None or node.process is None:
         return f"down{fenced or ', not noticed yet'}"

@@ -6,11 +6,11 @@ from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.consumers import consumer_of
 from ...engine.possible import why_not
+from ...engine.truth import partition_of
 from ...plays.play import Statement
 from ...plays.values import DEFAULT_CONSUMER
 from ...protocol.clients.consumer import Reset
 from ...protocol.ids import NO_LEADER, BrokerId, node_name
-from ...protocol.registrations import partition
 from ...protocol.replica.broker_state import Broker
 from .choices import Choice, choice_of
 
@@ -19,7 +19,7 @@ def produce(
     cluster: Cluster, name: str, count: int, acks: str, to: BrokerId | None = None
 ) -> Choice:
     """Write `count` records; `acks` is "all" or "1", `to` another broker than the leader."""
-    state = partition(cluster.controller.partitions, name)
+    state = partition_of(cluster, name)
     leader = NO_LEADER if state is None else state.leader
     args = [("count", str(count)), *([] if to is None else [("to", str(to))])]
     line = Statement("produce", (name,), (*args, *([("acks", "1")] if acks == "1" else [])))

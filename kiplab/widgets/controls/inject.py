@@ -7,8 +7,8 @@ from typing import Any
 
 import ipywidgets
 
+from ...engine.truth import partition_of, truth
 from ...protocol.ids import NO_LEADER, BrokerId, node_name
-from ...protocol.registrations import partition
 from ..elements.labelled import button, column, dropdown, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import MUTED, heading, muted
@@ -74,7 +74,7 @@ class _PartitionRow:
 
     def show(self, bench: Bench) -> None:
         cluster = bench.here.cluster
-        state = partition(cluster.controller.partitions, self.name)
+        state = partition_of(cluster, self.name)
         self.state.value = _beside(self.name, leads(state) if state is not None else "")
         self.actions.show(about_partition(cluster, self.name))
 
@@ -84,7 +84,7 @@ class _Clients:
 
     def __init__(self, bench: Bench, act: Act) -> None:
         self._bench = bench
-        names = [state.name for state in bench.here.cluster.controller.partitions]
+        names = [state.name for state in truth(bench.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
         self.count = ipywidgets.BoundedIntText(
             value=10, min=1, max=RECORDS_MAX, description="records", style=_STYLE
@@ -138,7 +138,7 @@ class Inject:
         self.disk.layout.margin = "2px"
         watch(self.disk, "value", lambda _: self.show(self._bench))
         self.rows = [_BrokerRow(node.id, act) for node in cluster.brokers]
-        self.partitions = [_PartitionRow(p.name, act) for p in cluster.controller.partitions]
+        self.partitions = [_PartitionRow(p.name, act) for p in truth(cluster).partitions]
         self.controller, self.time = Actions(act), Actions(act)
         self.clients = _Clients(bench, act)
         self.line = ipywidgets.Text(

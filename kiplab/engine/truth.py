@@ -1,0 +1,148 @@
+"""`truth`: who leads, who is in sync, who is registered, whoever keeps it.
+
+Every mode keeps the answer somewhere else: KRaft in the metadata log of its controller. Whoever
+only wants to know reads it here, and never reaches into a control plane; `tests/engine/
+test_truth.py` holds that. A mode adds its reader to READERS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import NamedTuple, Protocol
+
+from ..protocol.ids import BrokerId, ControllerEpoch
+from ..protocol.kraft.controller_state import Controller
+from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
+from ..protocol.registrations import PartitionRegistration, Registration
+from .cluster import Cluster
+
+
+class Truth(Protocol):
+    """What a control plane holds for true, and what brokers learn of late.
+
+    A state of a control plane that has these fields is its own reading: looking costs nothing, and
+    what did not change is the same object as before.
+    """
+
+    @property
+    def controller_epoch(self) -> ControllerEpoch:
+        """Which controller is the rightful one."""
+
+    @property
+    def next_offset(self) -> int:
+        """The number of the next change to be written down; broker epochs are minted from it."""
+
+    @property
+    def registrations(self) -> tuple[Registration, ...]:
+        """The brokers, sorted by id: epochs, who is fenced, who is shutting down."""
+
+    @property
+    def partitions(self) -> tuple[PartitionRegistration, ...]:
+        """The partitions, sorted by name: leader, ISR, epochs, replicas, min.insync.replicas."""
+
+
+class Session(NamedTuple):
+    """What is known of one broker's session. It is over for a broker that is `fenced`.
+
+    `leaving` says that the broker waits to be let go (controlled shutdown).
+    """
+
+    broker: BrokerId
+    fenced: bool
+    last_contact_ms: int
+    leaving: bool
+
+
+class TruthReader(NamedTuple):
+    """How one mode is read."""
+
+    truth: Callable[[Cluster], Truth]
+    sessions: Callable[[Cluster], tuple[Session, ...]]
+    stale_session: Callable[[Cluster], BrokerId | None]
+    session_timeout_ms: int
+
+
+def truth(cluster: Cluster) -> Truth:
+    """What the control plane of `cluster` holds for true.
+
+    Raises NoTruthReaderError for a control plane that READERS does not know.
+    """
+    state = cluster.controller
+    try:
+        # Every move asks this some ten times: one look into a table, and no call but the reader's.
+        return READERS[type(state)].truth(cluster)
+    except KeyError:
+        raise NoTruthReaderError(type(state)) from None
+
+
+def partition_of(cluster: Cluster, name: str) -> PartitionRegistration | None:
+    """The partition called `name` as it truly is, or None."""
+    for found in truth(cluster).partitions:
+        if found.name == name:
+            return found
+    return None
+
+
+def registration_of(cluster: Cluster, broker: BrokerId) -> Registration | None:
+    """The registration of `broker`, or None."""
+    for found in truth(cluster).registrations:
+        if found.broker == broker:
+            return found
+    return None
+
+
+def sessions(cluster: Cluster) -> tuple[Session, ...]:
+    """Every session there is or was, sorted by broker."""
+    return _reader(cluster).sessions(cluster)
+
+
+def session_lasts(cluster: Cluster, broker: BrokerId) -> bool:
+    """Whether the control plane still counts on `broker`."""
+    return any(s.broker == broker and not s.fenced for s in sessions(cluster))
+
+
+def stale_session(cluster: Cluster) -> BrokerId | None:
+    """Whose session is the next to end, and over by now; None without a clock."""
+    return _reader(cluster).stale_session(cluster)
+
+
+def session_timeout_ms(cluster: Cluster) -> int:
+    """How long a broker may be silent."""
+    return _reader(cluster).session_timeout_ms
+
+
+class NoTruthReaderError(TypeError):
+    """A mode was added without saying how it is read."""
+
+    def __init__(self, state: type) -> None:
+        super().__init__(
+            f"nobody says how the control plane {state.__name__} is read: add a TruthReader for"
+            " it to READERS in kiplab/engine/truth.py"
+        )
+
+
+def _reader(cluster: Cluster) -> TruthReader:
+    state = type(cluster.controller)
+    try:
+        return READERS[state]
+    except KeyError:
+        raise NoTruthReaderError(state) from None
+
+
+def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
+    return tuple(
+        Session(h.broker, h.fenced, h.last_contact_ms, h.controlled_shutdown_offset >= 0)
+        for h in cluster.controller.heartbeats
+    )
+
+
+READERS: dict[type, TruthReader] = {
+    Controller: TruthReader(
+        truth=attrgetter("controller"),
+        sessions=_kraft_sessions,
+        stale_session=lambda cluster: stale_broker(cluster.controller, cluster.clock),
+        session_timeout_ms=SESSION_TIMEOUT_MS,
+    )
+}
+"""The type of a control plane's state, and how it is read."""
