@@ -11,7 +11,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from ..explore.search.explored import Explored
-    from ..explore.search.limits import Told
+    from ..explore.search.limits import TimedProgress
     from ..plays.play import Play
     from ..protocol.features import Features
 
@@ -125,5 +125,5 @@ def _say(sentence: str) -> None:
     print(f"kiplab: {sentence}", file=sys.stderr)
 
 
-def _tell(now: Told) -> None:
+def _tell(now: TimedProgress) -> None:
     _say(now.sentence)

@@ -20,22 +20,22 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import cluster_of
 from kiplab.explore.compiled.compiled_search import PROPERTIES as COMPILED_PROPERTIES
-from kiplab.explore.compiled.compiled_search import Compiled
-from kiplab.explore.compiled.compiled_search import search as compiled_search
-from kiplab.explore.levels.level_table import find
-from kiplab.explore.search.breadth_first import Outcome, search
-from kiplab.explore.search.memoised_model import Quick
+from kiplab.explore.compiled.compiled_search import CompiledModel, search_compiled
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search_terms import SearchOutcome
 from kiplab.plays.header import setup_of
 from kiplab.plays.library import load
 from kiplab.protocol.features import parse_features
 
 REPEAT = 3
-LEVEL = find("partition")
+LEVEL = level_named("partition")
 PENDING = ("497.pending-outlives-metadata",)
 JUDGED = {"writes": 1, "crashes": 1, "fences": 1}
 """The bound of the comparison: 480,284 states, in which nothing is lost."""
 
-Search = Callable[[Cluster, dict[str, int]], Outcome]
+Search = Callable[[Cluster, dict[str, int]], SearchOutcome]
 
 
 def main() -> None:
@@ -60,8 +60,8 @@ def against_tlc(start: Cluster) -> None:
     lost = COMPILED_PROPERTIES
     gc.disable()
     runs: dict[str, Callable[[], int]] = {
-        "engine": lambda: search(Quick(LEVEL, start, JUDGED), lost).states,
-        "compiled": lambda: compiled_search(Compiled(LEVEL, start, JUDGED), lost).states,
+        "engine": lambda: search(MemoisedModel(LEVEL, start, JUDGED), lost).states,
+        "compiled": lambda: search_compiled(CompiledModel(LEVEL, start, JUDGED), lost).states,
     }
     print(
         f"\nTLC on two workers, its start included ({LEVEL.in_words(JUDGED)}), wall time, one run"
@@ -84,12 +84,12 @@ def _wall(run: Callable[[], int]) -> tuple[float, int]:
     return time.perf_counter() - began, states
 
 
-def step(start: Cluster, bounds: dict[str, int]) -> Outcome:
-    return search(Quick(LEVEL, start, bounds), ())
+def step(start: Cluster, bounds: dict[str, int]) -> SearchOutcome:
+    return search(MemoisedModel(LEVEL, start, bounds), ())
 
 
-def compiled(start: Cluster, bounds: dict[str, int]) -> Outcome:
-    return compiled_search(Compiled(LEVEL, start, bounds), ())
+def compiled(start: Cluster, bounds: dict[str, int]) -> SearchOutcome:
+    return search_compiled(CompiledModel(LEVEL, start, bounds), ())
 
 
 def rate(name: str, run: Search, start: Cluster, bounds: dict[str, int]) -> float:

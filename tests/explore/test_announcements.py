@@ -10,12 +10,12 @@ import pytest
 from nbclient import NotebookClient
 
 import kiplab
-from kiplab.explore.levels.level_table import find
+from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.matrix.alternatives import alternatives
 from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.matrix.sweep import sweep
 from kiplab.explore.search import announcements, engine_choice
-from kiplab.explore.search.limits import Told
+from kiplab.explore.search.limits import TimedProgress
 from kiplab.explore.search.size_prediction import rule_of_thumb
 
 FAR = {"writes": 2, "crashes": 2, "fences": 1}
@@ -111,7 +111,7 @@ def test_a_crash_between_three_brokers_is_known_to_be_out_of_reach() -> None:
 
 
 def test_the_default_bounds_of_the_partition_level_end_in_seconds() -> None:
-    level = find("partition")
+    level = level_named("partition")
     assert rule_of_thumb(level, level.with_defaults({})) / engine_choice.OWN.states_per_s < 10
 
 
@@ -144,7 +144,7 @@ def test_a_line_in_a_notebook_says_how_to_stop(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(line, "put", put.append)
     tell = line.of_search()
     assert tell is not None
-    tell(Told(states=5_000, transitions=9, depth=7, frontier=40, seconds=1.0, rate=9.0))
+    tell(TimedProgress(states=5_000, transitions=9, depth=7, frontier=40, seconds=1.0, rate=9.0))
     assert put == [
         "5,000 states, 40 to look at, 7 steps deep, 9 transitions/s;"
         " interrupt the kernel to stop and keep this"

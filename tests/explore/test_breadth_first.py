@@ -12,19 +12,22 @@ import msgspec
 import pytest
 
 from kiplab.engine.canonical import canonical
-from kiplab.explore.levels.level_table import find
-from kiplab.explore.search.breadth_first import (
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search_terms import (
     PROVED,
     REFUTED,
     UNFINISHED,
-    Outcome,
+    Halt,
+    HaltReason,
     Progress,
-    search,
+    SearchOutcome,
 )
-from kiplab.explore.search.engine_model import Plain
-from kiplab.explore.search.memoised_model import Quick
 
-PARTITION = find("partition")
+PARTITION = level_named("partition")
+ENOUGH = Halt(HaltReason.STATES, 1_000)
 LOSS = ("no-committed-record-lost", "electable-holds-committed")
 STALE = ("no-stale-epoch-in-isr",)
 PENDING = ("497.pending-outlives-metadata",)
@@ -34,8 +37,10 @@ def within(writes: int, crashes: int, fences: int) -> dict[str, int]:
     return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
-def asked(cluster: Any, bounds: dict[str, int], properties: tuple[str, ...] = LOSS) -> Outcome:
-    return search(Quick(PARTITION, cluster, bounds), properties)
+def asked(
+    cluster: Any, bounds: dict[str, int], properties: tuple[str, ...] = LOSS
+) -> SearchOutcome:
+    return search(MemoisedModel(PARTITION, cluster, bounds), properties)
 
 
 @pytest.mark.parametrize(
@@ -109,17 +114,17 @@ def test_the_normal_form_changes_no_verdict(
     loose = msgspec.structs.replace(PARTITION, normal=canonical, admit=canonical)
     for properties in (LOSS, STALE):
         cluster = start(off=off, play="kafka-14139")
-        exact = search(Plain(loose, cluster, within(*bounds)), properties)
-        quick = asked(cluster, within(*bounds), properties)
-        assert (exact.verdict, len(exact.path)) == (quick.verdict, len(quick.path))
-        assert exact.states >= quick.states
+        exact = search(EngineModel(loose, cluster, within(*bounds)), properties)
+        memoised = asked(cluster, within(*bounds), properties)
+        assert (exact.verdict, len(exact.path)) == (memoised.verdict, len(memoised.path))
+        assert exact.states >= memoised.states
 
 
 @pytest.mark.parametrize("off", [("903",), ("841",), ()])
 def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...]) -> None:
     """Against a level that leaves refused processes waiting, and lets them ask again."""
     kinds = {k.name: k for k in PARTITION.kinds}
-    cluster = find("cluster")
+    cluster = level_named("cluster")
     patient = msgspec.structs.replace(kinds["start"], came=lambda cluster, action: True)
     again = msgspec.structs.replace(
         cluster.kind("beat"),
@@ -137,20 +142,20 @@ def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...
         admit=canonical,
     )
     here = start(off=off, play="kafka-14139")
-    found = search(Plain(waiting, here, within(0, 1, 0)), LOSS)
-    quick = asked(here, within(0, 1, 0))
-    assert (found.verdict, len(found.path)) == (quick.verdict, len(quick.path))
+    found = search(EngineModel(waiting, here, within(0, 1, 0)), LOSS)
+    memoised = asked(here, within(0, 1, 0))
+    assert (found.verdict, len(found.path)) == (memoised.verdict, len(memoised.path))
 
 
 def test_a_search_can_be_stopped_and_says_what_is_left(start: Any) -> None:
     seen: list[Progress] = []
 
-    def stop(now: Progress) -> str:
+    def stop(now: Progress) -> Halt | None:
         seen.append(now)
-        return "enough" if now.states > 1_000 else ""
+        return ENOUGH if now.states > 1_000 else None
 
-    found = search(Quick(PARTITION, start(), within(1, 1, 0)), LOSS, stop)
-    assert (found.verdict, found.stopped) == (UNFINISHED, "enough")
+    found = search(MemoisedModel(PARTITION, start(), within(1, 1, 0)), LOSS, stop)
+    assert (found.verdict, found.halt) == (UNFINISHED, ENOUGH)
     assert found.frontier > 0
     assert found.states > 1_000
     assert [p.states for p in seen] == sorted(p.states for p in seen)

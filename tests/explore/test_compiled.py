@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.compiled.compiled_search import PROPERTIES, Compiled
-from kiplab.explore.compiled.compiled_search import search as compiled_search
+from kiplab.explore.compiled.compiled_search import PROPERTIES, CompiledModel, search_compiled
 from kiplab.explore.compiled.small_numbers import NotCompiledError
-from kiplab.explore.levels.level_table import ExploreError, find
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.search import engine_choice
-from kiplab.explore.search.breadth_first import PROVED, REFUTED, Progress, search
-from kiplab.explore.search.engine_model import Plain
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import CAN_DATA_BE_LOST, explore
-from kiplab.explore.search.memoised_model import Quick
+from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
 
-PARTITION = find("partition")
+PARTITION = level_named("partition")
+ENOUGH = Halt(HaltReason.STATES, 1_000)
 RULES: list[dict[str, Any]] = [
     {},
     {"off": ("903",)},
@@ -62,9 +64,9 @@ def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
 
 def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
     """What the engine does after every state that can be reached, action by action."""
-    compiled = Compiled(PARTITION, cluster, within)
-    plain = Plain(PARTITION, cluster, within)
-    assert compiled.first() == compiled.pack(*plain.first())
+    compiled = CompiledModel(PARTITION, cluster, within)
+    engine = EngineModel(PARTITION, cluster, within)
+    assert compiled.first() == compiled.pack(*engine.first())
     todo = [compiled.first()]
     known = set(todo)
     for words in todo:
@@ -72,7 +74,7 @@ def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
         assert compiled.pack(*state) == words
         expected = [
             (action, compiled.pack(*after), tuple(id for id in broken if id in PROPERTIES))
-            for action, after, broken in plain.successors(state)
+            for action, after, broken in engine.successors(state)
         ]
         found = list(compiled.successors(words))
         assert found == expected, state
@@ -80,17 +82,20 @@ def assert_held_to_step(cluster: Any, within: dict[str, int]) -> None:
             if after not in known:
                 known.add(after)
                 todo.append(after)
-    assert compiled.seen.guards == plain.seen.guards
-    assert compiled.seen.committed == plain.seen.committed
+    assert compiled.seen.guards == engine.seen.guards
+    assert compiled.seen.committed == engine.seen.committed
 
 
 def assert_same_outcome(cluster: Any, within: dict[str, int], asked: tuple[str, ...]) -> str:
     """Verdict, states, transitions, layers, steps, the path itself; what fired and what did not."""
-    quick, compiled = Quick(PARTITION, cluster, within), Compiled(PARTITION, cluster, within)
-    expected = search(quick, asked)
-    assert compiled_search(compiled, asked) == expected
+    memoised, compiled = (
+        MemoisedModel(PARTITION, cluster, within),
+        CompiledModel(PARTITION, cluster, within),
+    )
+    expected = search(memoised, asked)
+    assert search_compiled(compiled, asked) == expected
     if expected.verdict == PROVED:
-        assert compiled.seen == quick.seen
+        assert compiled.seen == memoised.seen
     return expected.verdict
 
 
@@ -140,8 +145,8 @@ def test_one_property_of_two(start: Any) -> None:
 
 def test_offsets_and_epochs_come_back(start: Any) -> None:
     cluster = PARTITION.admit(start(play="kafka-14139"))
-    compiled = Compiled(PARTITION, cluster, bounds(2, 1, 0))
-    offsets = compiled.frame.scales.offsets
+    compiled = CompiledModel(PARTITION, cluster, bounds(2, 1, 0))
+    offsets = compiled.encoding.numbers.offsets
     assert offsets.up(offsets.down(100)) == 100
     assert compiled.unpack(compiled.pack(cluster, (2, 1, 0))) == (cluster, (2, 1, 0))
 
@@ -149,19 +154,19 @@ def test_offsets_and_epochs_come_back(start: Any) -> None:
 def test_arrays_grow(start: Any) -> None:
     grown: list[int] = []
 
-    def room(bytes: int) -> str:
+    def room(bytes: int) -> Halt | None:
         grown.append(bytes)
-        return ""
+        return None
 
-    compiled = Compiled(PARTITION, start(), bounds(1, 1, 0))
-    assert compiled_search(compiled, (), room=room).states == 8_434
+    compiled = CompiledModel(PARTITION, start(), bounds(1, 1, 0))
+    assert search_compiled(compiled, (), room=room).states == 8_434
     assert len(grown) >= 1
 
 
 def test_a_ceiling_ends_as_unfinished(start: Any) -> None:
-    compiled = Compiled(PARTITION, start(), bounds(1, 1, 1))
-    found = compiled_search(compiled, (), room=lambda bytes: "no room")
-    assert (found.verdict, found.stopped) == ("unfinished", "no room")
+    compiled = CompiledModel(PARTITION, start(), bounds(1, 1, 1))
+    found = search_compiled(compiled, (), room=lambda bytes: Halt(HaltReason.MEMORY, 7))
+    assert (found.verdict, found.halt) == ("unfinished", Halt(HaltReason.MEMORY, 7))
     assert 0 < found.frontier < found.states == sum(found.layers) + found.frontier - left(found)
 
 
@@ -171,11 +176,11 @@ def left(found: Any) -> int:
 
 
 def test_a_limit_ends_as_unfinished(start: Any) -> None:
-    def stop(now: Progress) -> str:
-        return "enough" if now.states > 1_000 else ""
+    def stop(now: Progress) -> Halt | None:
+        return ENOUGH if now.states > 1_000 else None
 
-    found = compiled_search(Compiled(PARTITION, start(), bounds(1, 1, 0)), (), stop)
-    assert (found.verdict, found.stopped) == ("unfinished", "enough")
+    found = search_compiled(CompiledModel(PARTITION, start(), bounds(1, 1, 0)), (), stop)
+    assert (found.verdict, found.halt) == ("unfinished", ENOUGH)
 
 
 @pytest.mark.parametrize(
@@ -190,23 +195,23 @@ def test_what_it_cannot_speak_of(
     start: Any, rules: dict[str, Any], within: dict[str, int], reason: str
 ) -> None:
     with pytest.raises(NotCompiledError, match=reason):
-        Compiled(PARTITION, start(**rules), within)
+        CompiledModel(PARTITION, start(**rules), within)
 
 
 def test_another_property_is_not_compiled(start: Any) -> None:
     with pytest.raises(NotCompiledError, match="logs-match"):
-        compiled_search(Compiled(PARTITION, start(), bounds(0, 0, 0)), ("logs-match",))
+        search_compiled(CompiledModel(PARTITION, start(), bounds(0, 0, 0)), ("logs-match",))
 
 
 def test_another_level_is_not_compiled(start: Any) -> None:
     with pytest.raises(NotCompiledError, match="level partition"):
-        Compiled(find("cluster"), start(), {})
+        CompiledModel(level_named("cluster"), start(), {})
 
 
 def test_words_too_narrow_end_as_unfinished(start: Any) -> None:
-    compiled = Compiled(PARTITION, start(), bounds(15, 0, 0))
-    found = compiled_search(compiled, ())
-    assert found.verdict == "unfinished"
+    compiled = CompiledModel(PARTITION, start(), bounds(15, 0, 0))
+    found = search_compiled(compiled, ())
+    assert (found.verdict, found.halt) == ("unfinished", Halt(HaltReason.TOO_NARROW))
     assert "no room" in found.stopped
 
 

@@ -10,15 +10,16 @@ import pytest
 
 import kiplab
 from kiplab.cli.command import main
-from kiplab.explore.levels.level_table import ExploreError, find
-from kiplab.explore.search.breadth_first import Progress, never
-from kiplab.explore.search.engine_model import Plain
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import CAN_DATA_BE_LOST, explore, explore_play, outcome_of
 from kiplab.explore.search.explored import sentence_of
-from kiplab.explore.search.limits import Limits, Told
-from kiplab.explore.search.memoised_model import Quick
+from kiplab.explore.search.limits import Limits, TimedProgress
+from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.path_as_play import done_by_lines, held_stage
 from kiplab.explore.search.size_prediction import predict
+from kiplab.explore.search_terms import Progress, never
 from kiplab.plays.header import features_of
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
@@ -56,11 +57,11 @@ def test_a_counterexample_replays_through_the_same_states(level: str, off: str) 
     found = explore("isr-two-of-three", off=off, level=level)
     assert found.play is not None
     assert kiplab.run(found.play).report()["expectations"]["failed"] == 0
-    stage = held_stage(load("isr-two-of-three"), features_of(found.play), find(level))
-    model = Quick(find(level), stage.history.start, found.bounds)
+    stage = held_stage(load("isr-two-of-three"), features_of(found.play), level_named(level))
+    model = MemoisedModel(level_named(level), stage.history.start, found.bounds)
     state, lives = model.first(), {}
     for action in found.path:
-        stage = done_by_lines(stage, find(level), action)
+        stage = done_by_lines(stage, level_named(level), action)
         state = next(after for a, after, _ in model.successors(state) if a == action)
         for event in stage.history.steps[-1].events + stage.events:
             if isinstance(event, Registered):
@@ -133,9 +134,9 @@ def test_what_is_broken_as_the_play_begins_needs_no_search() -> None:
     found = explore("kafka-14139", **RACE)
     assert found.play is not None
     broken = run_play(found.play).cluster
-    level = find("cluster")
+    level = level_named("cluster")
     within = level.with_defaults({})
-    outcome = outcome_of(Plain(level, broken, within), CAN_DATA_BE_LOST, never)
+    outcome = outcome_of(EngineModel(level, broken, within), CAN_DATA_BE_LOST, never)
     assert (outcome.verdict, outcome.path, outcome.states) == ("refuted", (), 1)
     said = sentence_of(outcome, level, within, CAN_DATA_BE_LOST, "3.4")
     assert "breaks as the play begins" in said
@@ -195,10 +196,10 @@ def test_limits_end_a_search_as_unfinished() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[Told] = []
+    told: list[TimedProgress] = []
     limits = Limits(progress=told.append)
     limits.told = -1.0
-    assert limits(Progress(states=10, transitions=20, depth=3, frontier=4)) == ""
+    assert limits(Progress(states=10, transitions=20, depth=3, frontier=4)) is None
     assert (told[0].states, told[0].depth, told[0].frontier) == (10, 3, 4)
 
 
@@ -217,8 +218,8 @@ def test_a_prediction_is_of_the_right_size() -> None:
     from kiplab.plays.header import setup_of
 
     play = load("isr-two-of-three")
-    level, cluster = find("partition"), cluster_of(setup_of(play, features_of(play)))
-    model = lambda bounds: Quick(level, cluster, bounds)  # noqa: E731
+    level, cluster = level_named("partition"), cluster_of(setup_of(play, features_of(play)))
+    model = lambda bounds: MemoisedModel(level, cluster, bounds)  # noqa: E731
     guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0})
     assert 18_587 / 3 < guess.states < 18_587 * 3
     assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}).exact

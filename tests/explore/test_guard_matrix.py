@@ -23,8 +23,8 @@ from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix
 from kiplab.explore.matrix.processes import answers
 from kiplab.explore.matrix.sweep import sweep
 from kiplab.explore.matrix.tasks import Order
-from kiplab.explore.search.breadth_first import PROVED, REFUTED, UNFINISHED
 from kiplab.explore.search.explore_play import explore
+from kiplab.explore.search_terms import PROVED, REFUTED, UNFINISHED
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import UnknownFeatureError, parse_features

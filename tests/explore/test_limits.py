@@ -16,13 +16,13 @@ from kiplab.cli.command import main
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.alternatives import alternatives
 from kiplab.explore.matrix.guard_matrix import matrix
-from kiplab.explore.matrix.processes import LEAST_MB, shared
+from kiplab.explore.matrix.processes import LEAST_MB, processes_and_memory
 from kiplab.explore.matrix.sweep import sweep
 from kiplab.explore.search import limits
-from kiplab.explore.search.breadth_first import UNFINISHED, Progress
 from kiplab.explore.search.explore_play import explore
 from kiplab.explore.search.interrupts import interruptible
 from kiplab.explore.search.limits import Limits, ceiling_mb
+from kiplab.explore.search_terms import UNFINISHED, Progress
 
 NONSENSE = [
     ({"seconds": -1}, "seconds is -1"),
@@ -145,11 +145,11 @@ def test_a_container_has_the_last_word(
 def test_processes_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CONTAINERS", ())
     monkeypatch.setattr("os.cpu_count", lambda: 64)
-    assert shared(4, 2_000, 64) == (4, 500)
-    assert shared(None, 2_000, 64) == (2_000 // LEAST_MB, LEAST_MB)
-    assert shared(None, 2_000, 3) == (3, 666)
-    assert shared(None, 100, 64) == (1, 100)
-    assert shared(4, 2_000, 0) == (1, 2_000)
+    assert processes_and_memory(4, 2_000, 64) == (4, 500)
+    assert processes_and_memory(None, 2_000, 64) == (2_000 // LEAST_MB, LEAST_MB)
+    assert processes_and_memory(None, 2_000, 3) == (3, 666)
+    assert processes_and_memory(None, 100, 64) == (1, 100)
+    assert processes_and_memory(4, 2_000, 0) == (1, 2_000)
 
 
 def test_memory_is_looked_at_now_and_then_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +158,7 @@ def test_memory_is_looked_at_now_and_then_only(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(limits, "WEIGH_EVERY_S", 3_600)
     ask = Limits()
     for states in range(1_000):
-        assert ask(Progress(states, 0, 0, 0)) == ""
+        assert ask(Progress(states, 0, 0, 0)) is None
     assert len(looks) == 1
 
 

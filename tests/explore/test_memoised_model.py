@@ -1,4 +1,4 @@
-"""The quick model is the plain one, sooner: state by state over whole reachable graphs."""
+"""The memoised model is the engine's, sooner: state by state over whole reachable graphs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kiplab.explore.levels.level_table import find
-from kiplab.explore.search.engine_model import Plain
-from kiplab.explore.search.memoised_model import Quick
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.memoised_model import MemoisedModel
 
-PARTITION = find("partition")
+PARTITION = level_named("partition")
 RULES = [
     {},
     {"off": ("903",)},
@@ -34,25 +34,28 @@ def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
 
 
 def assert_same_graph(cluster: Any, within: dict[str, int], states: int = 0) -> None:
-    plain, quick = Plain(PARTITION, cluster, within), Quick(PARTITION, cluster, within)
-    known = {quick.first(): plain.first()}
-    before: dict[Any, set[str]] = {quick.first(): set()}
+    engine, memoised = (
+        EngineModel(PARTITION, cluster, within),
+        MemoisedModel(PARTITION, cluster, within),
+    )
+    known = {memoised.first(): engine.first()}
+    before: dict[Any, set[str]] = {memoised.first(): set()}
     todo = list(known)
     for state in todo:
-        expected = list(plain.successors(known[state]))
-        found = list(quick.successors(state))
+        expected = list(engine.successors(known[state]))
+        found = list(memoised.successors(state))
         assert [a for a, _, _ in found] == [a for a, _, _ in expected]
         for (_, after, broken), (_, same, violated) in zip(found, expected, strict=True):
-            assert (quick.cluster(after), quick.budgets_left(after)) == same
-            # The plain model says again what broke before; nobody searches beyond that.
+            assert (memoised.cluster(after), memoised.budgets_left(after)) == same
+            # The engine's model says again what broke before; nobody searches beyond that.
             assert set(violated) - before[state] <= set(broken) <= set(violated)
             if after not in known:
                 known[after] = same
                 before[after] = before[state] | set(violated)
                 todo.append(after)
     assert len(set(known.values())) == len(known)
-    assert quick.seen.guards == plain.seen.guards
-    assert quick.seen.committed == plain.seen.committed
+    assert memoised.seen.guards == engine.seen.guards
+    assert memoised.seen.committed == engine.seen.committed
     assert not states or len(known) == states
 
 

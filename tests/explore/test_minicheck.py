@@ -8,12 +8,13 @@ import pytest
 from minicheck import Protocol, Verdict, check_safety, from_holds
 
 from kiplab.engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
-from kiplab.explore.levels.level_table import find
-from kiplab.explore.search.breadth_first import PROVED, REFUTED, Model, search
-from kiplab.explore.search.engine_model import Plain
-from kiplab.explore.search.memoised_model import Quick
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search_terms import PROVED, REFUTED, Model
 
-PARTITION = find("partition")
+PARTITION = level_named("partition")
 LOSS = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
 PENDING = ("497.pending-outlives-metadata",)
 MOST = 1_000_000
@@ -58,9 +59,9 @@ def within(writes: int, crashes: int, fences: int) -> dict[str, int]:
 def test_another_search_proves_the_same(start: Any, bounds: tuple[int, int, int]) -> None:
     """KIP-841, KIP-903, pending ISRs that outlive metadata: nothing is lost, in as many states."""
     cluster = start(on=PENDING)
-    found = search(Quick(PARTITION, cluster, within(*bounds)), LOSS)
+    found = search(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
     assert found.verdict == PROVED
-    there = judged(Quick(PARTITION, cluster, within(*bounds)), LOSS)
+    there = judged(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
     assert there == (found.states, found.verdict, None)
 
 
@@ -80,22 +81,22 @@ def test_another_search_refutes_the_same(
 ) -> None:
     """The first row is Kafka 3.5 as it was built: late metadata undoes a pending ISR."""
     cluster = start(off=off, on=on)
-    found = search(Quick(PARTITION, cluster, within(*bounds)), LOSS)
+    found = search(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
     assert found.verdict == REFUTED
-    there = judged(Quick(PARTITION, cluster, within(*bounds)), LOSS)
+    there = judged(MemoisedModel(PARTITION, cluster, within(*bounds)), LOSS)
     assert there[1:] == (found.verdict, len(found.path))
 
 
 @pytest.mark.parametrize("off", [("903", "841"), ("631.one-live-incarnation",)])
 def test_as_many_states_also_beyond_a_loss(start: Any, off: tuple[str, ...]) -> None:
     cluster = start(off=off)
-    found = search(Quick(PARTITION, cluster, within(1, 1, 0)), ())
-    there = judged(Quick(PARTITION, cluster, within(1, 1, 0)), ())
+    found = search(MemoisedModel(PARTITION, cluster, within(1, 1, 0)), ())
+    there = judged(MemoisedModel(PARTITION, cluster, within(1, 1, 0)), ())
     assert there == (found.states, PROVED, None)
 
 
 def test_also_over_the_plain_successors(start: Any) -> None:
     cluster = start(off=("841",))
-    found = search(Plain(PARTITION, cluster, within(0, 1, 0)), LOSS)
-    there = judged(Plain(PARTITION, cluster, within(0, 1, 0)), LOSS)
+    found = search(EngineModel(PARTITION, cluster, within(0, 1, 0)), LOSS)
+    there = judged(EngineModel(PARTITION, cluster, within(0, 1, 0)), LOSS)
     assert there == (found.states, found.verdict, None)

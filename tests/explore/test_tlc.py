@@ -21,9 +21,10 @@ from kiplab.engine.properties import (
     NO_STALE_EPOCH_IN_ISR,
 )
 from kiplab.engine.setup import cluster_of
-from kiplab.explore.levels.level_table import find
-from kiplab.explore.search.breadth_first import PROVED, REFUTED, Outcome, search
-from kiplab.explore.search.memoised_model import Quick
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import setup_of
 from kiplab.protocol.features import parse_features
@@ -61,10 +62,10 @@ def java() -> None:
         pytest.skip(f"TLC needs Java: {reason}")
 
 
-def explored(cluster: Any, bounds: Bounds, asked: str = "") -> Outcome:
+def explored(cluster: Any, bounds: Bounds, asked: str = "") -> SearchOutcome:
     named = dict(zip(("writes", "crashes", "fences"), bounds, strict=True))
     with _no_pauses():
-        return search(Quick(find("partition"), cluster, named), WHAT[asked])
+        return search(MemoisedModel(level_named("partition"), cluster, named), WHAT[asked])
 
 
 @contextmanager
@@ -124,7 +125,7 @@ def test_the_same_shortest_way(
     here = explored(start(off=off, on=on), bounds, asked)
     there = judge(tmp_path, bounds, off=off, on=on, asked=asked)
     assert here.verdict == REFUTED
-    assert (there.steps, PROPERTIES[there.violated]) == (len(here.path), here.property)
+    assert (there.steps, PROPERTIES[there.violated]) == (len(here.path), here.violated)
 
 
 def test_nothing_is_lost_in_all_of_480_thousand_states(start: Any, tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from functools import cache
 
 from ...explore.matrix.cells import Matrix
 from ...explore.matrix.guard_matrix import PENDING, matrix_of
-from ...explore.search.breadth_first import PROVED
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
+from ...explore.search_terms import PROVED
 from ...plays.library import load
 from ...protocol.features import parse_features
 from .answers import Slip, chosen, in_order, is_none, summed, unfit

@@ -1,7 +1,7 @@
-"""The search of search.py as machine code: the same states in the same order, in flat arrays.
+"""The search of breadth_first.py as machine code: the same states, in the same order.
 
-A state is a row of words; its number is its row. A table with open addressing finds rows by their
-hash. Python only grows the arrays and asks the limits between two stretches.
+A state is a row of words in a flat array; its number is its row. A table with open addressing
+finds rows by their hash. Python only grows the arrays and asks the limits between two stretches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,18 @@ import numpy.typing as npt
 from ...engine.cluster import Cluster
 from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
 from ..levels.level_table import Action, Level
-from ..search.breadth_first import PROVED, REFUTED, UNFINISHED, Outcome, Progress, Seen, Stop, never
+from ..search_terms import (
+    PROVED,
+    REFUTED,
+    UNFINISHED,
+    Coverage,
+    Halt,
+    HaltReason,
+    Progress,
+    SearchOutcome,
+    StopRule,
+    never,
+)
 from . import word_layout as at
 from .expanding import (
     COUNT,
@@ -29,7 +40,7 @@ from .expanding import (
     UNTIL,
     roots,
 )
-from .fitting import Frame, parameters_of
+from .fitting import Encoding, parameters_of
 from .packing import Packing
 from .small_numbers import NotCompiledError
 from .unpacking import Unpacking
@@ -41,19 +52,17 @@ LOOK_EVERY = 1 << 13
 """States between two looks at the limits."""
 ROW_BYTES = 8 * at.WORDS + 4 + 2
 NO_FIELD = "the play begins with something that its words have no field for"
-NARROW_SENTENCE = (
-    "the words of the compiled search have no room for what comes next; the engine's own search has"
-)
-Room = Callable[[int], str]
-"""Asked before so many bytes more are taken: an empty string, or why they may not be."""
+TOO_NARROW = Halt(HaltReason.TOO_NARROW)
+Room = Callable[[int], Halt | None]
+"""Asked before so many bytes more are taken: None, or why they may not be."""
 
 
-def unlimited(bytes: int) -> str:
+def unlimited(bytes: int) -> Halt | None:
     """Take what there is."""
-    return ""
+    return None
 
 
-class Compiled:
+class CompiledModel:
     """The level's states as words, and what leads from one to the next.
 
     Raises NotCompiledError for a question that this cannot speak of.
@@ -62,11 +71,11 @@ class Compiled:
     def __init__(self, level: Level, cluster: Cluster, bounds: Mapping[str, int]) -> None:
         if level.name != "partition":
             raise NotCompiledError("it knows the level partition alone")
-        self.level, self.seen = level, Seen()
-        self.frame = Frame(level.admit(cluster), bounds)
-        self.pack, self.unpack = Packing(self.frame).pack, Unpacking(self.frame).unpack
-        self.given = np.array(parameters_of(self.frame.start), np.int64)
-        self.begin = self.frame.start, tuple(bounds.values())
+        self.level, self.seen = level, Coverage()
+        self.encoding = Encoding(level.admit(cluster), bounds)
+        self.pack, self.unpack = Packing(self.encoding).pack, Unpacking(self.encoding).unpack
+        self.given = np.array(parameters_of(self.encoding.start), np.int64)
+        self.begin = self.encoding.start, tuple(bounds.values())
         if self.unpack(self.pack(*self.begin)) != self.begin:
             raise NotCompiledError(NO_FIELD)
 
@@ -81,14 +90,14 @@ class Compiled:
     def successors(
         self, state: tuple[int, ...]
     ) -> Iterator[tuple[Action, tuple[int, ...], tuple[str, ...]]]:
-        """As Plain.successors, in the same order: one state at a time, for those who compare."""
+        """As EngineModel.successors, in the same order: for those who compare state by state."""
         rows = np.zeros((32, at.WORDS), np.int64)
         codes, out = np.zeros(32, np.int64), np.zeros(at.OUTS, np.int64)
         before = np.array(state, np.int64)
         count = roots().successors(before, self.given, rows, codes, out)
         self.note(int(out[at.FIRED]), bool(out[at.MOVED]))
         if out[at.OVERFLOW]:
-            raise NotCompiledError(NARROW_SENTENCE)
+            raise NotCompiledError(TOO_NARROW.sentence)
         for row, code in zip(rows[:count], codes[:count], strict=True):
             broken = _NAMES[int(code) >> 16]
             yield self.action(int(code) & 0xFFFF), tuple(map(int, row)), broken
@@ -100,7 +109,7 @@ class Compiled:
 
     def action(self, code: int) -> Action:
         """The action that a code stands for."""
-        kind, id = self.level.kinds[code & at.THREE].name, self.frame.ids[code >> 3 & at.TWO]
+        kind, id = self.level.kinds[code & at.THREE].name, self.encoding.ids[code >> 3 & at.TWO]
         return Action(kind, id, life=code >> 5)
 
 
@@ -111,18 +120,20 @@ _NAMES: tuple[tuple[str, ...], ...] = (
     PROPERTIES,
     PROPERTIES[::-1],
 )
-"""Properties that broke, by the code of layout.BROKEN."""
+"""Properties that broke, by the code of word_layout.BROKEN."""
 
 
-def search(
-    model: Compiled, properties: Iterable[str], stop: Stop = never, room: Room = unlimited
-) -> Outcome:
-    """As search.search over the engine's model, state by state, and the same outcome.
+def search_compiled(
+    model: CompiledModel, properties: Iterable[str], stop: StopRule = never, room: Room = unlimited
+) -> SearchOutcome:
+    """As breadth_first.search over the engine's model, state by state, and the same outcome.
 
     `room` is asked before the arrays grow. Raises NotCompiledError for another property.
     """
     asked = check_properties(properties)
-    return _Search(model, sum(1 << PROPERTIES.index(id) for id in set(asked)), stop, room).run()
+    return _CompiledSearch(
+        model, sum(1 << PROPERTIES.index(id) for id in set(asked)), stop, room
+    ).run()
 
 
 def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
@@ -134,8 +145,8 @@ def check_properties(properties: Iterable[str]) -> tuple[str, ...]:
     return asked
 
 
-class _Search:
-    def __init__(self, model: Compiled, asked: int, stop: Stop, room: Room) -> None:
+class _CompiledSearch:
+    def __init__(self, model: CompiledModel, asked: int, stop: StopRule, room: Room) -> None:
         self.model, self.asked, self.stop, self.room = model, asked, stop, room
         self.roots = roots()
         self.rows: npt.NDArray[np.int64] = np.zeros((FIRST_ROWS, at.WORDS), np.int64)
@@ -156,46 +167,46 @@ class _Search:
         self.table = np.zeros(slots, np.int64)
         self.free = TAG_BITS + 1 - slots.bit_length()
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         first = 0
         while (end := int(self.tallies[COUNT])) > first:
             self.layers.append(end - first)
-            reason = self._layer(end)
+            halt = self._layer(end)
             if self.tallies[HIT]:
                 return self._outcome(REFUTED, len(self.layers), 0)
-            if reason:
+            if halt is not None:
                 left = int(self.tallies[COUNT] - self.tallies[LOOKED])
-                return self._outcome(UNFINISHED, len(self.layers) - 1, left, reason)
+                return self._outcome(UNFINISHED, len(self.layers) - 1, left, halt)
             first = end
         return self._outcome(PROVED, len(self.layers) - 1, 0)
 
-    def _layer(self, end: int) -> str:
+    def _layer(self, end: int) -> Halt | None:
         """Look at all states up to row `end`, or say why not."""
         tallies = self.tallies
         while tallies[LOOKED] < end:
-            reason = self.stop(self._progress())
-            if reason:
-                return reason
+            halt = self.stop(self._progress())
+            if halt is not None:
+                return halt
             tallies[UNTIL] = min(end, int(tallies[LOOKED]) + LOOK_EVERY)
             ended = self.roots.expand(
                 *(self.rows, self.parents, self.how, self.two, self.table, self.free),
                 *(self.model.given, self.asked, tallies, self.taken, self.out),
             )
             if ended == NARROW:
-                return NARROW_SENTENCE
-            if ended == FULL and (reason := self._grow()):
-                return reason
+                return TOO_NARROW
+            if ended == FULL and (halt := self._grow()) is not None:
+                return halt
             if ended not in (DONE, FULL):
-                return ""
-        return ""
+                return None
+        return None
 
-    def _grow(self) -> str:
+    def _grow(self) -> Halt | None:
         size = len(self.parents)
         more = size if size < 1 << 20 else size // 2
         wider = 2 * (size + more) > len(self.table)
-        reason = self.room(ROW_BYTES * more + (16 * len(self.table) if wider else 0))
-        if reason:
-            return reason
+        halt = self.room(ROW_BYTES * more + (16 * len(self.table) if wider else 0))
+        if halt is not None:
+            return halt
         # Where the system can, this moves no byte; nothing else refers to the arrays.
         self.rows.resize((size + more, at.WORDS), refcheck=False)
         self.parents.resize(size + more, refcheck=False)
@@ -204,29 +215,31 @@ class _Search:
             narrow = self.table
             self._fresh_table(2 * len(narrow))
             self.roots.move(narrow, self.table, self.free)
-        return ""
+        return None
 
     def _progress(self) -> Progress:
         count, looked = int(self.tallies[COUNT]), int(self.tallies[LOOKED])
         depth = len(self.layers) - 1
         return Progress(count, int(self.tallies[TRANSITIONS]), depth, count - looked)
 
-    def _outcome(self, verdict: str, depth: int, frontier: int, stopped: str = "") -> Outcome:
+    def _outcome(
+        self, verdict: str, depth: int, frontier: int, halt: Halt | None = None
+    ) -> SearchOutcome:
         self.model.note(int(self.out[at.FIRED]), bool(self.out[at.MOVED]))
         names = [kind.name for kind in self.model.level.kinds]
         taken = {name: int(n) for name, n in zip(names, self.taken, strict=True) if n}
         hit = int(self.tallies[HIT])
-        return Outcome(
+        return SearchOutcome(
             verdict=verdict,
             states=int(self.tallies[COUNT]),
             transitions=int(self.tallies[TRANSITIONS]),
             depth=depth,
             frontier=frontier,
             path=self._path() if hit else (),
-            property=PROPERTIES[hit - 1] if hit else None,
+            violated=PROPERTIES[hit - 1] if hit else None,
             taken=dict(sorted(taken.items())),
             layers=tuple(self.layers),
-            stopped=stopped,
+            halt=halt,
         )
 
     def _path(self) -> tuple[Action, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .observing import leader_elected, members_changed
-from .word_fields import Words, get, has, lives_at, place, put
+from .word_fields import Ints, get, has, lives_at, place, put
 from .word_layout import (
     ALTER_SAYS_LIVES,
     C_EPOCH,
@@ -47,7 +47,7 @@ ACCEPTED, REVERTED, WAITING = 0, 1, 2
 
 
 @inner
-def _elected(words: Words, given: Words, isr: int, acceptable: int) -> int:
+def _elected(words: Ints, given: Ints, isr: int, acceptable: int) -> int:
     """elect: the sitting leader if it may, else the first replica that may."""
     valid = isr & acceptable
     leader = get(words, CONTROLLER, C_LEADER, TWO)
@@ -60,7 +60,7 @@ def _elected(words: Words, given: Words, isr: int, acceptable: int) -> int:
 
 
 @inner
-def raised(words: Words, shift: int, out: Words) -> None:
+def raised(words: Ints, shift: int, out: Ints) -> None:
     """One epoch more."""
     epoch = get(words, CONTROLLER, shift, FOUR)
     if epoch == MOST_EPOCH:
@@ -70,7 +70,7 @@ def raised(words: Words, shift: int, out: Words) -> None:
 
 
 @inner
-def change(words: Words, given: Words, goal: int, acceptable: int, asked: int, out: Words) -> int:
+def change(words: Ints, given: Ints, goal: int, acceptable: int, asked: int, out: Ints) -> int:
     """build and merge: the partition with the ISR `goal`. `asked` is the request, or 0.
 
     Returns the leader that the record names, -1 if it names none.
@@ -98,7 +98,7 @@ def change(words: Words, given: Words, goal: int, acceptable: int, asked: int, o
 
 
 @inner
-def fence(words: Words, given: Words, broker: int, out: Words) -> None:
+def fence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     """expire_session: out of the ISR first, then fenced."""
     isr, fenced = get(words, CONTROLLER, C_ISR, THREE), get(words, CONTROLLER, FENCED, THREE)
     member = 1 << broker
@@ -108,7 +108,7 @@ def fence(words: Words, given: Words, broker: int, out: Words) -> None:
 
 
 @inner
-def unfence(words: Words, given: Words, broker: int, out: Words) -> None:
+def unfence(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     """The heartbeat that unfences: a partition without a leader is looked at again."""
     fenced = get(words, CONTROLLER, FENCED, THREE) & ~(1 << broker)
     put(words, CONTROLLER, FENCED, THREE, fenced)
@@ -118,7 +118,7 @@ def unfence(words: Words, given: Words, broker: int, out: Words) -> None:
 
 
 @inner
-def _refusing(words: Words, given: Words, asked: int) -> int:
+def _refusing(words: Ints, given: Ints, asked: int) -> int:
     """The first guard that refuses an AlterPartition request, 0 if none does."""
     rules = given[P_RULES]
     sender, life = (asked >> R_SENDER) & TWO, (asked >> R_LIFE) & THREE
@@ -139,7 +139,7 @@ def _refusing(words: Words, given: Words, asked: int) -> int:
 
 
 @inner
-def _ineligible(words: Words, given: Words, asked: int) -> int:
+def _ineligible(words: Ints, given: Ints, asked: int) -> int:
     rules, fenced = given[P_RULES], get(words, CONTROLLER, FENCED, THREE)
     sender = (asked >> R_SENDER) & TWO
     for broker in range(given[P_BROKERS]):
@@ -159,7 +159,7 @@ def _ineligible(words: Words, given: Words, asked: int) -> int:
 
 
 @inner
-def alter_partition(words: Words, given: Words, asked: int, out: Words) -> int:
+def alter_partition(words: Ints, given: Ints, asked: int, out: Ints) -> int:
     """alter_partition: ACCEPTED, REVERTED or WAITING."""
     guard = _refusing(words, given, asked)
     if guard != 0:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .jit import digest, inner, root
 from .partition_actions import act, offered, price
-from .word_fields import Words, request
+from .word_fields import Ints, request
 from .word_layout import (
     BROKEN,
     COMMITTED,
@@ -44,7 +44,7 @@ filled from it from front to back."""
 
 
 @inner
-def hash_of(words: Words) -> int:
+def hash_of(words: Ints) -> int:
     """31 bits that depend on all words."""
     mixed = 0
     for at in range(WORDS):
@@ -54,7 +54,7 @@ def hash_of(words: Words) -> int:
 
 
 @inner
-def same(one: Words, other: Words) -> bool:
+def same(one: Ints, other: Ints) -> bool:
     """Whether all words are equal."""
     different = 0
     for at in range(WORDS):
@@ -63,7 +63,7 @@ def same(one: Words, other: Words) -> bool:
 
 
 @inner
-def is_row(rows: Words, row: int, words: Words) -> bool:
+def is_row(rows: Ints, row: int, words: Ints) -> bool:
     """Whether a row equals these words."""
     different = 0
     for at in range(WORDS):
@@ -72,7 +72,7 @@ def is_row(rows: Words, row: int, words: Words) -> bool:
 
 
 @inner
-def slot_of(rows: Words, table: Table, free: int, words: Words, tag: int) -> int:
+def slot_of(rows: Ints, table: Table, free: int, words: Ints, tag: int) -> int:
     """The slot of the row that equals `words`, or the free one where it belongs."""
     last, slot = len(table) - 1, tag >> free
     while table[slot] != 0:
@@ -84,7 +84,14 @@ def slot_of(rows: Words, table: Table, free: int, words: Words, tag: int) -> int
 
 
 @inner
-def successor(before: Words, given: Words, kind: int, broker: int, after: Words, out: Words) -> int:
+def successor(
+    before: Ints,
+    given: Ints,
+    kind: int,
+    broker: int,
+    after: Ints,
+    out: Ints,
+) -> int:
     """One action from `before`: `after` is written, and the action's code returned; -1 for none.
 
     The code is the kind, the broker (3 bits up) and, for a request, the life of its sender.
@@ -121,7 +128,7 @@ class Roots(NamedTuple):
     successors: Callable[..., int]
     expand: Callable[..., int]
     move: Callable[..., None]
-    hash_of: Callable[[Words], int]
+    hash_of: Callable[[Ints], int]
 
 
 @cache
@@ -133,7 +140,7 @@ def roots() -> Roots:
 
 def _successors(made: int) -> Any:
     @root
-    def successors(before: Words, given: Words, rows: Words, codes: Words, out: Words) -> int:
+    def successors(before: Ints, given: Ints, rows: Ints, codes: Ints, out: Ints) -> int:
         """All successors of one state; the codes have what broke above 16 bits."""
         assert made  # A part of the key under which this is cached.
         count = 0
@@ -151,17 +158,17 @@ def _successors(made: int) -> Any:
 def _expand(made: int) -> Any:
     @root
     def expand(
-        rows: Words,
+        rows: Ints,
         parents: npt.NDArray[np.int32],
         how: npt.NDArray[np.int16],
-        two: Words,
+        two: Ints,
         table: Table,
         free: int,
-        given: Words,
+        given: Ints,
         asked: int,
-        tallies: Words,
-        taken: Words,
-        out: Words,
+        tallies: Ints,
+        taken: Ints,
+        out: Ints,
     ) -> int:
         """Look at rows LOOKED to UNTIL. At a hit, `out[BROKEN]` is the code of the last action."""
         assert made  # A part of the key under which this is cached.

@@ -1,4 +1,7 @@
-"""Which plays fit into words, and what the words of one play stand for (layout.py, scales.py)."""
+"""Which plays fit into words, and what the words of one play stand for.
+
+word_layout.py has the words, small_numbers.py the numbers in them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ from ...engine.truth import registration_of, truth
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from . import word_layout as at
-from .small_numbers import NotCompiledError, Scales
+from .small_numbers import NotCompiledError, SmallNumbers
 
 
-class Frame:
+class Encoding:
     """What all words of one search have in common: its play's brokers, numbers and rules.
 
     `start` is the play's normal form. Raises NotCompiledError with a reason for people.
@@ -23,7 +26,7 @@ class Frame:
         self.start = start
         self.state = truth(start).partitions[0]
         self.ids = [b.id for b in start.brokers]
-        self.scales = Scales(start, bounds["writes"])
+        self.numbers = SmallNumbers(start, bounds["writes"])
 
     def number(self, broker: BrokerId) -> int:
         """A broker as the words have it."""
@@ -43,7 +46,7 @@ class Frame:
 
 
 def rules_of(features: Features) -> int:
-    """The guards that are on, and what the versions carry, as the bits of layout.py."""
+    """The guards that are on, and what the versions carry, as the bits of word_layout.py."""
     active = features.active(CONTROLLER)
     bits = sum(1 << number for number, id in enumerate(at.RULES) if id in active)
     if features.fetch_version() >= 15:

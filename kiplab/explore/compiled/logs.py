@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .jit import inner
-from .word_fields import Words
+from .word_fields import Ints
 from .word_layout import ENTRIES, ENTRY_BITS, FIRST_ENTRY, FOUR, MOST_OFFSET, OVERFLOW
 
 
@@ -45,7 +45,7 @@ def kept_below(log: int, offset: int, end: int) -> int:
 
 
 @inner
-def with_entry(log: int, epoch: int, start: int, out: Words) -> int:
+def with_entry(log: int, epoch: int, start: int, out: Ints) -> int:
     """One entry more."""
     size = size_of(log)
     if size == ENTRIES:
@@ -55,7 +55,7 @@ def with_entry(log: int, epoch: int, start: int, out: Words) -> int:
 
 
 @inner
-def noted(log: int, epoch: int, out: Words) -> int:
+def noted(log: int, epoch: int, out: Ints) -> int:
     """assign_epoch_start."""
     size, end = size_of(log), end_of(log)
     if size > 0 and epoch_of(log, size - 1) >= epoch:
@@ -64,7 +64,7 @@ def noted(log: int, epoch: int, out: Words) -> int:
 
 
 @inner
-def appended(log: int, epoch: int, out: Words) -> int:
+def appended(log: int, epoch: int, out: Ints) -> int:
     """append of one record."""
     if end_of(log) == MOST_OFFSET:
         out[OVERFLOW] = 1
@@ -117,7 +117,7 @@ def end_of_epoch(log: int, epoch: int) -> int:
 
 
 @inner
-def copied(log: int, theirs: int, out: Words) -> int:
+def copied(log: int, theirs: int, out: Ints) -> int:
     """extend(log, records_from(theirs, end of log))."""
     first, end = end_of(log), end_of(theirs)
     if first >= end:
@@ -131,7 +131,7 @@ def copied(log: int, theirs: int, out: Words) -> int:
 
 
 @inner
-def _extended(log: int, epoch: int, start: int, out: Words) -> int:
+def _extended(log: int, epoch: int, start: int, out: Ints) -> int:
     kept = kept_below(log, start, end_of(log))
     size = size_of(kept)
     if size > 0 and epoch_of(kept, size - 1) == epoch:

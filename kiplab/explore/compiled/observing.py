@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .logs import end_of, holds, up_to
-from .word_fields import Words, get, has, lives_at, place, put
+from .word_fields import Ints, get, has, lives_at, place, put
 from .word_layout import (
     BIT,
     BROKEN,
@@ -35,7 +35,7 @@ from .word_layout import (
 
 
 @inner
-def members_changed(words: Words, asked: int) -> None:
+def members_changed(words: Ints, asked: int) -> None:
     """Who is in the ISR, and in which life each caught up; `asked` is the request, or 0."""
     isr = get(words, CONTROLLER, C_ISR, THREE)
     for broker in range(3):
@@ -62,7 +62,7 @@ def _asked_life(asked: int, broker: int) -> int:
 
 
 @inner
-def leader_elected(words: Words) -> None:
+def leader_elected(words: Ints) -> None:
     """A lone member that leads counts as the life that it is registered in."""
     leader = get(words, CONTROLLER, C_LEADER, TWO)
     if leader != NOBODY and get(words, CONTROLLER, C_ISR, THREE) == 1 << leader:
@@ -71,7 +71,7 @@ def leader_elected(words: Words) -> None:
 
 
 @inner
-def mark_moved(words: Words, leader: int) -> None:
+def mark_moved(words: Ints, leader: int) -> None:
     """A high watermark moved: what lies below it is committed."""
     mark = get(words, LOG + leader, MARK, FOUR)
     if mark > end_of(words[COMMITTED]):
@@ -79,13 +79,13 @@ def mark_moved(words: Words, leader: int) -> None:
 
 
 @inner
-def has_committed(words: Words, broker: int) -> bool:
+def has_committed(words: Ints, broker: int) -> bool:
     """Whether a log has every committed record."""
     return holds(words[LOG + broker] & LOG_BITS, words[COMMITTED] & LOG_BITS)
 
 
 @inner
-def _damage(words: Words, crashed: int) -> None:
+def _damage(words: Ints, crashed: int) -> None:
     isr, fenced = get(words, CONTROLLER, C_ISR, THREE), get(words, CONTROLLER, FENCED, THREE)
     damaged = isr & (get(words, COMMITTED, DAMAGED, THREE) | crashed)
     for broker in range(3):
@@ -99,7 +99,7 @@ def _damage(words: Words, crashed: int) -> None:
 
 
 @inner
-def _takes_over(words: Words, leader: int, out: Words) -> None:
+def _takes_over(words: Ints, leader: int, out: Ints) -> None:
     if get(words, CONTROLLER, C_LEADER, TWO) != leader or has_committed(words, leader):
         return
     mine = words[LOG + leader] & LOG_BITS
@@ -111,7 +111,7 @@ def _takes_over(words: Words, leader: int, out: Words) -> None:
 
 
 @inner
-def observe(words: Words, given: Words, crashed: int, new_leader: int, out: Words) -> None:
+def observe(words: Ints, given: Ints, crashed: int, new_leader: int, out: Ints) -> None:
     """The end of a step: damage, a leader that takes over (or -1), who could be elected."""
     _damage(words, crashed)
     if new_leader >= 0:

@@ -1,4 +1,4 @@
-"""Normal forms of the level "partition" as words (layout.py, normal_partition.py)."""
+"""Normal forms of the level "partition" as words (word_layout.py, normal_partition.py)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
 from ...protocol.log import Log
 from ...protocol.messages import AlterPartitionItem, AlterPartitionRequest, MetadataUpdate
 from ...protocol.replica.broker_state import Broker
+from ..search_terms import Budgets
 from . import word_layout as at
-from .fitting import Frame
+from .fitting import Encoding
 from .small_numbers import fitting
-
-Budgets = tuple[int, ...]
-"""Writes, crashes and fences left."""
 
 
 class Packing:
     """To the words of one search; unpacking.py goes back."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame, self.scales = frame, frame.scales
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding, self.numbers = encoding, encoding.numbers
 
     def pack(self, cluster: Cluster, left: Budgets) -> tuple[int, ...]:
         """Ten words. Raises NotCompiledError for what they have no room for."""
@@ -45,18 +43,18 @@ class Packing:
         return tuple(words)
 
     def _set(self, members: Iterable[BrokerId]) -> int:
-        return sum(1 << self.frame.number(b) for b in members)
+        return sum(1 << self.encoding.number(b) for b in members)
 
     def _life(self, life: int | None) -> int:
         return 0 if life in (None, NO_BROKER_EPOCH) else fitting("life", life or 0, at.MOST_LIFE)
 
     def _log(self, log: Log) -> int:
-        end = self.scales.offsets.down(log.end)
+        end = self.numbers.offsets.down(log.end)
         word = fitting("log end", end, at.MOST_OFFSET)
         fitting("number of epochs in a log", len(log.epochs), at.ENTRIES)
         for number, entry in enumerate(log.epochs):
-            start = self.scales.offsets.down(entry.offset)
-            packed = self.scales.epochs.down(entry.epoch) | start << 4
+            start = self.numbers.offsets.down(entry.offset)
+            packed = self.numbers.epochs.down(entry.epoch) | start << 4
             word |= packed << at.FIRST_ENTRY + at.ENTRY_BITS * number
         return word
 
@@ -66,44 +64,46 @@ class Packing:
         if node.process is None:
             return word
         replica = node.process.replicas[0]
-        mark = self.scales.offsets.down(replica.high_watermark)
-        leader = self.frame.number(replica.leader)
+        mark = self.numbers.offsets.down(replica.high_watermark)
+        leader = self.encoding.number(replica.leader)
         return word | 1 << at.UP | mark << at.MARK | leader << at.LEADER
 
     def _role_word(self, node: Broker) -> int:
         if node.process is None:
             return 0
         replica = node.process.replicas[0]
-        word = self.scales.epochs.down(replica.leader_epoch) << at.EPOCH
+        word = self.numbers.epochs.down(replica.leader_epoch) << at.EPOCH
         leading = replica.leading
         if leading is None or node.process.image is None:
             return word
         word |= 1 << at.LEADS
-        word |= self.scales.versions.down(replica.partition_epoch) << at.PARTITION_EPOCH
-        word |= self.scales.offsets.down(leading.start_offset) << at.START
+        word |= self.numbers.versions.down(replica.partition_epoch) << at.PARTITION_EPOCH
+        word |= self.numbers.offsets.down(leading.start_offset) << at.START
         word |= self._set(leading.isr_state.isr) << at.ISR
         if leading.isr_state.sent is not None:
             observed, wire, members = self._members(node.id, leading.isr_state.sent)
             word |= 1 << at.SENT | members << at.PROPOSED
             word |= observed << at.SENT_OBSERVED | wire << at.SENT_WIRE
         for remote in leading.remotes:
-            end = -1 if remote.end < 0 else self.scales.offsets.down(remote.end)
+            end = -1 if remote.end < 0 else self.numbers.offsets.down(remote.end)
             known = (end + 1) | self._life(remote.observed) << at.REMOTE_LIFE
-            word |= known << at.REMOTE + at.REMOTE_BITS * self.frame.place(node.id, remote.broker)
+            word |= known << at.REMOTE + at.REMOTE_BITS * self.encoding.place(
+                node.id, remote.broker
+            )
         return word | self._view(node.id, node.process.image)
 
     def _view(self, id: BrokerId, known: MetadataUpdate) -> int:
-        word = self.scales.versions.down(known.partitions[0].partition_epoch) << at.VIEW_EPOCH
+        word = self.numbers.versions.down(known.partitions[0].partition_epoch) << at.VIEW_EPOCH
         for found in known.registrations:
             seen = self._life(found.epoch) | found.fenced << at.VIEW_FENCED
-            word |= seen << at.VIEW + at.VIEW_BITS * self.frame.place(id, found.broker)
+            word |= seen << at.VIEW + at.VIEW_BITS * self.encoding.place(id, found.broker)
         return word
 
     def _members(self, sender: BrokerId, item: AlterPartitionItem) -> tuple[int, int, int]:
         observed = wire = 0
         for member in item.isr:
             if member.broker != sender:
-                shift = 3 * self.frame.place(sender, member.broker)
+                shift = 3 * self.encoding.place(sender, member.broker)
                 observed |= self._life(member.observed) << shift
                 wire |= self._life(member.epoch) << shift
         return observed, wire, self._set(m.broker for m in item.isr)
@@ -114,10 +114,10 @@ class Packing:
         (item,) = body.items
         observed, wire, members = self._members(body.broker, item)
         return (
-            self.frame.number(body.broker) << at.R_SENDER
+            self.encoding.number(body.broker) << at.R_SENDER
             | self._life(message.name.incarnation) << at.R_LIFE
-            | self.scales.epochs.down(item.leader_epoch) << at.R_EPOCH
-            | self.scales.versions.down(item.partition_epoch) << at.R_PARTITION_EPOCH
+            | self.numbers.epochs.down(item.leader_epoch) << at.R_EPOCH
+            | self.numbers.versions.down(item.partition_epoch) << at.R_PARTITION_EPOCH
             | members << at.R_MEMBERS
             | observed << at.R_OBSERVED
             | wire << at.R_WIRE
@@ -126,12 +126,12 @@ class Packing:
     def _controller_word(self, cluster: Cluster, left: Budgets) -> int:
         state = truth(cluster).partitions[0]
         fenced = (r.broker for r in truth(cluster).registrations if r.fenced)
-        word = self._set(fenced) << at.FENCED | self.frame.number(state.leader) << at.C_LEADER
-        word |= self.scales.epochs.down(state.leader_epoch) << at.C_EPOCH
-        word |= self.scales.versions.down(state.partition_epoch) << at.C_PARTITION_EPOCH
+        word = self._set(fenced) << at.FENCED | self.encoding.number(state.leader) << at.C_LEADER
+        word |= self.numbers.epochs.down(state.leader_epoch) << at.C_EPOCH
+        word |= self.numbers.versions.down(state.partition_epoch) << at.C_PARTITION_EPOCH
         word |= self._set(state.isr) << at.C_ISR
         for broker, life in cluster.observed[0].isr_epochs:
-            word |= self._life(life) << at.LIVES + 3 * self.frame.number(broker)
+            word |= self._life(life) << at.LIVES + 3 * self.encoding.number(broker)
         for number, budget in enumerate(left):
             word |= fitting("bound", budget, at.FOUR) << at.BUDGETS + 4 * number
         return word

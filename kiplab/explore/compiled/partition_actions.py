@@ -1,4 +1,4 @@
-"""The actions of the level "partition", one function each, on words (layout.py).
+"""The actions of the level "partition", one function each, on words (word_layout.py).
 
 Each does what the engine's `step` does for the moves of that action, step by step, because the
 observer looks after every step. True: it could be done (whether anything changed is for the caller
@@ -23,7 +23,7 @@ from .replicating import (
     remote_end,
     submit,
 )
-from .word_fields import Words, get, has, place, put, request, take
+from .word_fields import Ints, get, has, place, put, request, take
 from .word_layout import (
     BIT,
     BUMPS,
@@ -75,7 +75,7 @@ from .word_layout import (
 
 
 @inner
-def _write(words: Words, given: Words, broker: int, out: Words) -> None:
+def _write(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     isr = get(words, ROLE + broker, ISR, THREE)
     if (isr & 1) + (isr >> 1 & 1) + (isr >> 2) < given[P_WANTED]:
         return
@@ -87,7 +87,7 @@ def _write(words: Words, given: Words, broker: int, out: Words) -> None:
 
 
 @inner
-def _fetch(words: Words, given: Words, broker: int, out: Words) -> None:
+def _fetch(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     """The request and its answer in one action: the leader's side, then the follower's."""
     leader = get(words, LOG + broker, LEADER, TWO)
     if get(words, LOG + leader, UP, BIT) == 0:
@@ -118,7 +118,7 @@ def _fetch(words: Words, given: Words, broker: int, out: Words) -> None:
 
 @inner
 def _cut(
-    words: Words, given: Words, broker: int, heard: bool, epoch: int, end: int, out: Words
+    words: Ints, given: Ints, broker: int, heard: bool, epoch: int, end: int, out: Ints
 ) -> None:
     """_truncated, at a follower whose own epoch the answer names."""
     if not heard:
@@ -137,7 +137,7 @@ def _cut(
 
 
 @inner
-def _serve(words: Words, given: Words, leader: int, broker: int, offset: int, out: Words) -> None:
+def _serve(words: Ints, given: Ints, leader: int, broker: int, offset: int, out: Ints) -> None:
     """follower_fetched, and what it sends."""
     before = remote_end(words, leader, broker)
     noted = (offset + 1) | get(words, LOG + broker, LIFE, THREE) << 4
@@ -152,7 +152,7 @@ def _serve(words: Words, given: Words, leader: int, broker: int, offset: int, ou
 
 
 @inner
-def _append(words: Words, given: Words, broker: int, theirs: int, mark: int, out: Words) -> None:
+def _append(words: Ints, given: Ints, broker: int, theirs: int, mark: int, out: Ints) -> None:
     """fetched."""
     log = copied(words[LOG + broker] & LOG_BITS, theirs, out)
     put(words, LOG + broker, 0, LOG_BITS, log)
@@ -162,7 +162,7 @@ def _append(words: Words, given: Words, broker: int, theirs: int, mark: int, out
 
 
 @inner
-def _deliver(words: Words, given: Words, number: int, out: Words) -> None:
+def _deliver(words: Ints, given: Ints, number: int, out: Ints) -> None:
     asked = request(words, number)
     take(words, number)
     before = words[CONTROLLER]
@@ -188,7 +188,7 @@ def _deliver(words: Words, given: Words, number: int, out: Words) -> None:
 
 
 @inner
-def _learn(words: Words, given: Words, broker: int, out: Words) -> None:
+def _learn(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     """Play the replica as the controller's metadata says: the end of a view and of a start."""
     if get(words, CONTROLLER, C_LEADER, TWO) != broker:
         follow(words, broker)
@@ -202,7 +202,7 @@ def _learn(words: Words, given: Words, broker: int, out: Words) -> None:
 
 
 @inner
-def _view(words: Words, given: Words, broker: int, out: Words) -> None:
+def _view(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     version = get(words, CONTROLLER, C_PARTITION_EPOCH, FOUR)
     leads = get(words, ROLE + broker, LEADS, BIT) == 1
     if leads and get(words, ROLE + broker, VIEW_EPOCH, FOUR) == version:
@@ -212,7 +212,7 @@ def _view(words: Words, given: Words, broker: int, out: Words) -> None:
 
 
 @inner
-def _crash(words: Words, given: Words, broker: int, out: Words) -> None:
+def _crash(words: Ints, given: Ints, broker: int, out: Ints) -> None:
     destroyed = 1 << broker if end_of(words[LOG + broker]) > 0 else 0
     words[LOG + broker] &= THREE << LIFE
     words[ROLE + broker] = 0
@@ -220,7 +220,7 @@ def _crash(words: Words, given: Words, broker: int, out: Words) -> None:
 
 
 @inner
-def _start(words: Words, given: Words, broker: int, out: Words) -> bool:
+def _start(words: Ints, given: Ints, broker: int, out: Ints) -> bool:
     """A process; its registration; the answer, from which on it lives; the metadata with it."""
     fenced = get(words, CONTROLLER, FENCED, THREE)
     if not has(fenced, broker) and given[P_RULES] & ONE_LIVE != 0:
@@ -240,7 +240,7 @@ def _start(words: Words, given: Words, broker: int, out: Words) -> bool:
 
 
 @inner
-def offered(words: Words, given: Words, kind: int, broker: int) -> bool:
+def offered(words: Ints, given: Ints, kind: int, broker: int) -> bool:
     """Whether an action is on the menu, and its bound not used up. For DELIVER: of a request."""
     if kind == DELIVER:
         return request(words, broker) != 0
@@ -265,7 +265,7 @@ def offered(words: Words, given: Words, kind: int, broker: int) -> bool:
 
 
 @inner
-def act(words: Words, given: Words, kind: int, broker: int, out: Words) -> bool:
+def act(words: Ints, given: Ints, kind: int, broker: int, out: Ints) -> bool:
     """Do an action that is offered, without paying for it; False if it comes to nothing."""
     if kind == WRITE:
         _write(words, given, broker, out)
@@ -289,7 +289,7 @@ def act(words: Words, given: Words, kind: int, broker: int, out: Words) -> bool:
 
 
 @inner
-def price(before: Words, kind: int, broker: int) -> int:
+def price(before: Ints, kind: int, broker: int) -> int:
     """What an action takes from the controller's word: one from a budget, or nothing."""
     if kind == WRITE:
         return 1 << WRITES

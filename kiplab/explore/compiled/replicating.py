@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .logs import end_of, noted
-from .word_fields import Words, get, has, has_request, place, put, seen, send
+from .word_fields import Ints, get, has, has_request, place, put, seen, send
 from .word_layout import (
     BIT,
     C_EPOCH,
@@ -66,13 +66,13 @@ REMOTE_MASK = (1 << REMOTE_BITS) - 1
 
 
 @inner
-def remote_end(words: Words, leader: int, other: int) -> int:
+def remote_end(words: Ints, leader: int, other: int) -> int:
     """How far a leader knows a follower to be; -1 while it has not fetched."""
     return get(words, ROLE + leader, REMOTE + REMOTE_BITS * place(leader, other), FOUR) - 1
 
 
 @inner
-def move_mark(words: Words, given: Words, leader: int, out: Words) -> bool:
+def move_mark(words: Ints, given: Ints, leader: int, out: Ints) -> bool:
     """move_high_watermark: whether it moved. Without a clock, only the ISR is waited for."""
     rules, role = given[P_RULES], ROLE + leader
     counted = get(words, role, ISR, THREE)
@@ -93,7 +93,7 @@ def move_mark(words: Words, given: Words, leader: int, out: Words) -> bool:
 
 
 @inner
-def _bars(words: Words, given: Words, leader: int, other: int) -> int:
+def _bars(words: Ints, given: Ints, leader: int, other: int) -> int:
     """ineligible: the guard that bars a follower, 0 if none does."""
     rules, at = given[P_RULES], place(leader, other)
     view = seen(words, ROLE + leader, at)
@@ -109,7 +109,7 @@ def _bars(words: Words, given: Words, leader: int, other: int) -> int:
 
 
 @inner
-def _lives_sent(words: Words, given: Words, leader: int, members: int) -> int:
+def _lives_sent(words: Ints, given: Ints, leader: int, members: int) -> int:
     """_member of the two others: 6 bits of lives as they fetched, and above them as on the wire."""
     rules, role, sent = given[P_RULES], ROLE + leader, 0
     for other in range(given[P_BROKERS]):
@@ -125,7 +125,7 @@ def _lives_sent(words: Words, given: Words, leader: int, members: int) -> int:
 
 
 @inner
-def proposes(words: Words, given: Words, leader: int, other: int, out: Words) -> bool:
+def proposes(words: Ints, given: Ints, leader: int, other: int, out: Ints) -> bool:
     """propose_expand: whether the leader asks for `other` in the ISR; then it is pending."""
     role, end = ROLE + leader, remote_end(words, leader, other)
     isr = get(words, role, ISR, THREE)
@@ -147,7 +147,7 @@ def proposes(words: Words, given: Words, leader: int, other: int, out: Words) ->
 
 
 @inner
-def item(words: Words, broker: int) -> int:
+def item(words: Ints, broker: int) -> int:
     """The request that a pending proposal makes."""
     role = ROLE + broker
     value = broker << R_SENDER | get(words, LOG + broker, LIFE, THREE) << R_LIFE
@@ -159,7 +159,7 @@ def item(words: Words, broker: int) -> int:
 
 
 @inner
-def submit(words: Words, leader: int, out: Words) -> None:
+def submit(words: Ints, leader: int, out: Ints) -> None:
     """Send the pending proposal, unless an earlier request is under way: then it is withdrawn."""
     if has_request(words, leader, get(words, LOG + leader, LIFE, THREE)):
         words[ROLE + leader] &= ~SENT_BITS
@@ -168,7 +168,7 @@ def submit(words: Words, leader: int, out: Words) -> None:
 
 
 @inner
-def refresh(words: Words, given: Words, leader: int) -> None:
+def refresh(words: Ints, given: Ints, leader: int) -> None:
     """A leader's metadata is now the controller's."""
     role, fenced = ROLE + leader, get(words, CONTROLLER, FENCED, THREE)
     for other in range(given[P_BROKERS]):
@@ -180,7 +180,7 @@ def refresh(words: Words, given: Words, leader: int) -> None:
 
 
 @inner
-def has_news(words: Words, given: Words, broker: int) -> bool:
+def has_news(words: Ints, given: Ints, broker: int) -> bool:
     """Whether the controller's metadata would change anything for a running broker."""
     role = ROLE + broker
     if get(words, role, LEADS, BIT) == 0:
@@ -200,7 +200,7 @@ def has_news(words: Words, given: Words, broker: int) -> bool:
 
 
 @inner
-def follow(words: Words, broker: int) -> None:
+def follow(words: Ints, broker: int) -> None:
     """make_follower, with the controller's metadata. A fresh process has a high watermark of 0."""
     log = LOG + broker
     mark = min(get(words, log, MARK, FOUR), end_of(words[log]))
@@ -210,7 +210,7 @@ def follow(words: Words, broker: int) -> None:
 
 
 @inner
-def lead(words: Words, given: Words, broker: int, out: Words) -> int:
+def lead(words: Ints, given: Ints, broker: int, out: Ints) -> int:
     """make_leader, with the controller's metadata.
 
     Bit 0: whether the high watermark moved; bit 1: whether a reign begins.

@@ -20,7 +20,7 @@ class NotCompiledError(ValueError):
     """Why the compiled search cannot speak of a question; the engine's own search can."""
 
 
-class Scale:
+class NumberScale:
     """Numbers of a play, rising, and the small ones that stand for them.
 
     Between two of them lies what lay there before, but at most `room`; beyond the last one
@@ -52,8 +52,8 @@ def fitting(name: str, value: int, most: int) -> int:
     return value
 
 
-class Scales:
-    """The three scales of one search that may write `writes` records."""
+class SmallNumbers:
+    """The three number scales of one search that may write `writes` records."""
 
     def __init__(self, cluster: Cluster, writes: int) -> None:
         state = truth(cluster).partitions[0]
@@ -65,11 +65,13 @@ class Scales:
             raise NotCompiledError("a log has a leader epoch that the controller does not know yet")
         offsets = {0, *_offsets(cluster), *(log.end for log in logs)}
         offsets |= {e.offset for log in logs for e in log.epochs}
-        self.offsets = Scale("offset", offsets, 0, writes + 1)
-        self.epochs = Scale("leader epoch", epochs, 1, 1)
+        self.offsets = NumberScale("offset", offsets, 0, writes + 1)
+        self.epochs = NumberScale("leader epoch", epochs, 1, 1)
         versions: list[int] = [r.partition_epoch for r in replicas if r.leading is not None]
         versions += list(_known_versions(cluster))
-        self.versions = Scale("partition epoch", [min([state.partition_epoch, *versions])], 0, 1)
+        self.versions = NumberScale(
+            "partition epoch", [min([state.partition_epoch, *versions])], 0, 1
+        )
 
 
 def _replicas(cluster: Cluster) -> Iterator[Replica]:

@@ -1,4 +1,4 @@
-"""Words of the level "partition" as normal forms (layout.py, normal_partition.py)."""
+"""Ints of the level "partition" as normal forms (word_layout.py, normal_partition.py)."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from ...protocol.replica.broker_state import (
     Volatile,
 )
 from ..levels import normal_partition as forms
+from ..search_terms import Budgets
 from . import word_layout as at
-from .fitting import Frame
-from .packing import Budgets
+from .fitting import Encoding
 
 
 class Unpacking:
     """From the words of one search; packing.py makes them."""
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame, self.scales = frame, frame.scales
-        self.start, self.state, self.ids = frame.start, frame.state, frame.ids
-        features, brokers = frame.start.features, frame.start.brokers
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding, self.numbers = encoding, encoding.numbers
+        self.start, self.state, self.ids = encoding.start, encoding.state, encoding.ids
+        features, brokers = encoding.start.features, encoding.start.brokers
         self.says_life = features.fetch_version() >= 15
         self.version = features.alter_partition_version(brokers[0].id)
         self.first_life = {b.id: b.incarnation for b in brokers}
@@ -75,10 +75,10 @@ class Unpacking:
         for number in range(at.ENTRIES):
             packed = word >> at.FIRST_ENTRY + at.ENTRY_BITS * number
             if packed & at.FOUR:
-                epoch = self.scales.epochs.up(packed & at.FOUR)
-                start = self.scales.offsets.up(packed >> 4 & at.FOUR)
+                epoch = self.numbers.epochs.up(packed & at.FOUR)
+                start = self.numbers.offsets.up(packed >> 4 & at.FOUR)
                 entries.append(EpochStart(LeaderEpoch(epoch), Offset(start)))
-        end = Offset(self.scales.offsets.up(word & at.FOUR))
+        end = Offset(self.numbers.offsets.up(word & at.FOUR))
         return Log(tuple(entries), end, end)
 
     def _controller(self, words: tuple[int, ...]) -> Controller:
@@ -93,10 +93,10 @@ class Unpacking:
             heartbeats.append(HeartbeatState(id, fenced=fenced, metadata_offset=forms.BEHIND))
         state = replace(
             self.state,
-            leader=self.frame.broker(held >> at.C_LEADER & at.TWO),
-            leader_epoch=LeaderEpoch(self.scales.epochs.up(held >> at.C_EPOCH & at.FOUR)),
+            leader=self.encoding.broker(held >> at.C_LEADER & at.TWO),
+            leader_epoch=LeaderEpoch(self.numbers.epochs.up(held >> at.C_EPOCH & at.FOUR)),
             partition_epoch=self._version(held >> at.C_PARTITION_EPOCH),
-            isr=self.frame.members(held >> at.C_ISR & at.THREE),
+            isr=self.encoding.members(held >> at.C_ISR & at.THREE),
         )
         return replace(
             self.start.controller,
@@ -136,13 +136,13 @@ class Unpacking:
         leads = role >> at.LEADS & 1
         return Replica(
             partition=self.state.name,
-            leader=self.frame.broker(word >> at.LEADER & at.TWO),
-            leader_epoch=LeaderEpoch(self.scales.epochs.up(role >> at.EPOCH & at.FOUR)),
+            leader=self.encoding.broker(word >> at.LEADER & at.TWO),
+            leader_epoch=LeaderEpoch(self.numbers.epochs.up(role >> at.EPOCH & at.FOUR)),
             partition_epoch=(
                 self._version(role >> at.PARTITION_EPOCH) if leads else PartitionEpoch(-1)
             ),
             replicas=self.state.replicas,
-            high_watermark=Offset(self.scales.offsets.up(word >> at.MARK & at.FOUR)),
+            high_watermark=Offset(self.numbers.offsets.up(word >> at.MARK & at.FOUR)),
             min_insync_replicas=self.state.min_insync_replicas,
             leading=self._leading(number, word, role) if leads else None,
         )
@@ -160,18 +160,18 @@ class Unpacking:
             )
         others = [b for b in self.state.replicas if b != self.ids[number]]
         return Leading(
-            start_offset=Offset(self.scales.offsets.up(role >> at.START & at.FOUR)),
-            isr_state=IsrState(self.frame.members(role >> at.ISR & at.THREE), sent),
+            start_offset=Offset(self.numbers.offsets.up(role >> at.START & at.FOUR)),
+            isr_state=IsrState(self.encoding.members(role >> at.ISR & at.THREE), sent),
             remotes=tuple(self._remote(self.ids[number], b, role) for b in others),
         )
 
     def _remote(self, id: BrokerId, other: BrokerId, role: int) -> RemoteReplica:
-        known = role >> at.REMOTE + at.REMOTE_BITS * self.frame.place(id, other)
+        known = role >> at.REMOTE + at.REMOTE_BITS * self.encoding.place(id, other)
         end, life = (known & at.FOUR) - 1, known >> at.REMOTE_LIFE & at.THREE
         said = BrokerEpoch(life) if self.says_life else NO_BROKER_EPOCH
         return RemoteReplica(
             other,
-            Offset(end if end < 0 else self.scales.offsets.up(end)),
+            Offset(end if end < 0 else self.numbers.offsets.up(end)),
             epoch=said if life else None,
             observed=BrokerEpoch(life) if life else NO_BROKER_EPOCH,
         )
@@ -180,7 +180,7 @@ class Unpacking:
         id, registrations = self.ids[number], []
         for other in self.ids:
             if other != id:
-                seen = role >> at.VIEW + at.VIEW_BITS * self.frame.place(id, other)
+                seen = role >> at.VIEW + at.VIEW_BITS * self.encoding.place(id, other)
                 life, fenced = seen & at.THREE, bool(seen >> at.VIEW_FENCED & 1)
                 registrations.append(
                     Registration(other, BrokerEpoch(life), life, fenced, record_offset=life)
@@ -201,16 +201,16 @@ class Unpacking:
         lives: tuple[int, int],
     ) -> AlterPartitionItem:
         found = []
-        for member in self.frame.members(members & at.THREE):
+        for member in self.encoding.members(members & at.THREE):
             if member == self.ids[number]:
                 observed = wire = life
             else:
-                shift = 3 * self.frame.place(self.ids[number], member)
+                shift = 3 * self.encoding.place(self.ids[number], member)
                 observed, wire = (known >> shift & at.THREE for known in lives)
             found.append(IsrMember(member, _epoch(wire), _epoch(observed)))
         return AlterPartitionItem(
             partition=self.state.name,
-            leader_epoch=LeaderEpoch(self.scales.epochs.up(epoch & at.FOUR)),
+            leader_epoch=LeaderEpoch(self.numbers.epochs.up(epoch & at.FOUR)),
             partition_epoch=self._version(version),
             isr=tuple(found),
         )
@@ -248,12 +248,12 @@ class Unpacking:
             self.state.name,
             self._log_of(word & at.LOG_BITS),
             tuple((b, BrokerEpoch(life)) for b, life in lives if life),
-            self.frame.members(word >> at.DAMAGED & at.THREE),
+            self.encoding.members(word >> at.DAMAGED & at.THREE),
             bool(word >> at.EXCUSED & 1),
         )
 
     def _version(self, bits: int) -> PartitionEpoch:
-        return PartitionEpoch(self.scales.versions.up(bits & at.FOUR))
+        return PartitionEpoch(self.numbers.versions.up(bits & at.FOUR))
 
 
 def _epoch(life: int) -> BrokerEpoch:

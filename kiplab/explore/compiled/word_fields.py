@@ -20,17 +20,17 @@ from .word_layout import (
     VIEW_BITS,
 )
 
-Words = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
 
 @inner
-def get(words: Words, word: int, shift: int, mask: int) -> int:
+def get(words: Ints, word: int, shift: int, mask: int) -> int:
     """One field."""
     return int((words[word] >> shift) & mask)
 
 
 @inner
-def put(words: Words, word: int, shift: int, mask: int, value: int) -> None:
+def put(words: Ints, word: int, shift: int, mask: int, value: int) -> None:
     """Write one field."""
     words[word] = (words[word] & ~(mask << shift)) | (value << shift)
 
@@ -48,7 +48,7 @@ def place(broker: int, other: int) -> int:
 
 
 @inner
-def seen(words: Words, role: int, at: int) -> int:
+def seen(words: Ints, role: int, at: int) -> int:
     """What the metadata of a leader says of another broker: life, and whether it is fenced."""
     return int((words[role] >> (VIEW + VIEW_BITS * at)) & FOUR)
 
@@ -60,19 +60,19 @@ def lives_at(lives: int, at: int) -> int:
 
 
 @inner
-def request(words: Words, number: int) -> int:
+def request(words: Ints, number: int) -> int:
     """A request in flight, 0 when there are not so many."""
     return get(words, FLIGHT + number // 2, REQUEST_BITS * (number % 2), REQUEST_MASK)
 
 
 @inner
-def put_request(words: Words, number: int, value: int) -> None:
+def put_request(words: Ints, number: int, value: int) -> None:
     """Write the place of one request."""
     put(words, FLIGHT + number // 2, REQUEST_BITS * (number % 2), REQUEST_MASK, value)
 
 
 @inner
-def has_request(words: Words, sender: int, life: int) -> bool:
+def has_request(words: Ints, sender: int, life: int) -> bool:
     """Whether a request of this life of a broker is in flight."""
     wanted = (sender << 3) | life
     found = False
@@ -82,7 +82,7 @@ def has_request(words: Words, sender: int, life: int) -> bool:
 
 
 @inner
-def send(words: Words, value: int, out: Words) -> None:
+def send(words: Ints, value: int, out: Ints) -> None:
     """One request more, in its place."""
     carried = value
     for number in range(REQUESTS):
@@ -96,7 +96,7 @@ def send(words: Words, value: int, out: Words) -> None:
 
 
 @inner
-def take(words: Words, number: int) -> None:
+def take(words: Ints, number: int) -> None:
     """One request less."""
     for at in range(number, REQUESTS - 1):
         put_request(words, at, request(words, at + 1))

@@ -2,8 +2,8 @@
 
 Brokers are numbered 0, 1, 2 in the order of their ids. Sets of brokers are three bits, bit b for
 broker b. Numbers are small: offsets, leader epochs and partition epochs count from the play's own
-(frame.py), lives from 1. In tables about the two other brokers, the place of `other` at `broker`
-is `(other - broker + 2) % 3`.
+(small_numbers.py), lives from 1. In tables about the two other brokers, the place of `other` at
+`broker` is `(other - broker + 2) % 3`.
 
 word LOG + b, of broker b
     0-3 log end, 4-51 six log entries (4 bits leader epoch, 0 for none; 4 bits start offset),

@@ -40,7 +40,7 @@ class Bound(msgspec.Struct, frozen=True):
     """How often something may happen: the default, and what is counted, in words (one, many).
 
     `first` and `further` are how many times more states the first of it makes, and every further
-    one, as measured on three brokers (predict.py).
+    one, as measured on three brokers (search/size_prediction.py).
     """
 
     name: str
@@ -107,7 +107,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
                     f"level {self.name} has no bound {brief(name)!r}; it has {listed}"
                 )
             if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= BOUND_MAX:
-                raise ExploreError(f"bound {name} is {shown(value)}; expected 0 to {BOUND_MAX}")
+                raise ExploreError(f"bound {name} is {quoted(value)}; expected 0 to {BOUND_MAX}")
         return {name: given.get(name, default) for name, default in known.items()}
 
     def in_words(self, bounds: Mapping[str, int]) -> str:
@@ -124,7 +124,7 @@ class ExploreError(ValueError):
     """A level, bound, property or limit that does not exist; the message lists what does."""
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """A value for a sentence; Python itself refuses to write very large integers."""
     if isinstance(value, int) and value.bit_length() > 64:
         return "a number of more than 19 digits"
@@ -140,14 +140,14 @@ SHOWN_MAX = 30
 """Characters of somebody's input that a message repeats."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class AfterAction(msgspec.Struct, frozen=True):
     """The cluster after an action, and all that followed from it."""
 
     cluster: Cluster
     events: tuple[Event, ...]
 
 
-def do(level: Level, cluster: Cluster, action: Action) -> Done | None:
+def do(level: Level, cluster: Cluster, action: Action) -> AfterAction | None:
     """The engine's own steps for one action; None where it cannot be done or comes to nothing.
 
     Where an action came to nothing (Kind.came), the events say why; its cluster is of no use.
@@ -160,7 +160,7 @@ def do(level: Level, cluster: Cluster, action: Action) -> Done | None:
     after = _flow(level, cluster, given, events)
     if kind.then is not None and kind.came(after, action):
         after = _flow(level, after, kind.then(after, action), events)
-    return Done(after, tuple(events))
+    return AfterAction(after, tuple(events))
 
 
 def _flow(level: Level, cluster: Cluster, given: tuple[Move, ...], events: list[Event]) -> Cluster:
@@ -187,18 +187,6 @@ def offered(level: Level, cluster: Cluster) -> Iterable[tuple[Kind, Action]]:
     for kind in level.kinds:
         for action in kind.offered(cluster):
             yield kind, action
-
-
-def find(name: str) -> Level:
-    """The level of this name. Raises ExploreError that lists what there is."""
-    from .cluster_level import CLUSTER
-    from .partition_level import PARTITION
-
-    levels = {level.name: level for level in (PARTITION, CLUSTER)}
-    if name not in levels:
-        listed = "; ".join(f"{level.name}: {level.sentence}" for level in levels.values())
-        raise ExploreError(f"there is no level {name!r}; the levels are {listed}")
-    return levels[name]
 
 
 def one_partition(cluster: Cluster) -> str:

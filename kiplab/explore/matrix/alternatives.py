@@ -19,15 +19,15 @@ from ...protocol.facts import Refused
 from ...protocol.features import switched
 from ...protocol.guards import GUARDS, GuardKind
 from ...protocol.registrations import partition
-from ..levels import level_table
+from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search import announcements
-from ..search.breadth_first import PROVED, REFUTED
 from ..search.explored import Explored
 from ..search.limits import MEMORY_MB
+from ..search_terms import PROVED, REFUTED
 from .guard_matrix import DEFAULT_KAFKA, PENDING
-from .processes import answers, shared
-from .sweep import ahead, try_out
+from .processes import answers, processes_and_memory
+from .sweep import announcement, try_out
 from .tasks import Order
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ def alternatives(
     given = chosen(found, None, kafka, (), ())
     base = switched(features_of(found) if given is None else given, INSTEAD_OF, False)
     base = switched(base, PENDING, True) if as_specified else base
-    within = level_table.find(level).with_defaults(bounds)
+    within = level_named(level).with_defaults(bounds)
     ways = _ways()
-    crew, each_mb = shared(processes, memory_mb, len(ways))
+    crew, each_mb = processes_and_memory(processes, memory_mb, len(ways))
     orders = [
         Order(
             play=found,
@@ -172,14 +172,14 @@ def alternatives(
     ]
     tried = try_out(orders[0])
     if tried.predicted:
-        (say or announcements.say)(ahead("rows", len(orders), crew, tried.predicted))
+        (say or announcements.say)(announcement("rows", len(orders), crew, tried.predicted))
     told = answers(orders, processes=crew, told=progress or announcements.of_cells("rows"))
     return Alternatives(
         rows=tuple(
             _row(way, one, cost_of(run_play(measured, order.features)))
             for way, order, one in zip(ways, orders, told, strict=True)
         ),
-        within=f"level {level}, within {level_table.find(level).in_words(within)}",
+        within=f"level {level}, within {level_named(level).in_words(within)}",
         measured=measured.name,
     )
 

@@ -10,9 +10,9 @@ import msgspec
 from ...engine.properties import NO_COMMITTED_RECORD_LOST
 from ...plays.play import Play, format_play
 from ...protocol.guards import named
-from ..levels import level_table
+from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
-from ..search.breadth_first import PROVED, REFUTED, UNFINISHED
+from ..search_terms import PROVED, REFUTED, UNFINISHED
 from . import minimal_sets
 
 
@@ -97,7 +97,7 @@ class Matrix(msgspec.Struct, frozen=True):
     @property
     def within(self) -> str:
         """The bounds, in words."""
-        level = level_table.find(self.level)
+        level = level_named(self.level)
         return f"level {self.level}, within {level.in_words(self.bounds)}"
 
     @property

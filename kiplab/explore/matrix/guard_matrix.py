@@ -16,15 +16,15 @@ from ...plays.play_features import chosen
 from ...protocol.features import Features, switched
 from ...protocol.guards import GUARDS, named
 from ...protocol.ids import CONTROLLER, BrokerId
-from ..levels import level_table
+from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search import announcements
-from ..search.breadth_first import UNFINISHED
 from ..search.interrupts import interruptible
 from ..search.limits import MEMORY_MB
+from ..search_terms import UNFINISHED, Halt, HaltReason
 from .cells import Cell, Matrix
-from .processes import Answer, answers, shared
-from .sweep import ahead, on_spark, try_out
+from .processes import MaybeExplored, answers, processes_and_memory
+from .sweep import announcement, on_spark, try_out
 from .tasks import Order
 
 DEFAULT_GUARDS = (
@@ -132,14 +132,16 @@ def matrix_of(
         features = switched(features, PENDING, True)
     subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
     crew, each_mb = (
-        (len(subsets), memory_mb) if spark else shared(processes, memory_mb, len(subsets))
+        (len(subsets), memory_mb)
+        if spark
+        else processes_and_memory(processes, memory_mb, len(subsets))
     )
     asked = Order(
         play=play,
         features=features,
         level=level,
         property=property,
-        bounds=level_table.find(level).with_defaults(bounds or {}),
+        bounds=level_named(level).with_defaults(bounds or {}),
         seconds=seconds,
         states=states,
         memory_mb=each_mb,
@@ -150,9 +152,9 @@ def matrix_of(
     ]
     tried = try_out(orders[0])
     if tried.predicted and say is not None:
-        say(ahead("cells", len(orders), crew, tried.predicted))
+        say(announcement("cells", len(orders), crew, tried.predicted))
     began = time.perf_counter()
-    told: Sequence[Answer]
+    told: Sequence[MaybeExplored]
     if spark:
         told, cancelled = on_spark(orders, master=master), False
     else:
@@ -212,11 +214,15 @@ def _rules(
 
 
 def _cell(
-    guards: tuple[str, ...], off: tuple[str, ...], rules: Features, one: Answer, cancelled: bool
+    guards: tuple[str, ...],
+    off: tuple[str, ...],
+    rules: Features,
+    one: MaybeExplored,
+    cancelled: bool,
 ) -> Cell:
     left = tuple(g for g in guards if g not in off)
     if one is None:
-        why = "it was cancelled" if cancelled else "its process was ended, probably for memory"
+        why = Halt(HaltReason.CANCELLED if cancelled else HaltReason.PROCESS_ENDED).sentence
         return Cell(off, left, UNFINISHED, None, None, 0, 0.0, None, rules.label(), why)
     return Cell(
         off=off,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..search.breadth_first import PROVED, REFUTED, UNFINISHED
+from ..search_terms import PROVED, REFUTED, UNFINISHED
 
 Names = frozenset[str]
 Verdicts = Mapping[Names, str]

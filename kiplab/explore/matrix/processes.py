@@ -18,7 +18,7 @@ from threading import Lock
 
 import msgspec
 
-from ..levels.level_table import ExploreError, shown
+from ..levels.level_table import ExploreError, quoted
 from ..search.explored import Explored
 from ..search.limits import ceiling_mb, check_limits
 from .tasks import Order, answer, answered, work_off
@@ -26,7 +26,7 @@ from .tasks import Order, answer, answered, work_off
 LOOK_EVERY_S = 0.1
 LEAST_MB = 250
 """What a process needs to be of use: half of it is Python and the compiled search."""
-Answer = Explored | None
+MaybeExplored = Explored | None
 """None where somebody cancelled before it was there, or its process was killed."""
 
 
@@ -36,7 +36,7 @@ def answers(
     processes: int,
     told: Callable[[int, int], object] | None = None,
     cancel: Callable[[], bool] | None = None,
-) -> list[Answer]:
+) -> list[MaybeExplored]:
     """The answers, in the order of the orders.
 
     `processes` 1 means this very process. `told` is given how many of how many are done; `cancel`
@@ -48,7 +48,7 @@ def answers(
     return _spread(orders, wanted, told, cancel)
 
 
-def shared(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]:
+def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]:
     """(how many processes for `count` orders, MB for each), all together within `memory_mb`.
 
     `processes` None means one per core, as far as each has room to work in. Raises ExploreError
@@ -57,7 +57,7 @@ def shared(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]
     check_limits(None, None, memory_mb)
     if processes is not None and not (type(processes) is int and processes >= 1):
         raise ExploreError(
-            f"processes is {shown(processes)}; expected a whole number, 1 or more, or None for one"
+            f"processes is {quoted(processes)}; expected a whole number, 1 or more, or None for one"
             " per core"
         )
     room = ceiling_mb(memory_mb)
@@ -70,8 +70,8 @@ def _one_by_one(
     orders: Sequence[Order],
     told: Callable[[int, int], object] | None,
     cancel: Callable[[], bool] | None,
-) -> list[Answer]:
-    found: list[Answer] = []
+) -> list[MaybeExplored]:
+    found: list[MaybeExplored] = []
     for order in orders:
         stopped = cancel is not None and cancel()
         found.append(None if stopped else answer(order, cancel))
@@ -85,7 +85,7 @@ def _spread(
     wanted: int,
     told: Callable[[int, int], object] | None,
     cancel: Callable[[], bool] | None,
-) -> list[Answer]:
+) -> list[MaybeExplored]:
     payloads = [msgspec.json.encode(order) for order in orders]
     crew = _Crew(wanted)
     with ThreadPoolExecutor(wanted) as pool:
@@ -100,7 +100,7 @@ def _spread(
 
 
 def _watch(
-    futures: list[Future[Answer]],
+    futures: list[Future[MaybeExplored]],
     told: Callable[[int, int], object] | None,
     cancel: Callable[[], bool] | None,
 ) -> None:
@@ -130,7 +130,7 @@ class _Crew:
                 self._all.append(worker)
                 self._idle.put(worker)
 
-    def asked(self, payload: bytes) -> Answer:
+    def asked(self, payload: bytes) -> MaybeExplored:
         """What an idle process says to this order."""
         if self._over:
             return None

@@ -12,12 +12,12 @@ from ...plays.header import features_of
 from ...plays.library import find
 from ...plays.play import Play
 from ...plays.play_features import chosen
-from ..levels import level_table
+from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search import announcements
 from ..search.explored import Explored
 from ..search.limits import MEMORY_MB
-from .processes import Answer, answers, shared
+from .processes import MaybeExplored, answers, processes_and_memory
 from .tasks import Order, answer, answered, work_off
 
 SCHEMA = "explored binary"
@@ -48,7 +48,9 @@ def sweep(
     searches run at a time (by default one per core), all together within `memory_mb`. What will be
     long is announced, and progress shown, as by `kiplab.matrix`. Raises as `kiplab.explore`.
     """
-    crew, each_mb = (1, memory_mb) if spark else shared(processes, memory_mb, len(bounds))
+    crew, each_mb = (
+        (1, memory_mb) if spark else processes_and_memory(processes, memory_mb, len(bounds))
+    )
     found, told_with = (play, None) if isinstance(play, Play) else find(play)
     given = chosen(found, told_with, kafka, _tuple(off), _tuple(on))
     features = features_of(found) if given is None else given
@@ -68,7 +70,7 @@ def sweep(
     for order in orders:
         tried = try_out(order)
         if tried.predicted:
-            words = level_table.find(level).in_words(tried.bounds)
+            words = level_named(level).in_words(tried.bounds)
             (say or announcements.say)(f"within {words}: {tried.predicted}")
     if spark:
         return on_spark(orders, master=master)
@@ -80,7 +82,7 @@ def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _there(one: Answer, order: Order) -> Explored:
+def _there(one: MaybeExplored, order: Order) -> Explored:
     if one is None:
         raise ExploreError(
             f"the process that searched within {order.bounds} is gone, probably for want of"
@@ -95,7 +97,7 @@ def try_out(order: Order) -> Explored:
     return answer(order, lambda: True)
 
 
-def ahead(what: str, count: int, crew: int, predicted: str) -> str:
+def announcement(what: str, count: int, crew: int, predicted: str) -> str:
     """A prediction for each of many searches, `crew` of them at a time."""
     return f"{count} {what}, {crew} at a time; where nothing breaks, for each: {predicted}"
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .limits import Told
+from .limits import TimedProgress
 
 STOPPING = "interrupt the kernel to stop and keep this"
 
@@ -35,7 +35,7 @@ class Line:
     def __init__(self) -> None:
         self._shown: Any = None
 
-    def of_search(self) -> Callable[[Told], object] | None:
+    def of_search(self) -> Callable[[TimedProgress], object] | None:
         """Progress of one search, in a notebook; None elsewhere."""
         if not in_notebook():
             return None

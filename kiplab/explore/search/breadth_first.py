@@ -9,82 +9,27 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from collections.abc import Iterable
 
-import msgspec
-
-from ...engine.cluster import Cluster
 from ..levels.level_table import Action
+from ..search_terms import (
+    PROVED,
+    REFUTED,
+    UNFINISHED,
+    Halt,
+    Model,
+    ModelState,
+    Progress,
+    SearchOutcome,
+    StopRule,
+    never,
+)
 
-PROVED, REFUTED, UNFINISHED = "proved", "refuted", "unfinished"
-State = Any
-"""Whatever a model takes for a state: hashable, equal when nothing can tell them apart."""
 LOOK_EVERY = 16
 """States between two looks at the limits; at the level "cluster" that is a tenth of a second."""
 
 
-class Seen(msgspec.Struct):
-    """What a model has met on the way, for the report on vacuity."""
-
-    guards: set[str] = msgspec.field(default_factory=set)
-    committed: bool = False
-
-
-class Model(Protocol):
-    """States and what leads from one to the next.
-
-    `successors` lists (action, state after it, ids of the properties that broke), always in the
-    same order. Properties that broke where a fault excuses it are left out.
-    """
-
-    seen: Seen
-
-    def first(self) -> State: ...
-
-    def successors(self, state: State) -> Iterable[tuple[Action, State, tuple[str, ...]]]: ...
-
-    def cluster(self, state: State) -> Cluster: ...
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How far a search is. `frontier` counts states that are known and not looked at yet."""
-
-    states: int
-    transitions: int
-    depth: int
-    frontier: int
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """What a search came to. `path` leads to the violation, empty unless refuted.
-
-    `depth` is the longest distance from the start that was looked at; `taken` counts transitions
-    by kind of action; `stopped` says why an unfinished search was stopped.
-    """
-
-    verdict: str
-    states: int
-    transitions: int
-    depth: int
-    frontier: int
-    path: tuple[Action, ...]
-    property: str | None
-    taken: dict[str, int]
-    layers: tuple[int, ...]
-    stopped: str = ""
-
-
-Stop = Callable[[Progress], str]
-"""Asked now and then: an empty string to go on, else the reason to stop."""
-
-
-def never(progress: Progress) -> str:
-    """No limit."""
-    return ""
-
-
-def search(model: Model, properties: Iterable[str], stop: Stop = never) -> Outcome:
+def search(model: Model, properties: Iterable[str], stop: StopRule = never) -> SearchOutcome:
     """Look at every state until one of `properties` breaks, nothing is left, or `stop` says so."""
     return _Search(model, frozenset(properties), stop).run()
 
@@ -92,39 +37,41 @@ def search(model: Model, properties: Iterable[str], stop: Stop = never) -> Outco
 class _Search:
     """One search. States are numbered as they are found; parents and actions are kept by number."""
 
-    def __init__(self, model: Model, properties: frozenset[str], stop: Stop) -> None:
+    def __init__(self, model: Model, properties: frozenset[str], stop: StopRule) -> None:
         self.model, self.properties, self.stop = model, properties, stop
-        self.numbers: dict[State, int] = {model.first(): 0}
+        self.numbers: dict[ModelState, int] = {model.first(): 0}
         self.parents, self.how = array("q", [-1]), array("l", [-1])
         self.actions: dict[Action, int] = {}
         self.taken: Counter[int] = Counter()
         self.layers: list[int] = []
         self.transitions = 0
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         layer = [self.model.first()]
         while layer:
             self.layers.append(len(layer))
-            found: list[State] = []
-            broken, reason = self._expand(layer, found)
+            found: list[ModelState] = []
+            broken, halt = self._expand(layer, found)
             if broken is not None:
-                return self._outcome(REFUTED, len(self.layers), 0, property=broken)
-            if reason:
+                return self._outcome(REFUTED, len(self.layers), 0, violated=broken)
+            if halt is not None:
                 # What is left of this layer, and what is known of the next, was not looked at.
                 left = len(layer) - self.looked + len(found)
-                return self._outcome(UNFINISHED, len(self.layers) - 1, left, stopped=reason)
+                return self._outcome(UNFINISHED, len(self.layers) - 1, left, halt=halt)
             layer = found
         return self._outcome(PROVED, len(self.layers) - 1, 0)
 
-    def _expand(self, layer: list[State], found: list[State]) -> tuple[str | None, str]:
+    def _expand(
+        self, layer: list[ModelState], found: list[ModelState]
+    ) -> tuple[str | None, Halt | None]:
         numbers, parents, how, actions = self.numbers, self.parents, self.how, self.actions
         successors = self.model.successors
         self.looked = 0
         for state in layer:
             if self.looked % LOOK_EVERY == 0:
-                reason = self.stop(self._progress(len(layer) - self.looked + len(found)))
-                if reason:
-                    return None, reason
+                halt = self.stop(self._progress(len(layer) - self.looked + len(found)))
+                if halt is not None:
+                    return None, halt
             me = numbers[state]
             for action, after, broken in successors(state):
                 self.transitions += 1
@@ -140,9 +87,9 @@ class _Search:
                 hit = next((id for id in broken if id in self.properties), None)
                 if hit is not None:
                     self.last = me, code
-                    return hit, ""
+                    return hit, None
             self.looked += 1
-        return None, ""
+        return None, None
 
     def _progress(self, frontier: int) -> Progress:
         return Progress(len(self.parents), self.transitions, len(self.layers) - 1, frontier)
@@ -152,24 +99,24 @@ class _Search:
         verdict: str,
         depth: int,
         frontier: int,
-        property: str | None = None,
-        stopped: str = "",
-    ) -> Outcome:
+        violated: str | None = None,
+        halt: Halt | None = None,
+    ) -> SearchOutcome:
         named = list(self.actions)
         taken: Counter[str] = Counter()
         for code, count in self.taken.items():
             taken[named[code].kind] += count
-        return Outcome(
+        return SearchOutcome(
             verdict=verdict,
             states=len(self.parents),
             transitions=self.transitions,
             depth=depth,
             frontier=frontier,
             path=self._path(named) if verdict == REFUTED else (),
-            property=property,
+            violated=violated,
             taken=dict(sorted(taken.items())),
             layers=tuple(self.layers),
-            stopped=stopped,
+            halt=halt,
         )
 
     def _path(self, named: list[Action]) -> tuple[Action, ...]:

@@ -10,15 +10,16 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ..levels.level_table import ExploreError, Level
-from .breadth_first import Model, Outcome, search
-from .engine_model import Plain
+from ..search_terms import HaltReason, Model, SearchOutcome
+from .breadth_first import search
+from .engine_model import EngineModel
 from .limits import Limits
-from .memoised_model import Quick
+from .memoised_model import MemoisedModel
 from .size_prediction import COMPILED as COMPILED_PACE
-from .size_prediction import OWN, PLAIN, Pace, rule_of_thumb
+from .size_prediction import OWN, UNMEMOISED, Pace, rule_of_thumb
 
 if TYPE_CHECKING:
-    from ..compiled.compiled_search import Compiled
+    from ..compiled.compiled_search import CompiledModel
 
 AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
 WORTH_COMPILING = 200_000
@@ -27,7 +28,7 @@ and later ones half a second."""
 NEEDS = "the compiled search needs numba and numpy: pip install 'kiplab[fleet]'"
 
 
-Run = Callable[[Any, tuple[str, ...], Any], Outcome]
+SearchFunction = Callable[[Any, tuple[str, ...], Any], SearchOutcome]
 """The search over a model of its own kind, for these properties, until a limit says stop."""
 
 
@@ -38,7 +39,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     name: str
     model: Model
-    run: Run
+    run: SearchFunction
     note: str = ""
     pace: Pace = OWN
 
@@ -60,19 +61,19 @@ def engine_for(
     worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
     if wanted == STEP or (wanted == AUTO and not worth):
         return steps(level, start, bounds)
-    made = _compiled(level, start, bounds, asked)
-    if not isinstance(made, str):
-        return made
+    engine = _compiled(level, start, bounds, asked)
+    if isinstance(engine, Engine):
+        return engine
     if wanted == COMPILED:
-        raise ExploreError(f"{made}; engine='step' can do without")
-    return steps(level, start, bounds, f"not compiled: {made}")
+        raise ExploreError(f"{engine}; engine='step' can do without")
+    return steps(level, start, bounds, f"not compiled: {engine}")
 
 
 def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "") -> Engine:
-    """The engine's own search: the quick model where there is one."""
-    quick = level.name == "partition"
-    model: Model = (Quick if quick else Plain)(level, start, dict(bounds))
-    return Engine(STEP, model, search, note, OWN if quick else PLAIN)
+    """The engine's own search: with the memoised model where there is one."""
+    memoised = level.name == "partition"
+    model: Model = (MemoisedModel if memoised else EngineModel)(level, start, dict(bounds))
+    return Engine(STEP, model, search, note, OWN if memoised else UNMEMOISED)
 
 
 def _compiled(
@@ -80,23 +81,23 @@ def _compiled(
 ) -> Engine | str:
     if find_spec("numba") is None or find_spec("numpy") is None:
         return NEEDS
-    from ..compiled.compiled_search import Compiled, check_properties
+    from ..compiled.compiled_search import CompiledModel, check_properties
     from ..compiled.small_numbers import NotCompiledError
 
     try:
         check_properties(asked)
-        model = Compiled(level, start, bounds)
+        model = CompiledModel(level, start, bounds)
     except NotCompiledError as reason:
         return f"the compiled search is for other questions: {reason}"
     return Engine(COMPILED, model, _search_compiled, pace=COMPILED_PACE)
 
 
-def _search_compiled(model: Compiled, asked: tuple[str, ...], limits: Limits) -> Outcome:
-    from ..compiled.compiled_search import search as compiled_search
+def _search_compiled(model: CompiledModel, asked: tuple[str, ...], limits: Limits) -> SearchOutcome:
+    from ..compiled.compiled_search import search_compiled
 
-    return compiled_search(model, asked, limits, limits.room)
+    return search_compiled(model, asked, limits, limits.room)
 
 
-def too_narrow(outcome: Outcome) -> bool:
+def too_narrow(outcome: SearchOutcome) -> bool:
     """Whether a compiled search ended because its words have no room for what comes next."""
-    return "the words of the compiled search" in outcome.stopped
+    return outcome.halt is not None and outcome.halt.reason is HaltReason.TOO_NARROW

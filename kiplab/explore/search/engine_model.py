@@ -1,4 +1,4 @@
-"""The plain model: the engine's steps and a level's normal form, and nothing in between."""
+"""The engine's steps and a level's normal form, and nothing in between."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from ...engine.events import Event, PropertyBroken
 from ...engine.properties import PROPERTIES
 from ...protocol.facts import HighWatermarkMoved, NotProposed, Refused
 from ..levels.level_table import Action, Level, do, offered
-from .breadth_first import Seen
-
-Budgets = tuple[int, ...]
+from ..search_terms import Budgets, Coverage
 
 
-class Plain:
+class EngineModel:
     """States are (normal form, what is left of every bound)."""
 
     def __init__(self, level: Level, cluster: Cluster, bounds: dict[str, int]) -> None:
         self.level, self.start = level, level.admit(cluster)
         self.names = tuple(bounds)
         self.budgets: Budgets = tuple(bounds.values())
-        self.seen = Seen()
+        self.seen = Coverage()
 
     def first(self) -> tuple[Cluster, Budgets]:
         return self.start, self.budgets
@@ -56,7 +54,7 @@ def spent(left: Budgets, names: tuple[str, ...], cost: str | None) -> Budgets | 
     return (*left[:at], left[at] - 1, *left[at + 1 :]) if left[at] else None
 
 
-def note(seen: Seen, events: tuple[Event, ...]) -> None:
+def note(seen: Coverage, events: tuple[Event, ...]) -> None:
     """Remember which guards fired, and whether anything was committed."""
     for event in events:
         if isinstance(event, (Refused, NotProposed)):

@@ -18,14 +18,15 @@ from ...plays.play import Play
 from ...plays.play_errors import nearest
 from ...plays.play_features import chosen
 from ...protocol.features import Features
-from ..levels import level_table
-from ..levels.level_table import ExploreError, Level, shown
+from ..levels.all_levels import level_named
+from ..levels.level_table import ExploreError, Level, quoted
+from ..search_terms import REFUTED, Model, SearchOutcome, StopRule
 from . import announcements
-from .breadth_first import REFUTED, Model, Outcome, Stop, search
-from .engine_choice import AUTO, Run, check_engine, engine_for, steps, too_narrow
+from .breadth_first import search
+from .engine_choice import AUTO, SearchFunction, check_engine, engine_for, steps, too_narrow
 from .explored import Explored, sentence_of, vacuity_of
 from .interrupts import interruptible
-from .limits import MEMORY_MB, Limits, Told, ceiling_mb, check_limits
+from .limits import MEMORY_MB, Limits, TimedProgress, ceiling_mb, check_limits
 from .path_as_play import play_of
 from .size_prediction import Pace, predict, rule_of_thumb
 
@@ -45,7 +46,7 @@ def explore(
     seconds: float | None = None,
     states: int | None = None,
     memory_mb: int = MEMORY_MB,
-    progress: Callable[[Told], object] | None = None,
+    progress: Callable[[TimedProgress], object] | None = None,
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
     **bounds: int,
@@ -99,7 +100,7 @@ def explore_play(
     seconds: float | None = None,
     states: int | None = None,
     memory_mb: int = MEMORY_MB,
-    progress: Callable[[Told], object] | None = None,
+    progress: Callable[[TimedProgress], object] | None = None,
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
 ) -> Explored:
@@ -115,7 +116,7 @@ def explore_play(
     that the level cannot speak of, ExploreError for an unknown level, property, bound, limit or
     engine.
     """
-    found = level_table.find(level)
+    found = level_named(level)
     asked = _properties(property)
     check_engine(engine)
     check_limits(seconds, states, memory_mb)
@@ -138,7 +139,7 @@ def explore_play(
         took = limits.seconds
     return Explored(
         verdict=outcome.verdict,
-        violated=outcome.property,
+        violated=outcome.violated,
         properties=asked,
         bounds=within,
         level=found.name,
@@ -163,30 +164,32 @@ def _keep_quiet(sentence: str) -> None:
     """Nobody asked to be told."""
 
 
-def _shown(play: Play, used: Features, level: Level, outcome: Outcome) -> Play | None:
+def _shown(play: Play, used: Features, level: Level, outcome: SearchOutcome) -> Play | None:
     """The shortest way as a play, if one was found."""
-    if not outcome.path or outcome.property is None:
+    if not outcome.path or outcome.violated is None:
         return None
-    return play_of(play, used, level, outcome.path, outcome.property)
+    return play_of(play, used, level, outcome.path, outcome.violated)
 
 
 def _model(level: Level, start: Cluster, bounds: dict[str, int]) -> Model:
     return steps(level, start, bounds).model
 
 
-def outcome_of(model: Model, asked: tuple[str, ...], stop: Stop, run: Run = search) -> Outcome:
+def outcome_of(
+    model: Model, asked: tuple[str, ...], stop: StopRule, run: SearchFunction = search
+) -> SearchOutcome:
     """The search; but what is broken as the play begins needs none."""
     broken = [id for id in broken_now(model.cluster(model.first())) if id in asked]
     if not broken:
         return run(model, asked, stop)
-    return Outcome(
+    return SearchOutcome(
         verdict=REFUTED,
         states=1,
         transitions=0,
         depth=0,
         frontier=1,
         path=(),
-        property=broken[0],
+        violated=broken[0],
         taken={},
         layers=(1,),
     )
@@ -211,10 +214,10 @@ def _properties(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
     if not isinstance(wanted, Collection) or not wanted:
         # A proof of nothing would look like a proof.
         known = ", ".join(PROPERTIES)
-        raise ExploreError(f"property is {shown(asked)}; expected one or more of {known}")
+        raise ExploreError(f"property is {quoted(asked)}; expected one or more of {known}")
     for id in wanted:
         if id not in PROPERTIES:
-            raise ExploreError(f"there is no property {shown(id)}; {nearest(str(id), PROPERTIES)}")
+            raise ExploreError(f"there is no property {quoted(id)}; {nearest(str(id), PROPERTIES)}")
     return tuple(wanted)
 
 

@@ -12,7 +12,7 @@ from ...plays.play import Play, format_play
 from ...protocol.guards import GUARDS, GuardKind
 from ...protocol.ids import CONTROLLER
 from ..levels.level_table import Action, Level
-from .breadth_first import PROVED, REFUTED, Outcome, Seen
+from ..search_terms import PROVED, REFUTED, Coverage, SearchOutcome
 
 _SAYS_SO = ("841.leader-skips-fenced", "841.leader-skips-shutting-down", "903.leader-epoch")
 """Rules that report when they bar a follower; other rules act without a word."""
@@ -107,7 +107,7 @@ class Explored(msgspec.Struct, frozen=True):
         return f"<Explored: {self.sentence}>"
 
 
-def vacuity_of(outcome: Outcome, seen: Seen, level: Level, start: Cluster) -> Vacuity:
+def vacuity_of(outcome: SearchOutcome, seen: Coverage, level: Level, start: Cluster) -> Vacuity:
     """Which guards had something to refuse, and which actions had their turn."""
     features = start.features
     active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
@@ -124,7 +124,11 @@ def vacuity_of(outcome: Outcome, seen: Seen, level: Level, start: Cluster) -> Va
 
 
 def sentence_of(
-    outcome: Outcome, level: Level, bounds: dict[str, int], properties: tuple[str, ...], rules: str
+    outcome: SearchOutcome,
+    level: Level,
+    bounds: dict[str, int],
+    properties: tuple[str, ...],
+    rules: str,
 ) -> str:
     """The verdict in words, never without its bounds."""
     within = f"Kafka {rules}, level {level.name}, within {level.in_words(bounds)}"
@@ -135,12 +139,12 @@ def sentence_of(
             f" All {outcome.states:,} states were looked at."
         )
     if outcome.verdict == REFUTED:
-        assert outcome.property is not None
+        assert outcome.violated is not None
         count = len(outcome.path)
         way = "as the play begins" if not count else f"in {count} step{'s' * (count != 1)}"
         less = ", and in no fewer" if count else ""
-        broken = PROPERTIES[outcome.property].sentence.rstrip(".")
-        return f"Refuted ({within}): {outcome.property} breaks {way}{less}. It says: {broken}."
+        broken = PROPERTIES[outcome.violated].sentence.rstrip(".")
+        return f"Refuted ({within}): {outcome.violated} breaks {way}{less}. It says: {broken}."
     return (
         f"Not finished ({within}): {outcome.stopped}. Nothing broke in {outcome.states:,} states;"
         f" everything up to {outcome.depth} steps was looked at, and {outcome.frontier:,} known"

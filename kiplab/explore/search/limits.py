@@ -16,8 +16,8 @@ from typing import cast
 
 import msgspec
 
-from ..levels.level_table import ExploreError, shown
-from .breadth_first import Progress
+from ..levels.level_table import ExploreError, quoted
+from ..search_terms import Halt, HaltReason, Progress
 
 MEMORY_MB = 2_000
 """What a search may take by default: a kernel on a laptop or on Binder has that much."""
@@ -38,19 +38,19 @@ def check_limits(seconds: object, states: object, memory_mb: object) -> None:
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if seconds is not None and not (number and 0 <= cast("float", seconds) < math.inf):
         raise ExploreError(
-            f"seconds is {shown(seconds)}; expected a number, 0 or more, or None for no limit"
+            f"seconds is {quoted(seconds)}; expected a number, 0 or more, or None for no limit"
         )
     if states is not None and not (type(states) is int and states >= 0):
         raise ExploreError(
-            f"states is {shown(states)}; expected a whole number, 0 or more, or None for no limit"
+            f"states is {quoted(states)}; expected a whole number, 0 or more, or None for no limit"
         )
     if not (type(memory_mb) is int and memory_mb >= 1):
         raise ExploreError(
-            f"the memory limit is {shown(memory_mb)}; expected a whole number of MB, 1 or more"
+            f"the memory limit is {quoted(memory_mb)}; expected a whole number of MB, 1 or more"
         )
 
 
-class Told(msgspec.Struct, frozen=True):
+class TimedProgress(msgspec.Struct, frozen=True):
     """What a progress callback is given: counts, and transitions a second so far."""
 
     states: int
@@ -70,7 +70,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Limits:
-    """Asked by the search now and then; says why to stop, or nothing.
+    """Asked by the search now and then; says why to stop, or None.
 
     `memory_mb` is what this process may grow to, in all, and never more than a container has room
     for. `cancel` is asked at every look, and `progress` told at most twice a second.
@@ -82,7 +82,7 @@ class Limits:
         seconds: float | None = None,
         states: int | None = None,
         memory_mb: int = MEMORY_MB,
-        progress: Callable[[Told], object] | None = None,
+        progress: Callable[[TimedProgress], object] | None = None,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
         self.most_seconds, self.most_states = seconds, states
@@ -96,34 +96,34 @@ class Limits:
         """Wall time since these limits were made."""
         return time.perf_counter() - self.began
 
-    def __call__(self, now: Progress) -> str:
+    def __call__(self, now: Progress) -> Halt | None:
         """The search's `stop`."""
         seconds = self.seconds
         if self.progress is not None and seconds - self.told >= TELL_EVERY_S:
             self.told = seconds
-            self.progress(told(now, seconds))
+            self.progress(timed(now, seconds))
         if self.cancel is not None and self.cancel():
-            return "it was cancelled"
+            return Halt(HaltReason.CANCELLED)
         if self.most_states is not None and now.states >= self.most_states:
-            return f"it was to look at {self.most_states:,} states at most"
+            return Halt(HaltReason.STATES, self.most_states)
         if self.most_seconds is not None and seconds >= self.most_seconds:
-            return f"it was to take {self.most_seconds:g} s at most"
+            return Halt(HaltReason.SECONDS, self.most_seconds)
         if seconds - self.weighed < WEIGH_EVERY_S:
-            return ""
+            return None
         self.weighed = seconds
         return self.room(GROWING * now.states)
 
-    def room(self, bytes: int) -> str:
-        """Why so many bytes more are not to be taken, or nothing."""
+    def room(self, bytes: int) -> Halt | None:
+        """Why so many bytes more are not to be taken, or None."""
         if memory_now() + bytes > self.memory_mb * 1_000_000:
-            return f"the next states would have taken it over {self.memory_mb:,} MB of memory"
-        return ""
+            return Halt(HaltReason.MEMORY, self.memory_mb)
+        return None
 
 
-def told(now: Progress, seconds: float) -> Told:
+def timed(now: Progress, seconds: float) -> TimedProgress:
     """Progress with the time that it took."""
     rate = now.transitions / seconds if seconds else 0.0
-    return Told(now.states, now.transitions, now.depth, now.frontier, seconds, rate)
+    return TimedProgress(now.states, now.transitions, now.depth, now.frontier, seconds, rate)
 
 
 def ceiling_mb(memory_mb: int) -> int:

@@ -1,11 +1,11 @@
-"""The quick model of the level "partition": every effect of the engine is worked out once.
+"""The memoised model of the level "partition": every effect of the engine is worked out once.
 
 A state is numbers of parts: the controller, the requests in flight, the observer's knowledge, what
 is left of the bounds, each broker. What an action does to brokers, controller and requests depends
 only on the parts that it reads (READS), and what the observer makes of it only on what an observer
 sees. Both are remembered under the numbers of exactly these parts. What is not remembered yet is
 done by the engine's own `step` on the whole cluster; nothing here knows a rule of Kafka.
-tests/explore holds this model to the plain one, state by state.
+tests/explore holds this model to engine_model.py, state by state.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ...protocol.facts import BecameLeader, Destroyed, HighWatermarkMoved, IsrCh
 from ...protocol.messages import AlterPartitionRequest
 from ...protocol.replica.broker_state import Broker
 from ..levels import normal_partition as forms
-from ..levels.level_table import Action, Done, Level, do, offered
-from .breadth_first import Seen, State
+from ..levels.level_table import Action, AfterAction, Level, do, offered
+from ..search_terms import Coverage, ModelState
 from .engine_model import broken, note, spent
 
-QuickState = tuple[int, ...]
+MemoisedState = tuple[int, ...]
 """(controller, requests, observer, budgets, broker, broker, ...), each the number of a part."""
 FIRST_BROKER = 4
 READS: dict[str, tuple[str, ...]] = {
@@ -94,11 +94,11 @@ _LOCAL = (HIGH_WATERMARK_STAYS.id, EPOCHS_STAY.id)
 """Properties of what one node does, whatever the others are like."""
 
 
-class Quick:
-    """The same states and transitions as Plain over the level "partition", sooner."""
+class MemoisedModel:
+    """The same states and transitions as EngineModel over the level "partition", sooner."""
 
     def __init__(self, level: Level, cluster: Cluster, bounds: dict[str, int]) -> None:
-        self.level, self.start, self.seen = level, level.admit(cluster), Seen()
+        self.level, self.start, self.seen = level, level.admit(cluster), Coverage()
         self.names = tuple(bounds)
         self.places = {b.id: FIRST_BROKER + n for n, b in enumerate(self.start.brokers)}
         self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
@@ -117,10 +117,10 @@ class Quick:
         self.late: dict[int, bool] = {}
         self.view_of: list[int] = []
         self.leader_of: list[int] = []
-        self.whole_of: QuickState = ()
+        self.whole_of: MemoisedState = ()
         self.whole = self.start
 
-    def first(self) -> QuickState:
+    def first(self) -> MemoisedState:
         """The start, with every bound untouched."""
         found = forms.parts(self.start)
         return (
@@ -144,7 +144,7 @@ class Quick:
             self.leader_of.append(next((self.places.get(f, 0) for f in followed), 0))
         return number
 
-    def cluster(self, state: State) -> Cluster:
+    def cluster(self, state: ModelState) -> Cluster:
         """The normal form that a state stands for."""
         held, flight, known, _, *nodes = state
         found = forms.Parts(
@@ -167,15 +167,17 @@ class Quick:
             known = self.late[key] = forms.has_news(self.controllers.parts[held], node)
         return known
 
-    def budgets_left(self, state: QuickState) -> tuple[int, ...]:
+    def budgets_left(self, state: MemoisedState) -> tuple[int, ...]:
         """What is left of the bounds, in their order."""
         left: tuple[int, ...] = self.budgets.parts[state[3]]
         return left
 
     # --- what leads on ---------------------------------------------------------------------------
 
-    def successors(self, state: QuickState) -> Iterator[tuple[Action, QuickState, tuple[str, ...]]]:
-        """As Plain.successors, in the same order."""
+    def successors(
+        self, state: MemoisedState
+    ) -> Iterator[tuple[Action, MemoisedState, tuple[str, ...]]]:
+        """As EngineModel.successors, in the same order."""
         held = state[0]
         left = self._left(state[3])
         for option in self._menu(state):
@@ -229,7 +231,7 @@ class Quick:
 
     # --- what is offered -------------------------------------------------------------------------
 
-    def _menu(self, state: QuickState) -> tuple[_Option, ...]:
+    def _menu(self, state: MemoisedState) -> tuple[_Option, ...]:
         """The options of a state in the level's order: those of each broker, and of the flight."""
         held = state[0]
         of_broker = self.menu_of_broker
@@ -247,7 +249,7 @@ class Quick:
             known = self.whole_menu[key] = tuple(sorted(options, key=lambda o: o.rank))
         return known
 
-    def _learn_menus(self, state: QuickState) -> None:
+    def _learn_menus(self, state: MemoisedState) -> None:
         """Ask the level once for each broker's options beside this controller."""
         cluster = self.cluster(state)
         found: dict[int, list[_Option]] = {place: [] for place in (0, *self.places.values())}
@@ -274,7 +276,7 @@ class Quick:
     # --- what the engine says --------------------------------------------------------------------
 
     def _notice(
-        self, state: QuickState, option: _Option, key: int, sight: int
+        self, state: MemoisedState, option: _Option, key: int, sight: int
     ) -> tuple[int, tuple[str, ...]]:
         view_of = self.view_of
         seen = (sight, state[2], state[0], *[view_of[n] for n in state[FIRST_BROKER:]])
@@ -282,7 +284,7 @@ class Quick:
         return self._work_out(state, option, key)[1] if known is None else known
 
     def _work_out(
-        self, state: QuickState, option: _Option, key: int
+        self, state: MemoisedState, option: _Option, key: int
     ) -> tuple[_Effect | None, tuple[int, tuple[str, ...]]]:
         """Let the engine do it, and remember both what it does and what the observer notices."""
         if self.whole_of != state:
@@ -309,7 +311,12 @@ class Quick:
         return effect, noticed
 
     def _effect(
-        self, state: QuickState, option: _Option, cluster: Cluster, done: Done, lives: forms.Lives
+        self,
+        state: MemoisedState,
+        option: _Option,
+        cluster: Cluster,
+        done: AfterAction,
+        lives: forms.Lives,
     ) -> _Effect | None:
         after = done.cluster
         controller: int | None = None

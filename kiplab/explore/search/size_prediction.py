@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from ..levels.level_table import Level
-from .breadth_first import PROVED, Model, Progress, search
+from ..search_terms import PROVED, Halt, HaltReason, Model, Progress
+from .breadth_first import search
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -36,7 +37,7 @@ COMPILED = Pace(
     400_000, 130, "for the compiled search, and up to a minute to compile, once on a machine"
 )
 """As OWN, measured at the level "partition" in proofs of 0.2 to 3 million states."""
-PLAIN = Pace(
+UNMEMOISED = Pace(
     300,
     4_000,
     "at this level, where every message is a step of its own",
@@ -47,7 +48,7 @@ PLAIN = Pace(
 """Measured at the level "cluster" in proofs of up to 12,000 states."""
 
 
-class Prediction(msgspec.Struct, frozen=True):
+class SizePrediction(msgspec.Struct, frozen=True):
     """About how many states there are, and whose pace they are looked at with. `measured` is the
     bounds that were run; `exact` that they are the very bounds asked for."""
 
@@ -92,7 +93,7 @@ def predict(
     model: Callable[[dict[str, int]], Model],
     bounds: Mapping[str, int],
     pace: Pace = OWN,
-) -> Prediction:
+) -> SizePrediction:
     """Search within smaller bounds while that is cheap, then multiply. `model` makes one; `pace`
     is that of whoever will search. Where not even the smallest search is cheap, the level's own
     count of it stands for it, and nothing is `measured`."""
@@ -118,8 +119,8 @@ def rule_of_thumb(level: Level, bounds: Mapping[str, int]) -> float:
 
 
 def _counted(model: Model, pace: Pace) -> int | None:
-    def cheap(progress: Progress) -> str:
-        return "no longer cheap" if progress.states > pace.cheap else ""
+    def cheap(progress: Progress) -> Halt | None:
+        return Halt(HaltReason.NOT_CHEAP) if progress.states > pace.cheap else None
 
     outcome = search(model, (), cheap)
     return outcome.states if outcome.verdict == PROVED else None
@@ -127,12 +128,12 @@ def _counted(model: Model, pace: Pace) -> int | None:
 
 def _carried_on(
     level: Level, small: Mapping[str, int], known: int, bounds: Mapping[str, int], pace: Pace
-) -> Prediction:
+) -> SizePrediction:
     states = float(known)
     for bound in level.bounds:
         for done in range(small[bound.name], bounds[bound.name]):
             states *= bound.further if done else bound.first
-    return Prediction(round(states), dict(small), dict(small) == dict(bounds), pace)
+    return SizePrediction(round(states), dict(small), dict(small) == dict(bounds), pace)
 
 
 def _rounded(number: int) -> int:

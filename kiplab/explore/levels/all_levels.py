@@ -1,0 +1,17 @@
+"""The levels by name."""
+
+from __future__ import annotations
+
+from .cluster_level import CLUSTER
+from .level_table import ExploreError, Level
+from .partition_level import PARTITION
+
+LEVELS = {level.name: level for level in (PARTITION, CLUSTER)}
+
+
+def level_named(name: str) -> Level:
+    """The level of this name. Raises ExploreError that lists what there is."""
+    if name not in LEVELS:
+        listed = "; ".join(f"{level.name}: {level.sentence}" for level in LEVELS.values())
+        raise ExploreError(f"there is no level {name!r}; the levels are {listed}")
+    return LEVELS[name]

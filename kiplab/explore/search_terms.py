@@ -1,0 +1,131 @@
+"""What every search speaks of, however it is done: models and states, how far it is, its outcome.
+
+It stands below the rooms that search (`search`, `compiled`), so that neither needs the other for
+these words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+from ..engine.cluster import Cluster
+from .levels.level_table import Action
+
+PROVED, REFUTED, UNFINISHED = "proved", "refuted", "unfinished"
+ModelState = Any
+"""Whatever a model takes for a state: hashable, equal when nothing can tell them apart."""
+Budgets = tuple[int, ...]
+"""What is left of every bound, in the order of the level's bounds."""
+
+
+class Coverage(msgspec.Struct):
+    """What a model has met on the way, for the report on vacuity."""
+
+    guards: set[str] = msgspec.field(default_factory=set)
+    committed: bool = False
+
+
+class Model(Protocol):
+    """States and what leads from one to the next.
+
+    `successors` lists (action, state after it, ids of the properties that broke), always in the
+    same order. Properties that broke where a fault excuses it are left out.
+    """
+
+    seen: Coverage
+
+    def first(self) -> ModelState: ...
+
+    def successors(
+        self, state: ModelState
+    ) -> Iterable[tuple[Action, ModelState, tuple[str, ...]]]: ...
+
+    def cluster(self, state: ModelState) -> Cluster: ...
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a search is. `frontier` counts states that are known and not looked at yet."""
+
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+
+
+class HaltReason(StrEnum):
+    """Why a search ended before it was finished. What to do about it depends on this alone."""
+
+    CANCELLED = "cancelled"
+    STATES = "states"
+    SECONDS = "seconds"
+    MEMORY = "memory"
+    PROCESS_ENDED = "process-ended"
+    """The process that searched is gone."""
+    TOO_NARROW = "too-narrow"
+    """The words of the compiled search cannot hold what comes next."""
+    NOT_CHEAP = "not-cheap"
+    """A measurement for a prediction would take too long."""
+
+
+_HALTED = {
+    HaltReason.CANCELLED: "it was cancelled",
+    HaltReason.STATES: "it was to look at {limit:,} states at most",
+    HaltReason.SECONDS: "it was to take {limit:g} s at most",
+    HaltReason.MEMORY: "the next states would have taken it over {limit:,} MB of memory",
+    HaltReason.PROCESS_ENDED: "its process was ended, probably for memory",
+    HaltReason.TOO_NARROW: (
+        "the words of the compiled search have no room for what comes next; the engine's own search"
+        " has"
+    ),
+    HaltReason.NOT_CHEAP: "it was no longer cheap",
+}
+
+
+class Halt(msgspec.Struct, frozen=True):
+    """Why a search was ended, and the limit that it came to (states, seconds or MB), if any."""
+
+    reason: HaltReason
+    limit: float = 0
+
+    @property
+    def sentence(self) -> str:
+        """For people, without a full stop."""
+        return _HALTED[self.reason].format(limit=self.limit)
+
+
+StopRule = Callable[[Progress], Halt | None]
+"""Asked now and then: None to go on, else why to stop."""
+
+
+def never(progress: Progress) -> Halt | None:
+    """No limit."""
+    return None
+
+
+class SearchOutcome(msgspec.Struct, frozen=True):
+    """What a search came to. `path` leads to the violation, empty unless refuted.
+
+    `violated` is the property that breaks there. `depth` is the longest distance from the start
+    that was looked at; `taken` counts transitions by kind of action; `halt` says why an unfinished
+    search was stopped.
+    """
+
+    verdict: str
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+    path: tuple[Action, ...]
+    violated: str | None
+    taken: dict[str, int]
+    layers: tuple[int, ...]
+    halt: Halt | None = None
+
+    @property
+    def stopped(self) -> str:
+        """`halt` in words, empty where there was none."""
+        return "" if self.halt is None else self.halt.sentence
