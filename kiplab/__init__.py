@@ -12,115 +12,79 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .extras import MissingExtraError, needed_by
+
 if TYPE_CHECKING:
-    from . import fleet
-    from .classroom import Ordering, predict
-    from .classroom.forms.overview import my_work
-    from .classroom.work.attempts import (
-        check_accepted,
-        check_acknowledged,
-        check_epochs,
-        check_fences,
-        check_high_watermark,
-        check_holes,
-        check_last_replica,
-        check_lose_acknowledged,
-        check_missing_guard,
-        check_order,
-        check_proof,
-        check_reading,
-        check_reigns,
-        check_schedules,
-        check_shorter,
-        check_two_by_two,
-        check_window,
-    )
-    from .explore.search.explore_play import explore
-    from .matrices import alternatives, matrix, minimise
-    from .plays.play_errors import PlayError
-    from .runs import Run, all_plays, differences, guards, ladder, run, twin
-    from .widgets import Lab
+    # For type checkers and editors, which cannot read the table below; a test holds them equal.
+    from . import fleet as fleet
+    from .classroom.forms.ordering import Ordering as Ordering
+    from .classroom.forms.overview import my_work as my_work
+    from .classroom.forms.prediction import predict as predict
+    from .classroom.work.attempts import check_accepted as check_accepted
+    from .classroom.work.attempts import check_acknowledged as check_acknowledged
+    from .classroom.work.attempts import check_epochs as check_epochs
+    from .classroom.work.attempts import check_fences as check_fences
+    from .classroom.work.attempts import check_high_watermark as check_high_watermark
+    from .classroom.work.attempts import check_holes as check_holes
+    from .classroom.work.attempts import check_last_replica as check_last_replica
+    from .classroom.work.attempts import check_lose_acknowledged as check_lose_acknowledged
+    from .classroom.work.attempts import check_missing_guard as check_missing_guard
+    from .classroom.work.attempts import check_order as check_order
+    from .classroom.work.attempts import check_proof as check_proof
+    from .classroom.work.attempts import check_reading as check_reading
+    from .classroom.work.attempts import check_reigns as check_reigns
+    from .classroom.work.attempts import check_schedules as check_schedules
+    from .classroom.work.attempts import check_shorter as check_shorter
+    from .classroom.work.attempts import check_two_by_two as check_two_by_two
+    from .classroom.work.attempts import check_window as check_window
+    from .explore.search.explore_play import explore as explore
+    from .matrices import alternatives as alternatives
+    from .matrices import matrix as matrix
+    from .matrices import minimise as minimise
+    from .plays.play_errors import PlayError as PlayError
+    from .runs import Run as Run
+    from .runs import all_plays as all_plays
+    from .runs import differences as differences
+    from .runs import guards as guards
+    from .runs import ladder as ladder
+    from .runs import run as run
+    from .runs import twin as twin
+    from .widgets import Lab as Lab
 
 __version__ = "0.1.0"
-__all__ = [
-    "Lab",
-    "Ordering",
-    "PlayError",
-    "Run",
-    "all_plays",
-    "alternatives",
-    "check_accepted",
-    "check_acknowledged",
-    "check_epochs",
-    "check_fences",
-    "check_high_watermark",
-    "check_holes",
-    "check_last_replica",
-    "check_lose_acknowledged",
-    "check_missing_guard",
-    "check_order",
-    "check_proof",
-    "check_reading",
-    "check_reigns",
-    "check_schedules",
-    "check_shorter",
-    "check_two_by_two",
-    "check_window",
-    "differences",
-    "explore",
-    "fleet",
-    "guards",
-    "ladder",
-    "matrix",
-    "minimise",
-    "my_work",
-    "predict",
-    "run",
-    "twin",
-]
 
 _HOMES = {
-    "Lab": "kiplab.widgets",
-    "Ordering": "kiplab.classroom",
-    "check_accepted": "kiplab.classroom.work.attempts",
-    "check_acknowledged": "kiplab.classroom.work.attempts",
-    "check_epochs": "kiplab.classroom.work.attempts",
-    "check_fences": "kiplab.classroom.work.attempts",
-    "check_high_watermark": "kiplab.classroom.work.attempts",
-    "check_holes": "kiplab.classroom.work.attempts",
-    "check_last_replica": "kiplab.classroom.work.attempts",
-    "check_lose_acknowledged": "kiplab.classroom.work.attempts",
-    "check_missing_guard": "kiplab.classroom.work.attempts",
-    "check_order": "kiplab.classroom.work.attempts",
-    "check_proof": "kiplab.classroom.work.attempts",
-    "check_reading": "kiplab.classroom.work.attempts",
-    "check_reigns": "kiplab.classroom.work.attempts",
-    "check_schedules": "kiplab.classroom.work.attempts",
-    "check_shorter": "kiplab.classroom.work.attempts",
-    "check_two_by_two": "kiplab.classroom.work.attempts",
-    "check_window": "kiplab.classroom.work.attempts",
-    "alternatives": "kiplab.matrices",
-    "matrix": "kiplab.matrices",
-    "minimise": "kiplab.matrices",
-    "my_work": "kiplab.classroom.forms.overview",
-    "predict": "kiplab.classroom",
-    "PlayError": "kiplab.plays.play_errors",
-    "Run": "kiplab.runs",
-    "guards": "kiplab.runs",
-    "all_plays": "kiplab.runs",
-    "differences": "kiplab.runs",
-    "ladder": "kiplab.runs",
-    "run": "kiplab.runs",
-    "twin": "kiplab.runs",
-}
+    "classroom.forms.ordering": ("Ordering",),
+    "classroom.forms.overview": ("my_work",),
+    "classroom.forms.prediction": ("predict",),
+    "classroom.work.attempts": (
+        "check_accepted", "check_acknowledged", "check_epochs", "check_fences",
+        "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
+        "check_missing_guard", "check_order", "check_proof", "check_reading", "check_reigns",
+        "check_schedules", "check_shorter", "check_two_by_two", "check_window",
+    ),
+    "matrices": ("alternatives", "matrix", "minimise"),
+    "plays.play_errors": ("PlayError",),
+    "runs": ("Run", "all_plays", "differences", "guards", "ladder", "run", "twin"),
+    "widgets": ("Lab",),
+}  # fmt: skip
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+_ROOMS = ("explore", "fleet")
+"""Public names that are packages; `explore` can be called as well."""
+__all__ = ["MissingExtraError", *_HOME_OF, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: `import kiplab` stays quick."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in ("explore", "fleet"):
-        return import_module(f"kiplab.{name}")
+    """Load a public name when it is first asked for: `import kiplab` stays quick.
+
+    Raises MissingExtraError for one that needs a package which is not installed.
+    """
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
+    if name in _HOME_OF:
+        with needed_by(f"kiplab.{name}"):
+            home = import_module(f".{_HOME_OF[name]}", __name__)
+        return getattr(home, name)
     raise AttributeError(f"module 'kiplab' has no attribute {name!r}")
 
 

@@ -17,6 +17,7 @@ from .explore.matrix.alternatives import Alternatives, alternatives
 from .explore.matrix.cells import Cell, Matrix
 from .explore.matrix.guard_matrix import matrix as asked
 from .explore.shrink.minimise import Minimised, minimise
+from .extras import needed_by
 from .plays.runner import run_play
 from .runs import Run
 
@@ -70,7 +71,10 @@ class GuardMatrix:
         return Run(run_play(cell.play))
 
     def figure(self, **options: Any) -> go.Figure:
-        """The map; options as of `kiplab.figures.matrix_chart.matrix_figure`: `theme`, `width`."""
+        """The map; options as of `kiplab.figures.matrix_chart.matrix_figure`: `theme`, `width`.
+
+        Raises ValueError for one of them, MissingExtraError without plotly.
+        """
         from .figures.matrix_chart import matrix_figure
 
         return matrix_figure(self.found, **options)
@@ -78,15 +82,21 @@ class GuardMatrix:
     def view(self, *, theme: str = "auto") -> Any:
         """The map as buttons, for a notebook: each shows its counterexample below.
 
-        `theme` is "light", "dark" or "auto": that of the page. Raises ValueError for another one.
+        `theme` is "light", "dark" or "auto": that of the page. Raises ValueError for another one,
+        MissingExtraError without the packages of a notebook.
         """
-        from .widgets.matrix_view import MatrixView
+        with needed_by("the matrix in a notebook"):
+            from .widgets.matrix_view import MatrixView
 
         return MatrixView(self.found, theme=theme)
 
     def table(self) -> pd.DataFrame:
-        """A row per cell: off, verdict, steps, states, property, rules."""
-        import pandas as pd
+        """A row per cell: off, verdict, steps, states, property, rules.
+
+        Raises MissingExtraError without pandas.
+        """
+        with needed_by("a table"):
+            import pandas as pd
 
         from .figures.matrix_chart import table
 
@@ -100,7 +110,10 @@ class GuardMatrix:
         return text(self.found)
 
     def to_html(self, *, theme: str = "light") -> str:
-        """A page of its own whose cells open the timelines of their counterexamples."""
+        """A page of its own whose cells open the timelines of their counterexamples.
+
+        Raises ValueError for a theme that there is none of, MissingExtraError without plotly.
+        """
         from .pages.matrix_page import matrix_page
 
         return matrix_page(self.found, theme=theme)
@@ -112,22 +125,28 @@ class GuardMatrix:
     def write(self, path: str | Path, *, theme: str = "light", width: int | None = None) -> Path:
         """Write it to a file ending in .html .svg .png .json .csv or .txt, and return the path.
 
-        Raises ExportError for another ending and for what the machine lacks, OSError for a path
-        that cannot be written, ValueError for a theme or a width that cannot be.
+        Raises ExportError for another ending and for what the machine lacks, MissingExtraError for
+        a package that is not installed, OSError for a path that cannot be written, ValueError for a
+        theme or a width that cannot be.
         """
         from .pages.export import image
 
         target = check_target(path, theme)
         writers: dict[str, Callable[[], object]] = {
             ".html": lambda: target.write_text(self.to_html(theme=theme), encoding="utf-8"),
-            ".svg": lambda: image(self.figure(theme=theme, width=width), target),
-            ".png": lambda: image(self.figure(theme=theme, width=width), target),
+            ".svg": lambda: image(self._drawing(theme, width), target),
+            ".png": lambda: image(self._drawing(theme, width), target),
             ".json": lambda: target.write_bytes(msgspec.json.encode(self.report()) + b"\n"),
             ".csv": lambda: self._csv(target),
             ".txt": lambda: target.write_text(self.text(), encoding="utf-8"),
         }
         writers[target.suffix.lower()]()
         return target
+
+    def _drawing(self, theme: str, width: int | None) -> Any:
+        from .figures.matrix_chart import matrix_drawing
+
+        return matrix_drawing(self.found, theme=theme, width=width)
 
     def _csv(self, target: Path) -> None:
         from .figures.matrix_chart import table
@@ -150,7 +169,7 @@ def check_target(path: str | Path, theme: str) -> Path:
     Raises as `GuardMatrix.write`: worth asking before a long search.
     """
     from .figures.drawing.theme import theme_of
-    from .pages.export import ExportError
+    from .pages.export import ExportError, check_installed
 
     theme_of(theme)
     target = Path(path)
@@ -158,6 +177,7 @@ def check_target(path: str | Path, theme: str) -> Path:
         raise ExportError(
             f"cannot write {target.name!r}", f"let its name end in one of {' '.join(SUFFIXES)}"
         )
+    check_installed(target)
     if not target.parent.is_dir():
         raise FileNotFoundError(ENOENT, f"there is no folder {target.parent}")
     if target.is_dir():

@@ -75,13 +75,16 @@ class Run:
         return rows_of(self.stage)
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """The rows as pandas tables, by name."""
+        """The rows as pandas tables, by name. Raises MissingExtraError without pandas."""
         from .rows.rows_of_stage import frames
 
         return frames(self.rows())
 
     def timeline(self, **options: Any) -> Figure:
-        """The picture; options as of `kiplab.figures.timeline.one_run.timeline`."""
+        """The picture; options, and errors, as of `kiplab.figures.timeline.one_run.timeline`.
+
+        Raises MissingExtraError without plotly.
+        """
         from .figures.timeline.one_run import timeline
 
         return timeline(self.rows(), **options)
@@ -100,7 +103,8 @@ class Run:
         plotly.js above it; `id` tells it from others there and names it in links to a step.
         `include_plotlyjs` is by default True for a page and False for a fragment, and may be
         "directory". `options` are about the picture: `theme`, `width`, `partition`, `fold`,
-        `kinds`, `between`. ValueError for another value, or an unfit id.
+        `kinds`, `between`. Raises ValueError for another value or an unfit id, MissingExtraError
+        without plotly.
         """
         from .pages import page
 
@@ -151,7 +155,11 @@ def run(
 
 
 def twin(one: Run, other: Run, **options: Any) -> Figure:
-    """Two runs of one play on one axis, the first difference marked."""
+    """Two runs of one play on one axis, the first difference marked.
+
+    Options, and errors, as of `kiplab.figures.timeline.twin.twin`. Raises MissingExtraError without
+    plotly.
+    """
     from .figures.timeline.twin import twin as draw
 
     return draw(one.rows(), other.rows(), **options)
@@ -161,7 +169,7 @@ def ladder(*runs: Run, **options: Any) -> Figure:
     """Two to four runs of one play as small multiples; ◆ marks where each leaves the first.
 
     Options as of `kiplab.figures.timeline.ladder.ladder`. Raises ValueError for another number of
-    runs, or for runs of different plays.
+    runs, or for runs of different plays, MissingExtraError without plotly.
     """
     from .figures.timeline.ladder import ladder as draw
 
@@ -172,7 +180,8 @@ def differences(one: Run, other: Run, *, at: int | None = None) -> pd.DataFrame:
     """What differs between two runs at moment `at`; without one, where they part and at the end.
 
     Columns: moment, where (a partition, a broker, the controller, the run), what, and the two
-    runs' values, each under its rules. Raises ValueError for a moment that there is none of.
+    runs' values, each under its rules. Raises ValueError for a moment that there is none of,
+    MissingExtraError without pandas.
     """
     from .rows.comparison import differences_frame
 

@@ -5,44 +5,46 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .exercises.check_result import Checked
-from .exercises.losing_order import EVENTS, check_order
+from ..extras import needed_by
 
 if TYPE_CHECKING:
-    from .exercises.committed import acknowledged, committed
-    from .exercises.epochs import epochs_moved
-    from .exercises.missing_rule import mystery
-    from .exercises.wrapped_text import say
-    from .forms.ordering import Ordering
-    from .forms.prediction import Prediction, predict
+    from .exercises.check_result import Checked as Checked
+    from .exercises.committed import acknowledged as acknowledged
+    from .exercises.committed import committed as committed
+    from .exercises.epochs import epochs_moved as epochs_moved
+    from .exercises.losing_order import EVENTS as EVENTS
+    from .exercises.losing_order import check_order as check_order
+    from .exercises.missing_rule import mystery as mystery
+    from .exercises.wrapped_text import say as say
+    from .forms.ordering import Ordering as Ordering
+    from .forms.prediction import Prediction as Prediction
+    from .forms.prediction import predict as predict
 
-__all__ = [
-    "EVENTS",
-    "Checked",
-    "Ordering",
-    "Prediction",
-    "acknowledged",
-    "check_order",
-    "committed",
-    "epochs_moved",
-    "mystery",
-    "predict",
-    "say",
-]
 _HOMES = {
-    "Ordering": "forms.ordering",
-    "Prediction": "forms.prediction",
-    "acknowledged": "exercises.committed",
-    "committed": "exercises.committed",
-    "epochs_moved": "exercises.epochs",
-    "mystery": "exercises.missing_rule",
-    "predict": "forms.prediction",
-    "say": "exercises.wrapped_text",
+    "exercises.check_result": ("Checked",),
+    "exercises.committed": ("acknowledged", "committed"),
+    "exercises.epochs": ("epochs_moved",),
+    "exercises.losing_order": ("EVENTS", "check_order"),
+    "exercises.missing_rule": ("mystery",),
+    "exercises.wrapped_text": ("say",),
+    "forms.ordering": ("Ordering",),
+    "forms.prediction": ("Prediction", "predict"),
 }
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = [*_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
-    """The widgets and the search are loaded when asked for: grading needs none."""
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    """Load a public name when it is first asked for: grading needs neither widgets nor a search.
+
+    Raises MissingExtraError for one that needs a package which is not installed.
+    """
+    if name in _HOME_OF:
+        with needed_by(f"kiplab.classroom.{name}"):
+            home = import_module(f".{_HOME_OF[name]}", __name__)
+        return getattr(home, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import __version__
+from ..extras import MissingExtraError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
 from ..protocol.releases import RELEASES
@@ -51,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command(options)
     except (PlayError, UnknownFeatureError) as problem:
         return _complain(str(problem), BAD_INPUT)
+    except MissingExtraError as problem:
+        return _complain(str(problem), LACKING)
     except BrokenPipeError:
         # The reader of a pipe has seen enough; python would complain again at exit.
         sys.stderr.close()
@@ -177,11 +180,8 @@ def _timeline(options: argparse.Namespace) -> int:
     if out.suffix not in SUFFIXES:
         sentence = f"{out} ends in {out.suffix or 'nothing'}; it can end in {', '.join(SUFFIXES)}"
         return _complain(sentence, BAD_INPUT)
-    try:
-        from ..pages.export import ExportError, write
-    except ImportError as problem:
-        mend = "install the labs' packages: pip install 'kiplab[lab]'"
-        return _complain(f"pictures need {problem.name}; {mend}", LACKING)
+    from ..pages.export import ExportError, write
+
     if len(options.compare) > COMPARED_MAX:
         sentence = (
             f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from ..extras import EXTRAS
 from ..pages.chromium import find_chromium
 from . import labs_launcher
 
 MINIMUM_PYTHON = (3, 11)
-LAB_PACKAGES = ("pandas", "plotly", "ipywidgets", "anywidget", "jupyterlab")
-SPARK_PACKAGES = ("pyspark", "pandas", "pyarrow", "numpy", "numba", "scipy", "tqdm")
 
 # The labs that need no Java cannot start without these. All else is for some labs, or for tests.
 NEEDED = frozenset({"Python", "msgspec", "lab packages", "lab folder"})
@@ -35,11 +34,11 @@ def checks() -> list[Check]:
     return [
         _python(),
         _packages("msgspec", ("msgspec",), "", "the engine"),
-        _packages("lab packages", LAB_PACKAGES, "lab", "the labs"),
-        _packages("Spark packages", SPARK_PACKAGES, "fleet", "the Spark labs"),
+        _packages("lab packages", EXTRAS["lab"], "lab", "the labs"),
+        _packages("Spark packages", EXTRAS["fleet"], "fleet", "the Spark labs"),
         _java(),
         _chromium(),
-        _packages("kaleido", ("kaleido",), "export", "pictures as files (.png, .svg)"),
+        _packages("kaleido", EXTRAS["export"], "export", "pictures as .png"),
         _lab_folder(),
     ]
 
@@ -106,7 +105,7 @@ def _chromium() -> Check:
     mend = f"{sys.executable} -m playwright install chromium"
     if shutil.which("apt-get"):
         mend = f"sudo apt-get install chromium, or {mend}"
-    return Check("Chromium", False, "none (browser tests and pictures as files need it)", mend)
+    return Check("Chromium", False, "none (browser tests and pictures as .png need it)", mend)
 
 
 def _lab_folder() -> Check:

@@ -73,9 +73,6 @@ def run_matrix(options: argparse.Namespace, chosen: Chosen) -> int:
         return _complain(str(problem), BAD_INPUT)
     except SparkUnavailable as problem:
         return _complain(str(problem), LACKING)
-    except ImportError as problem:
-        mend = "install the labs' packages: pip install 'kiplab[lab,fleet]'"
-        return _complain(f"this needs {problem.name}; {mend}", LACKING)
     if refused:
         return refused
     _print_matrix(found, options)

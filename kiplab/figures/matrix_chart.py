@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..explore.matrix.cells import Cell, Matrix
-from .drawing.canvas import Canvas, safe
+from .drawing.canvas import Canvas, as_figure, safe
+from .drawing.svg import Json
 from .drawing.text_width import LINE_HEIGHT, shortened, width_of, wrapped
 from .drawing.theme import Theme, sizes_of, theme_of
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 WIDTH, WIDTH_MIN = 980, 640
 ROW, BAR, GAP, MARGIN = 46, 22, 4, 14
@@ -88,8 +86,8 @@ def stretches(guard: str, subsets: Sequence[frozenset[str]]) -> list[tuple[int, 
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def matrix_figure(matrix: Matrix, *, theme: str = "light", width: int | None = None) -> go.Figure:
-    """The matrix as a figure, `width` pixels wide (980 by default, 640 at least).
+def matrix_drawing(matrix: Matrix, *, theme: str = "light", width: int | None = None) -> Json:
+    """The matrix as plotly's data and layout, `width` pixels wide (980 by default, 640 at least).
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
@@ -104,7 +102,10 @@ def matrix_figure(matrix: Matrix, *, theme: str = "light", width: int | None = N
     top = _bars_across(canvas, seen, top)
     _bars_down(canvas, seen, top)
     bottom = _cells(canvas, matrix, seen, top)
-    return canvas.figure(_below(canvas, matrix, bottom) + MARGIN, summary(matrix))
+    return canvas.drawing(_below(canvas, matrix, bottom) + MARGIN, summary(matrix))
+
+
+matrix_figure = as_figure(matrix_drawing)
 
 
 def _side(width: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..extras import needed_by
 from .drawing.theme import FONT, Theme, theme_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def schedules_figure(rows: Sequence[Row], caveat: str, *, theme: str = "light") 
     low, high}; shares from 0 to 1. Feature sets stand in the order of the rows, `caveat` on the
     axis. Nothing observed is an open marker at 0 with its upper bound.
     """
-    import plotly.graph_objects as go
+    with needed_by("a figure"):
+        import plotly.graph_objects as go
 
     look = theme_of(theme)
     names = list(dict.fromkeys(row["features"] for row in rows))

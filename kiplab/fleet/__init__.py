@@ -11,19 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .random_schedule import Window
-    from .result import Schedules
-    from .study import schedules
+    from .random_schedule import Window as Window
+    from .result import Schedules as Schedules
+    from .study import schedules as schedules
 
-__all__ = ["Schedules", "Window", "schedules"]
-
-_HOMES = {"Schedules": "result", "Window": "schedule", "schedules": "study"}
+_HOMES = {"random_schedule": ("Window",), "result": ("Schedules",), "study": ("schedules",)}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = [*_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for: the engine is not needed to look around."""
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _HOME_OF:
+        return getattr(import_module(f".{_HOME_OF[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from ..extras import needed_by
+
 METHOD = "Clopper-Pearson, 95 %"
 _CONFIDENCE = 0.95
 
@@ -19,9 +21,11 @@ def exact(events: int, exposure: int) -> Interval:
     """The exact binomial interval of Clopper and Pearson, two-sided, 95 %.
 
     It covers at least what it says, mostly more. With no event at all `high` is still above 0: that
-    nothing was seen does not mean that it cannot happen. Raises ValueError for impossible counts.
+    nothing was seen does not mean that it cannot happen. Raises ValueError for impossible counts,
+    MissingExtraError without scipy.
     """
-    from scipy.stats import binomtest
+    with needed_by("an interval"):
+        from scipy.stats import binomtest
 
     if not 0 <= events <= exposure or exposure == 0:
         raise ValueError(

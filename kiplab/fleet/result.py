@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..extras import needed_by
 from ..plays.tokens import encode
 from ..protocol.features import Features
 from .intervals import METHOD, exact, in_words
@@ -159,7 +160,8 @@ class Schedules:
 
     def table(self) -> pd.DataFrame:
         """`rows` as a table."""
-        import pandas as pd
+        with needed_by("a table"):
+            import pandas as pd
 
         return pd.DataFrame([msgspec.structs.asdict(row) for row in self.rows])
 

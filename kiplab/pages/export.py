@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import msgspec
 
+from ..extras import needed_by
+from ..figures.drawing.svg import Json, draws, json_of, svg
 from ..figures.drawing.theme import LIGHT
 from ..rows.columns import EventRow, Rows
 from ..rows.comparison import comparisons, differences_text
 from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
-from .page import AUTO, named, page, picture, runs_of
+from .page import AUTO, named, page, picture, plotlyjs, runs_of
+from .player import size_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -39,16 +42,18 @@ class Order(NamedTuple):
 
     path: Path
     runs: tuple[Rows, ...]
-    figure: go.Figure | None
+    figure: go.Figure | Json | None
     include_plotlyjs: bool | str
     theme: str
     width: int | None
     options: ViewOptions
 
-    def drawn(self) -> go.Figure:
-        """The figure given, or the one the runs make."""
+    def drawing(self) -> Json:
+        """Plotly's data and layout of the figure given, or of the one the runs make."""
+        if self.figure is not None:
+            return json_of(self.figure)
         theme = LIGHT.name if self.theme == AUTO else self.theme
-        return self.figure or picture(self.runs, theme, self.width, **self.options)
+        return picture(self.runs, theme, self.width, **self.options)
 
 
 def write(
@@ -66,7 +71,8 @@ def write(
     | ending | content |
     |---|---|
     | .html | a page: figure, summary, sentences, tables; `include_plotlyjs` as for `page` |
-    | .svg .png | the picture; needs kaleido and a Chromium |
+    | .svg | the picture; a `figure` that is not kiplab's own needs what .png needs |
+    | .png | the picture; needs kaleido and a Chromium |
     | .json | ``{"runs": [rows, ...], "first_difference": moment or null, "comparisons": [...]}``:
     every further run with the first, as `compared.Comparison` |
     | .csv | the events, one per line, the features in front |
@@ -75,8 +81,8 @@ def write(
     `theme` "auto" is light for a picture, and for a page what its reader's system asks for.
     `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds` and
     `between` are as for `timeline`, and about the picture only. Raises ExportError for an ending
-    not listed here and for what the machine lacks, OSError for a path that cannot be written,
-    ValueError for what a picture cannot show.
+    not listed here and for what the machine lacks, MissingExtraError for a package that is not
+    installed, OSError for a path that cannot be written, ValueError for what a picture cannot show.
     """
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())
@@ -85,6 +91,19 @@ def write(
         raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {known}")
     writer(Order(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
     return target
+
+
+def check_installed(path: str | os.PathLike[str]) -> None:
+    """Whether a file of this ending could be written here: worth asking before long work.
+
+    Raises MissingExtraError for a package that is not installed, ExportError without a Chromium.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".html":
+        plotlyjs()
+    elif suffix == ".png":
+        _kaleido()
+        _chromium()
 
 
 def _html(order: Order) -> None:
@@ -102,48 +121,52 @@ def _html(order: Order) -> None:
 
 
 def _plotlyjs_beside(path: Path) -> None:
-    from plotly.offline import get_plotlyjs
-
     script = path.parent / "plotly.min.js"
     if not script.exists():
-        script.write_text(get_plotlyjs(), encoding="utf-8")
+        script.write_text(plotlyjs(), encoding="utf-8")
 
 
-def image(figure: go.Figure, path: str | os.PathLike[str]) -> Path:
-    """Any figure as .svg or .png; raises as `write`."""
+def image(figure: go.Figure | Json, path: str | os.PathLike[str]) -> Path:
+    """Any figure, or plotly's data and layout, as .svg or .png; raises as `write`."""
     order = Order(Path(path), (), figure, False, "light", None, {})
-    _image(order)
+    _WRITERS[order.path.suffix.lower()](order)
     return order.path
 
 
+def _svg(order: Order) -> None:
+    drawing = order.drawing()
+    if not draws(drawing):
+        return _image(order)
+    order.path.write_text(svg(drawing), encoding="utf-8")
+    return None
+
+
 def _image(order: Order) -> None:
-    figure = order.drawn()
+    drawing = order.drawing()
+    wide, high = size_of(drawing)
     kaleido, chromium = _kaleido(), _chromium()
     options = {
         "format": order.path.suffix.lower().removeprefix("."),
-        "width": figure.layout.width,
-        "height": figure.layout.height,
+        "width": wide,
+        "height": high,
         "scale": SCALE if order.path.suffix.lower() == ".png" else 1,
     }
     # Without this, kaleido's page asks a server on the internet for MathJax.
     browser = {"path": chromium, "mathjax": False}
     order.path.touch()  # a path that cannot be written is found before a browser is started
     try:
-        kaleido.write_fig_sync(figure, path=str(order.path), opts=options, kopts=browser)
+        kaleido.write_fig_sync(drawing, path=str(order.path), opts=options, kopts=browser)
     except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
         order.path.unlink(missing_ok=True)
         raise ExportError(
             f"the browser {chromium} could not draw {order.path.name} ({problem})",
-            "write .html instead, or name another Chromium in BROWSER_PATH",
+            "write .svg or .html instead, or name another Chromium in BROWSER_PATH",
         ) from problem
 
 
 def _kaleido() -> Any:
-    try:
+    with needed_by("a picture as .png"):
         import kaleido
-    except ImportError:
-        message = "pictures as .png or .svg need kaleido"
-        raise ExportError(message, "pip install 'kiplab[export]', or write .html") from None
     return kaleido
 
 
@@ -153,9 +176,9 @@ def _chromium() -> str:
     found = find_chromium()
     if found is None:
         raise ExportError(
-            "pictures as .png or .svg need Chromium or Chrome, and there is none",
+            "pictures as .png need Chromium or Chrome, and there is none",
             "install it (apt-get install chromium, brew install --cask chromium),"
-            " or name it in BROWSER_PATH, or write .html",
+            " or name it in BROWSER_PATH, or write .svg or .html",
         )
     return found
 
@@ -202,7 +225,7 @@ def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
 
 _WRITERS: dict[str, Callable[[Order], None]] = {
     ".html": _html,
-    ".svg": _image,
+    ".svg": _svg,
     ".png": _image,
     ".json": _json,
     ".csv": _csv,

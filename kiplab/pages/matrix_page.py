@@ -15,7 +15,7 @@ from ..figures.matrix_chart import colors_of, findings, grid_html, legend, note,
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
-from .page import fragment
+from .page import fragment, plotlyjs
 from .player import script_safe
 
 _PAGE = """<!doctype html>
@@ -87,7 +87,7 @@ def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool 
         edge=look.band_edge,
         accent=look.message,
         cells=_colors(matrix, look),
-        plotlyjs=_plotlyjs() if include_plotlyjs else "",
+        plotlyjs=plotlyjs() if include_plotlyjs else "",
         findings=_paragraphs(findings(matrix)),
         grid=grid_html(
             matrix, lambda cell: _cell(cell, ids[cell.off], frozenset(cell.on) in least)
@@ -96,13 +96,6 @@ def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool 
         views=script_safe(views),
         script=files(__package__).joinpath("matrix.js").read_text(encoding="utf-8").strip(),
     )
-
-
-def _plotlyjs() -> str:
-    from plotly.offline import get_plotlyjs
-
-    script: str = get_plotlyjs()
-    return script
 
 
 def _paragraphs(lines: list[str], look: str = "") -> str:

@@ -8,17 +8,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 from uuid import uuid4
 
+from ..extras import needed_by
+from ..figures.drawing.still_picture import described
+from ..figures.drawing.svg import Json, json_of
 from ..figures.drawing.theme import DARK, FONT, LIGHT, THEMES, Theme, dark_of_light
-from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder
+from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder_drawing
 from ..figures.timeline.legend import legend_words
-from ..figures.timeline.one_run import timeline
-from ..figures.timeline.twin import twin
+from ..figures.timeline.one_run import timeline_drawing
+from ..figures.timeline.twin import twin_drawing
 from ..rows.columns import Rows
 from ..rows.comparison import differences_html
 from ..rows.run_titles import titles
 from ..rows.sentences import sentences, summary, table_html
 from ..rows.view import ViewOptions
-from .player import carried, plain, player, style
+from .player import carried, plain, player, size_of, style
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -99,16 +102,16 @@ def page(
     `timeline`; sentences and tables are about the whole run in any case.
     """
     runs = runs_of(rows)
-    figures = _figures(runs, figure, theme, width, **options)
+    drawings = _drawings(runs, figure, theme, width, **options)
     first = runs[0]
     return _PAGE.format(
         title=html.escape(first.meta.title or "A run"),
         question=html.escape(first.meta.question),
-        figure=_embedded(runs, figures, ID, "step", include_plotlyjs, theme),
+        figure=_embedded(runs, drawings, ID, "step", include_plotlyjs, theme),
         signs=_signs(runs, options.get("partition")),
         differences=_differences(runs),
         runs="\n".join(_run(name, run) for name, run in named(runs)),
-        width=max(int(figures[0].layout.width), 640),
+        width=max(size_of(drawings[0])[0], 640),
         font=FONT,
         colors=_colors(":root", theme),
     )
@@ -135,21 +138,21 @@ def fragment(
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", id):
         raise ValueError(f"{id!r} cannot be an id: take a letter, then letters, digits, - and _")
     runs = runs_of(rows)
-    figures = _figures(runs, figure, theme, width, **options)
-    return _embedded(runs, figures, id, f"{id}.step", include_plotlyjs, theme)
+    drawings = _drawings(runs, figure, theme, width, **options)
+    return _embedded(runs, drawings, id, f"{id}.step", include_plotlyjs, theme)
 
 
-def _figures(
+def _drawings(
     runs: tuple[Rows, ...],
     figure: go.Figure | None,
     theme: str,
     width: int | None,
     **options: Unpack[ViewOptions],
-) -> list[go.Figure]:
+) -> list[Json]:
     """The picture in one width or more, the widest first."""
     shown = _drawn_in(theme).name
     if figure is not None:
-        return [figure]
+        return [json_of(figure)]
     return [picture(runs, shown, w, **options) for w in ([width] if width else [None, NARROW])]
 
 
@@ -180,7 +183,7 @@ def _variables(theme: Theme) -> str:
 
 def _embedded(
     runs: tuple[Rows, ...],
-    figures: list[go.Figure],
+    drawings: list[Json],
     id: str,
     key: str,
     include_plotlyjs: bool | str,
@@ -191,10 +194,11 @@ def _embedded(
             f"include_plotlyjs is True, False or 'directory', not {include_plotlyjs!r}:"
             " a page of kiplab asks nobody on the network"
         )
-    from plotly.io import to_html
+    with needed_by("a page"):
+        from plotly.io import to_html
 
     drawn = to_html(
-        plain(figures[0]),
+        plain(drawings[0]),
         full_html=False,
         include_plotlyjs=include_plotlyjs,
         div_id=f"{id}-plot",
@@ -206,13 +210,21 @@ def _embedded(
         id=id,
         style=style(),
         colors=_colors(f"#{id}", theme),
-        label=html.escape(str(figures[0].layout.meta["description"]), quote=True),
+        label=html.escape(described(drawings[0]), quote=True),
         drawn=drawn,
-        player=player(carried(figures, runs, dark), id, key),
+        player=player(carried(drawings, runs, dark), id, key),
         caption="".join(
             f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
         ),
     )
+
+
+def plotlyjs() -> str:
+    """The script that pages carry. Raises MissingExtraError without plotly."""
+    with needed_by("a page"):
+        from plotly.offline import get_plotlyjs
+    script: str = get_plotlyjs()
+    return script
 
 
 def runs_of(rows: Rows | Sequence[Rows]) -> tuple[Rows, ...]:
@@ -227,22 +239,22 @@ def runs_of(rows: Rows | Sequence[Rows]) -> tuple[Rows, ...]:
 
 def picture(
     runs: tuple[Rows, ...], theme: str, width: int | None, **options: Unpack[ViewOptions]
-) -> go.Figure:
-    """The timeline of one run, the twin of two, the ladder of more.
+) -> Json:
+    """The timeline of one run, the twin of two, the ladder of more, as plotly's data and layout.
 
     Raises ValueError for a ladder that is asked to leave something out: its panels show every step.
     """
     if len(runs) == 1:
-        return timeline(runs[0], theme=theme, width=width, **options)
+        return timeline_drawing(runs[0], theme=theme, width=width, **options)
     if len(runs) == 2:
-        return twin(runs[0], runs[1], theme=theme, width=width, **options)
+        return twin_drawing(runs[0], runs[1], theme=theme, width=width, **options)
     partition = options.pop("partition", None)
     if any(value not in (None, False) for value in options.values()):
         raise ValueError(
             f"the small panels of {len(runs)} runs show every step and message: compare two runs"
             " at a time to pick kinds of messages, a range, or folded steps"
         )
-    return ladder(runs, partition=partition, theme=theme, width=width)
+    return ladder_drawing(runs, partition=partition, theme=theme, width=width)
 
 
 def named(runs: tuple[Rows, ...]) -> list[tuple[str, Rows]]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from ..figures.drawing.still_picture import rounded
-from ..figures.timeline.sheet import move_cursor, moving
-from ..figures.timeline.veil import PAD, VEIL_EDGE, since
+from ..figures.drawing.svg import Json
+from ..figures.timeline.moving_veil import shapes_at
+from ..figures.timeline.veil import PAD, VEIL_EDGE
 from ..rows.columns import Rows
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 PLOTLY_SIZE = (700, 450)
 """Pixels of a figure that does not say how large it is."""
@@ -69,89 +67,89 @@ class Carried(msgspec.Struct, frozen=True):
 
 
 def carried(
-    figures: Sequence[go.Figure], runs: tuple[Rows, ...], dark: dict[str, str] | None = None
+    drawings: Sequence[Json], runs: tuple[Rows, ...], dark: dict[str, str] | None = None
 ) -> Carried:
     """All that the script has to know of a run's picture, drawn in one width or more.
 
     What is shown at first is what the first shows: all of it, unless it was drawn with `until`.
     There are no labels, and nothing can be stepped, where the picture has no veil to be moved.
     """
-    columns, cursor = _columns(figures[0]), _cursor(figures[0])
+    columns, cursor = _columns(drawings[0]), _cursor(drawings[0])
     if cursor is None or columns[0][0] == columns[-1][1]:
-        return Carried(_pictures(figures, range(0)), dark=dark)
+        return Carried(_pictures(drawings, range(0)), dark=dark)
     moments = range(columns[0][0], columns[-1][1] + 1)
     said = _labels(runs)
     return Carried(
-        pictures=_pictures(figures, moments),
+        pictures=_pictures(drawings, moments),
         labels=tuple(said.get(x, "") for x in moments),
-        initial=columns[int(cursor.x0)][1] if cursor.visible else moments[-1],
+        initial=columns[int(cursor["x0"])][1] if cursor["visible"] else moments[-1],
         first=moments[0],
         dark=dark,
     )
 
 
-def _columns(figure: go.Figure) -> Sequence[Sequence[int]]:
+def _columns(drawing: Json) -> Sequence[Sequence[int]]:
     """The first and last moment in each column of a picture; one column for one that has none."""
-    meta = figure.layout.meta or {}
+    meta = drawing["layout"].get("meta") or {}
     return meta.get("columns") or [(x, x) for x in range(meta.get("end", 1))]
 
 
-def _cursor(figure: go.Figure) -> Any:
-    return next((shape for shape in figure.layout.shapes if shape.name == "cursor"), None)
+def _cursor(drawing: Json) -> Json | None:
+    shapes = drawing["layout"].get("shapes", ())
+    return next((shape for shape in shapes if shape.get("name") == "cursor"), None)
 
 
-def _pictures(figures: Sequence[go.Figure], moments: range) -> tuple[Picture, ...]:
-    first, *others = figures
+def _pictures(drawings: Sequence[Json], moments: range) -> tuple[Picture, ...]:
+    first, *others = drawings
     found = [_picture(first, moments)]
     found += [_picture(other, moments, _without_cards(plain(other), first)) for other in others]
     return tuple(found)
 
 
-def _without_cards(drawing: dict[str, Any], first: go.Figure) -> dict[str, Any]:
+def _without_cards(drawing: Json, first: Json) -> Json:
     """Without the words of hover cards that the first picture, in the same order, has too."""
-    known = {trace.name: trace.text for trace in first.data}
+    known = {trace.get("name"): trace.get("text") for trace in first["data"]}
     for trace in drawing["data"]:
-        if trace["name"] == "cards" and tuple(trace["text"]) == known.get("cards"):
+        if trace["name"] == "cards" and trace["text"] == known.get("cards"):
             del trace["text"]
     return drawing
 
 
-def _picture(figure: go.Figure, moments: range, drawing: dict[str, Any] | None = None) -> Picture:
-    import plotly.graph_objects as go
-
-    numbers = moving(figure)
-    # What moves is moved on a sheet of its own: among hundreds of shapes it would take minutes.
-    moved = go.Figure(layout=figure.layout)
-    moved.layout.shapes = [figure.layout.shapes[n] for n in numbers]
+def _picture(drawing: Json, moments: range, carried: Json | None = None) -> Picture:
+    wide, high = size_of(drawing)
     return Picture(
-        width=int(figure.layout.width or PLOTLY_SIZE[0]),
-        height=int(figure.layout.height or PLOTLY_SIZE[1]),
-        steps=tuple(_step(moved, x, numbers) for x in moments),
-        verdicts=tuple(n for n, trace in enumerate(figure.data) if trace.name == "verdict"),
-        drawing=drawing,
+        width=wide,
+        height=high,
+        steps=tuple(_step(drawing, x) for x in moments),
+        verdicts=tuple(n for n, t in enumerate(drawing["data"]) if t.get("name") == "verdict"),
+        drawing=carried,
     )
 
 
-def plain(figure: go.Figure) -> dict[str, Any]:
+def size_of(drawing: Json) -> tuple[int, int]:
+    """Pixels across and down."""
+    layout = drawing["layout"]
+    return int(layout.get("width") or PLOTLY_SIZE[0]), int(layout.get("height") or PLOTLY_SIZE[1])
+
+
+def plain(drawing: Json) -> Json:
     """Plotly's data and layout, with no more decimals than pixels need."""
-    drawing: dict[str, Any] = figure.to_plotly_json()
-    drawing["layout"].pop("template", None)
-    found: dict[str, Any] = rounded(drawing)
+    layout = {key: value for key, value in drawing["layout"].items() if key != "template"}
+    found: Json = rounded({"data": drawing["data"], "layout": layout})
     return found
 
 
-def _step(figure: go.Figure, moment: int, numbers: list[int]) -> Step:
-    """Asks the figure where its veils and cursors are at a moment: one each per column of panels.
-
-    `numbers` are those that its shapes have in the picture.
-    """
-    move_cursor(figure, moment)
-    veil: dict[str, Any] = {}
-    for number, shape in zip(numbers, figure.layout.shapes, strict=True):
-        keys = ("visible", "x0", "x1") if since(shape.name) is None else ("visible",)
-        veil |= {f"shapes[{number}].{key}": rounded(shape[key]) for key in keys}
-    cursor = _cursor(figure)
-    return Step(veil, cursor.x0, not cursor.visible)
+def _step(drawing: Json, moment: int) -> Step:
+    """Where veils and cursors are at a moment: one each per column of panels."""
+    moved = shapes_at(drawing, moment)
+    veil = {
+        f"shapes[{number}].{key}": rounded(value)
+        for number, change in moved.items()
+        for key, value in change.items()
+    }
+    shapes = drawing["layout"]["shapes"]
+    cursor = next(change for n, change in moved.items() if shapes[n].get("name") == "cursor")
+    return Step(veil, cursor["x0"], not cursor["visible"])
 
 
 def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..extras import needed_by
 from .columns import Rows
 from .difference import Difference, differences, first_difference
 from .run_titles import titles
@@ -108,8 +109,12 @@ def _line(found: Difference) -> str:
 
 
 def differences_frame(one: Rows, other: Rows, *, at: int | None = None) -> pd.DataFrame:
-    """The same as a pandas DataFrame, which shows its cells whole; columns as of `heads_of`."""
-    from .sentence_table import Sentences
+    """The same as a pandas DataFrame, which shows its cells whole; columns as of `heads_of`.
+
+    Raises MissingExtraError without pandas.
+    """
+    with needed_by("a table"):
+        from .sentence_table import Sentences
 
     records: list[tuple[Any, ...]] = [
         msgspec.structs.astuple(found) for found in differences(one, other, at=at)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ..engine.events import Event
 from ..engine.explain import sentence
 from ..engine.truth import truth
+from ..extras import needed_by
 from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
@@ -59,8 +60,10 @@ def frames(rows: Rows) -> dict[str, pd.DataFrame]:
     """A pandas DataFrame per table of `Rows`, by name; columns as documented in `columns`.
 
     Absent numbers (`x_arrived` of a message in flight) are missing values of type Int64.
+    Raises MissingExtraError without pandas.
     """
-    import pandas as pd
+    with needed_by("a table"):
+        import pandas as pd
 
     made: dict[str, pd.DataFrame] = {}
     for table, kind in zip(TABLES, _kinds(), strict=True):

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..extras import needed_by
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -26,9 +28,10 @@ def arrow_schema(schema: "pa.Schema | str") -> "pa.Schema":
     """``schema`` itself, or the Arrow schema of a line like ``"years double, losses bigint"``.
 
     Raises ValueError naming the column it does not understand; columns of lists or structs
-    need an Arrow schema.
+    need an Arrow schema. MissingExtraError without pyarrow.
     """
-    import pyarrow as pa
+    with needed_by("a table of many runs"):
+        import pyarrow as pa
 
     if isinstance(schema, pa.Schema):
         return schema

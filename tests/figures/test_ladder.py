@@ -10,7 +10,7 @@ import pytest
 
 import kiplab
 from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.sheet import move_cursor
+from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.pages.export import write
 from kiplab.pages.page import page
 from kiplab.pages.player import carried
@@ -120,7 +120,7 @@ def test_the_veil_covers_every_column_and_hides_every_verdict(
 
 def test_the_player_moves_every_veil(two_by_two: tuple[Rows, ...]) -> None:
     figure = ladder(two_by_two)
-    (found,) = carried([figure], two_by_two).pictures
+    (found,) = carried([figure.to_plotly_json()], two_by_two).pictures
     moved = {int(key.split("[")[1].split("]")[0]) for key in found.steps[4].veil}
     assert {figure.layout.shapes[n].name for n in moved} == {"veil", "cursor"}
     assert len(moved) == len(found.verdicts) * 2 == 4

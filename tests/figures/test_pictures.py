@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
+from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.sheet import move_cursor
 from kiplab.figures.timeline.twin import twin
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import names

@@ -13,11 +13,11 @@ import pytest
 
 import kiplab
 from kiplab.figures.drawing.still_picture import MARK, PLOTLY, mimebundle, still
-from kiplab.figures.drawing.svg import svg
+from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import LIGHT
 from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.sheet import move_cursor
+from kiplab.figures.timeline.moving_veil import move_cursor
+from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.pages.saved_notebooks import lighten
 from kiplab.plays.grammar import parse
@@ -105,6 +105,32 @@ def test_markup_of_a_play_stays_text() -> None:
     assert [e.tag for e in root.iter() if e.tag in (f"{SPACE}script", f"{SPACE}img")] == []
     assert any("<script>alert(2)</script>" in text for text in said(timeline(rows)))
     assert "<script" not in still(timeline(rows).to_plotly_json())
+
+
+def test_it_says_which_pictures_it_can_draw(two_by_two: tuple[Rows, ...]) -> None:
+    ours = (timeline(two_by_two[0], until=4), twin(*two_by_two[:2]), ladder(two_by_two))
+    assert all(draws(figure.to_plotly_json()) for figure in ours)
+    words = {"x": [1], "y": [1], "text": ["theirs"], "mode": "text"}
+    theirs: tuple[dict[str, Any], ...] = (
+        {"data": [{"x": [1], "y": [2]}], "layout": {}},
+        {"data": [words], "layout": {"width": 700, "height": 450}},
+        {
+            "data": [{"mode": "lines", "x": [1]}],
+            "layout": timeline_drawing(two_by_two[0])["layout"],
+        },
+    )
+    assert not any(map(draws, theirs))
+
+
+def test_two_in_one_page_keep_their_styles_apart(lossy: Rows, saved: Rows) -> None:
+    ids = []
+    for rows in (lossy, saved):
+        text = svg(timeline_drawing(rows))
+        (sheet,) = re.findall("<style>(.*?)</style>", text)
+        (id,) = re.findall('^<svg [^>]*id="([^"]+)"', text)
+        assert [rule for rule in sheet.split("}") if rule and not rule.startswith(f"#{id} ")] == []
+        ids.append(id)
+    assert ids[0] != ids[1]
 
 
 def test_what_is_veiled_or_hidden_is_so_there_too(lossy: Rows) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from kiplab.figures.drawing.svg import svg
 from kiplab.figures.drawing.theme import DARK, LIGHT, dark_of_light
+from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.sheet import move_cursor
 from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.veil import Lasting, from_moment, placed, row_of, seen_until, since
 from kiplab.rows.columns import Rows

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from kiplab import run
 from kiplab.figures.drawing.theme import DARK, LIGHT
-from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.sheet import move_cursor
+from kiplab.figures.timeline.moving_veil import move_cursor
+from kiplab.figures.timeline.one_run import timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.pages.page import fragment, page
 from kiplab.pages.player import carried, script_safe
@@ -40,7 +41,7 @@ def test_there_is_a_step_per_moment_and_all_is_shown_at_first(lossy: Rows) -> No
 
 def test_every_step_is_where_move_cursor_puts_the_veil(lossy: Rows, saved: Rows) -> None:
     figure = twin(lossy, saved)
-    (picture,) = carried([figure], (lossy, saved)).pictures
+    (picture,) = carried([figure.to_plotly_json()], (lossy, saved)).pictures
     for x, step in enumerate(picture.steps):
         move_cursor(figure, x)
         for key, value in step.veil.items():
@@ -53,10 +54,10 @@ def test_every_step_is_where_move_cursor_puts_the_veil(lossy: Rows, saved: Rows)
 
 
 def test_stepping_leaves_the_figure_as_it_was_and_begins_where_it_is(lossy: Rows) -> None:
-    figure = timeline(lossy, until=4)
-    before = figure.to_dict()
-    assert carried([figure], (lossy,)).initial == 4
-    assert figure.to_dict() == before
+    drawing = timeline_drawing(lossy, until=4)
+    before = deepcopy(drawing)
+    assert carried([drawing], (lossy,)).initial == 4
+    assert drawing == before
 
 
 def test_a_twin_has_the_words_of_the_run_in_which_a_line_applies(lossy: Rows, saved: Rows) -> None:
@@ -68,9 +69,9 @@ def test_a_run_of_no_steps_and_a_picture_without_a_veil_have_no_player(lossy: Ro
     from plotly.graph_objects import Figure
 
     still = rows_of(run_play(parse("title still\nbroker 1\ntopic t replicas=1\n")))
-    assert carried([timeline(still)], (still,)).labels == ()
+    assert carried([timeline_drawing(still)], (still,)).labels == ()
     assert 'class="kiplab-player"' not in page(still, include_plotlyjs=False)
-    assert carried([Figure()], (lossy,)).labels == ()
+    assert carried([Figure().to_plotly_json()], (lossy,)).labels == ()
 
 
 def test_no_text_ends_the_script_or_comments_it_out() -> None:

@@ -7,6 +7,7 @@ import json
 from html.parser import HTMLParser
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from kiplab.figures.timeline.legend import legend_words
@@ -128,12 +129,23 @@ def test_json_csv_and_txt_hold_the_runs(lossy: Rows, saved: Rows, tmp_path: Path
     assert "At 6, orders-0: partition epoch 11 against 10; ISR {1, 2} against {1};" in text
 
 
+def test_svg_needs_no_browser(
+    lossy: Rows, saved: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chromium, "find_chromium", lambda: None)
+    for runs in (lossy, (lossy, saved), (lossy, saved, saved)):
+        text = write(runs, tmp_path / "a.svg").read_text(encoding="utf-8")
+        assert text.startswith("<svg")
+        assert "100 committed records lost" in text
+
+
 @pytest.mark.skipif(chromium.find_chromium() is None, reason="no Chromium on this machine")
-def test_svg_is_drawn_by_a_browser(lossy: Rows, tmp_path: Path) -> None:
+def test_somebody_elses_figure_is_drawn_by_a_browser(lossy: Rows, tmp_path: Path) -> None:
     pytest.importorskip("kaleido")
-    text = write(lossy, tmp_path / "a.svg").read_text(encoding="utf-8")
+    figure = go.Figure(go.Scatter(x=[1, 2], y=[3, 4], name="theirs", showlegend=True))
+    text = write(lossy, tmp_path / "a.svg", figure=figure).read_text(encoding="utf-8")
     assert text.startswith("<svg")
-    assert "100 committed records lost" in text
+    assert "theirs" in text
 
 
 def test_without_a_browser_the_error_says_what_helps(

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from kiplab import run
 from kiplab.cli import command
-from kiplab.figures.timeline.one_run import timeline
-from kiplab.figures.timeline.sheet import move_cursor, room_for
+from kiplab.figures.timeline.moving_veil import move_cursor
+from kiplab.figures.timeline.one_run import timeline, timeline_drawing
+from kiplab.figures.timeline.sheet import room_for
 from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
 from kiplab.pages.export import write
@@ -133,7 +134,7 @@ def test_the_cursor_goes_to_the_column_of_a_moment(rows: Rows) -> None:
 
 
 def test_the_player_has_a_step_for_every_moment_of_the_play(rows: Rows) -> None:
-    found = carried([timeline(rows, fold=True)], (rows,))
+    found = carried([timeline_drawing(rows, fold=True)], (rows,))
     assert list(found.labels) == [m.label for m in rows.moments]
     steps = found.pictures[0].steps
     assert steps[1].x == steps[4].x < steps[5].x
@@ -210,7 +211,7 @@ def test_nothing_from_outside_the_range_is_told(rows: Rows) -> None:
 def test_the_player_of_a_range_begins_at_its_first_moment(rows: Rows) -> None:
     text = page(rows, include_plotlyjs=False, between=(6, 12))
     assert '<input type="range" min="6" max="12" value="12"' in text
-    found = carried([timeline(rows, between=(6, 12))], (rows,))
+    found = carried([timeline_drawing(rows, between=(6, 12))], (rows,))
     assert (found.first, len(found.labels), len(found.pictures[0].steps)) == (6, 7, 7)
 
 

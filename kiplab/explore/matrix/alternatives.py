@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...engine.truth import truth
+from ...extras import needed_by
 from ...plays.header import features_of
 from ...plays.library import find
 from ...plays.play import Play, format_play
@@ -98,7 +99,8 @@ class Alternatives(msgspec.Struct, frozen=True):
 
     def table(self) -> pd.DataFrame:
         """A row per way: way, verdict, steps, states, refused fetches, leader epochs, sentence."""
-        import pandas as pd
+        with needed_by("a table"):
+            import pandas as pd
 
         return pd.DataFrame(
             {

@@ -1,4 +1,4 @@
-"""A sheet to draw on: shapes, words and hover cards collected as plain dicts, then one Figure.
+"""A sheet to draw on: shapes, words and hover cards collected as plain dicts.
 
 x is in moments, y in pixels from the top. Words are points of scatter traces rather than
 annotations, because a veil can be drawn over traces but never over annotations.
@@ -7,17 +7,22 @@ annotations, because a veil can be drawn over traces but never over annotations.
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
+from functools import wraps
 from math import atan2, cos, sin
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
+from ...extras import needed_by
 from ...rows.columns import Columns
 from ..timeline.veil import Lasting, row_of
+from .svg import Json
 from .text_width import height_of, width_of
 from .theme import FONT, Sizes, Theme
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+P = ParamSpec("P")
 HOVER_TARGET = 16
 """Diameter in pixels of the invisible markers that carry the hover cards."""
 _ALIGN = {"left": "right", "center": "center", "right": "left"}
@@ -183,16 +188,12 @@ class Canvas:
         for key, value in (("x", x), ("y", y), ("text", text)):
             self._cards[key].append(value)
 
-    # --- the figure -----------------------------------------------------------------------------
+    # --- the drawing ----------------------------------------------------------------------------
 
-    def figure(self, height: float, label: str) -> go.Figure:
-        """Everything drawn, as a plotly figure; `label` says in a sentence what it shows."""
-        from .notebook_figure import Picture
-
-        return Picture(self.drawing(height, label))
-
-    def drawing(self, height: float, label: str) -> dict[str, Any]:
-        """The figure as a plain dict, which plotly has not looked at yet."""
+    def drawing(self, height: float, label: str) -> Json:
+        """Everything drawn, as plotly's data and layout in plain dicts, which plotly has not looked
+        at yet; `label` says in a sentence what it shows.
+        """
         hidden = {"visible": False, "fixedrange": True}
         layout = {
             "template": "none",
@@ -222,7 +223,7 @@ class Canvas:
         return {"data": self._traces(), "layout": layout}
 
     def _meta(self, label: str) -> dict[str, Any]:
-        """What `move_cursor` and the player need to know of the axis."""
+        """What `moving_veil` and the player need to know of the axis."""
         meta: dict[str, Any] = {"description": label, "end": self.end}
         if self.columns:
             meta["columns"] = [list(column) for column in self.columns]
@@ -255,3 +256,15 @@ class Canvas:
             "hovertemplate": "%{text}<extra></extra>",
         }
         return [*traces, cards]
+
+
+def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:
+    """The same picture as a plotly figure. Raises MissingExtraError where there is no plotly."""
+
+    @wraps(draw)
+    def figure(*args: P.args, **options: P.kwargs) -> go.Figure:
+        with needed_by("a figure"):
+            from .notebook_figure import Picture
+        return Picture(draw(*args, **options))
+
+    return figure

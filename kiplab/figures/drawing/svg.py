@@ -1,7 +1,7 @@
 """A compact SVG of a picture, written from the figure itself: no browser, a few milliseconds.
 
-Knows what `Canvas` draws: rectangles, lines, circles, paths and words. Meant for an ``<img>``:
-its style sheet has class names of one letter.
+Knows what `Canvas` draws: rectangles, lines, circles, paths and words. Its style sheet has class
+names of one letter; where the document may stand in a page, its id keeps them to itself.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from .text_width import LINE_HEIGHT
 
@@ -24,6 +25,7 @@ _DASHES = {"solid": "", "dot": "3 3", "dash": "9 9"}
 _ANCHORS = {"left": "end", "center": "middle", "right": "start"}
 _POINT = re.compile(r"([MLZ])(?:(-?[\d.]+),(-?[\d.]+))?")
 _TAG = re.compile(r"(</?[bi]>)")
+_AXIS = re.compile(r"[xy]axis\d*")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -39,9 +41,10 @@ class Styles:
         more = str(place // len(_LETTERS)) if place >= len(_LETTERS) else ""
         return self._names.setdefault(declarations, f"{_LETTERS[place % len(_LETTERS)]}{more}")
 
-    def sheet(self) -> str:
-        """All classes as CSS."""
-        return "".join(f".{name}{{{said}}}" for said, name in self._names.items())
+    def sheet(self, scope: str) -> str:
+        """All classes as CSS; `scope` goes in front of each, as in ``"#id "``."""
+        known = {"white-space:pre": "text", **{said: f".{n}" for said, n in self._names.items()}}
+        return "".join(f"{scope}{selector}{{{said}}}" for said, selector in known.items())
 
 
 class Drawn(NamedTuple):
@@ -56,10 +59,10 @@ def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
     """The picture as an SVG document, with its title and description for those who don't see it.
 
     `picture` is one that kiplab drew, as a figure or as plotly's data and layout in plain dicts: as
-    wide and high as its layout says, without margins. Not `told` leaves the description out, where
-    it stands beside the image anyway.
+    wide and high as its layout says, without margins. Not `told` is for an ``<img>`` whose
+    description stands beside it: without the description, and without an id.
     """
-    drawing: Json = picture if isinstance(picture, dict) else picture.to_plotly_json()
+    drawing = json_of(picture)
     layout, styles = drawing["layout"], Styles()
     shapes = [s for s in layout.get("shapes", ()) if s.get("visible", True)]
     above = [s.get("layer") == "above" for s in shapes]
@@ -71,20 +74,47 @@ def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
         _shape(s, layout, styles) for s, is_above in zip(shapes, above, strict=True) if is_above
     ]
     body = "".join((*_joined(below), *words, *_joined(over)))
-    return _document(layout, styles.sheet(), body, told)
+    return _document(layout, styles, body, told)
 
 
-def _document(layout: Json, sheet: str, body: str, is_told: bool) -> str:
+def draws(drawing: Json) -> bool:
+    """Whether all that can be seen in a picture is what `svg` knows: words and shapes, no axes."""
+    layout = drawing["layout"]
+    bare = all(not layout[key].get("visible", True) for key in layout if _AXIS.fullmatch(key))
+    return (
+        bare
+        and {"xaxis", "yaxis", "width", "height"} <= layout.keys()
+        and not any(layout.get(key) for key in ("annotations", "images", "title"))
+        and not any((layout.get("margin") or {"l": 80}).values())
+        and all(map(_is_known, drawing["data"]))
+    )
+
+
+def _is_known(trace: Json) -> bool:
+    """Words, or the invisible markers of hover cards."""
+    hidden = (trace.get("marker") or {}).get("opacity") == 0
+    return trace.get("mode") == "text" or (trace.get("mode") == "markers" and hidden)
+
+
+def json_of(picture: go.Figure | Json) -> Json:
+    """Plotly's data and layout, of a figure or as they are."""
+    drawing: Json = picture if isinstance(picture, dict) else picture.to_plotly_json()
+    return drawing
+
+
+def _document(layout: Json, styles: Styles, body: str, is_told: bool) -> str:
     wide, high = layout["width"], layout["height"]
     told = str((layout.get("meta") or {}).get("description", ""))
     family = html.escape(str(layout["font"]["family"]), quote=True)
     title = html.escape(told.split(" (")[0], quote=False)
     description = f"<desc>{html.escape(told, quote=False)}</desc>" if is_told else ""
+    id = f"kiplab-{crc32(body.encode()):08x}" if is_told else ""
+    own, scope = (f'id="{id}" ', f"#{id} ") if id else ("", "")
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{wide}" height="{high}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {own}role="img" width="{wide}" height="{high}"'
         f' viewBox="0 0 {wide} {high}" font-family="{family}">'
         f"<title>{title}</title>{description}"
-        f"<style>text{{white-space:pre}}{sheet}</style>"
+        f"<style>{styles.sheet(scope)}</style>"
         f'<rect width="100%" height="100%" fill="{layout["paper_bgcolor"]}"/>{body}</svg>'
     )
 

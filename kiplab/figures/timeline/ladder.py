@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,17 +12,16 @@ from ...rows.difference import first_difference
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ...rows.view import views
-from ..drawing.canvas import Canvas, safe
+from ..drawing.canvas import Canvas, as_figure, safe
+from ..drawing.svg import Json
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from ..drawing.theme import NARROW, theme_of
 from . import ladder_panel
 from .axis import draw_axis, draw_numbers
 from .legend import draw_legend
 from .log_ends import is_dense
-from .sheet import MARGIN, WIDTH, WIDTH_MIN, chosen, draw_heading, draw_veil, move_cursor, room_for
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from .moving_veil import veil_until
+from .sheet import MARGIN, WIDTH, WIDTH_MIN, chosen, draw_heading, draw_veil, room_for
 
 RUNS_MIN, RUNS_MAX = 2, 4
 SIDE_BY_SIDE_FROM = 760
@@ -43,7 +42,7 @@ class Column(NamedTuple):
     places: tuple[int, ...]
 
 
-def ladder(
+def ladder_drawing(
     runs_rows: Sequence[Rows],
     *,
     partition: str | None = None,
@@ -55,7 +54,7 @@ def ladder(
     width: int | None = None,
     height: int | None = None,
     legend: bool = True,
-) -> go.Figure:
+) -> Json:
     """Two to four runs of one play as small panels, two beside each other where the width allows.
 
     A panel has the partition's strips, what the controller answered, the brokers' bands, the
@@ -77,9 +76,10 @@ def ladder(
     bottom = _draw_moments(sheet, columns, axis, ends)
     if legend:
         bottom = _draw_legend(sheet, columns[0].canvas, seen, bottom + 4, name)
-    figure = _joined(sheet, columns, max(bottom + 10, height or 0), said)
-    move_cursor(figure, until)
-    return figure
+    return veil_until(_joined(sheet, columns, max(bottom + 10, height or 0), said), until)
+
+
+ladder = as_figure(ladder_drawing)
 
 
 def comparable(runs_rows: Sequence[Rows]) -> tuple[Rows, ...]:
@@ -200,13 +200,11 @@ def _longest(runs: tuple[Rows, ...]) -> Rows:
     return msgspec.structs.replace(first, moments=moments)
 
 
-# --- one figure ---------------------------------------------------------------------------------
+# --- one drawing ---------------------------------------------------------------------------------
 
 
-def _joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: str) -> go.Figure:
+def _joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: str) -> Json:
     """The sheet with every column on an x axis of its own, all y axes being one."""
-    from ..drawing.notebook_figure import Picture
-
     joined = sheet.drawing(height, label)
     layout = joined["layout"]
     # The columns lie over the sheet, and plotly would paint each column's background over it.
@@ -218,4 +216,4 @@ def _joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: st
         shapes = ({**shape, "xref": axis} for shape in drawn["layout"]["shapes"])
         layout["shapes"] = [*layout["shapes"], *shapes]
         joined["data"] = [*joined["data"], *({**trace, "xaxis": axis} for trace in drawn["data"])]
-    return Picture(joined)
+    return joined

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ...rows.columns import Rows
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import view
+from ..drawing.canvas import as_figure
+from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
-from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, move_cursor, room_for
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from .moving_veil import veil_until
+from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, room_for
 
 
-def timeline(
+def timeline_drawing(
     rows: Rows,
     *,
     partition: str | None = None,
@@ -29,16 +28,16 @@ def timeline(
     width: int | None = None,
     height: int | None = None,
     legend: bool = True,
-) -> go.Figure:
-    """One run as a figure.
+) -> Json:
+    """One run as plotly's data and layout; `timeline` makes a figure of them.
 
     `partition` is the one drawn, by default the one with the most events. `theme` is "light" or
     "dark". `width` is in pixels, at least 480, by default 980; `height` too, and is at least what
     the lanes need. With `until`, what comes after that moment is veiled and the verdict hidden;
-    `sheet.move_cursor` moves the veil later. `fold`, `kinds` and `between` are as for `view.view`:
-    quiet stretches folded (None: where there is no room), messages of some kinds only, a range of
-    moments. `legend` explains the marks that occur, below the axis. Raises ValueError for a
-    partition, a theme, a kind or a range that there is none of.
+    `moving_veil.move_cursor` moves the veil later. `fold`, `kinds` and `between` are as for
+    `view.view`: quiet stretches folded (None: where there is no room), messages of some kinds only,
+    a range of moments. `legend` explains the marks that occur, below the axis. Raises ValueError
+    for a partition, a theme, a kind or a range that there is none of.
     """
     name = chosen(rows, partition)
     seen = view(rows, fold=fold, kinds=kinds, between=between, room=room_for((rows,), width))
@@ -48,6 +47,7 @@ def timeline(
     bottom = draw_axis(canvas, seen, panel.lanes.bottom + 26)
     bottom = draw_legend(canvas, (seen,), bottom + 4, name) if legend else bottom
     draw_veil(canvas, panel.lanes.top - 6, panel.lanes.bottom + 4)
-    figure = canvas.figure(max(bottom + 10, height or 0), summary(rows))
-    move_cursor(figure, until)
-    return figure
+    return veil_until(canvas.drawing(max(bottom + 10, height or 0), summary(rows)), until)
+
+
+timeline = as_figure(timeline_drawing)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from ...rows.columns import Rows, place, tells_epochs
+from ...rows.columns import Rows, tells_epochs
 from ..drawing.canvas import Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, wrapped
 from ..drawing.theme import sizes_of, theme_of
@@ -17,13 +16,9 @@ from . import (
     lane_marks,
     other_partitions,
     strips,
-    veil,
 )
 from .lanes import lanes
 from .panel import Panel
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 WIDTH, WIDTH_MIN = 980, 480
 MOMENT_MIN = 30
@@ -33,7 +28,6 @@ TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
 TILED = 8
 """So many more where the controller's line has a tile."""
 MARGIN = 14
-_MOVED = ("veil", "cursor")
 GROUND_FROM = 18
 """Pixels of a column below which grounds would be nothing but noise."""
 
@@ -133,55 +127,8 @@ def chosen(rows: Rows, partition: str | None) -> str:
 
 
 def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
-    """The two shapes that `move_cursor` moves, hidden: over all other shapes, under all words."""
+    """The two shapes that `moving_veil` moves, hidden: over all other shapes, under all words."""
     end, theme = canvas.end, canvas.theme
     canvas.rect(end, end, top, bottom, theme.veil, name="veil", visible=False)
     canvas.line(end, top, end, bottom, theme.message, width=1.5)
     canvas.shapes[-1].update(name="cursor", visible=False)
-
-
-def move_cursor(figure: go.Figure, until: int | None) -> None:
-    """Veil what comes after moment `until`, or nothing, and leave the words that are known then.
-
-    `until` is the play's own number also where moments are folded or left out. The last moment has
-    nothing after it, and so no veil.
-    """
-    meta = figure.layout.meta
-    end = meta["end"]
-    x = end if until is None else max(place(meta.get("columns", ()), end, until), 0)
-    veiled = x < end - 1
-    for number in moving(figure):
-        shape = figure.layout.shapes[number]
-        start = veil.since(shape.name)
-        if start is not None:
-            shape.visible = start <= x
-            continue
-        unit = _unit(figure, shape.xref)
-        ends = (veil.seen_until(x, unit), end + 2 / unit) if shape.name == "veil" else (x, x)
-        shape.update(visible=veiled, x0=ends[0], x1=ends[1])
-    for trace in figure.data:
-        if trace.customdata is not None:
-            _move_words(trace, x if veiled else end, _unit(figure, trace.xaxis))
-    figure.update_traces(visible=not veiled, selector={"name": "verdict"})
-
-
-def _move_words(trace: Any, x: int, unit: float) -> None:
-    """All of a trace's words to where they stand at `x`, saying what they say there."""
-    found = [veil.placed(row, x, unit) for row in trace.customdata]
-    whole = [row[4][0][0] if len(row) > 2 else None for row in trace.customdata]
-    said = zip(found, whole, trace.text, strict=True)
-    trace.update(x=[x for x, _ in found], text=[new or all_ or old for (_, new), all_, old in said])
-
-
-def moving(figure: go.Figure) -> list[int]:
-    """The numbers of the shapes that `move_cursor` changes; to ask each shape takes plotly long."""
-    shapes = figure.layout.to_plotly_json().get("shapes", ())
-    names = [shape.get("name") for shape in shapes]
-    return [n for n, name in enumerate(names) if name in _MOVED or veil.since(name) is not None]
-
-
-def _unit(figure: go.Figure, reference: str | None) -> float:
-    """Pixels of a moment on the x axis of that name, the first if None."""
-    axis = figure.layout[(reference or "x").replace("x", "xaxis", 1)]
-    (left, right), (start, stop) = axis.range, axis.domain or (0, 1)
-    return float(figure.layout.width * (stop - start) / (right - left))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -12,20 +11,19 @@ from ...rows.difference import first_difference
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ...rows.view import views
-from ..drawing.canvas import Canvas
+from ..drawing.canvas import Canvas, as_figure
+from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
-from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, move_cursor, room_for
+from .moving_veil import veil_until
+from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, room_for
 from .veil import Lasting
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 SEAM = 46
 """Pixels between the two panels."""
 
 
-def twin(
+def twin_drawing(
     rows_a: Rows,
     rows_b: Rows,
     *,
@@ -39,7 +37,7 @@ def twin(
     height: int | None = None,
     legend: bool = True,
     names: tuple[str, ...] = (),
-) -> go.Figure:
+) -> Json:
     """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
 
     Arguments and errors as for `timeline`; folded is what is quiet in both. `names` go in front of
@@ -65,9 +63,10 @@ def twin(
     bottom = draw_axis(canvas, axis, lower.bottom + 26)
     bottom = draw_legend(canvas, (rows_a, rows_b), bottom + 4, partition) if legend else bottom
     draw_veil(canvas, upper.top - 6, lower.bottom + 4)
-    figure = canvas.figure(max(bottom + 10, height or 0), said)
-    move_cursor(figure, until)
-    return figure
+    return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
+
+
+twin = as_figure(twin_drawing)
 
 
 def _mark(canvas: Canvas, x: int, ends: tuple[float, float], y: float) -> None:

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...rows.columns import Rows
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import through, view, with_kinds
+from ..drawing.canvas import as_figure
 from .axis import draw_axis
 from .legend import draw_legend, occurring
 from .sheet import canvas_of, chosen, draw_heading, draw_panel, room_for
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-
-def so_far(
-    now: Rows,
-    whole: Rows,
-    *,
-    partition: str | None = None,
-    fold: bool | None = None,
-    kinds: Iterable[str] | None = None,
-    between: tuple[int, int] | None = None,
-    theme: str = "light",
-    width: int | None = None,
-    legend: bool = True,
-) -> go.Figure:
-    """`drawing_so_far` as a figure."""
-    from ..drawing.notebook_figure import Picture
-
-    options: dict[str, Any] = {"partition": partition, "fold": fold, "kinds": kinds}
-    options |= {"between": between, "theme": theme, "width": width, "legend": legend}
-    return Picture(drawing_so_far(now, whole, **options))
 
 
 def drawing_so_far(
@@ -67,6 +45,9 @@ def drawing_so_far(
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
     return canvas.drawing(bottom + 10, summary(now))
+
+
+so_far = as_figure(drawing_so_far)
 
 
 def legend_so_far(whole: Rows, *, legend: bool = False, **options: Any) -> dict[str, Any]:

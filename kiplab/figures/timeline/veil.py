@@ -1,7 +1,7 @@
 """What a picture's words say at a step: those of later are not there, and what lasts stands in
 the part that is seen.
 
-Every word carries a row in its trace's `customdata`, from which `move_cursor` and the player's
+Every word carries a row in its trace's `customdata`, from which `moving_veil` and the player's
 script, `player.js`, work out the same: ``[since, x]``, and for a word about something that lasts
 ``[since, x, until, centred, [[text, pixels], ...]]``, its versions from long to short. The first
 is the one of the whole picture, at `x`.
