@@ -2,6 +2,13 @@
 
 Records have no payload here. A leader epoch has one leader, and a leader appends in order, so the
 pair (offset, leader epoch) names a record; the log is its leader-epoch cache plus an end.
+In comes a log and what is done to it: records appended under an epoch, fetched records laid behind
+it, an epoch that begins, an offset to cut at, a flush. Nothing is judged but where an epoch begins
+and ends; whether a record may be appended or cut is for the caller to know. Out goes the log after
+it: the same object where nothing changed. An epoch is noted when it begins, so it may stand at the
+end without a record; it gives way to the next one that begins there, as in Kafka's cache.
+Two logs hold the same record at an offset exactly if both have the same epoch there: all questions
+about loss and divergence come down to that.
 """
 
 from __future__ import annotations
@@ -36,13 +43,19 @@ EMPTY = Log()
 
 
 def append(log: Log, epoch: LeaderEpoch, count: int) -> Log:
-    """`count` records more, written under `epoch`, not flushed yet."""
+    """`count` records more, written under `epoch`, not flushed yet.
+
+    Source: UnifiedLog.appendAsLeader (3.5.0).
+    """
     noted = assign_epoch_start(log, epoch)
     return Log(noted.epochs, Offset(log.end + count), log.flushed)
 
 
 def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
-    """Note that `epoch` begins at the log's end, unless it or a later one is already there."""
+    """Note that `epoch` begins at the log's end, unless it or a later one is already there.
+
+    Source: UnifiedLog.maybeAssignEpochStartOffset and LeaderEpochFileCache.assign (3.5.0).
+    """
     if log.epochs and log.epochs[-1].epoch >= epoch:
         return log
     # An epoch that ended without a record leaves no trace in Kafka's cache either.
@@ -51,15 +64,20 @@ def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
 
 
 def flush(log: Log) -> Log:
-    """Everything is safe from a power loss."""
+    """Everything is safe from a power loss.
+
+    Source: UnifiedLog.flush (3.5.0).
+    """
     return log if log.flushed == log.end else Log(log.epochs, log.end, log.end)
 
 
 def truncate(log: Log, offset: Offset) -> Log:
     """Only what lies below `offset` stays; the same log if nothing lies above.
 
-    An epoch noted at the end, without a record, goes whatever the offset is: UnifiedLog.truncateTo
-    and LogLoader call LeaderEpochFileCache.truncateFromEnd, which removes entries at the end too.
+    An epoch noted at the end, without a record, goes whatever the offset is: truncateFromEnd, which
+    a start calls as well, removes entries at the end too.
+
+    Source: UnifiedLog.truncateTo, LogLoader.load and LeaderEpochFileCache.truncateFromEnd (3.5.0).
     """
     end = Offset(min(offset, log.end))
     kept = tuple(e for e in log.epochs if e.offset < end)
@@ -69,7 +87,10 @@ def truncate(log: Log, offset: Offset) -> Log:
 
 
 def up_to(log: Log, end: Offset) -> Log:
-    """The records below `end`, as somebody who has only these would know them; all flushed."""
+    """The records below `end`, as somebody who has only these would know them; all flushed.
+
+    Source: none; it stands for what a reader may see of a log, and for what an observer knows.
+    """
     cut = truncate(log, end)
     return Log(cut.epochs, cut.end, cut.end)
 
@@ -77,18 +98,26 @@ def up_to(log: Log, end: Offset) -> Log:
 def latest_epoch(log: Log) -> LeaderEpoch:
     """The last epoch noted, or NO_LEADER_EPOCH: LastFetchedEpoch of a follower's Fetch.
 
-    UnifiedLog.latestEpoch; it may be one that this broker led in without writing a record.
+    It may be one that this broker led in without writing a record.
+
+    Source: UnifiedLog.latestEpoch (3.5.0).
     """
     return log.epochs[-1].epoch if log.epochs else NO_LEADER_EPOCH
 
 
 def last_epoch(log: Log) -> LeaderEpoch:
-    """Epoch of the last record, or NO_LEADER_EPOCH in an empty log."""
+    """Epoch of the last record, or NO_LEADER_EPOCH in an empty log.
+
+    Source: CompletedFetch.nextFetchedRecord (3.5.0), which reads it off the last batch.
+    """
     return epoch_at(log, Offset(log.end - 1)) if log.end else NO_LEADER_EPOCH
 
 
 def epoch_at(log: Log, offset: Offset) -> LeaderEpoch:
-    """The leader epoch the record at `offset` was written under."""
+    """The leader epoch the record at `offset` was written under.
+
+    Source: LeaderEpochFileCache.epochForOffset (3.5.0).
+    """
     found = NO_LEADER_EPOCH
     for entry in log.epochs:
         if entry.offset > offset:
@@ -100,8 +129,10 @@ def epoch_at(log: Log, offset: Offset) -> LeaderEpoch:
 def end_of_epoch(log: Log, epoch: LeaderEpoch) -> EpochStart | None:
     """Where `epoch` ends in this log, as (the epoch found, its end offset).
 
-    KIP-320 (OffsetsForLeaderEpoch): the largest epoch not above the one asked for, and the start
-    of the next. None when the log knows no epoch above `epoch` and `epoch` itself neither.
+    That is the largest epoch not above the one asked for, and the start of the next. None when the
+    log knows no epoch above `epoch` and `epoch` itself neither.
+
+    Source: LeaderEpochFileCache.endOffsetFor (3.5.0); KIP-101, KIP-279.
     """
     if log.epochs and log.epochs[-1].epoch == epoch:
         return EpochStart(epoch, log.end)
@@ -113,7 +144,10 @@ def end_of_epoch(log: Log, epoch: LeaderEpoch) -> EpochStart | None:
 
 
 def records_from(log: Log, offset: Offset) -> Log:
-    """What a fetch at `offset` reads: a log whose first epoch entry starts at `offset`."""
+    """What a fetch at `offset` reads: a log whose first epoch entry starts at `offset`.
+
+    Source: UnifiedLog.read (3.5.0).
+    """
     if offset >= log.end:
         return Log((), log.end, log.end)
     later = tuple(e for e in log.epochs if offset < e.offset < log.end)
@@ -121,7 +155,10 @@ def records_from(log: Log, offset: Offset) -> Log:
 
 
 def extend(log: Log, records: Log) -> Log:
-    """`log` with fetched `records` appended; they begin where `log` ends."""
+    """`log` with fetched `records` appended; they begin where `log` ends.
+
+    Source: UnifiedLog.appendAsFollower (3.5.0).
+    """
     if records.end <= log.end:
         return log
     noted = log.epochs
@@ -133,7 +170,10 @@ def extend(log: Log, records: Log) -> Log:
 
 
 def overlaid(known: Log, records: Log) -> Log:
-    """`known` with `records` laid over it; epoch -1 stands where neither has any."""
+    """`known` with `records` laid over it; epoch -1 stands where neither has any.
+
+    Source: none; it stands for an application that remembers all it has read.
+    """
     first, end = records.epochs[0].offset, records.end
     before = [e for e in known.epochs if e.offset < first]
     if known.end < first:
@@ -153,6 +193,8 @@ def first_difference(one: Log, other: Log) -> Offset:
     """The first offset at which the two do not hold the same record.
 
     Where one is a prefix of the other, that is the end of the shorter.
+
+    Source: none; it stands for an observer who lays two logs side by side.
     """
     shared = Offset(min(one.end, other.end))
     if one.epochs == other.epochs:
@@ -162,14 +204,20 @@ def first_difference(one: Log, other: Log) -> Offset:
 
 
 def holds(log: Log, committed: Log) -> bool:
-    """Whether `log` has every record of `committed`."""
+    """Whether `log` has every record of `committed`.
+
+    Source: none; it stands for an observer who asks whether a record was lost.
+    """
     if log.end < committed.end:
         return False
     return first_difference(log, committed) >= committed.end
 
 
 def first_missing(log: Log, read: Log) -> Offset | None:
-    """The first record of `read` that `log` does not hold; epoch -1 in `read` is no record."""
+    """The first record of `read` that `log` does not hold; epoch -1 in `read` is no record.
+
+    Source: none; it stands for an observer who asks whether a record that was read is still there.
+    """
     ends = (*(e.offset for e in read.epochs[1:]), read.end)
     for (epoch, start), end in zip(read.epochs, ends, strict=False):
         if epoch == NO_LEADER_EPOCH:

@@ -1,10 +1,13 @@
 """The consumer: where it reads on, whom it asks, and how it notices a truncated log (KIP-320).
 
-Source: SubscriptionState, FetchCollector, OffsetFetcherUtils, OffsetsForLeaderEpochUtils of
-org.apache.kafka.clients.consumer.internals.
-
-A poll of this model is one whole turn: validate the position if the leader is another one, then
-fetch once. Each turn asks one broker, the one that the consumer believes to lead.
+In come an answer to a metadata request, a poll, or a wish to seek. Metadata of an earlier leader
+epoch is ignored; a newer one puts the position in doubt. A poll of this model is one whole turn: if
+the position is in doubt, ask the leader where the epoch of the last record read ends, and go on
+only if that is not before the position; then fetch once. Each turn asks one broker, the one that
+the consumer believes to lead. A log that was cut below the position, or an offset out of range,
+moves the position as auto.offset.reset says, or is for the application to decide (NONE).
+Out go the consumer and the facts of the turn. Nothing of a broker changes. A consumer that got no
+answer stays the same object.
 """
 
 from __future__ import annotations
@@ -69,7 +72,11 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
 
     Metadata of an earlier leader epoch is ignored, and so is a partition that has no leader. A
     position whose last epoch is known has to be validated against another leader epoch.
+
+    Source: Metadata.updateLatestMetadata and SubscriptionState.maybeValidatePosition (3.7.0).
     """
+    # KIP-320, Proposed Changes (consumers): before it reads from another leader epoch, a consumer
+    # asks where the epoch of its last record ends, and so learns that the log was cut.
     if state.leader == NO_LEADER or state.leader_epoch < consumer.leader_epoch:
         return consumer
     if (state.leader, state.leader_epoch) == (consumer.leader, consumer.leader_epoch):
@@ -86,7 +93,11 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
 def poll(
     consumer: Consumer, leader: Broker | None, features: Features, now_ms: int | None
 ) -> ConsumerEffect:
-    """One turn. `leader` is the broker that the consumer asks, None when it cannot be reached."""
+    """One turn. `leader` is the broker that the consumer asks, None when it cannot be reached.
+
+    Source: OffsetFetcher.validatePositionsIfNeeded, SubscriptionState.maybeCompleteValidation and
+    FetchCollector.collectFetch (3.7.0); KIP-320.
+    """
     if consumer.leader == NO_LEADER or leader is None:
         return consumer, (_unanswered(consumer),)
     asked = _asked(consumer, leader, features, now_ms)
@@ -112,7 +123,10 @@ def seek(
     features: Features,
     now_ms: int | None,
 ) -> ConsumerEffect:
-    """seekToBeginning or seekToEnd: ListOffsets says where that is."""
+    """seekToBeginning or seekToEnd: ListOffsets says where that is.
+
+    Source: SubscriptionState.requestOffsetReset and OffsetFetcher.resetPositionsIfNeeded (3.7.0).
+    """
     if consumer.leader == NO_LEADER or leader is None:
         return consumer, (_unanswered(consumer),)
     return _moved(consumer, _asked(consumer, leader, features, now_ms), to)

@@ -1,7 +1,14 @@
 """AlterPartition in the controller: every check in Kafka's order, then the change.
 
-Source: ReplicationControlManager.alterPartition and validateAlterPartitionData. A request that is
-refused leaves the controller the same object.
+In comes a leader's request: its broker epoch in the header and, for each partition, the leader
+epoch and the partition epoch that the change was prepared against, the wanted ISR, the recovery
+state. The header is judged first and refuses the request as a whole. Then each partition is judged
+on its own, against the state before the request: known at all, epochs not newer than ours, leader
+epoch, sender, partition epoch, ISR, recovery state, and last every member of the ISR (registered,
+not shutting down, not fenced, broker epoch). The first check that fails names the error.
+Out go the records of all that was accepted, the new metadata for every broker, one answer with a
+result for each partition, and a Refused fact for each refusal. A request of which nothing is
+accepted leaves the controller the same object, and so does one that changes nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +55,10 @@ ItemCheck = Callable[[_Case], Compared | None]
 def alter_partition(
     controller: Controller, request: AlterPartitionRequest, features: Features, now_ms: int | None
 ) -> ControllerEffect:
-    """Judge every partition against the state before the request, then write all records."""
+    """Judge every partition against the state before the request, then write all records.
+
+    Source: ReplicationControlManager.alterPartition (3.5.0); KIP-497, Proposed Changes.
+    """
     active = features.active(CONTROLLER)
     refused = _stale_sender(controller, request, active)
     if refused is not None:
@@ -74,6 +84,9 @@ def _stale_sender(
     held = found.epoch if found else None
     if held == request.broker_epoch:
         return None
+    # KIP-497, the AlterIsr request: it names the sender and its broker epoch, so that nothing sent
+    # by an earlier life of that broker is obeyed. Any other epoch is stale, a higher one too. A
+    # broker that is not registered is refused whatever is switched off.
     if found is not None and "497.request-broker-epoch" not in active:
         return None
     return Refused(
@@ -116,22 +129,28 @@ def _first_refusal(case: _Case, active: frozenset[str]) -> Refused | None:
 
 
 def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
-    """KIP-841, KIP-903: every member is judged, the leader and unchanged members too."""
+    """Every member is judged, the leader and unchanged members too."""
     for member in case.item.isr:
         found = registration(case.controller.registrations, member.broker)
         name = f"broker {member.broker}"
         if found is None:
+            # KIP-841, Proposed Changes: the controller no longer takes the leader's word for who is
+            # eligible. That a broker nobody registered is not, only the code says (3.3).
             if "841.registered" in active:
                 return _ineligible(case, "841.registered", _compared(name, "member", "unknown"))
             continue
+        # KIP-841, AlterPartition RPC: a member that is shutting down gets the partition refused.
         if found.in_controlled_shutdown and "841.shutting-down" in active:
             return _ineligible(
                 case, "841.shutting-down", _compared(name, "member", "shutting down")
             )
+        # KIP-841, Proposed Changes: the leader's metadata may be late, and a broker fenced since
+        # then must not come back by its request.
         if found.fenced and "841.fenced" in active:
             return _ineligible(case, "841.fenced", _compared(name, "member", "fenced"))
         epoch = epoch_on_wire(case.request, member)
-        # "It will be -1 if the epoch check is not supported." (KIP-903, NewIsrWithEpochs)
+        # KIP-903, Proposed Design (Controller): every epoch in the ISR is the one registered last;
+        # -1, where the check is not supported (Public Interfaces, NewIsrWithEpochs), passes.
         if epoch not in (NO_BROKER_EPOCH, found.epoch) and "903.controller-epoch" in active:
             compared = _compared(f"{name} epoch", epoch, found.epoch)
             return _ineligible(case, "903.controller-epoch", compared)
@@ -139,7 +158,11 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
 
 
 def epoch_on_wire(request: AlterPartitionRequest, member: IsrMember) -> BrokerEpoch:
-    """The broker epoch of a proposed member as the controller reads it; -1 below version 3."""
+    """The broker epoch of a proposed member as the controller reads it; -1 below version 3.
+
+    Source: AlterPartitionRequest.json and ReplicationControlManager.alterPartition (3.5.0);
+    KIP-903, Public Interfaces (NewIsrWithEpochs).
+    """
     return member.epoch if request.version >= 3 else NO_BROKER_EPOCH
 
 
@@ -191,6 +214,8 @@ def _recovery_on_wire(request: AlterPartitionRequest, item: AlterPartitionItem) 
 
 
 def _newer_epoch(case: _Case) -> Compared | None:
+    # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller": the
+    # leader has read more of the metadata log than we, so somebody else is the controller now.
     item, held = case.item, case.held
     if item.leader_epoch > held.leader_epoch:
         return _compared("leader epoch", item.leader_epoch, held.leader_epoch)
@@ -200,31 +225,39 @@ def _newer_epoch(case: _Case) -> Compared | None:
 
 
 def _leader_epoch(case: _Case) -> Compared | None:
-    # Before 3.3 this also answers epochs that are too new; from 3.3 those never get here.
+    # KIP-497, Public Interfaces (FENCED_LEADER_EPOCH): another leader was elected since, and the
+    # sender shall not retry. Before 3.3 this also answers epochs that are too new; from 3.3 on
+    # those never get here.
     if case.item.leader_epoch == case.held.leader_epoch:
         return None
     return _compared("leader epoch", case.item.leader_epoch, case.held.leader_epoch)
 
 
 def _sender_is_leader(case: _Case) -> Compared | None:
+    # KIP-497, Motivation: leaders ask for changes of the ISR that they lead, nobody else does.
     if case.request.broker == case.held.leader:
         return None
     return _compared("sender", f"broker {case.request.broker}", f"leader {case.held.leader}")
 
 
 def _partition_epoch(case: _Case) -> Compared | None:
+    # KIP-497, Public Interfaces (INVALID_ISR_VERSION, renamed since): what ZooKeeper did with the
+    # version of the state's znode. Whoever decided on an older state has not seen a change yet.
     if case.item.partition_epoch == case.held.partition_epoch:
         return None
     return _compared("partition epoch", case.item.partition_epoch, case.held.partition_epoch)
 
 
 def _isr_of_replicas(case: _Case) -> Compared | None:
+    # KIP-497, Public Interfaces (INVALID_REQUEST): brokers that are no replicas make the request
+    # inconsistent in itself.
     members = [m.broker for m in case.item.isr]
     proper = len(set(members)) == len(members) and set(members) <= set(case.held.replicas)
     return None if proper else _compared("ISR", _listed(members), _listed(case.held.replicas))
 
 
 def _leader_in_isr(case: _Case) -> Compared | None:
+    # KIP-497, Public Interfaces (INVALID_REQUEST): an ISR without its leader is inconsistent too.
     members = [m.broker for m in case.item.isr]
     if case.request.broker in members:
         return None
@@ -232,6 +265,7 @@ def _leader_in_isr(case: _Case) -> Compared | None:
 
 
 def _recovering_alone(case: _Case) -> Compared | None:
+    # KIP-704, AlterPartition RPC, Request Handling, 1: nobody joins before the leader is done.
     recovering = _recovery_on_wire(case.request, case.item) == RECOVERING
     if not recovering or len(case.item.isr) <= 1:
         return None
@@ -239,6 +273,7 @@ def _recovering_alone(case: _Case) -> Compared | None:
 
 
 def _no_way_back(case: _Case) -> Compared | None:
+    # KIP-704, AlterPartition RPC, Request Handling, 2: a leader ends a recovery and begins none.
     wanted = _recovery_on_wire(case.request, case.item)
     if case.held.recovery == RECOVERED and wanted == RECOVERING:
         return _compared("recovery state", "RECOVERING", "RECOVERED")
@@ -246,6 +281,7 @@ def _no_way_back(case: _Case) -> Compared | None:
 
 
 _E = KafkaError
+# Source: ReplicationControlManager.validateAlterPartitionData (3.5.0), in its order.
 _CHECKS: tuple[tuple[str, ItemCheck, KafkaError], ...] = (
     ("kafka-14154.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
     ("497.leader-epoch", _leader_epoch, _E.FENCED_LEADER_EPOCH),

@@ -1,6 +1,15 @@
 """A broker's life in KRaft: start, registration, heartbeats, metadata, controlled shutdown.
 
-Source: kafka.server.BrokerLifecycleManager, kafka.server.metadata.BrokerMetadataPublisher.
+In come a start, an answer of the controller, an image of the metadata, or a timer. A process asks
+for a broker epoch until it gets one. It plays no replica before it has replicated the metadata up
+to its own registration; from then on each image is compared with the one before, and each partition
+whose partition epoch changed makes it leader or follower (`leader.make_leader`,
+`fetching.make_follower`, by `roles.play`); an image no newer than the known one is dropped.
+Heartbeats say how far it is and what it wants. An answer with an error changes nothing: the next
+heartbeat tries again, and the process neither registers anew nor fences itself.
+Out go registrations and heartbeats for the controller, and facts about the life of the process.
+What a stop or a crash leaves is the same under every control plane, and stands in
+`replica/disk.py`. Where nothing changes, the broker stays the same object.
 """
 
 from __future__ import annotations
@@ -35,7 +44,10 @@ HEARTBEAT_MS = 2_000
 
 
 def start(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
-    """A new process: a new incarnation, nothing in memory, and a wish to be registered."""
+    """A new process: a new incarnation, nothing in memory, and a wish to be registered.
+
+    Source: BrokerServer.startup, BrokerLifecycleManager.start and LogLoader.load (3.5.0).
+    """
     timers = first_timers(now_ms)
     if now_ms is not None:
         timers = replace(timers, heartbeat=now_ms + HEARTBEAT_MS)
@@ -47,7 +59,10 @@ def start(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
 
 
 def register(broker: Broker) -> broker_parts.BrokerEffect:
-    """Ask for a broker epoch."""
+    """Ask for a broker epoch.
+
+    Source: BrokerLifecycleManager.sendBrokerRegistration (3.5.0); KIP-631.
+    """
     request = BrokerRegistrationRequest(broker=broker.id, incarnation=broker.incarnation)
     return broker, (Send(CONTROLLER, request),), ()
 
@@ -55,7 +70,10 @@ def register(broker: Broker) -> broker_parts.BrokerEffect:
 def registered(
     broker: Broker, response: BrokerRegistrationResponse, features: Features, now_ms: int | None
 ) -> broker_parts.BrokerEffect:
-    """A refused registration is simply tried again later; a broker never gives up on it."""
+    """A refused registration is simply tried again later; a broker never gives up on it.
+
+    Source: BrokerLifecycleManager.BrokerRegistrationResponseHandler (3.5.0).
+    """
     process = broker_parts.process_of(broker)
     if response.error is not KafkaError.NONE:
         return broker, (), ()
@@ -71,7 +89,10 @@ def registered(
 def metadata_arrived(
     broker: Broker, update: MetadataUpdate, features: Features, now_ms: int | None
 ) -> broker_parts.BrokerEffect:
-    """Replicate more of the metadata log and play the replicas that it changed."""
+    """Replicate more of the metadata log and play the replicas that it changed.
+
+    Source: BrokerMetadataPublisher.onMetadataUpdate and ReplicaManager.applyDelta (3.5.0).
+    """
     process = broker_parts.process_of(broker)
     known = process.image
     if known is not None and known.offset >= update.offset:
@@ -132,7 +153,10 @@ def _apply(
 
 
 def heartbeat(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
-    """Report to the controller; a process without a broker epoch tries to register instead."""
+    """Report to the controller; a process without a broker epoch tries to register instead.
+
+    Source: BrokerLifecycleManager.CommunicationEvent and sendBrokerHeartbeat (3.5.0).
+    """
     process = broker_parts.process_of(broker)
     if now_ms is not None:
         timers = replace(process.timers, heartbeat=now_ms + HEARTBEAT_MS)
@@ -153,7 +177,10 @@ def heartbeat(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
 def heartbeat_answered(
     broker: Broker, response: BrokerHeartbeatResponse
 ) -> broker_parts.BrokerEffect:
-    """Errors are retried; the broker neither re-registers nor fences itself."""
+    """Errors are retried; the broker neither re-registers nor fences itself.
+
+    Source: BrokerLifecycleManager.BrokerHeartbeatResponseHandler (3.5.0).
+    """
     process = broker_parts.process_of(broker)
     if response.error is not KafkaError.NONE:
         return broker, (), ()
@@ -167,7 +194,10 @@ def heartbeat_answered(
 
 
 def finish_recovery(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
-    """Logs are recovered: the next heartbeat, due at once, asks for the broker to be unfenced."""
+    """Logs are recovered: the next heartbeat, due at once, asks for the broker to be unfenced.
+
+    Source: BrokerLifecycleManager.setReadyToUnfence (3.5.0).
+    """
     process = replace(broker_parts.process_of(broker), ready_to_unfence=True)
     if now_ms is not None:
         process = replace(process, timers=replace(process.timers, heartbeat=now_ms))
@@ -178,6 +208,8 @@ def begin_shutdown(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEff
     """Controlled shutdown: the next heartbeat, due at once, asks for the broker to be let go.
 
     Outside RUNNING it stops without asking.
+
+    Source: BrokerLifecycleManager.beginControlledShutdown (3.5.0).
     """
     process = broker_parts.process_of(broker)
     if process.lifecycle is not Lifecycle.RUNNING:

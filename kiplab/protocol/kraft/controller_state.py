@@ -1,4 +1,10 @@
-"""The controller's state: what the metadata log says, and what only a sitting controller knows."""
+"""The controller's state: what the metadata log says, and what only a sitting controller knows.
+
+Registrations and partitions are what replaying the log comes to (`replay.py`), so a new controller
+has them too. Heartbeats are one controller's memory, as in BrokerHeartbeatManager, and go with it
+at a failover (`fencing.fail_over`). The rules of this package take a Controller and give one back:
+the same object if nothing changed, so that whoever compares need not look further.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +44,10 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def heartbeat(controller: Controller, broker: BrokerId) -> HeartbeatState | None:
-    """What the sitting controller knows of `broker`, or None."""
+    """What the sitting controller knows of `broker`, or None.
+
+    Source: BrokerHeartbeatManager.brokers (3.5.0).
+    """
     for found in controller.heartbeats:
         if found.broker == broker:
             return found
@@ -48,9 +57,10 @@ def heartbeat(controller: Controller, broker: BrokerId) -> HeartbeatState | None
 def is_active(found: Registration | None, active: frozenset[str]) -> bool:
     """Whether a broker may lead and be in a new ISR.
 
-    KIP-841: a broker in controlled shutdown is not eligible; releases before it ask only whether
-    the broker is fenced.
+    Source: ClusterControlManager.isActive (3.5.0) and isUnfenced (3.2.0); KIP-841.
     """
     if found is None or found.fenced:
         return False
+    # KIP-841, Proposed Changes: a broker that is shutting down is no more eligible than a fenced
+    # one. The KIP speaks of the ISR; that it may not lead either came with the same code (3.3).
     return not (found.in_controlled_shutdown and "841.active-leader" in active)

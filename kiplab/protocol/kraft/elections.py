@@ -1,4 +1,14 @@
-"""ElectLeaders: the elections an operator asks for."""
+"""ElectLeaders: the elections an operator asks for.
+
+In comes a request for some partitions, or for all of them, to have the preferred replica lead, or a
+replica outside the ISR if nobody leads. Each partition is judged on its own, against the state
+before the request: unknown; no election needed (the preferred replica leads, or somebody does);
+nobody to elect. Otherwise the builder of `partition_change.py` has found a leader. Out go the
+records of all elections, the new metadata for every broker, one answer to the client (without the
+partitions that needed nothing, if all were asked for), and a Refused fact for each error in it.
+Where no election is held the controller stays the same object. No guard is asked for here by name:
+who may lead is `controller_state.is_active`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +30,9 @@ def elect_leaders(
     """Judge each partition on its own, in the order asked for, against the state before them all.
 
     None asks for every partition, and what needs no election is then left out of the answer; an
-    empty list asks for none. Source: ReplicationControlManager.electLeaders, 3.2 to 3.9.
+    empty list asks for none.
+
+    Source: ReplicationControlManager.electLeaders and electLeader (3.2.0 to 3.9.0-rc3); KIP-460.
     """
     names = request.partitions
     if names is None:

@@ -1,6 +1,13 @@
 """Fencing, unfencing, shutdown: what a broker's fate does to its partitions.
 
-Source: the broker handlers of ReplicationControlManager, and generateLeaderAndIsrUpdates.
+In comes a broker whose state changes: by a heartbeat (`heartbeats.py`), because its session is
+over, or because a new controller took over. A broker that is fenced or shuts down is taken out of
+every ISR that it is in, in the order of the partitions; where it led, somebody else of the ISR is
+elected; the last member stays, without a leader. The record about the broker comes last when it is
+fenced, first when it is unfenced (then every partition without a leader is looked at again) or
+shuts down. Out go records, for the caller to commit or committed here, and then the new metadata.
+Partitions that a broker's fate does not touch get no record and keep their epochs: that a broker
+outside the ISR can be fenced without a trace is the hole that KIP-903 closes.
 """
 
 from __future__ import annotations
@@ -23,7 +30,10 @@ from .sessions import heard
 def fencing_records(
     controller: Controller, found: Registration, features: Features
 ) -> list[Record]:
-    """handleBrokerFenced: out of every ISR first, the fence record last."""
+    """Out of every ISR first, the fence record last.
+
+    Source: ReplicationControlManager.handleBrokerFenced (3.5.0).
+    """
     fence = fence_record(
         found.broker, found.epoch, fence=True, metadata_version=features.metadata_version
     )
@@ -33,7 +43,10 @@ def fencing_records(
 def unfencing_records(
     controller: Controller, found: Registration, features: Features
 ) -> list[Record]:
-    """handleBrokerUnfenced: every leaderless partition is looked at again."""
+    """The unfence record first; then every leaderless partition is looked at again.
+
+    Source: ReplicationControlManager.handleBrokerUnfenced (3.5.0).
+    """
     unfence = fence_record(
         found.broker, found.epoch, fence=False, metadata_version=features.metadata_version
     )
@@ -45,7 +58,10 @@ def unfencing_records(
 def shutdown_records(
     controller: Controller, found: Registration, features: Features
 ) -> list[Record]:
-    """handleBrokerInControlledShutdown: the flag is persistent from metadata version 3.3-IV3."""
+    """Out of every ISR; before that the flag, which is persistent from metadata version 3.3-IV3.
+
+    Source: ReplicationControlManager.handleBrokerInControlledShutdown (3.5.0).
+    """
     flagged = at_least(features.metadata_version, "3.3-IV3") and not found.in_controlled_shutdown
     flag = BrokerRegistrationChangeRecord(found.broker, found.epoch, in_controlled_shutdown=1)
     return [*([flag] if flagged else []), *_removal_records(controller, found.broker, features)]
@@ -91,7 +107,11 @@ def _changes(
 def expire_session(
     controller: Controller, broker: BrokerId, features: Features
 ) -> ControllerEffect:
-    """The deferred event that fences a broker whose session is over."""
+    """The deferred event that fences a broker whose session is over.
+
+    Source: ReplicationControlManager.maybeFenceOneStaleBroker and
+    QuorumController.rescheduleMaybeFenceStaleBrokers (3.5.0).
+    """
     found = registration(controller.registrations, broker)
     known = heartbeat(controller, broker)
     if found is None or known is None:
@@ -102,7 +122,10 @@ def expire_session(
 
 
 def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:
-    """A new active controller: the metadata log is kept, the heartbeat state starts afresh."""
+    """A new active controller: the metadata log is kept, the heartbeat state starts afresh.
+
+    Source: QuorumController.claim and ClusterControlManager.activate (3.5.0).
+    """
     fresh = tuple(
         HeartbeatState(r.broker, fenced=r.fenced, last_contact_ms=now_ms or 0)
         for r in controller.registrations

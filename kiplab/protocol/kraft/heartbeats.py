@@ -1,7 +1,13 @@
 """Heartbeats: the table of broker states, and what each transition writes.
 
-Source: BrokerHeartbeatManager.calculateNextBrokerState and
-ReplicationControlManager.processBrokerHeartbeat.
+In comes a heartbeat: who, under which broker epoch, how far it has replicated the metadata log,
+whether it wants to stay fenced and whether it wants to shut down. The epoch is judged first, and a
+stale heartbeat changes nothing: the controller stays the same object, not even the contact is
+noted. Otherwise the state of the broker and its two wishes give the next state; a transition
+writes what `fencing.py` says; then the contact, the offset and the fence are noted; and a broker
+that enters controlled shutdown is given the offset that every other active broker has to reach
+before it is let go. Out go the records, the new metadata for every broker, and the answer: caught
+up, fenced, shut down now.
 """
 
 from __future__ import annotations
@@ -38,7 +44,11 @@ def broker_heartbeat(
     features: Features,
     now_ms: int | None,
 ) -> ControllerEffect:
-    """Move the broker along the table of states, write what that takes, and note the contact."""
+    """Move the broker along the table of states, write what that takes, and note the contact.
+
+    Source: ReplicationControlManager.processBrokerHeartbeat and
+    QuorumController.processBrokerHeartbeat (3.5.0); KIP-631, the BrokerHeartbeat RPC.
+    """
     found = registration(controller.registrations, request.broker)
     refused = _stale_heartbeat(found, request, features)
     if refused is not None or found is None:
@@ -66,6 +76,8 @@ def broker_heartbeat(
 def _stale_heartbeat(
     found: Registration | None, request: BrokerHeartbeatRequest, features: Features
 ) -> Refused | None:
+    # KIP-631, the BrokerHeartbeat RPC: it names the broker epoch that the registration was answered
+    # with; a process that was replaced cannot keep its successor's session alive, nor end it.
     guard = "631.heartbeat-epoch"
     if found is not None and found.epoch == request.broker_epoch:
         return None
@@ -107,7 +119,10 @@ def _states(
 
 
 def current_state(known: HeartbeatState) -> BrokerState:
-    """The state of a broker before its heartbeat is processed."""
+    """The state of a broker before its heartbeat is processed.
+
+    Source: BrokerHeartbeatManager.currentBrokerState (3.5.0).
+    """
     if known.controlled_shutdown_offset >= 0:
         return BrokerState.CONTROLLED_SHUTDOWN
     return BrokerState.FENCED if known.fenced else BrokerState.UNFENCED
@@ -122,10 +137,12 @@ def next_state(
     leads: bool,
     granted: bool,
 ) -> BrokerState:
-    """BrokerHeartbeatManager.calculateNextBrokerState, row by row.
+    """The state that a heartbeat leads to.
 
     `granted`: every active broker has replicated the metadata up to the broker's own
     controlled-shutdown offset.
+
+    Source: BrokerHeartbeatManager.calculateNextBrokerState (3.5.0), row by row.
     """
     if now is BrokerState.CONTROLLED_SHUTDOWN:
         return BrokerState.SHUTDOWN_NOW if granted and not leads else now
@@ -141,7 +158,10 @@ def next_state(
 
 
 def lowest_active_offset(controller: Controller) -> int:
-    """The metadata offset every active broker has reached; very large when there is none."""
+    """The metadata offset every active broker has reached; very large when there is none.
+
+    Source: BrokerHeartbeatManager.lowestActiveOffset (3.5.0).
+    """
     active = (
         h.metadata_offset
         for h in controller.heartbeats

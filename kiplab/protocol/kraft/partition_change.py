@@ -1,4 +1,13 @@
-"""PartitionChangeBuilder: who leads, who is in the ISR, which epoch is bumped, in Kafka's order."""
+"""PartitionChangeBuilder: who leads, who is in the ISR, which epoch is bumped, in Kafka's order.
+
+In come a partition as the metadata log has it, what it is meant to become, and who may lead. First
+a reassignment is completed if the wanted ISR completes it. Then a leader is elected: the sitting
+one if it can stay, else the first of the replicas that is in the wanted ISR and may lead, else
+(unclean) the first that may lead, alone in the ISR and RECOVERING, else nobody. Then it is decided
+whether the leader epoch must rise although the leader stays. Out goes one record with the fields
+that differ, or None when none does: then no epoch moves. Nothing here touches the controller, and
+the record holds no epochs: `replay.merge` raises them.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +53,10 @@ class Code(msgspec.Struct, frozen=True):
 
     @property
     def shrink_bumps_leader_epoch(self) -> bool:
-        """KAFKA-15021: until metadata version 3.6-IV0 a shrinking ISR bumps the leader epoch."""
+        """Until metadata version 3.6-IV0 a shrinking ISR bumps the leader epoch."""
+        # KAFKA-15021, "Skip leader epoch bump on ISR shrink": once no leader waits for a follower
+        # that may not join (its other half, in leader.py; hence the metadata version), the bump,
+        # which made every follower start anew, has nothing left to do.
         return "kafka-15021.shrink-keeps-epoch" not in self.active
 
 
@@ -55,7 +67,10 @@ def build(
     code: Code,
     election: Election = Election.ONLINE,
 ) -> PartitionChangeRecord | None:
-    """The record that brings `partition` to `targets`, or None when there is nothing to write."""
+    """The record that brings `partition` to `targets`, or None when there is nothing to write.
+
+    Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704.
+    """
     goal = _completed(_filled(partition, targets))
     leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election)
     new_leader = None if leader == partition.leader else leader
@@ -76,7 +91,12 @@ def build(
 
 
 def ordinary(partition: PartitionRegistration, code: Code) -> Election:
-    """How the controller itself elects; KRaft did not read the configuration before 3.9."""
+    """How the controller itself elects; KRaft did not read the configuration before 3.9.
+
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.9.0-rc3), where it asks
+    ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic.
+    """
+    # KAFKA-12670, "Support configuring unclean leader election in KRaft".
     allowed = partition.unclean_leader_election and "kafka-12670.unclean-by-config" in code.active
     return Election.UNCLEAN if allowed else Election.ONLINE
 
@@ -88,7 +108,10 @@ def elect(
     acceptable: Acceptable,
     election: Election,
 ) -> tuple[BrokerId, bool]:
-    """(leader, unclean): the leader that `election` chooses, NO_LEADER when nobody is eligible."""
+    """(leader, unclean): the leader that `election` chooses, NO_LEADER when nobody is eligible.
+
+    Source: PartitionChangeBuilder.electLeader, electPreferredLeader and electAnyLeader (3.5.0).
+    """
 
     def valid(replica: BrokerId) -> bool:
         return replica in isr and acceptable(replica)

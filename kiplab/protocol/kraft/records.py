@@ -1,4 +1,10 @@
-"""Metadata records: the only way the controller changes what brokers believe."""
+"""Metadata records: the only way the controller changes what brokers believe.
+
+A rule of this package that changes anything says so as records; `replay.commit` appends them and
+works out what they mean, so that a controller and a broker that read the same log hold the same
+state. A record names the fields that change and no others. The metadata version decides which
+record fences a broker, and the schema version that each is written with.
+"""
 
 from __future__ import annotations
 
@@ -73,14 +79,20 @@ Record = (
 def fence_record(
     broker: BrokerId, epoch: BrokerEpoch, *, fence: bool, metadata_version: str
 ) -> Record:
-    """The record that fences or unfences a broker at this metadata version."""
+    """The record that fences or unfences a broker at this metadata version.
+
+    Source: ReplicationControlManager.handleBrokerFenced and handleBrokerUnfenced (3.5.0).
+    """
     if at_least(metadata_version, "3.3-IV2"):
         return BrokerRegistrationChangeRecord(broker, epoch, fenced=1 if fence else -1)
     return FenceBrokerRecord(broker, epoch) if fence else UnfenceBrokerRecord(broker, epoch)
 
 
 def record_version(record: Record, metadata_version: str) -> int:
-    """The schema version `record` is written with."""
+    """The schema version `record` is written with.
+
+    Source: MetadataVersion.registerBrokerRecordVersion and partitionChangeRecordVersion (3.7.0).
+    """
     if isinstance(record, RegisterBrokerRecord):
         return METADATA_VERSIONS[metadata_version].register_broker_record
     if isinstance(record, PartitionChangeRecord):
@@ -91,7 +103,10 @@ def record_version(record: Record, metadata_version: str) -> int:
 
 
 def record_text(record: Record) -> str:
-    """One line: the record's name and the fields it sets."""
+    """One line: the record's name and the fields it sets.
+
+    Source: none; it stands for what kafka-dump-log prints of a metadata log.
+    """
     fields = msgspec.structs.asdict(record)
     shown = {k: v for k, v in fields.items() if v is not None}
     words = (f"{k}={_value(v)}" for k, v in shown.items())

@@ -1,6 +1,13 @@
 """Registration: a broker process gets its broker epoch.
 
-Source: ClusterControlManager.registerBroker.
+In comes a broker's wish to be registered, with the incarnation of its process. The one thing that
+is judged is whether another incarnation still has a live session: then the newcomer waits, and the
+controller stays the same object. Otherwise one record replaces the registration: a new broker epoch
+(the record's own offset), fenced, unless the very same process registers again, which from 3.7 on
+keeps its flags and from 3.9 on its epoch. The session begins anew with a new incarnation. Out go
+the record, the new metadata for every broker, and the answer with the epoch. Partitions are not
+touched (but by an alternative that KIP-903 rejected): an ISR lost its stopped member when that was
+fenced, and the last member is still in it.
 """
 
 from __future__ import annotations
@@ -26,7 +33,11 @@ def register_broker(
     features: Features,
     now_ms: int | None,
 ) -> ControllerEffect:
-    """Give a broker process its broker epoch: the metadata offset of its own registration."""
+    """Give a broker process its broker epoch: the metadata offset of its own registration.
+
+    Source: ClusterControlManager.registerBroker (3.5.0; for the same incarnation also 3.7.0 and
+    3.9.0-rc3); KIP-631, the BrokerRegistration RPC.
+    """
     existing = registration(controller.registrations, request.broker)
     refused = _duplicate(controller, existing, request, features, now_ms)
     if refused is not None:
@@ -34,9 +45,9 @@ def register_broker(
         return controller, (Send(request.broker, reply),), (refused,)
     record = _registration_record(controller, existing, request, features)
     records: list[Record] = [record]
+    # KIP-903, Rejected Alternatives, 1: with a new leader epoch wherever the broker has a replica,
+    # every older request is fenced; but all of them have to stop and learn the epoch first.
     if "903.bump-leader-epochs" in features.active(CONTROLLER):
-        # KIP-903, rejected: "when a broker registers, we can bump the leader epochs for all the
-        # partitions that include this broker".
         records += [
             PartitionChangeRecord(partition=p.name, leader=p.leader)
             for p in controller.partitions
@@ -79,6 +90,9 @@ def _duplicate(
     features: Features,
     now_ms: int | None,
 ) -> Refused | None:
+    # KIP-631, the BrokerRegistration RPC: two processes with one id are told apart by incarnation,
+    # and only one of them is alive to the controller. The old one is fenced before the new one is
+    # let in, so it is out of every ISR but those where it is alone.
     guard = "631.one-live-incarnation"
     if existing is None or existing.incarnation == request.incarnation:
         return None

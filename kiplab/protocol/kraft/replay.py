@@ -1,4 +1,13 @@
-"""Replaying metadata records: how a record changes the image, and which epochs that mints."""
+"""Replaying metadata records: how a record changes the image, and which epochs that mints.
+
+In come the records that a rule decided on, in order. Each takes the next offset of the metadata log
+and is replayed at once: a broker's registration is replaced, changed or forgotten, a partition is
+merged with the fields that the record names. That mints every epoch of this protocol but one: the
+partition epoch rises with each record, the leader epoch with each that names a leader, a new
+registration's broker epoch is its offset; only the controller epoch is minted by a failover.
+Out go one image of the log up to its end, for every broker, and facts: what was written, and what
+that changed. Without records the controller stays the same object and nothing is sent.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +43,8 @@ def commit(
     """Append `records` to the metadata log, replay them, and let the brokers have the new image.
 
     Without records the controller is returned as the same object.
+
+    Source: QuorumController.ControllerWriteEvent.run (3.5.0), which also replays what it appends.
     """
     facts: list[Fact] = []
     before = controller
@@ -55,7 +66,10 @@ def commit(
 
 
 def image(controller: Controller) -> MetadataUpdate:
-    """The metadata log up to its end, as brokers replicate it."""
+    """The metadata log up to its end, as brokers replicate it.
+
+    Source: stands for MetadataImage (3.5.0), which each broker builds from the log by itself.
+    """
     return MetadataUpdate(
         offset=controller.next_offset - 1,
         registrations=controller.registrations,
@@ -64,7 +78,11 @@ def image(controller: Controller) -> MetadataUpdate:
 
 
 def replay(controller: Controller, record: Record) -> Controller:
-    """`controller` after one more record of the metadata log."""
+    """`controller` after one more record of the metadata log.
+
+    Source: QuorumController.replay, ClusterControlManager.replay and
+    ReplicationControlManager.replay (3.5.0).
+    """
     offset = controller.next_offset
     registrations, partitions = controller.registrations, controller.partitions
     if isinstance(record, PartitionChangeRecord):
@@ -91,6 +109,8 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 
     The partition epoch rises with every record. The leader epoch rises whenever the leader field
     is set, even to the sitting leader: writing the unchanged leader is how an epoch is bumped.
+
+    Source: PartitionRegistration.merge (3.5.0); KIP-631.
     """
     bump = 0 if record.leader is None else 1
     return replace(

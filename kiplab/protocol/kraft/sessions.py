@@ -1,6 +1,10 @@
 """Sessions: which brokers the active controller still hears from.
 
-Source: BrokerHeartbeatManager.
+In come the controller's memory of its brokers and the time. A session belongs to an unfenced broker
+and lasts until `SESSION_TIMEOUT_MS` after the last contact; at exactly that time it still holds.
+Brokers whose session is over are fenced one at a time, the one heard of longest ago first. Without
+a clock no session ends by itself: somebody says that it is over. Nothing is sent or written here;
+`heard` gives the same controller back when it knew all of it.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | No
     """Inclusive: at exactly last contact + timeout the session still holds.
 
     Without a clock a session holds until somebody says that it is over.
+
+    Source: BrokerHeartbeatManager.hasValidSession (3.5.0).
     """
     known = heartbeat(controller, broker)
     if known is None or known.fenced:
@@ -26,7 +32,10 @@ def has_valid_session(controller: Controller, broker: BrokerId, now_ms: int | No
 
 
 def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
-    """The unfenced broker heard of longest ago, if its session is over; one at a time."""
+    """The unfenced broker heard of longest ago, if its session is over; one at a time.
+
+    Source: BrokerHeartbeatManager.findOneStaleBroker (3.5.0).
+    """
     unfenced = [h for h in controller.heartbeats if not h.fenced]
     if not unfenced or now_ms is None:
         return None
@@ -35,7 +44,10 @@ def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
 
 
 def heard(controller: Controller, state: HeartbeatState) -> Controller:
-    """`controller` with what it knows of one broker brought up to date."""
+    """`controller` with what it knows of one broker brought up to date.
+
+    Source: BrokerHeartbeatManager.touch (3.5.0).
+    """
     others = [h for h in controller.heartbeats if h.broker != state.broker]
     heartbeats = tuple(sorted([*others, state], key=lambda h: h.broker))
     return (

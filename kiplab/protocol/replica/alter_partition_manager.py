@@ -1,7 +1,13 @@
 """AlterPartitionManager: one request in flight per broker, one item per partition.
 
-Source: kafka.server.AlterPartitionManager. A resent request carries the broker epoch of now in its
-header, but the epochs inside an item are those of when it was prepared.
+In comes an item that a leader prepared, the answer to a request, or word that an answer will not
+come. An item waits until nothing is in flight; then all that wait go out in one request, with the
+broker epoch of now in its header, while the epochs inside an item stay those of when it was
+prepared. Of an answer it is judged first whether it belongs to the request in flight, then whether
+the request failed as a whole (kept, and sent again after a pause), then each result: it is handed
+to its partition only if the proposal that it answers still stands there. A partition without a
+result stays in line. Out go requests for the controller, and the facts of what a leader makes of
+its result; a broker with nothing to send and nothing decided stays the same object.
 """
 
 from __future__ import annotations
@@ -32,6 +38,8 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
 
     An item of the same partition that is still unanswered blocks the new one
     (OPERATION_NOT_ATTEMPTED): the partition goes back to its committed ISR.
+
+    Source: DefaultAlterPartitionManager.submit and Partition.submitAlterPartition (3.5.0); KIP-497.
     """
     process = process_of(broker)
     if any(i.partition == item.partition for i in process.items):
@@ -41,7 +49,10 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
 
 
 def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
-    """Send every waiting item in one request, unless one is in flight."""
+    """Send every waiting item in one request, unless one is in flight.
+
+    Source: DefaultAlterPartitionManager.maybePropagateIsrChanges and buildRequest (3.5.0).
+    """
     process = process_of(broker)
     if process.in_flight or not process.items:
         return broker, (), ()
@@ -56,13 +67,19 @@ def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
 
 
 def give_up_waiting(broker: Broker) -> Broker:
-    """The request or its answer is lost: the items are unsent again."""
+    """The request or its answer is lost: the items are unsent again.
+
+    Source: DefaultAlterPartitionManager.clearInFlightRequest (3.5.0).
+    """
     process = process_of(broker)
     return replace(broker, process=replace(process, in_flight=())) if process.in_flight else broker
 
 
 def retry(broker: Broker, features: Features) -> BrokerEffect:
-    """Nobody has answered, or with an error for the whole request: send what there is again."""
+    """Nobody has answered, or with an error for the whole request: send what there is again.
+
+    Source: DefaultAlterPartitionManager.sendRequest (3.5.0), the retry it schedules.
+    """
     return send_unsent(give_up_waiting(broker), features)
 
 
@@ -73,7 +90,11 @@ def answered(
     features: Features,
     now_ms: int | None,
 ) -> BrokerEffect:
-    """Hand every result to its partition; keep and resend what got none."""
+    """Hand every result to its partition; keep and resend what got none.
+
+    Source: DefaultAlterPartitionManager.handleAlterPartitionResponse (3.5.0) and, for
+    NOT_CONTROLLER, BrokerToControllerRequestThread.handleResponse.
+    """
     process = process_of(broker)
     if process.in_flight != request.items:
         # An earlier copy of the request has been answered already.

@@ -1,4 +1,9 @@
-"""Small access to a broker's parts, shared by the rules that run on it."""
+"""Small access to a broker's parts, shared by the rules that run on it.
+
+A rule on a broker takes the whole broker and gives it back; what it changes is one replica in
+memory or one log on disk. These functions find the part and put its successor in place, sorted as
+everything is, and hand back the same broker when the part is the same object.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +32,19 @@ __all__ = [
 
 
 def process_of(broker: Broker) -> Volatile:
-    """The running process; the engine never routes to a broker that is down."""
+    """The running process; the engine never routes to a broker that is down.
+
+    Source: none; it stands for the process in which Kafka's code runs.
+    """
     assert broker.process is not None, f"broker {broker.id} is down"
     return broker.process
 
 
 def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
-    """What a rule on this broker may know."""
+    """What a rule on this broker may know.
+
+    Source: KRaftMetadataCache, as Partition is given it (3.5.0), and the broker's own code.
+    """
     process = process_of(broker)
     return Here(
         id=broker.id,
@@ -46,7 +57,10 @@ def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
 
 
 def checkpoint_of(broker: Broker, partition: str) -> Offset:
-    """The high watermark as last written to disk."""
+    """The high watermark as last written to disk.
+
+    Source: OffsetCheckpoints.fetch (3.5.0).
+    """
     found = (r.checkpoint for r in broker.durable.replicas if r.partition == partition)
     return next(found, Offset(0))
 
@@ -55,6 +69,8 @@ def with_replica(broker: Broker, replica: Replica) -> Broker:
     """`broker` whose process plays `replica` instead of the one of the same partition.
 
     The same broker if it is the same replica: whoever compares need not look further.
+
+    Source: none; it stands for an assignment to a field of kafka.cluster.Partition.
     """
     process = process_of(broker)
     if any(r is replica for r in process.replicas):
@@ -65,7 +81,10 @@ def with_replica(broker: Broker, replica: Replica) -> Broker:
 
 
 def with_log(broker: Broker, partition: str, log: Log) -> Broker:
-    """`broker` with another log on its disk."""
+    """`broker` with another log on its disk.
+
+    Source: none; it stands for a write to UnifiedLog.
+    """
     if log_of(broker, partition) is log:
         return broker
     others = [r for r in broker.durable.replicas if r.partition != partition]

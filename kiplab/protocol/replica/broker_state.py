@@ -1,4 +1,11 @@
-"""What a broker holds: the part that survives a crash, and the part that dies with the process."""
+"""What a broker holds: the part that survives a crash, and the part that dies with the process.
+
+`Durable` is logs and checkpoints; `Volatile` is one process: its epoch, the image of the metadata
+that it has replicated, how it plays its replicas, what it has asked the controller for, its timers.
+A leader keeps more (`Leading`): where its epoch starts, the ISR, and what it knows of each
+follower. The rules of this package take a Broker and give one back: the same object if nothing
+changed.
+"""
 
 from __future__ import annotations
 
@@ -149,7 +156,10 @@ class Broker(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 def log_of(broker: Broker, partition: str) -> Log:
-    """The replica's log; empty if the broker has none of `partition`."""
+    """The replica's log; empty if the broker has none of `partition`.
+
+    Source: LogManager.getLog (3.5.0).
+    """
     for found in broker.durable.replicas:
         if found.partition == partition:
             return found.log
@@ -157,7 +167,10 @@ def log_of(broker: Broker, partition: str) -> Log:
 
 
 def replica_of(broker: Broker, partition: str) -> Replica | None:
-    """How the running process plays `partition`, or None."""
+    """How the running process plays `partition`, or None.
+
+    Source: ReplicaManager.onlinePartition (3.5.0).
+    """
     if broker.process is None:
         return None
     for found in broker.process.replicas:

@@ -1,8 +1,13 @@
 """The broker's answers to a client that reads: records, the end of an epoch, the ends of the log.
 
-Source: kafka.cluster.Partition (getLocalLog, readRecords, lastOffsetForLeaderEpoch,
-fetchOffsetForTimestamp). The leader epoch comes first in each of them, then leadership, then the
-offset. Clients read from leaders only: KIP-392 is not modelled.
+In comes a question to one broker about one partition, under the leader epoch that the client
+believes in. It is judged in Kafka's order: is the replica here at all, is that epoch an earlier
+one, is it a later one, does this broker lead; then what only this question asks (an offset beyond
+the log, a high watermark that has not reached the leader's own epoch). The first three are what a
+follower's fetch is judged by, too (`fetching.py`).
+Out goes the answer or the refusal as a fact: an earlier epoch means that the client's metadata is
+old, a later one that the broker's is. Nothing is sent and nothing changes: reading leaves the
+broker the same object. Clients read from leaders only: KIP-392 is not modelled.
 """
 
 from __future__ import annotations
@@ -47,7 +52,10 @@ def asked(
     features: Features,
     now_ms: int | None,
 ) -> Asked:
-    """One request at a running broker."""
+    """One request at a running broker.
+
+    Source: ReplicaManager.getPartitionOrError (3.5.0).
+    """
     return Asked(
         broker_parts.here(broker, features, now_ms),
         replica_of(broker, partition),
@@ -60,11 +68,16 @@ def asked(
 def not_the_leader(
     here: Here, replica: Replica | None, partition: str, leader_epoch: LeaderEpoch, request: str
 ) -> Refused | None:
-    """Why a request that only the leader of this epoch may answer is refused, in Kafka's order."""
+    """Why a request that only the leader of this epoch may answer is refused, in Kafka's order.
+
+    Source: Partition.getLocalLog and checkCurrentLeaderEpoch (3.5.0); KIP-320.
+    """
     if replica is None:
         return refusal(here, partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     held = replica.leader_epoch
     compared = Compared("leader epoch", str(leader_epoch), str(held))
+    # KIP-320, Proposed Changes: fetches and OffsetsForLeaderEpoch name the leader epoch that the
+    # sender follows, and whoever is behind is fenced. -1 asks for no check.
     if (
         leader_epoch != NO_LEADER_EPOCH
         and leader_epoch < held
@@ -72,6 +85,8 @@ def not_the_leader(
     ):
         error = KafkaError.FENCED_LEADER_EPOCH
         return refusal(here, partition, request, error, "320.fenced-fetch", compared)
+    # KIP-320, Proposed Changes: a later epoch than the leader's own means that the leader is
+    # behind; it cannot vouch for its log and has the sender come again.
     if leader_epoch > held and "320.unknown-fetch" in here.active:
         error = KafkaError.UNKNOWN_LEADER_EPOCH
         return refusal(here, partition, request, error, "320.unknown-fetch", compared)
@@ -88,7 +103,10 @@ def refusal(
     guard: str | None = None,
     compared: Compared | None = None,
 ) -> Refused:
-    """The refusal as a fact."""
+    """The refusal as a fact.
+
+    Source: none; it stands for the error that Kafka's code throws and KafkaApis answers with.
+    """
     return Refused(
         node=here.id,
         request=request,
@@ -103,6 +121,8 @@ def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
     """Everything from `offset` up to the high watermark; beyond it, nothing, and that is no error.
 
     Only beyond the log's end is the offset out of range.
+
+    Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
     wrong = _wrong(asked, CONSUMER_FETCH)
     if wrong is not None or asked.replica is None:
@@ -116,7 +136,10 @@ def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
 
 
 def end_of_epoch(asked: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart | None:
-    """OffsetsForLeaderEpoch: where `epoch` ends in the leader's log; None when it cannot tell."""
+    """OffsetsForLeaderEpoch: where `epoch` ends in the leader's log; None when it cannot tell.
+
+    Source: Partition.lastOffsetForLeaderEpoch (3.5.0); KIP-101, KIP-320.
+    """
     wrong = _wrong(asked, END_OF_EPOCH)
     return wrong if wrong is not None else log.end_of_epoch(asked.log, epoch)
 
@@ -126,6 +149,8 @@ def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
 
     KIP-207: a new leader does not tell the latest offset before its high watermark has reached
     the start of its epoch; a client could see it go back.
+
+    Source: Partition.fetchOffsetForTimestamp (3.5.0); KIP-207.
     """
     wrong = _wrong(asked, LIST_OFFSETS)
     if wrong is not None or asked.replica is None or asked.replica.leading is None:

@@ -1,9 +1,12 @@
 """What a process leaves on its disk, what a crash takes of it, what the next process finds.
 
-Flushing and the checkpoint of high watermarks write; a clean stop does both; a crash loses nothing,
-the unflushed tail, or the disk.
-
-Source: kafka.log.LogManager, kafka.server.ReplicaManager.checkpointHighWatermarks.
+In comes a start, a round of the process or of the operating system, a stop, or a crash with what it
+takes. Flushing and the checkpoint of high watermarks write, each on its own, so a power loss may
+leave either without the other; a clean stop does both and ends the process; a crash loses nothing,
+the unflushed tail (and the checkpoint above it), or the disk. A start finds what is left, without
+an epoch that was noted and had no record yet. Nothing is judged here and nothing is sent. Out go
+the broker, the same object where the disk is as it was, and facts: stopped, crashed, records
+destroyed.
 """
 
 from __future__ import annotations
@@ -18,19 +21,28 @@ from .broker_state import Broker, Durable, DurableReplica, Loss
 
 
 def load(broker: Broker) -> Broker:
-    """Load the logs as a starting process finds them."""
+    """Load the logs as a starting process finds them.
+
+    Source: LogManager.startup and LogLoader.load (3.5.0).
+    """
     loaded = tuple(_with_log(r, log.truncate(r.log, r.log.end)) for r in broker.durable.replicas)
     return _with_durable(broker, loaded)
 
 
 def flush(broker: Broker) -> broker_parts.BrokerEffect:
-    """The operating system writes the page cache to disk."""
+    """The operating system writes the page cache to disk.
+
+    Source: UnifiedLog.flush (3.5.0) at a clean stop; else it stands for the page cache's writeback.
+    """
     flushed = tuple(_with_log(r, log.flush(r.log)) for r in broker.durable.replicas)
     return _with_durable(broker, flushed), (), ()
 
 
 def checkpoint(broker: Broker) -> broker_parts.BrokerEffect:
-    """The process writes its high watermarks to disk."""
+    """The process writes its high watermarks to disk.
+
+    Source: ReplicaManager.checkpointHighWatermarks (3.5.0).
+    """
     process = broker_parts.process_of(broker)
     marks = {r.partition: r.high_watermark for r in process.replicas}
     written = tuple(
@@ -43,13 +55,19 @@ def checkpoint(broker: Broker) -> broker_parts.BrokerEffect:
 
 
 def stop_cleanly(broker: Broker) -> broker_parts.BrokerEffect:
-    """Flush, checkpoint, exit."""
+    """Flush, checkpoint, exit.
+
+    Source: BrokerServer.shutdown, LogManager.shutdown and ReplicaManager.shutdown (3.5.0).
+    """
     broker = checkpoint(flush(broker)[0])[0]
     return replace(broker, process=None), (), (LifecycleChanged(node=broker.id, state="STOPPED"),)
 
 
 def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:
-    """The process is gone, and with it whatever `loss` says."""
+    """The process is gone, and with it whatever `loss` says.
+
+    Source: none; it stands for a killed process, a machine without power, a replaced disk.
+    """
     facts: list[Fact] = [LifecycleChanged(node=broker.id, state="CRASHED")]
     kept: list[DurableReplica] = []
     for replica in broker.durable.replicas:

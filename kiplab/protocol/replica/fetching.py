@@ -1,7 +1,14 @@
 """Replication: the follower asks, the leader answers, the follower appends or truncates.
 
-Source: kafka.cluster.Partition.fetchRecords, kafka.server.AbstractFetcherThread; truncation on
-fetch after KIP-595, epochs in fetches after KIP-320 and KIP-903.
+In come metadata that names another leader, a round of the fetcher threads, a Fetch, or its answer.
+The leader judges a Fetch in this order: the leader epoch, leadership, whether the sender is a
+replica at all, the offset and the last epoch against the log (out of range, or where the two logs
+part), and last, only where the follower's state would be touched, the sender's broker epoch. Then
+it reads, then notes how far the follower is (`leader.follower_fetched`), which may commit records
+and propose the follower for the ISR: so the answer carries the high watermark of before. The
+follower takes an answer only if it still follows under that leader epoch and its log ends where it
+asked from. Out go Fetches, answers, an AlterPartition request, and facts; whoever learns nothing
+stays the same object. Epochs in fetches are KIP-320's and KIP-903's, truncation on fetch KIP-595's.
 """
 
 from __future__ import annotations
@@ -28,7 +35,10 @@ FETCH_WAIT_MS = 500
 def make_follower(
     me: Broker, replica: Replica | None, state: PartitionRegistration
 ) -> tuple[Replica, tuple[Fact, ...]]:
-    """Follow as the metadata says; nothing a leader kept is kept."""
+    """Follow as the metadata says; nothing a leader kept is kept.
+
+    Source: Partition.makeFollower and ReplicaManager.applyLocalFollowersDelta (3.5.0).
+    """
     before = (
         broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
     )
@@ -54,7 +64,10 @@ def make_follower(
 
 
 def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:
-    """One round of the fetcher threads: every followed partition asks for what comes next."""
+    """One round of the fetcher threads: every followed partition asks for what comes next.
+
+    Source: AbstractFetcherThread.doWork and RemoteLeaderEndPoint.buildFetch (3.5.0); KIP-903.
+    """
     process = broker_parts.process_of(broker)
     sends = tuple(
         Send(r.leader, _request(broker, r, features))
@@ -70,7 +83,7 @@ def _request(broker: Broker, replica: Replica, features: Features) -> FetchReque
         version=features.fetch_version(),
         partition=replica.partition,
         replica=broker.id,
-        # KIP-903: "The follower will send its epoch id (received when registering)".
+        # KIP-903, Proposed Design (Follower): the epoch that its registration was answered with.
         replica_epoch=broker_parts.process_of(broker).epoch,
         leader_epoch=replica.leader_epoch,
         offset=mine.end,
@@ -84,6 +97,9 @@ def serve_fetch(
     """The leader's side: check, read, then note how far the follower is.
 
     The answer carries the high watermark of before the fetch was noted.
+
+    Source: ReplicaManager.readFromLocalLog and Partition.fetchRecords (3.5.0; for the stale fetch
+    Replica.updateFetchStateOrThrow, 3.7.0); KIP-320, KIP-595.
     """
     here = broker_parts.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
@@ -173,7 +189,8 @@ def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refu
 
 
 def _stale(here: Here, request: FetchRequest) -> Refused | None:
-    """KAFKA-15221: a fetch of an earlier life of the broker must not touch its state."""
+    # KAFKA-15221, "Fix the race between fetch requests from a rebooted follower": what an earlier
+    # life of the broker had in its log says nothing of this one, so its state is not touched.
     guard = "kafka-15221.stale-fetch"
     known = registration(here.registrations, request.replica)
     epoch: BrokerEpoch = request.replica_epoch if request.version >= 15 else NO_BROKER_EPOCH
@@ -201,6 +218,9 @@ def fetched(
     """The follower's side: append what came, or cut what the leader does not have.
 
     Of the errors only OFFSET_OUT_OF_RANGE changes anything, and only it names the leader's epoch.
+
+    Source: AbstractFetcherThread.processFetchRequest, ReplicaFetcherThread.processPartitionData
+    and AbstractFetcherThread.fetchOffsetAndTruncate (3.5.0); KIP-595.
     """
     replica = replica_of(broker, response.partition)
     mine = broker_parts.log_of(broker, response.partition)

@@ -1,6 +1,9 @@
 """The periodic look for members of the ISR that have fallen behind.
 
-Source: kafka.server.ReplicaManager.maybeShrinkIsr, every half replica.lag.time.max.ms.
+In comes the round that a broker makes every half replica.lag.time.max.ms. Each partition that it
+leads is judged by `leader.propose_shrink`: a proposal under way blocks it; else whoever is behind
+is left out of the next. Out goes one AlterPartition request with every item, if none is in flight,
+and a fact for each proposal; where nobody lags the broker stays the same object.
 """
 
 from __future__ import annotations
@@ -14,7 +17,10 @@ from .leader import propose_shrink
 
 
 def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_parts.BrokerEffect:
-    """Every partition that this broker leads may propose a smaller ISR."""
+    """Every partition that this broker leads may propose a smaller ISR.
+
+    Source: ReplicaManager.maybeShrinkIsr (3.5.0).
+    """
     here = broker_parts.here(broker, features, now_ms)
     sends: tuple[Send, ...] = ()
     facts: tuple[Fact, ...] = ()

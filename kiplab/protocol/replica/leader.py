@@ -1,6 +1,14 @@
 """The leader of a partition: follower state, the ISR it may propose, the high watermark.
 
-Source: kafka.cluster.Partition and kafka.cluster.Replica.
+In come metadata that makes this broker lead, a follower's fetch, the periodic look at who lags, and
+the controller's word on a proposal. A fetch is noted first; then the follower may be proposed for
+the ISR: no proposal is under way, it is outside, it has reached the high watermark and the start of
+this leader epoch, and it is eligible (not fenced, not shutting down, one broker epoch in fetch and
+metadata); then records may be committed: all below the lowest end among the leader, the larger of
+the committed and the proposed ISR, and whoever is level and about to join. A proposal is decided,
+reverted or stuck, by the error of its answer; metadata ends it in any case.
+Out go the replica, perhaps an item for the AlterPartition manager, and facts. The high watermark
+never goes back. A replica about which nothing new is known stays the same object.
 """
 
 from __future__ import annotations
@@ -60,6 +68,9 @@ def make_leader(
 
     Follower state, the epoch's start offset and the reset of lag times change only with a new
     leader epoch (up to 3.2: with every call). `log` already has the epoch's start noted.
+
+    Source: Partition.makeLeader and updateAssignmentAndIsr (3.5.0, 3.2.0), and
+    Replica.resetReplicaState (3.5.0).
     """
     led = replica.leading if replica is not None else None
     new_epoch = replica is None or state.leader_epoch > replica.leader_epoch
@@ -101,6 +112,9 @@ def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration
     tells the leader of its epoch before the metadata does.
     """
     known = replica.leading.isr_state if replica is not None and replica.leading else None
+    # KIP-497, Proposed Changes: the most conservative ISR counts while an update is pending. That
+    # it outlives metadata is our reading of it; Partition.updateAssignmentAndIsr (3.5.0) forgets
+    # it.
     if replica is None or known is None or "497.pending-outlives-metadata" not in here.active:
         return IsrState(state.isr)
     same = replica.leader_epoch == state.leader_epoch
@@ -139,6 +153,8 @@ def follower_fetched(
 
     `sender` is the true broker epoch of the fetching process, for the observer only.
     Returns the item for the AlterPartition manager, or None.
+
+    Source: Partition.updateFollowerFetchState and Replica.updateFetchState (3.5.0); KIP-903.
     """
     leading = _leading(replica)
     remote = _remote_of(leading, request.replica)
@@ -181,8 +197,8 @@ def _noted(
         leader_end_at_last_fetch=Offset(seen),
         last_fetch_ms=now,
         last_caught_up_ms=caught_up,
-        # KIP-903: "the leader will keep track of the follower epochs received through the Fetch".
-        # Below version 15 the field does not exist and reads as -1.
+        # KIP-903, Proposed Design (Leader): the epoch is kept as the last fetch had it. Below
+        # version 15 the field does not exist and reads as -1.
         epoch=request.replica_epoch if request.version >= 15 else NO_BROKER_EPOCH,
         observed=sender,
     )
@@ -191,11 +207,17 @@ def _noted(
 def propose_expand(
     here: Here, replica: Replica, follower: BrokerId
 ) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
-    """maybeExpandIsr: ask for `follower` in the ISR when it is caught up, eligible, and outside."""
+    """Ask for `follower` in the ISR when it is caught up, eligible, and outside.
+
+    Source: Partition.maybeExpandIsr, canAddReplicaToIsr and isFollowerInSync (3.5.0).
+    """
     leading = _leading(replica)
     state, remote = leading.isr_state, _remote_of(leading, follower)
     if state.sent is not None or follower in state.isr or remote.end < replica.high_watermark:
         return replica, None, ()
+    # KAFKA-7128, "Follower has to catch up to offset within current leader epoch to join ISR": a
+    # new leader's high watermark may lag behind what its predecessor committed, so to have reached
+    # it is not enough.
     if "kafka-7128.epoch-start" in here.active and remote.end < leading.start_offset:
         return replica, None, ()
     barred = ineligible(here, remote)
@@ -215,7 +237,10 @@ def propose_expand(
 def propose_shrink(
     here: Here, replica: Replica, log: Log
 ) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
-    """maybeShrinkIsr: ask for the ISR without every member that has fallen behind."""
+    """Ask for the ISR without every member that has fallen behind.
+
+    Source: Partition.maybeShrinkIsr and getOutOfSyncReplicas (3.5.0).
+    """
     leading = _leading(replica)
     state = leading.isr_state
     if state.sent is not None:
@@ -227,18 +252,26 @@ def propose_shrink(
 
 
 def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None:
-    """isReplicaIsrEligible: the guard that bars a follower from being proposed, or None."""
+    """The guard that bars a follower from being proposed, or None.
+
+    Source: Partition.isReplicaIsrEligible and isBrokerEpochIsrEligible (3.5.0); KIP-841, KIP-903.
+    """
     cached = registration(here.registrations, remote.broker)
     name = f"broker {remote.broker}"
+    # KIP-841, Proposed Changes: the leader takes only unfenced replicas for eligible, as far as its
+    # metadata knows.
     if cached is not None and cached.fenced and "841.leader-skips-fenced" in here.active:
         return "841.leader-skips-fenced", Compared(name, "caught up", "fenced")
     leaving = cached is not None and cached.in_controlled_shutdown
+    # KIP-841, Proposed Changes, names the fenced alone here; the code (3.3) holds the shutting-down
+    # to it too, as the KIP does in the controller.
     if leaving and "841.leader-skips-shutting-down" in here.active:
         return "841.leader-skips-shutting-down", Compared(name, "caught up", "shutting down")
+    # KIP-903, Proposed Design (Leader), and its "precautions check": a follower is proposed only
+    # when its last fetch and the metadata name one broker epoch. Who takes the epoch from the
+    # metadata (Rejected Alternatives, 2) has nothing to compare.
     if "903.leader-epoch" not in here.active or "903.epoch-from-metadata" in here.active:
         return None
-    # KIP-903: "the leader will only attempt to include the broker in ISR if the broker epoch from
-    # the metadata cache matches the epoch from the Fetch request."
     alive = cached.epoch if cached is not None and not cached.fenced else None
     if alive is None or remote.epoch is None:
         held = "none" if alive is None else str(alive)
@@ -249,12 +282,19 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
 
 
 def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect:
-    """Commit what every replica that counts has. A high watermark never goes back."""
+    """Commit what every replica that counts has. A high watermark never goes back.
+
+    Source: Partition.maybeIncrementLeaderHW (3.5.0, 3.6.0, 3.7.0); KIP-497, KIP-966.
+    """
     leading = _leading(replica)
     state = leading.isr_state
+    # KIP-966, Proposed Changes, and KAFKA-15583, "Enforce HWM advance only if partition is not
+    # under-min-ISR": who has left a full ISR has everything that was committed since.
     too_few = len(state.isr) < wanted_in_sync(here, replica)
     if "966.committed-with-min-isr" in here.active and too_few:
         return replica, ()
+    # KIP-497, Proposed Changes: while an ISR is pending, the most conservative one counts, as
+    # either may turn out to hold.
     counted = state.maximal if "497.maximal-isr" in here.active else state.isr
     lowest = log.end
     for remote in leading.remotes:
@@ -271,8 +311,12 @@ def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect
 
 
 def wanted_in_sync(here: Here, replica: Replica) -> int:
-    """min.insync.replicas; from 3.7 on never more than there are replicas (KAFKA-15583)."""
+    """min.insync.replicas; from 3.7 on never more than there are replicas.
+
+    Source: Partition.effectiveMinIsr (3.7.0); KAFKA-15583.
+    """
     wanted = replica.min_insync_replicas
+    # KIP-966 came with it: else a partition with fewer replicas would never commit again.
     newer = here.code >= (3, 7) or "966.committed-with-min-isr" in here.active
     return min(wanted, len(replica.replicas)) if newer else wanted
 
@@ -282,6 +326,8 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
 
     An answer of another leader epoch or an older partition epoch is ignored: the proposal stays
     pending until metadata replaces it.
+
+    Source: Partition.handleAlterPartitionUpdate (3.5.0).
     """
     leading = _leading(replica)
     if result.leader_epoch != replica.leader_epoch:
@@ -307,9 +353,11 @@ WAITING = (
 def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
     """The controller refused the pending proposal with an error that is not retried.
 
-    KIP-903: "the leader will discard the proposed ISR change and revert to the old committed ISR
-    if the controller returns INELIGIBLE_REPLICA". With most other errors it stays pending. The high
-    watermark is looked at again with the next append, fetch or metadata, not here.
+    With INELIGIBLE_REPLICA the leader goes back to the committed ISR; with most other errors the
+    proposal stays pending. The high watermark is looked at again with the next append, fetch or
+    metadata, not here.
+
+    Source: Partition.handleAlterPartitionError (3.5.0); KIP-841, KIP-903.
     """
     leading = _leading(replica)
     name = replica.partition
@@ -340,8 +388,9 @@ def _member(here: Here, leading: Leading, broker: BrokerId) -> IsrMember:
     if broker == here.id:
         return IsrMember(broker, here.epoch, here.epoch)
     remote = _remote_of(leading, broker)
+    # KIP-903, Rejected Alternatives, 2: metadata may already name a new life of a broker whose last
+    # fetch was the old one's, and the request would pass for a fresh one.
     if "903.epoch-from-metadata" in here.active:
-        # KIP-903, rejected: "using the broker epoch from the metadata instead of the Fetch".
         cached = registration(here.registrations, broker)
         epoch = cached.epoch if cached is not None else NO_BROKER_EPOCH
         return IsrMember(broker, epoch, remote.observed)
@@ -360,6 +409,8 @@ def _waited_for(here: Here, leading: Leading, remote: RemoteReplica, end: Offset
     """Whether the high watermark waits for a follower outside the ISR that is about to join."""
     if not _is_caught_up(here, leading, remote.broker, end):
         return False
+    # KAFKA-15021, "Skip leader epoch bump on ISR shrink": a broker that shuts down fetches no more
+    # and may not join, yet is level for replica.lag.time.max.ms; nobody waits for it.
     if "kafka-15021.committed-without-ineligible" not in here.active:
         return True
     return ineligible(here, remote) is None

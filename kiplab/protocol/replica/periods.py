@@ -1,4 +1,10 @@
-"""How often a broker process does its rounds, whoever controls the cluster."""
+"""How often a broker process does its rounds, whoever controls the cluster.
+
+A process has a few timers: the look for followers that lag, the checkpoint of high watermarks, the
+operating system's flush, the fetchers, the pause before a request is sent again. In a timed run
+each says when it is due next; without a clock all of them are 0, so that equal situations are equal
+states, and a round is made when somebody asks for it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +19,10 @@ FLUSH_MS = 30_000
 
 
 def first_timers(now_ms: int | None) -> Timers:
-    """When a process that starts now has its first rounds; all 0 without a clock."""
+    """When a process that starts now has its first rounds; all 0 without a clock.
+
+    Source: ReplicaManager.startup and startHighWatermarkCheckPointThread (3.5.0).
+    """
     if now_ms is None:
         return Timers()
     return Timers(

@@ -1,9 +1,10 @@
 """Which role a broker plays for a partition: leader or follower, as it is told.
 
-A control plane tells it, in whatever words (an image of the metadata, a LeaderAndIsr request);
-becoming one or the other is the same for all of them.
-
-Source: kafka.server.ReplicaManager.makeLeaders, makeFollowers and applyDelta.
+In comes a partition as a control plane has it, in whatever words (an image of the metadata, a
+LeaderAndIsr request); becoming one or the other is the same for all of them. Whether the words are
+too old to be obeyed was judged before: here a replica in them plays what they say. A leader first
+notes in its log where its epoch begins, and then leads (`leader.make_leader`); everybody else
+follows (`fetching.make_follower`). Out go the broker and the facts of the change; nothing is sent.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from .leader import make_leader
 def play(
     broker: Broker, state: PartitionRegistration, features: Features, now_ms: int | None
 ) -> tuple[Broker, tuple[Fact, ...]]:
-    """Lead the partition if `state` names this broker, follow its leader if not."""
+    """Lead the partition if `state` names this broker, follow its leader if not.
+
+    Source: ReplicaManager.applyLocalLeadersDelta and applyLocalFollowersDelta (3.5.0).
+    """
     local = replica_of(broker, state.name)
     if state.leader != broker.id:
         follower, facts = make_follower(broker, local, state)

@@ -1,0 +1,96 @@
+"""Every rule says what it does, which clause each check stands for, and where that was read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import kiplab.protocol
+from kiplab.protocol.guards import GUARDS, Guard
+
+PROTOCOL = Path(kiplab.protocol.__file__).parent
+ROOMS = sorted(path for path in PROTOCOL.glob("*/*.py") if path.name != "__init__.py")
+RULES = [PROTOCOL / "log.py", *ROOMS]
+READING_DISTANCE = 6
+"""So many lines above a check may its comment begin to be read with it."""
+
+
+class Ask(NamedTuple):
+    """A line at which a rule asks for a guard, and the first line of the function around it."""
+
+    file: Path
+    line: int
+    begins: int
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(PROTOCOL.parent)}:{self.line}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda p: p.name)
+def test_a_rule_file_opens_with_its_theory(path: Path) -> None:
+    opening = ast.get_docstring(ast.parse(path.read_text())) or ""
+    lines = len(opening.splitlines())
+    assert lines >= 5, (
+        f"{path.name} opens with {lines} lines; say in about ten what comes in, in which order it"
+        " is judged, what goes out, and what stays the same object"
+    )
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda p: p.name)
+def test_a_public_rule_ends_with_its_source(path: Path) -> None:
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            last = (ast.get_docstring(node) or "").split("\n\n")[-1]
+            assert last.startswith("Source: "), (
+                f"{path.name}: end the docstring of {node.name} with a paragraph that begins with"
+                " 'Source: ' and names Kafka's class and method, the release at which they were"
+                " read, and the KIP; where Kafka has no such thing, say what it stands for"
+            )
+
+
+@pytest.mark.parametrize("guard", GUARDS.values(), ids=lambda g: g.id)
+def test_the_clause_of_a_guard_stands_beside_each_of_its_checks(guard: Guard) -> None:
+    asks = list(_asks(guard.id))
+    assert asks, f"no rule in kiplab/protocol asks for {guard.id}: add its check, or take it out"
+    for ask in asks:
+        assert guard.subject in "".join(_comments_beside(ask)), (
+            f"{ask} asks for {guard.id}; write beside the check, at most {READING_DISTANCE} lines"
+            f" above it, the clause that it stands for: what {guard.subject} says, in our words,"
+            " and where it says so"
+        )
+
+
+def _asks(guard: str) -> Iterator[Ask]:
+    for path in sorted(PROTOCOL.rglob("*.py")):
+        if path.name != "guards.py":
+            tree = ast.parse(path.read_text())
+            yield from (Ask(path, line, begins) for line, begins in _lines(tree, guard))
+
+
+def _lines(tree: ast.Module, guard: str) -> Iterator[tuple[int, int]]:
+    """Per function the first line that names the guard; for a row of a table, its check's."""
+    functions = {f.name: f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)}
+    for function in functions.values():
+        named = [n.lineno for n in ast.walk(function) if _is(n, guard)]
+        if named:
+            yield min(named), function.lineno
+    for row in (n for n in ast.walk(tree) if isinstance(n, ast.Tuple)):
+        if any(_is(e, guard) for e in row.elts):
+            for name in (e.id for e in row.elts if isinstance(e, ast.Name)):
+                if name in functions:
+                    check = functions[name]
+                    yield check.body[0].lineno, check.lineno
+
+
+def _is(node: ast.AST, guard: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == guard
+
+
+def _comments_beside(ask: Ask) -> Iterator[str]:
+    lines = ask.file.read_text().splitlines()
+    first = max(ask.begins - 1, ask.line - 1 - READING_DISTANCE)
+    return (line for line in lines[first : ask.line] if line.lstrip().startswith("#"))
