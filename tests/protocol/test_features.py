@@ -9,21 +9,29 @@ from kiplab.protocol.guards import GUARDS, GuardKind, named, releases_of
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.releases import RELEASES
 
+VERSIONS = {
+    "3.2": (1, 13),
+    "3.3": (2, 13),
+    "3.4": (2, 13),
+    "3.5": (3, 15),
+    "3.5/3.5-IV0": (3, 14),
+    "3.5/3.4-IV0": (3, 13),
+    "3.6": (3, 15),
+    "3.7": (3, 16),
+    "3.8": (3, 16),
+    "3.9": (3, 17),
+}
+"""AlterPartition, negotiated, and Fetch, gated by metadata version: kraft.md section 0."""
 
-@pytest.mark.parametrize(
-    ("kafka", "alter_partition", "fetch"),
-    [
-        ("3.2", 1, 13),
-        ("3.3", 2, 13),
-        ("3.4", 2, 13),
-        ("3.5", 3, 15),
-        ("3.5/3.5-IV0", 3, 14),
-        ("3.5/3.4-IV0", 3, 13),
-        ("3.9", 3, 17),
-    ],
-)
-def test_versions_on_the_wire(kafka: str, alter_partition: int, fetch: int) -> None:
-    """kraft.md section 0: AlterPartition is negotiated, Fetch is gated by metadata version."""
+
+def test_the_versions_of_every_release_are_written_down_here() -> None:
+    lacks = set(RELEASES) - set(VERSIONS)
+    assert not lacks, f"add AlterPartition and Fetch versions to VERSIONS for {sorted(lacks)}"
+
+
+@pytest.mark.parametrize(("kafka", "versions"), VERSIONS.items())
+def test_versions_on_the_wire(kafka: str, versions: tuple[int, int]) -> None:
+    alter_partition, fetch = versions
     features = parse_features(kafka)
     assert features.alter_partition_version(BrokerId(1)) == alter_partition
     assert features.fetch_version() == fetch
