@@ -1,0 +1,97 @@
+"""Every guard of the table is asked for by a rule, and every id that is written stands in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+import kiplab
+from kiplab.protocol.guards import GUARDS, Guard
+from kiplab.protocol.releases import METADATA_VERSIONS, RELEASES
+from tests.protocol.asked_for import asked_for, without_guard, without_rule
+
+PACKAGE = Path(kiplab.__file__).parent
+ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*")
+MADE_UP = "903.made-up"
+
+
+def sources(folder: str) -> dict[str, str]:
+    """The text of every file of the package below `folder`."""
+    files = sorted((PACKAGE / folder).rglob("*.py"))
+    return {str(f.relative_to(PACKAGE.parent)): f.read_text(encoding="utf-8") for f in files}
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Every text that has the form of a guard's id, with its place."""
+    for file, text in sources(".").items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Constant) and ID.fullmatch(str(node.value)):
+                yield f"{file}:{node.lineno}", str(node.value)
+
+
+def test_every_guard_is_asked_for() -> None:
+    assert not list(without_rule(GUARDS, asked_for(sources("protocol"))))
+
+
+def test_every_guard_that_is_asked_for_is_there() -> None:
+    assert not list(without_guard(GUARDS, asked_for(sources("protocol"))))
+
+
+def test_every_id_has_the_form_of_one_and_every_text_of_that_form_is_one() -> None:
+    assert all(ID.fullmatch(id) for id in GUARDS)
+    strangers = [f"{place} {id}" for place, id in texts() if id not in GUARDS]
+    assert not strangers, f"no such guard; correct the id, or add it to guards.py: {strangers}"
+
+
+def test_every_guard_requires_what_some_release_has() -> None:
+    spoken = max(release.alter_partition for release in RELEASES.values())
+    for guard in GUARDS.values():
+        assert guard.metadata_version in (None, *METADATA_VERSIONS), guard.id
+        assert (guard.alter_partition_version or 0) <= spoken, guard.id
+
+
+# A guard that is not there yet is tried on the table
+
+
+def test_a_guard_that_no_rule_asks_for_is_told() -> None:
+    guards: dict[str, Guard] = {**GUARDS, MADE_UP: replace(GUARDS["903.fetch-epoch"], id=MADE_UP)}
+    (told,) = without_rule(guards, asked_for(sources("protocol")))
+    assert told.startswith(f"nothing asks for the guard {MADE_UP}: ask for it in its rule")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'def rule(here):\n    return "903.made-up" in here.active\n',
+        'def rule(features):\n    return "903.made-up" not in features.active(CONTROLLER)\n',
+        'def rule(active):\n    guard = "903.made-up"\n    return guard in active\n',
+        'CHECKS: T = (("903.made-up", 1),)\n'
+        "def rule(active):\n    return [check for guard, check in CHECKS if guard in active]\n",
+        'CHECKS = ("903.made-up",)\n'
+        "def rule(active):\n    for guard in CHECKS:\n        return guard in active\n",
+        'def rule(self):\n    return ("903.made-up", True) in self.overrides\n',
+    ],
+)
+def test_an_id_that_is_asked_for_and_not_in_the_table_is_told_with_its_place(rule: str) -> None:
+    asked = asked_for({**sources("protocol"), "rule.py": rule})
+    (told,) = without_guard(GUARDS, asked)
+    assert told.startswith("rule.py:")
+    assert f"asks for the guard {MADE_UP}, which is not there: add it to the table" in told
+
+
+@pytest.mark.parametrize(
+    "mention",
+    ['"""903.made-up is no question."""\n', 'def f(x):\n    return refusal(x, "903.made-up")\n'],
+)
+def test_an_id_that_is_only_mentioned_is_not_asked_for(mention: str) -> None:
+    assert asked_for({"rule.py": mention}) == {}
+
+
+def test_a_question_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(ValueError, match=r"rule.py:2: which guard does `guard in here\.active`"):
+        asked_for({"rule.py": "def rule(here, guard):\n    return guard in here.active\n"})
