@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ...protocol.features import Features, parse_features, switched
-from ...protocol.guards import GUARDS, Guard, GuardKind, named
+from ...protocol.guards import GUARDS, Guard, GuardKind, named, releases_of
 from ...protocol.ids import CONTROLLER
 from ...protocol.releases import RELEASES
 
@@ -36,8 +36,8 @@ def at_release(features: Features, release: str) -> Features:
 
 def since_words(kip: str) -> str:
     """``"Kafka 3.3 and later"``: when a KIP's refusals came."""
-    first = next(g.releases[0] for id, g in GUARDS.items() if id in named(kip) and g.error)
-    return f"Kafka {first} and later"
+    refusal = next(g for id, g in GUARDS.items() if id in named(kip) and g.error)
+    return f"Kafka {releases_of(refusal)}"
 
 
 def clauses_of(kip: str) -> str:
