@@ -8,7 +8,17 @@ import msgspec
 
 from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerEpoch, BrokerId, node_name
+from ..protocol.ids import (
+    CLIENT,
+    CONTROLLER,
+    BrokerEpoch,
+    BrokerId,
+    Count,
+    Incarnation,
+    Milliseconds,
+    PartitionName,
+    node_name,
+)
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.log import EMPTY, Log
 from ..protocol.messages import KINDS, Body, Request
@@ -22,9 +32,9 @@ class MessageName(NamedTuple):
     """
 
     sender: BrokerId
-    incarnation: int
+    incarnation: Incarnation
     kind: str
-    ordinal: int
+    ordinal: Count
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.ordinal} from {node_name(self.sender)}"
@@ -39,11 +49,11 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True):
 
     name: MessageName
     receiver: BrokerId
-    receiver_incarnation: int
+    receiver_incarnation: Incarnation
     lane: str
     body: Body
     request: Request | None = None
-    connection: int = 0
+    connection: Count = 0
 
 
 class Observed(msgspec.Struct, frozen=True, cache_hash=True):
@@ -54,7 +64,7 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
     records; when all are, durability is no longer promised (`excused`).
     """
 
-    partition: str
+    partition: PartitionName
     committed: Log = EMPTY
     isr_epochs: tuple[tuple[BrokerId, BrokerEpoch], ...] = ()
     damaged: tuple[BrokerId, ...] = ()
@@ -79,9 +89,9 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     observed: tuple[Observed, ...] = ()
     cut: tuple[tuple[BrokerId, BrokerId], ...] = ()
     broken: tuple[tuple[str, str], ...] = ()
-    sent: tuple[tuple[BrokerId, int, str, int], ...] = ()
+    sent: tuple[tuple[BrokerId, Incarnation, str, Count], ...] = ()
     timed: bool = False
-    now_ms: int = 0
+    now_ms: Milliseconds = 0
     forged: bool = False
     inherited: bool = False
     consumers: tuple[Consumer, ...] = ()
@@ -123,10 +133,10 @@ def is_up(cluster: Cluster, node: BrokerId) -> bool:
     return found is not None and found.process is not None
 
 
-def incarnation_of(cluster: Cluster, node: BrokerId) -> int:
+def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
     """Which life of a node is on now; 0 for the controller and the client."""
     found = broker(cluster, node)
-    return found.incarnation if found is not None else 0
+    return found.incarnation if found is not None else Incarnation(0)
 
 
 def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:

@@ -12,7 +12,9 @@ from ..protocol.ids import (
     NO_LEADER_EPOCH,
     BrokerEpoch,
     BrokerId,
+    Incarnation,
     LeaderEpoch,
+    MetadataOffset,
     Offset,
     PartitionEpoch,
 )
@@ -21,7 +23,13 @@ from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.kraft.replay import image
 from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MetadataUpdate
-from ..protocol.registrations import PartitionRegistration, Registration, partition, registration
+from ..protocol.registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    Registration,
+    partition,
+    registration,
+)
 from ..protocol.replica.broker_state import (
     Broker,
     Durable,
@@ -56,7 +64,7 @@ class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
     leader: BrokerId
     leader_epoch: LeaderEpoch = LeaderEpoch(0)
     partition_epoch: PartitionEpoch = PartitionEpoch(0)
-    recovery: int = 0
+    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
     adding: tuple[BrokerId, ...] = ()
     removing: tuple[BrokerId, ...] = ()
     min_insync_replicas: int = 1
@@ -81,7 +89,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     features: Features
     brokers: tuple[BrokerSetup, ...]
     partitions: tuple[PartitionSetup, ...]
-    next_offset: int | None = None
+    next_offset: MetadataOffset | None = None
     timed: bool = False
     consumers: tuple[ConsumerSetup, ...] = ()
 
@@ -136,25 +144,26 @@ def _consumer(
     )
 
 
-def _next_offset(setup: Setup) -> int:
+def _next_offset(setup: Setup) -> MetadataOffset:
     if setup.next_offset is not None:
         return setup.next_offset
-    return max((b.epoch for b in setup.brokers), default=0) + 10
+    return MetadataOffset(max((b.epoch for b in setup.brokers), default=0) + 10)
 
 
 def _registration(given: BrokerSetup) -> Registration:
     return Registration(
         broker=given.id,
         epoch=given.epoch,
-        incarnation=1,
+        incarnation=Incarnation(1),
         fenced=given.fenced,
         in_controlled_shutdown=given.in_controlled_shutdown,
-        record_offset=given.epoch,
+        record_offset=MetadataOffset(given.epoch),
     )
 
 
-def _heartbeat(given: BrokerSetup, next_offset: int) -> HeartbeatState:
-    return HeartbeatState(given.id, fenced=given.fenced, metadata_offset=next_offset - 1)
+def _heartbeat(given: BrokerSetup, next_offset: MetadataOffset) -> HeartbeatState:
+    last = MetadataOffset(next_offset - 1)
+    return HeartbeatState(given.id, fenced=given.fenced, metadata_offset=last)
 
 
 def _partition(given: PartitionSetup) -> PartitionRegistration:

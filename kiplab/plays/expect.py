@@ -13,7 +13,7 @@ from ..protocol.facts import Polled, PollFailed, RecordWritten, Refused
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
-from ..protocol.registrations import PartitionRegistration
+from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
 from .expect_subjects import CONSUMER, PARTITION, REPLICA, REPLY
@@ -70,7 +70,7 @@ def _of_partition(state: PartitionRegistration) -> dict[str, str]:
         "replicas": _ids(state.replicas),
         "leader-epoch": str(state.leader_epoch),
         "partition-epoch": str(state.partition_epoch),
-        "recovery": "recovering" if state.recovery else "recovered",
+        "recovery": state.recovery.name.lower(),
     }
 
 
@@ -156,7 +156,7 @@ def _answer(response: AlterPartitionResponse, words: tuple[str, ...]) -> dict[st
         "isr": _ids(result.isr),
         "leader-epoch": str(result.leader_epoch),
         "partition-epoch": str(result.partition_epoch),
-        "recovery": "recovering" if result.recovery else "recovered",
+        "recovery": LeaderRecoveryState(result.recovery).name.lower(),
     }
 
 

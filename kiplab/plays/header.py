@@ -15,9 +15,11 @@ from ..protocol.ids import (
     BrokerEpoch,
     BrokerId,
     LeaderEpoch,
+    MetadataOffset,
     Offset,
     PartitionEpoch,
 )
+from ..protocol.registrations import LeaderRecoveryState
 from . import values
 from .play import Play, Statement
 from .play_errors import PlayError
@@ -79,7 +81,7 @@ def setup_of(play: Play, features: Features) -> Setup:
         features=features,
         brokers=brokers,
         partitions=tuple(_partition(s, play, brokers, names) for s in _all(play, "topic")),
-        next_offset=int(offset) if offset else None,
+        next_offset=MetadataOffset(int(offset)) if offset else None,
         timed=play.first("timed") is not None,
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
     )
@@ -121,7 +123,7 @@ def _partition(
         leader=_leader(statement, isr, names),
         leader_epoch=LeaderEpoch(_number(statement, "leader-epoch", _last_epoch(statement, logs))),
         partition_epoch=PartitionEpoch(_number(statement, "partition-epoch")),
-        recovery=1 if statement.arg("recovery") == "recovering" else 0,
+        recovery=LeaderRecoveryState[(statement.arg("recovery") or "recovered").upper()],
         adding=_ids(statement, "adding", (), names),
         removing=_ids(statement, "removing", (), names),
         min_insync_replicas=_number(statement, "min-insync-replicas", 1),

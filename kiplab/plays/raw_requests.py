@@ -8,7 +8,16 @@ from msgspec.structs import replace
 
 from ..engine.cluster import Cluster
 from ..engine.truth import partition_of, registration_of, truth
-from ..protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from ..protocol.ids import (
+    CONTROLLER,
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+)
 from ..protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -99,7 +108,7 @@ def _registration(statement: Statement, cluster: Cluster, sender: BrokerId) -> R
     known = registration_of(cluster, sender)
     fresh = known.incarnation + 1 if known else 1
     return BrokerRegistrationRequest(
-        broker=sender, incarnation=_number(statement, "incarnation", fresh)
+        broker=sender, incarnation=Incarnation(_number(statement, "incarnation", fresh))
     )
 
 
@@ -107,7 +116,9 @@ def _heartbeat(statement: Statement, cluster: Cluster, sender: BrokerId) -> Requ
     return BrokerHeartbeatRequest(
         broker=sender,
         broker_epoch=_epoch(statement, "broker-epoch", cluster, sender),
-        metadata_offset=_number(statement, "metadata-offset", truth(cluster).next_offset - 1),
+        metadata_offset=MetadataOffset(
+            _number(statement, "metadata-offset", truth(cluster).next_offset - 1)
+        ),
         want_fence=statement.arg("want-fence") == "yes",
         want_shut_down=statement.arg("want-shut-down") == "yes",
     )

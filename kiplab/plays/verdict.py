@@ -101,7 +101,7 @@ def partitions(stage: Stage) -> list[dict[str, Any]]:
             "isr": list(p.isr),
             "leader_epoch": p.leader_epoch,
             "partition_epoch": p.partition_epoch,
-            "recovery": "RECOVERING" if p.recovery else "RECOVERED",
+            "recovery": p.recovery.name,
         }
         for p in truth(stage.cluster).partitions
     ]

@@ -2,14 +2,22 @@
 
 Four epochs guard four different things. They are four types, so that a signature says which one
 it wants and mypy refuses the others.
+
+Whatever a cluster consists of says of each of its numbers what it counts: `engine.canonical` reads
+the annotations, and takes no field that is a bare int.
 """
 
 from __future__ import annotations
 
-from typing import NewType
+from typing import Annotated, NewType
 
 BrokerId = NewType("BrokerId", int)
 Offset = NewType("Offset", int)
+"""A place in a partition's log."""
+MetadataOffset = NewType("MetadataOffset", int)
+"""A place in the metadata log."""
+Incarnation = NewType("Incarnation", int)
+"""Which process of a node: stands for the random uuid that Kafka's brokers register with."""
 
 ControllerEpoch = NewType("ControllerEpoch", int)
 """Which controller is speaking: rises by one at every controller failover."""
@@ -20,10 +28,19 @@ LeaderEpoch = NewType("LeaderEpoch", int)
 PartitionEpoch = NewType("PartitionEpoch", int)
 """Which version of a partition's state: rises with every PartitionChangeRecord."""
 
+PLAIN = "a number that means the same in every cluster"
+Count = Annotated[int, PLAIN]
+Milliseconds = Annotated[int, PLAIN]
+ApiVersion = Annotated[int, PLAIN]
+
+PartitionName = Annotated[str, "whose the offsets and epochs beside it are"]
+"""``"orders-0"``: topic and number."""
+
 NO_LEADER = BrokerId(-1)
 NO_BROKER_EPOCH = BrokerEpoch(-1)
 """On the wire: "no epoch here, don't check"."""
 NO_LEADER_EPOCH = LeaderEpoch(-1)
+UNKNOWN_METADATA_OFFSET = MetadataOffset(-1)
 
 CONTROLLER = BrokerId(-10)
 """The address of the active controller; brokers use their ids."""

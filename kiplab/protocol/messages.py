@@ -7,23 +7,30 @@ them: they let an observer of the run check what a broker epoch of -1 hides.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from .errors import KafkaError
 from .ids import (
     NO_BROKER_EPOCH,
     NO_LEADER_EPOCH,
+    PLAIN,
+    ApiVersion,
     BrokerEpoch,
     BrokerId,
+    Incarnation,
     LeaderEpoch,
+    MetadataOffset,
     Offset,
     PartitionEpoch,
+    PartitionName,
 )
 from .log import EMPTY, EpochStart, Log
-from .registrations import PartitionRegistration, Registration
+from .registrations import LeaderRecoveryState, PartitionRegistration, Registration
 
-RECOVERED, RECOVERING = 0, 1
-"""LeaderRecoveryState on the wire."""
+RecoveryOnWire = Annotated[int, PLAIN]
+"""LeaderRecoveryState as a byte: a forger may write any, and the rule that receives it reads it."""
 
 
 class IsrMember(msgspec.Struct, frozen=True, cache_hash=True):
@@ -37,11 +44,11 @@ class IsrMember(msgspec.Struct, frozen=True, cache_hash=True):
 class AlterPartitionItem(msgspec.Struct, frozen=True, cache_hash=True):
     """What a leader asks for one partition, ``"orders-0"``."""
 
-    partition: str
+    partition: PartitionName
     leader_epoch: LeaderEpoch
     partition_epoch: PartitionEpoch
     isr: tuple[IsrMember, ...]
-    recovery: int = RECOVERED
+    recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
 
 
 class AlterPartitionRequest(
@@ -49,7 +56,7 @@ class AlterPartitionRequest(
 ):
     """API 56. v0 has no recovery state, v2 names topics by id, v3 carries broker epochs."""
 
-    version: int
+    version: ApiVersion
     broker: BrokerId
     broker_epoch: BrokerEpoch
     items: tuple[AlterPartitionItem, ...]
@@ -58,13 +65,13 @@ class AlterPartitionRequest(
 class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
     """One partition's answer; with an error every other field keeps its schema default."""
 
-    partition: str
+    partition: PartitionName
     error: KafkaError = KafkaError.NONE
     leader: BrokerId = BrokerId(0)
     leader_epoch: LeaderEpoch = LeaderEpoch(0)
     partition_epoch: PartitionEpoch = PartitionEpoch(0)
     isr: tuple[BrokerId, ...] = ()
-    recovery: int = RECOVERED
+    recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
 
 
 class AlterPartitionResponse(
@@ -72,7 +79,7 @@ class AlterPartitionResponse(
 ):
     """`error` is the top-level one; with it there are no results."""
 
-    version: int
+    version: ApiVersion
     error: KafkaError = KafkaError.NONE
     results: tuple[AlterPartitionResult, ...] = ()
 
@@ -83,8 +90,8 @@ class FetchRequest(msgspec.Struct, frozen=True, cache_hash=True, tag="fetch", kw
     `leader_epoch` -1 means "not sent".
     """
 
-    version: int
-    partition: str
+    version: ApiVersion
+    partition: PartitionName
     replica: BrokerId
     replica_epoch: BrokerEpoch
     leader_epoch: LeaderEpoch
@@ -98,7 +105,7 @@ class FetchResponse(msgspec.Struct, frozen=True, cache_hash=True, tag="fetch-rep
     With OFFSET_OUT_OF_RANGE `diverging` is the leader's log end, which a follower asks for next.
     """
 
-    partition: str
+    partition: PartitionName
     leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
     error: KafkaError = KafkaError.NONE
     records: Log = EMPTY
@@ -112,7 +119,7 @@ class BrokerRegistrationRequest(
     """API 62. `incarnation` stands for the random uuid of a process: its ordinal."""
 
     broker: BrokerId
-    incarnation: int
+    incarnation: Incarnation
 
 
 class BrokerRegistrationResponse(
@@ -131,7 +138,7 @@ class BrokerHeartbeatRequest(
 
     broker: BrokerId
     broker_epoch: BrokerEpoch
-    metadata_offset: int = 0
+    metadata_offset: MetadataOffset = MetadataOffset(0)
     want_fence: bool = False
     want_shut_down: bool = False
 
@@ -170,7 +177,7 @@ class MetadataUpdate(msgspec.Struct, frozen=True, cache_hash=True, tag="metadata
     Brokers pull the log and apply it in batches; what a batch means is the image after it.
     """
 
-    offset: int
+    offset: MetadataOffset
     registrations: tuple[Registration, ...]
     partitions: tuple[PartitionRegistration, ...]
 

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 import msgspec
 
-from .ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from .ids import (
+    BrokerEpoch,
+    BrokerId,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+    PartitionName,
+)
+
+
+class LeaderRecoveryState(IntEnum):
+    """Whether a partition's leader may have lost committed records (KIP-704)."""
+
+    RECOVERED = 0
+    RECOVERING = 1
+    """An unclean election made the leader, and nobody has said since that it has recovered."""
 
 
 class Registration(msgspec.Struct, frozen=True, cache_hash=True):
@@ -12,10 +31,10 @@ class Registration(msgspec.Struct, frozen=True, cache_hash=True):
 
     broker: BrokerId
     epoch: BrokerEpoch
-    incarnation: int
+    incarnation: Incarnation
     fenced: bool = True
     in_controlled_shutdown: bool = False
-    record_offset: int = 0
+    record_offset: MetadataOffset = MetadataOffset(0)
     """Offset of the RegisterBrokerRecord that a broker must have replicated to be unfenced."""
 
 
@@ -25,16 +44,16 @@ class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     The last two are its topic's min.insync.replicas and unclean.leader.election.enable.
     """
 
-    name: str
+    name: PartitionName
     replicas: tuple[BrokerId, ...]
     isr: tuple[BrokerId, ...]
     leader: BrokerId
     leader_epoch: LeaderEpoch = LeaderEpoch(0)
     partition_epoch: PartitionEpoch = PartitionEpoch(0)
-    recovery: int = 0
+    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
     adding: tuple[BrokerId, ...] = ()
     removing: tuple[BrokerId, ...] = ()
-    min_insync_replicas: int = 1
+    min_insync_replicas: Count = 1
     unclean_leader_election: bool = False
 
 

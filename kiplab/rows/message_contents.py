@@ -11,7 +11,6 @@ from ..engine.explain import broker_list
 from ..engine.truth import partition_of, registration_of
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.messages import (
-    RECOVERING,
     AlterPartitionItem,
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
@@ -19,6 +18,7 @@ from ..protocol.messages import (
     FetchRequest,
     IsrMember,
 )
+from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import replica_of
 
 
@@ -45,7 +45,8 @@ def _alter_partition(body: AlterPartitionRequest) -> Iterator[str]:
         epochs = f"leader epoch {item.leader_epoch}, partition epoch {item.partition_epoch}"
         yield f"{item.partition}: {epochs}"
         members = ", ".join(_member(body, m) for m in item.isr)
-        state = " while RECOVERING" if item.recovery == RECOVERING and body.version >= 1 else ""
+        recovering = item.recovery == LeaderRecoveryState.RECOVERING and body.version >= 1
+        state = " while RECOVERING" if recovering else ""
         bare = f" (v{body.version} carries no epochs)" if body.version < 3 else ""
         yield f"proposed ISR{state}: {members}{bare}"
 

@@ -17,8 +17,8 @@ from ..engine.properties import (
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.log import holds
-from ..protocol.messages import RECOVERING, IsrMember
-from ..protocol.registrations import PartitionRegistration
+from ..protocol.messages import IsrMember
+from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, replica_of
 from .columns import SpanRow, broker_lane
 from .downtime import Downs, downs
@@ -98,7 +98,7 @@ def _leader_epoch(name: str, shot: Snapshot) -> Reading | None:
     epoch = str(state.leader_epoch)
     if state.leader == NO_LEADER:
         return Reading(epoch, f"{epoch} · no leader", ("no leader",))
-    if state.recovery == RECOVERING:
+    if state.recovery is LeaderRecoveryState.RECOVERING:
         return Reading(epoch, f"{epoch} · recovering", ("recovering",))
     return Reading(epoch, epoch)
 
@@ -223,7 +223,7 @@ def _leading(
 ) -> Reading:
     if mine is None or mine.leading is None:
         return Reading("elected", f"elected, does not know it yet{lacks}", flags)
-    if state.recovery == RECOVERING:
+    if state.recovery is LeaderRecoveryState.RECOVERING:
         return Reading("leader", "leader · recovering", (*flags, "recovering"))
     if lost:
         return Reading("leader", f"leader, from offset {mine.leading.start_offset}", flags)

@@ -19,8 +19,8 @@ from ..protocol.clients.consumer import Consumer
 from ..protocol.ids import CONTROLLER, BrokerId, node_name
 from ..protocol.kraft.controller_state import HeartbeatState
 from ..protocol.log import EpochStart, Log
-from ..protocol.messages import KINDS, RECOVERED, AlterPartitionItem
-from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.messages import KINDS, AlterPartitionItem
+from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from ..protocol.replica.broker_state import (
     Broker,
     DurableReplica,
@@ -210,7 +210,7 @@ def _said(struct: Any, name: str, value: Any) -> str:
     if isinstance(value, Enum):
         return value.name if isinstance(value, int) else str(value.value)
     if name == "recovery":
-        return "RECOVERED" if value == RECOVERED else "RECOVERING"
+        return next((s.name for s in LeaderRecoveryState if s == value), str(value))
     if name in _node_fields(cast(Hashable, type(struct))):
         return "nobody" if value == -1 else node_name(value)
     return "none" if isinstance(value, int) and value < 0 else str(value)

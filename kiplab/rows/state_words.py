@@ -40,6 +40,7 @@ LABELS = {
     "Leading.remotes": "followers as it sees them",
     "IsrState.isr": "committed ISR",
     "IsrState.sent": "pending ISR change",
+    "IsrState.recovery": "leader recovery state",
     "RemoteReplica.end": "log end offset (LEO)",
     "RemoteReplica.leader_end_at_last_fetch": "leader's LEO at its last fetch",
     "RemoteReplica.epoch": "broker epoch of its last fetch",

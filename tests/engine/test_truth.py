@@ -19,7 +19,6 @@ MAY_NAME_THE_CONTROLLER = {
     "engine/cluster.py": "holds it",
     "engine/step.py": "hands it to its rules",
     "engine/setup.py": "makes the first one",
-    "engine/canonical.py": "renumbers every state there is, field by field",
     "rows/state_tree.py": "shows every state there is, field by field",
     "explore/levels/normal_partition.py": "renumbers the states of a level",
     "explore/search/memoised_model.py": "keeps the states of a level apart, node by node",

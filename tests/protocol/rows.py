@@ -13,15 +13,14 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
 from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.messages import (
-    RECOVERED,
-    RECOVERING,
     AlterPartitionItem,
     AlterPartitionResult,
     IsrMember,
 )
-from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from tests.protocol.building import brokers, but, change, partition
 
+RECOVERED, RECOVERING = LeaderRecoveryState
 E = KafkaError
 
 
@@ -50,7 +49,12 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def item(
-    name: str, isr: dict[int, int], *, le: int = 0, pe: int = 0, recovery: int = RECOVERED
+    name: str,
+    isr: dict[int, int],
+    *,
+    le: int = 0,
+    pe: int = 0,
+    recovery: LeaderRecoveryState = RECOVERED,
 ) -> AlterPartitionItem:
     members = tuple(IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in isr.items())
     return AlterPartitionItem(name, LeaderEpoch(le), PartitionEpoch(pe), members, recovery)

@@ -29,7 +29,6 @@ from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import ControllerEffect
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from kiplab.protocol.messages import (
-    RECOVERING,
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
@@ -37,7 +36,7 @@ from kiplab.protocol.messages import (
     ElectLeadersRequest,
     ElectLeadersResponse,
 )
-from kiplab.protocol.registrations import PartitionRegistration, registration
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 from kiplab.protocol.releases import at_least
 from tests.protocol.building import (
     brokers,
@@ -50,6 +49,7 @@ from tests.protocol.building import (
     written,
 )
 
+RECOVERING = LeaderRecoveryState.RECOVERING
 E = KafkaError
 ANY, OLD, NEW = "any", "< 3.6-IV0", ">= 3.6-IV0"
 

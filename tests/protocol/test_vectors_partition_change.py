@@ -13,10 +13,10 @@ from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft.partition_change import Code, Election, Targets, build, elect
 from kiplab.protocol.kraft.records import PartitionChangeRecord
 from kiplab.protocol.kraft.replay import merge
-from kiplab.protocol.messages import RECOVERED, RECOVERING
-from kiplab.protocol.registrations import PartitionRegistration
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from tests.protocol.building import but, cases, change, partition
 
+RECOVERED, RECOVERING = LeaderRecoveryState
 ONLINE, UNCLEAN = Election.ONLINE, Election.UNCLEAN
 FOO = partition("foo-0", [2, 1, 3], [2, 1, 3], 1, le=100, pe=200)
 MOVING = partition("foo-0", [1, 2, 3, 4], [1, 2, 3], 1, le=100, pe=200, adding=[4], removing=[1])

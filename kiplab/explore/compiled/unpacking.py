@@ -13,7 +13,9 @@ from ...protocol.ids import (
     NO_LEADER,
     BrokerEpoch,
     BrokerId,
+    Incarnation,
     LeaderEpoch,
+    MetadataOffset,
     Offset,
     PartitionEpoch,
 )
@@ -87,9 +89,7 @@ class Unpacking:
         for number, id in enumerate(self.ids):
             life = words[at.LOG + number] >> at.LIFE & at.THREE
             fenced = bool(held >> at.FENCED + number & 1)
-            registrations.append(
-                Registration(id, BrokerEpoch(life), life, fenced, record_offset=life)
-            )
+            registrations.append(_registration(id, life, fenced))
             heartbeats.append(HeartbeatState(id, fenced=fenced, metadata_offset=forms.BEHIND))
         state = replace(
             self.state,
@@ -106,7 +106,10 @@ class Unpacking:
         )
 
     def _broker(
-        self, words: tuple[int, ...], number: int, sent: Mapping[tuple[BrokerId, int], Message]
+        self,
+        words: tuple[int, ...],
+        number: int,
+        sent: Mapping[tuple[BrokerId, Incarnation], Message],
     ) -> Broker:
         id, word = self.ids[number], words[at.LOG + number]
         life, up = word >> at.LIFE & at.THREE, word >> at.UP & 1
@@ -114,8 +117,8 @@ class Unpacking:
         checkpoint = self.checkpoints[id] if untouched else Offset(0)
         durable = Durable((DurableReplica(self.state.name, self._log_of(word), checkpoint),))
         if not up:
-            return Broker(id, life, durable)
-        request = sent.get((id, life))
+            return Broker(id, Incarnation(life), durable)
+        request = sent.get((id, Incarnation(life)))
         body = request.body if request is not None else None
         items = body.items if isinstance(body, AlterPartitionRequest) else ()
         role = words[at.ROLE + number]
@@ -130,7 +133,7 @@ class Unpacking:
             items=items,
             in_flight=items,
         )
-        return Broker(id, life, durable, process)
+        return Broker(id, Incarnation(life), durable, process)
 
     def _replica(self, number: int, word: int, role: int) -> Replica:
         leads = role >> at.LEADS & 1
@@ -182,9 +185,7 @@ class Unpacking:
             if other != id:
                 seen = role >> at.VIEW + at.VIEW_BITS * self.encoding.place(id, other)
                 life, fenced = seen & at.THREE, bool(seen >> at.VIEW_FENCED & 1)
-                registrations.append(
-                    Registration(other, BrokerEpoch(life), life, fenced, record_offset=life)
-                )
+                registrations.append(_registration(other, life, fenced))
         version = self._version(role >> at.VIEW_EPOCH)
         known = PartitionRegistration(self.state.name, (), (), NO_LEADER, partition_epoch=version)
         return MetadataUpdate(
@@ -232,9 +233,9 @@ class Unpacking:
         )
         id = self.ids[number]
         return Message(
-            name=MessageName(id, life, "alter-partition", 1),
+            name=MessageName(id, Incarnation(life), "alter-partition", 1),
             receiver=CONTROLLER,
-            receiver_incarnation=0,
+            receiver_incarnation=Incarnation(0),
             lane="alter-partition",
             body=AlterPartitionRequest(
                 version=self.version, broker=id, broker_epoch=BrokerEpoch(life), items=(item,)
@@ -254,6 +255,11 @@ class Unpacking:
 
     def _version(self, bits: int) -> PartitionEpoch:
         return PartitionEpoch(self.numbers.versions.up(bits & at.FOUR))
+
+
+def _registration(broker: BrokerId, life: int, fenced: bool) -> Registration:
+    written = MetadataOffset(life)
+    return Registration(broker, BrokerEpoch(life), Incarnation(life), fenced, record_offset=written)
 
 
 def _epoch(life: int) -> BrokerEpoch:

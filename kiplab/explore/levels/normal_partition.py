@@ -50,7 +50,14 @@ import msgspec
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
-from ...protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, PartitionEpoch
+from ...protocol.ids import (
+    CONTROLLER,
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    MetadataOffset,
+    PartitionEpoch,
+)
 from ...protocol.kraft.controller_state import Controller, HeartbeatState
 from ...protocol.kraft.replay import image
 from ...protocol.log import Log
@@ -73,9 +80,9 @@ from ...protocol.replica.broker_state import (
     Volatile,
 )
 
-NEXT_OFFSET = 1000
+NEXT_OFFSET = MetadataOffset(1000)
 """Where the metadata log goes on: above every life, so that new broker epochs stand out."""
-BEHIND, LEVEL = NEXT_OFFSET - 2, NEXT_OFFSET - 1
+BEHIND, LEVEL = MetadataOffset(NEXT_OFFSET - 2), MetadataOffset(NEXT_OFFSET - 1)
 """The metadata offset of a broker that an image is under way to, and of one that knows it all."""
 Lives = Mapping[tuple[BrokerId, int], int]
 """(broker, broker epoch) to the number of the life that had it, where the two differ."""
@@ -136,7 +143,7 @@ def whole(cluster: Cluster, found: Parts, late: Collection[BrokerId] | None = No
 def new_lives(held: Controller) -> dict[tuple[BrokerId, int], int]:
     """The registered epochs that are not the number of a life yet."""
     known = held.registrations
-    return {(r.broker, r.epoch): r.incarnation for r in known if r.epoch != r.incarnation}
+    return {(r.broker, r.epoch): r.incarnation for r in known if int(r.epoch) != r.incarnation}
 
 
 def has_news(controller: Controller, node: Broker) -> bool:
@@ -180,7 +187,8 @@ def of_controller(held: Controller, lives: Lives) -> Controller:
 
 def _registration(held: Registration, lives: Lives) -> Registration:
     life = _life(lives, held.broker, held.epoch)
-    return Registration(held.broker, life, held.incarnation, held.fenced, record_offset=life)
+    written = MetadataOffset(life)
+    return Registration(held.broker, life, held.incarnation, held.fenced, record_offset=written)
 
 
 def _partition(state: PartitionRegistration) -> PartitionRegistration:
@@ -243,7 +251,8 @@ def _seen(known: MetadataUpdate, id: BrokerId, lives: Lives) -> MetadataUpdate:
 
 def _known(known: Registration, lives: Lives) -> Registration:
     life = _life(lives, known.broker, known.epoch)
-    return Registration(known.broker, life, life, known.fenced, record_offset=life)
+    written = MetadataOffset(life)
+    return Registration(known.broker, life, Incarnation(life), known.fenced, record_offset=written)
 
 
 def _replica(replica: Replica, lives: Lives) -> Replica:
@@ -302,7 +311,7 @@ def images(controller: Controller, to: Iterable[Broker]) -> tuple[Message, ...]:
     news = image(controller)
     return tuple(
         Message(
-            name=MessageName(CONTROLLER, 0, "metadata", number),
+            name=MessageName(CONTROLLER, Incarnation(0), "metadata", number),
             receiver=node.id,
             receiver_incarnation=node.incarnation,
             lane="metadata",

@@ -30,7 +30,15 @@ from ..facts import (
     Refused,
 )
 from ..features import Features
-from ..ids import CLIENT, NO_LEADER, NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
+from ..ids import (
+    CLIENT,
+    NO_LEADER,
+    NO_LEADER_EPOCH,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    PartitionName,
+)
 from ..registrations import PartitionRegistration
 from ..replica import client_reads
 from ..replica.broker_state import Broker
@@ -54,7 +62,7 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     """
 
     name: str
-    partition: str
+    partition: PartitionName
     position: Offset = Offset(0)
     last_epoch: LeaderEpoch = NO_LEADER_EPOCH
     leader: BrokerId = NO_LEADER

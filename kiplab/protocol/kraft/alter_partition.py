@@ -22,16 +22,15 @@ from ..facts import Compared, Fact, Refused
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, BrokerEpoch, BrokerId
 from ..messages import (
-    RECOVERED,
-    RECOVERING,
     AlterPartitionItem,
     AlterPartitionRequest,
     AlterPartitionResponse,
     AlterPartitionResult,
     IsrMember,
+    RecoveryOnWire,
     Send,
 )
-from ..registrations import PartitionRegistration, partition, registration
+from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, registration
 from .controller_state import Controller, is_active
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
@@ -172,7 +171,8 @@ def _accept(
     active = features.active(CONTROLLER)
     code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
     members = tuple(m.broker for m in case.item.isr)
-    targets = Targets(isr=members, recovery=_recovery_on_wire(case.request, case.item))
+    wanted = LeaderRecoveryState(_recovery_on_wire(case.request, case.item))
+    targets = Targets(isr=members, recovery=wanted)
 
     def acceptable(broker: BrokerId) -> bool:
         return is_active(registration(case.controller.registrations, broker), active)
@@ -209,8 +209,8 @@ def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) 
     return KafkaError.UNKNOWN_TOPIC_ID
 
 
-def _recovery_on_wire(request: AlterPartitionRequest, item: AlterPartitionItem) -> int:
-    return item.recovery if request.version >= 1 else RECOVERED
+def _recovery_on_wire(request: AlterPartitionRequest, item: AlterPartitionItem) -> RecoveryOnWire:
+    return item.recovery if request.version >= 1 else LeaderRecoveryState.RECOVERED
 
 
 def _newer_epoch(case: _Case) -> Compared | None:
@@ -266,8 +266,8 @@ def _leader_in_isr(case: _Case) -> Compared | None:
 
 def _recovering_alone(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 1: nobody joins before the leader is done.
-    recovering = _recovery_on_wire(case.request, case.item) == RECOVERING
-    if not recovering or len(case.item.isr) <= 1:
+    wanted = _recovery_on_wire(case.request, case.item)
+    if wanted != LeaderRecoveryState.RECOVERING or len(case.item.isr) <= 1:
         return None
     return _compared("ISR while RECOVERING", _listed(m.broker for m in case.item.isr), "one member")
 
@@ -275,7 +275,8 @@ def _recovering_alone(case: _Case) -> Compared | None:
 def _no_way_back(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 2: a leader ends a recovery and begins none.
     wanted = _recovery_on_wire(case.request, case.item)
-    if case.held.recovery == RECOVERED and wanted == RECOVERING:
+    recovered = case.held.recovery is LeaderRecoveryState.RECOVERED
+    if recovered and wanted == LeaderRecoveryState.RECOVERING:
         return _compared("recovery state", "RECOVERING", "RECOVERED")
     return None
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Fact, LifecycleChanged, Registered
 from ..features import Features
-from ..ids import CONTROLLER, NO_BROKER_EPOCH
+from ..ids import CONTROLLER, NO_BROKER_EPOCH, UNKNOWN_METADATA_OFFSET, Incarnation
 from ..messages import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -52,7 +52,8 @@ def start(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     if now_ms is not None:
         timers = replace(timers, heartbeat=now_ms + HEARTBEAT_MS)
     born = Volatile(timers=timers)
-    broker = replace(disk.load(broker), incarnation=broker.incarnation + 1, process=born)
+    next_life = Incarnation(broker.incarnation + 1)
+    broker = replace(disk.load(broker), incarnation=next_life, process=born)
     fact = LifecycleChanged(node=broker.id, state=Lifecycle.STARTING)
     sends = register(broker)[1]
     return broker, sends, (fact,)
@@ -167,7 +168,7 @@ def heartbeat(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     request = BrokerHeartbeatRequest(
         broker=broker.id,
         broker_epoch=process.epoch,
-        metadata_offset=process.image.offset if process.image else -1,
+        metadata_offset=process.image.offset if process.image else UNKNOWN_METADATA_OFFSET,
         want_fence=not process.ready_to_unfence,
         want_shut_down=process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..ids import BrokerId, ControllerEpoch
+from ..ids import UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch, MetadataOffset, Milliseconds
 from ..registrations import PartitionRegistration, Registration
 
 
@@ -22,16 +22,16 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
 
     broker: BrokerId
     fenced: bool = True
-    last_contact_ms: int = 0
-    metadata_offset: int = -1
-    controlled_shutdown_offset: int = -1
+    last_contact_ms: Milliseconds = 0
+    metadata_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
+    controlled_shutdown_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
 
 
 class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     """The active controller. Registrations and heartbeats are sorted by broker id."""
 
     epoch: ControllerEpoch = ControllerEpoch(1)
-    next_offset: int = 0
+    next_offset: MetadataOffset = MetadataOffset(0)
     """Offset of the next metadata record; new broker epochs are minted from it."""
     registrations: tuple[Registration, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..features import Features
-from ..ids import CONTROLLER, NO_LEADER, BrokerId, ControllerEpoch
+from ..ids import CONTROLLER, NO_LEADER, UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
 from .controller_state import Controller, HeartbeatState, heartbeat, is_active
@@ -117,7 +117,7 @@ def expire_session(
     if found is None or known is None:
         return controller, (), ()
     records = fencing_records(controller, found, features)
-    fenced = replace(known, fenced=True, controlled_shutdown_offset=-1)
+    fenced = replace(known, fenced=True, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET)
     return commit(heard(controller, fenced), records, features)
 
 

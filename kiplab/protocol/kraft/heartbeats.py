@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features
-from ..ids import CONTROLLER, BrokerId
+from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
 from .controller_state import Controller, HeartbeatState, heartbeat
@@ -198,7 +198,9 @@ def _touched(
         fenced=fenced,
         last_contact_ms=now_ms or 0,
         metadata_offset=request.metadata_offset,
-        controlled_shutdown_offset=-1 if fenced else known.controlled_shutdown_offset,
+        controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
+        if fenced
+        else known.controlled_shutdown_offset,
     )
 
 

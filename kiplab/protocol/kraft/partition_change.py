@@ -17,8 +17,7 @@ from enum import StrEnum
 import msgspec
 
 from ..ids import NO_LEADER, BrokerId
-from ..messages import RECOVERING
-from ..registrations import PartitionRegistration
+from ..registrations import LeaderRecoveryState, PartitionRegistration
 from ..releases import CodeVersion, at_least
 from .records import PartitionChangeRecord
 
@@ -41,7 +40,7 @@ class Targets(msgspec.Struct, frozen=True):
     replicas: tuple[BrokerId, ...] | None = None
     adding: tuple[BrokerId, ...] | None = None
     removing: tuple[BrokerId, ...] | None = None
-    recovery: int | None = None
+    recovery: LeaderRecoveryState | None = None
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -138,7 +137,7 @@ class _Goal(msgspec.Struct, frozen=True):
     replicas: tuple[BrokerId, ...]
     adding: tuple[BrokerId, ...]
     removing: tuple[BrokerId, ...]
-    recovery: int
+    recovery: LeaderRecoveryState
 
 
 def _filled(partition: PartitionRegistration, targets: Targets) -> _Goal:
@@ -188,13 +187,14 @@ def _bumps(
 
 def _recovery(
     partition: PartitionRegistration, goal: _Goal, unclean: bool, code: Code
-) -> int | None:
+) -> LeaderRecoveryState | None:
     if goal.recovery != partition.recovery:
         return goal.recovery
     # KIP-704: the leader of an unclean election is told that it has to recover.
-    if unclean and partition.recovery != RECOVERING and at_least(code.metadata_version, "3.2-IV0"):
-        return RECOVERING
-    return None
+    if not unclean or partition.recovery is LeaderRecoveryState.RECOVERING:
+        return None
+    known = at_least(code.metadata_version, "3.2-IV0")
+    return LeaderRecoveryState.RECOVERING if known else None
 
 
 def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:

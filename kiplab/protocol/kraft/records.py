@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import msgspec
 
-from ..ids import BrokerEpoch, BrokerId
+from ..ids import BrokerEpoch, BrokerId, Incarnation
+from ..registrations import LeaderRecoveryState
 from ..releases import METADATA_VERSIONS, at_least
 
 
@@ -18,7 +19,7 @@ class RegisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
     """Replaces the whole registration of a broker."""
 
     broker: BrokerId
-    incarnation: int
+    incarnation: Incarnation
     epoch: BrokerEpoch
     fenced: bool = True
     in_controlled_shutdown: bool = False
@@ -63,7 +64,7 @@ class PartitionChangeRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True)
     replicas: tuple[BrokerId, ...] | None = None
     removing: tuple[BrokerId, ...] | None = None
     adding: tuple[BrokerId, ...] | None = None
-    recovery: int | None = None
+    recovery: LeaderRecoveryState | None = None
 
 
 Record = (

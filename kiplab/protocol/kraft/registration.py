@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features
-from ..ids import CONTROLLER, BrokerEpoch
+from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch
 from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Send
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
@@ -78,8 +78,10 @@ def _noted(
         known,
         fenced=fenced,
         last_contact_ms=now_ms or 0,
-        metadata_offset=known.metadata_offset if changed else -1,
-        controlled_shutdown_offset=-1 if fenced else known.controlled_shutdown_offset,
+        metadata_offset=known.metadata_offset if changed else UNKNOWN_METADATA_OFFSET,
+        controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
+        if fenced
+        else known.controlled_shutdown_offset,
     )
 
 

@@ -17,9 +17,22 @@ from msgspec.structs import replace
 
 from ..facts import BrokerChanged, Fact, IsrChanged, LeaderElected, RecordWritten
 from ..features import Features
-from ..ids import ALL_BROKERS, BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
-from ..messages import RECOVERING, MetadataUpdate, Send
-from ..registrations import PartitionRegistration, Registration, partition, registration
+from ..ids import (
+    ALL_BROKERS,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+)
+from ..messages import MetadataUpdate, Send
+from ..registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    Registration,
+    partition,
+    registration,
+)
 from .controller_state import Controller
 from .records import (
     BrokerRegistrationChangeRecord,
@@ -71,7 +84,7 @@ def image(controller: Controller) -> MetadataUpdate:
     Source: stands for MetadataImage (3.5.0), which each broker builds from the log by itself.
     """
     return MetadataUpdate(
-        offset=controller.next_offset - 1,
+        offset=MetadataOffset(controller.next_offset - 1),
         registrations=controller.registrations,
         partitions=controller.partitions,
     )
@@ -100,7 +113,10 @@ def replay(controller: Controller, record: Record) -> Controller:
             raise AssertionError(f"{record_text(record)} does not fit {found}")
         registrations = _put(registrations, _changed(found, record))
     return replace(
-        controller, next_offset=offset + 1, registrations=registrations, partitions=partitions
+        controller,
+        next_offset=MetadataOffset(offset + 1),
+        registrations=registrations,
+        partitions=partitions,
     )
 
 
@@ -126,7 +142,7 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     )
 
 
-def _registered(record: RegisterBrokerRecord, offset: int) -> Registration:
+def _registered(record: RegisterBrokerRecord, offset: MetadataOffset) -> Registration:
     return Registration(
         broker=record.broker,
         epoch=record.epoch,
@@ -199,7 +215,7 @@ def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bo
     A completed reassignment may also leave a lone new member, but it changes the replicas.
     """
     lone = record.isr == (record.leader,) and record.leader not in old.isr
-    return record.recovery == RECOVERING or (lone and record.replicas is None)
+    return record.recovery is LeaderRecoveryState.RECOVERING or (lone and record.replicas is None)
 
 
 def _broker_changes(

@@ -27,7 +27,7 @@ from ..messages import (
 )
 from . import leader
 from .broker_parts import BrokerEffect, here, log_of, process_of, with_replica
-from .broker_state import Broker, IsrState, Replica, replica_of
+from .broker_state import Broker, Replica, replica_of
 
 RETRY_MS = 50
 """Pause before a request that failed as a whole is rebuilt and resent."""
@@ -152,7 +152,7 @@ def _withdrawn(broker: Broker, item: AlterPartitionItem) -> Broker:
     replica = replica_of(broker, item.partition)
     if replica is None or replica.leading is None:
         return broker
-    committed = IsrState(replica.leading.isr_state.isr)
+    committed = replica.leading.isr_state.committed
     return with_replica(
         broker, replace(replica, leading=replace(replica.leading, isr_state=committed))
     )

@@ -13,9 +13,21 @@ from enum import StrEnum
 
 import msgspec
 
-from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from ..ids import (
+    NO_BROKER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    Milliseconds,
+    Offset,
+    PartitionEpoch,
+    PartitionName,
+)
 from ..log import EMPTY, Log
 from ..messages import AlterPartitionItem, MetadataUpdate
+from ..registrations import LeaderRecoveryState
 
 UNKNOWN_OFFSET = Offset(-1)
 
@@ -34,7 +46,7 @@ class Loss(StrEnum):
 class DurableReplica(msgspec.Struct, frozen=True, cache_hash=True):
     """A log and the checkpointed high watermark (replication-offset-checkpoint)."""
 
-    partition: str
+    partition: PartitionName
     log: Log = EMPTY
     checkpoint: Offset = Offset(0)
 
@@ -59,8 +71,8 @@ class RemoteReplica(msgspec.Struct, frozen=True, cache_hash=True):
     broker: BrokerId
     end: Offset = UNKNOWN_OFFSET
     leader_end_at_last_fetch: Offset = Offset(0)
-    last_fetch_ms: int = 0
-    last_caught_up_ms: int = 0
+    last_fetch_ms: Milliseconds = 0
+    last_caught_up_ms: Milliseconds = 0
     epoch: BrokerEpoch | None = None
     observed: BrokerEpoch = NO_BROKER_EPOCH
 
@@ -68,11 +80,18 @@ class RemoteReplica(msgspec.Struct, frozen=True, cache_hash=True):
 class IsrState(msgspec.Struct, frozen=True, cache_hash=True):
     """CommittedPartitionState, PendingExpandIsr or PendingShrinkIsr: `sent` is None when committed.
 
-    `isr` is always the committed one.
+    `isr` and `recovery` are always the committed ones; what a pending change proposes, RECOVERED
+    with it, is in the item that was sent.
     """
 
     isr: tuple[BrokerId, ...]
     sent: AlterPartitionItem | None = None
+    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
+
+    @property
+    def committed(self) -> IsrState:
+        """The state to go back to when the pending change is given up."""
+        return IsrState(self.isr, recovery=self.recovery)
 
     @property
     def proposed(self) -> tuple[BrokerId, ...]:
@@ -97,13 +116,13 @@ class Leading(msgspec.Struct, frozen=True, cache_hash=True):
 class Replica(msgspec.Struct, frozen=True, cache_hash=True):
     """A partition as one broker process plays it; `leading` is None on a follower."""
 
-    partition: str
+    partition: PartitionName
     leader: BrokerId
     leader_epoch: LeaderEpoch
     partition_epoch: PartitionEpoch
     replicas: tuple[BrokerId, ...]
     high_watermark: Offset = Offset(0)
-    min_insync_replicas: int = 1
+    min_insync_replicas: Count = 1
     leading: Leading | None = None
 
 
@@ -119,12 +138,12 @@ class Lifecycle(StrEnum):
 class Timers(msgspec.Struct, frozen=True, cache_hash=True):
     """When each periodic task is due next, in milliseconds; all 0 without a clock."""
 
-    heartbeat: int = 0
-    fetch: int = 0
-    lag_check: int = 0
-    retry: int = 0
-    checkpoint: int = 0
-    flush: int = 0
+    heartbeat: Milliseconds = 0
+    fetch: Milliseconds = 0
+    lag_check: Milliseconds = 0
+    retry: Milliseconds = 0
+    checkpoint: Milliseconds = 0
+    flush: Milliseconds = 0
 
 
 class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
@@ -150,7 +169,7 @@ class Broker(msgspec.Struct, frozen=True, cache_hash=True):
     """A broker: `incarnation` counts its processes; `process` is None while it is down."""
 
     id: BrokerId
-    incarnation: int = 1
+    incarnation: Incarnation = Incarnation(1)
     durable: Durable = Durable()
     process: Volatile | None = None
 

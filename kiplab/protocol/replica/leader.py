@@ -31,7 +31,7 @@ from ..facts import (
 from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
 from ..log import Log
 from ..messages import AlterPartitionItem, AlterPartitionResult, FetchRequest, IsrMember
-from ..registrations import PartitionRegistration, Registration, registration
+from ..registrations import LeaderRecoveryState, PartitionRegistration, Registration, registration
 from ..releases import CodeVersion
 from .broker_state import NEVER_MS, UNKNOWN_OFFSET, IsrState, Leading, RemoteReplica, Replica
 
@@ -116,11 +116,17 @@ def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration
     # it outlives metadata is our reading of it; Partition.updateAssignmentAndIsr (3.5.0) forgets
     # it.
     if replica is None or known is None or "497.pending-outlives-metadata" not in here.active:
-        return IsrState(state.isr)
+        return _committed(state)
     same = replica.leader_epoch == state.leader_epoch
-    return (
-        known if same and replica.partition_epoch == state.partition_epoch else IsrState(state.isr)
-    )
+    return known if same and replica.partition_epoch == state.partition_epoch else _committed(state)
+
+
+def _committed(state: PartitionRegistration) -> IsrState:
+    """Nothing is recovered: makeLeader installs RECOVERED, whatever the metadata says.
+
+    The controller keeps RECOVERING until the leader next changes the ISR, for whatever reason.
+    """
+    return IsrState(state.isr, recovery=LeaderRecoveryState.RECOVERED)
 
 
 def _remote(
@@ -334,7 +340,9 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
         return replica, ()
     if result.partition_epoch < replica.partition_epoch:
         return replica, ()
-    committed = replace(leading, isr_state=IsrState(result.isr))
+    committed = replace(
+        leading, isr_state=IsrState(result.isr, recovery=LeaderRecoveryState(result.recovery))
+    )
     adopted = replace(replica, partition_epoch=result.partition_epoch, leading=committed)
     return move_high_watermark(here, adopted, log)
 
@@ -364,7 +372,7 @@ def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
     if error in WAITING:
         return replica, (IsrStuck(node=here.id, partition=name, error=error),)
     isr = leading.isr_state.isr
-    reverted = replace(replica, leading=replace(leading, isr_state=IsrState(isr)))
+    reverted = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
     fact = IsrReverted(node=here.id, partition=name, isr=isr, error=error)
     return reverted, (fact,)
 
@@ -377,8 +385,9 @@ def _proposed(
         leader_epoch=replica.leader_epoch,
         partition_epoch=replica.partition_epoch,
         isr=tuple(_member(here, leading, b) for b in isr),
+        recovery=LeaderRecoveryState.RECOVERED,
     )
-    state = IsrState(leading.isr_state.isr, item)
+    state = replace(leading.isr_state, sent=item)
     pending = replace(replica, leading=replace(leading, isr_state=state))
     fact = IsrProposed(node=here.id, partition=replica.partition, isr=isr, maximal=state.maximal)
     return pending, item, (fact,)

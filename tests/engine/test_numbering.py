@@ -1,0 +1,168 @@
+"""`canonical` finds its numbers in the annotations: no table lists the structs of a cluster."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from kiplab.engine.numbering import Numbering, plan_of, renumbered
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.ids import (
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+    PartitionName,
+)
+
+
+class OffsetAnswer(msgspec.Struct, frozen=True):
+    partition: PartitionName
+    epoch: LeaderEpoch
+    offset: Offset | None = None
+
+
+class Span(NamedTuple):
+    first: Offset
+    last: Offset
+
+
+class MadeUp(msgspec.Struct, frozen=True):
+    """Every shape that a field may have."""
+
+    partition: PartitionName
+    leader_epoch: LeaderEpoch
+    partition_epoch: PartitionEpoch | None
+    broker: BrokerId
+    broker_epoch: BrokerEpoch
+    metadata_offset: MetadataOffset
+    incarnation: Incarnation
+    controller_epoch: ControllerEpoch
+    count: Count
+    fenced: bool
+    error: KafkaError = KafkaError.NONE
+    answers: tuple[OffsetAnswer, ...] = ()
+    spans: tuple[Span, ...] = ()
+    epochs: tuple[tuple[BrokerId, BrokerEpoch], ...] = ()
+    either: OffsetAnswer | Span | None = None
+
+
+EXAMPLE = MadeUp(
+    partition="orders-0",
+    leader_epoch=LeaderEpoch(5),
+    partition_epoch=PartitionEpoch(10),
+    broker=BrokerId(2),
+    broker_epoch=BrokerEpoch(41),
+    metadata_offset=MetadataOffset(60),
+    incarnation=Incarnation(3),
+    controller_epoch=ControllerEpoch(4),
+    count=7,
+    fenced=True,
+    answers=(OffsetAnswer("orders-1", LeaderEpoch(8), Offset(2)),),
+    spans=(Span(Offset(0), Offset(9)),),
+    epochs=((BrokerId(1), BrokerEpoch(40)),),
+    either=Span(Offset(4), Offset(4)),
+)
+
+
+def noted(value: msgspec.Struct) -> set[tuple[str, str, int]]:
+    """What the walk finds: (numbering, whose, number)."""
+    found = set()
+
+    def note(numbering: Numbering, whose: str, number: int) -> int:
+        found.add((numbering.value, whose, number))
+        return number
+
+    assert renumbered(value, note) is value
+    return found
+
+
+def test_the_annotations_say_what_is_numbered_and_whose_it_is() -> None:
+    assert noted(EXAMPLE) == {
+        ("leader", "orders-0", 5),
+        ("partition", "orders-0", 10),
+        ("metadata", "", 41),
+        ("metadata", "", 60),
+        ("metadata", "", 40),
+        ("life", "2", 3),
+        ("leader", "orders-1", 8),
+        ("offset", "orders-1", 2),
+        *(("offset", "orders-0", n) for n in (0, 9, 4)),
+    }
+
+
+def test_every_one_of_them_is_replaced_and_nothing_else() -> None:
+    after = renumbered(EXAMPLE, lambda numbering, whose, number: number + 100)
+    assert after == MadeUp(
+        partition="orders-0",
+        leader_epoch=LeaderEpoch(105),
+        partition_epoch=PartitionEpoch(110),
+        broker=BrokerId(2),
+        broker_epoch=BrokerEpoch(141),
+        metadata_offset=MetadataOffset(160),
+        incarnation=Incarnation(103),
+        controller_epoch=ControllerEpoch(4),
+        count=7,
+        fenced=True,
+        answers=(OffsetAnswer("orders-1", LeaderEpoch(108), Offset(102)),),
+        spans=(Span(Offset(100), Offset(109)),),
+        epochs=((BrokerId(1), BrokerEpoch(140)),),
+        either=Span(Offset(104), Offset(104)),
+    )
+
+
+def test_the_defaults_of_an_error_entry_are_no_epochs() -> None:
+    class Answer(msgspec.Struct, frozen=True):
+        partition: PartitionName
+        error: KafkaError = KafkaError.NONE
+        leader_epoch: LeaderEpoch = LeaderEpoch(0)
+
+    globals()["Answer"] = Answer
+    assert noted(Answer("t-0")) == {("leader", "t-0", 0)}
+    assert noted(Answer("t-0", KafkaError.FENCED_LEADER_EPOCH)) == set()
+    assert noted(Answer("t-0", KafkaError.FENCED_LEADER_EPOCH, LeaderEpoch(3))) == {
+        ("leader", "t-0", 3)
+    }
+
+
+def struct(**fields: Any) -> type:
+    return msgspec.defstruct("MadeUpStruct", list(fields.items()), frozen=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"end": int}, "MadeUpStruct.end is a bare int, so `canonical` can't tell whether"),
+        ({"ends": tuple[int, ...]}, "MadeUpStruct.ends is a bare int"),
+        ({"pair": tuple[str, int]}, "MadeUpStruct.pair.1 is a bare int"),
+        ({"epoch": LeaderEpoch | int}, "MadeUpStruct.epoch is a bare int"),
+        ({"ends": dict[str, Offset]}, "MadeUpStruct.ends is annotated dict"),
+        ({"what": Any}, "MadeUpStruct.what is annotated typing.Any"),
+        ({"life": Incarnation}, "MadeUpStruct.life is an incarnation, but MadeUpStruct doesn't"),
+        ({"partition": str, "end": Offset}, "MadeUpStruct.partition is a str: annotate it"),
+        ({"one": LeaderEpoch | Offset}, "MadeUpStruct.one is annotated"),
+    ],
+)
+def test_a_field_that_does_not_say_what_it_counts_is_named(
+    fields: dict[str, Any], complaint: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{complaint}".replace("(", r"\(")):
+        plan_of(struct(**fields))
+
+
+def test_a_struct_that_holds_itself_is_walked_to_the_end() -> None:
+    class Chain(msgspec.Struct, frozen=True):
+        end: Offset
+        next: Chain | None = None
+
+    globals()["Chain"] = Chain
+    assert noted(Chain(Offset(1), Chain(Offset(2), Chain(Offset(3))))) == {
+        ("offset", "", n) for n in (1, 2, 3)
+    }
