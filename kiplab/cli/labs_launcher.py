@@ -64,7 +64,10 @@ def labs_folder(folder: Path | None) -> Path:
 
 
 def shipped_labs() -> Path:
-    """Where the labs come from: inside an installed wheel, or labs/ of a checkout."""
+    """Where the labs come from: inside an installed wheel, or labs/ of a checkout.
+
+    Raises LabsError when they are in neither.
+    """
     for place in (_PACKAGE / "_labs", _PACKAGE.parent / "labs"):
         if any(place.glob("*.ipynb")):
             return place

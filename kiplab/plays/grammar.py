@@ -239,7 +239,10 @@ def parse(text: str, name: str = "") -> Play:
 
 
 def check(statement: Statement, names: Names, started: bool) -> bool:
-    """Judge one line; `started` says whether the header is over, and so does the answer."""
+    """Judge one line; `started` says whether the header is over, and so does the answer.
+
+    Raises PlayError when the verb is unknown or out of place, or a word or a key does not fit it.
+    """
     if not statement.verb:
         return started
     verb = VERBS.get(statement.verb)

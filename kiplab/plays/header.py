@@ -52,7 +52,10 @@ def consumer_name(statement: Statement) -> str:
 
 
 def features_of(play: Play) -> Features:
-    """The feature set that the header asks for."""
+    """The feature set that the header asks for.
+
+    Raises PlayError when the release does not know the metadata version that a line names.
+    """
     kafka = play.first("kafka")
     features = parse_features(
         kafka.words[0] if kafka else DEFAULT_RELEASE,

@@ -46,7 +46,10 @@ def run_play(play: Play, features: Features | None = None) -> Stage:
 
 
 def do_line(stage: Stage, statement: Statement, line: int) -> Stage:
-    """One line more. Header lines, comments and blank lines change nothing."""
+    """One line more. Header lines, comments and blank lines change nothing.
+
+    Raises PlayError when a strict play asks for what cannot be done now.
+    """
     if not statement.verb or VERBS[statement.verb].header:
         return stage
     if statement.verb == "expect":

@@ -99,7 +99,10 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 def act(stage: Stage, move: moves.Move, line: int) -> Stage:
-    """One move; messages sent by it that a `hold` fits are kept back from now on."""
+    """One move; messages sent by it that a `hold` fits are kept back from now on.
+
+    Raises PlayError when the play has MOVES_MAX moves already.
+    """
     if stage.history.at >= MOVES_MAX:
         expected = f"it has {MOVES_MAX} moves already, and a play ends there"
         raise PlayError("the play is too long", expected=expected, line=line, file=stage.play.name)

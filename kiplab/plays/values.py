@@ -50,7 +50,10 @@ Check = Callable[[str, Names], object]
 
 
 def number(text: str, names: Names) -> int:
-    """A whole number; -1 and below mean "none" to Kafka and are allowed."""
+    """A whole number; -1 and below mean "none" to Kafka and are allowed.
+
+    Raises PlayError when `text` is none.
+    """
     if not re.fullmatch(r"-?[0-9]{1,12}", text):
         raise PlayError(
             f"{text!r} is no whole number", expected="expected 0, 17, -1 ...", token=text
@@ -59,7 +62,7 @@ def number(text: str, names: Names) -> int:
 
 
 def natural(text: str, names: Names) -> int:
-    """A whole number from 0."""
+    """A whole number from 0. Raises PlayError when `text` is none, or negative."""
     value = number(text, names)
     if value < 0:
         raise PlayError(f"{text!r} is negative", expected="expected 0, 17 ...", token=text)
@@ -67,7 +70,7 @@ def natural(text: str, names: Names) -> int:
 
 
 def count(text: str, names: Names) -> int:
-    """A positive whole number."""
+    """A positive whole number. Raises PlayError when `text` is none, 0, negative or too large."""
     value = number(text, names)
     if not 0 < value <= RECORDS_MAX:
         expected = f"expected 1 to {RECORDS_MAX}"
@@ -76,7 +79,7 @@ def count(text: str, names: Names) -> int:
 
 
 def broker(text: str, names: Names) -> BrokerId:
-    """One of the play's brokers."""
+    """One of the play's brokers. Raises PlayError when there is no such broker."""
     known = ", ".join(str(b) for b in names.brokers) or "none yet"
     if not is_broker_id(text) or int(text) not in names.brokers:
         expected = f"the brokers are {known}"
@@ -90,7 +93,7 @@ def is_broker_id(text: str) -> bool:
 
 
 def any_broker(text: str, names: Names) -> BrokerId:
-    """Any broker id: a raw request may come from anybody."""
+    """Any broker id: a raw request may come from anybody. Raises PlayError when it is no id."""
     if not is_broker_id(text):
         raise PlayError(f"{text!r} is no broker id", expected="expected 1, 2 ...", token=text)
     return BrokerId(int(text))
@@ -118,7 +121,10 @@ def upgradable(text: str, names: Names) -> str:
 
 
 def topic(text: str, names: Names) -> str:
-    """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end."""
+    """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end.
+
+    Raises PlayError when it is no such name.
+    """
     if not _is_topic(text):
         raise PlayError(f"{text!r} is no topic", expected=f"expected {_TOPIC_NAME}", token=text)
     return text
@@ -131,7 +137,7 @@ def _is_topic(text: str) -> bool:
 
 
 def partition_index(text: str, names: Names) -> str:
-    """The number of a partition within its topic."""
+    """The number of a partition within its topic. Raises PlayError when `text` is none."""
     if re.fullmatch(_INDEX, text) is None:
         expected = "expected a number from 0, without zeros before it"
         raise PlayError(f"{text!r} is no partition's number", expected=expected, token=text)
@@ -139,7 +145,7 @@ def partition_index(text: str, names: Names) -> str:
 
 
 def partition(text: str, names: Names) -> str:
-    """One of the play's partitions."""
+    """One of the play's partitions. Raises PlayError when there is no such partition."""
     any_partition(text, names)
     if text not in names.partitions:
         known = ", ".join(names.partitions) or "none yet"
@@ -149,7 +155,7 @@ def partition(text: str, names: Names) -> str:
 
 
 def new_consumer(text: str, names: Names) -> str:
-    """A consumer's name."""
+    """A consumer's name. Raises PlayError when `text` can be none."""
     if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9._-]{0,39}", text):
         expected = "expected a letter, then up to 39 letters, digits, dots, dashes or underscores"
         raise PlayError(f"{text!r} is no consumer's name", expected=expected, token=text)
@@ -157,7 +163,10 @@ def new_consumer(text: str, names: Names) -> str:
 
 
 def consumer(text: str, names: Names) -> str:
-    """One of the play's consumers, or the one that needs no introduction."""
+    """One of the play's consumers, or the one that needs no introduction.
+
+    Raises PlayError when there is no such consumer.
+    """
     known = (DEFAULT_CONSUMER, *(c for c in names.consumers if c != DEFAULT_CONSUMER))
     if text not in known:
         expected = f"the consumers are {', '.join(known)}; the header introduces others"
@@ -166,7 +175,10 @@ def consumer(text: str, names: Names) -> str:
 
 
 def any_partition(text: str, names: Names) -> str:
-    """Any partition name: a raw request may ask for what does not exist."""
+    """Any partition name: a raw request may ask for what does not exist.
+
+    Raises PlayError when it is no TOPIC-NUMBER.
+    """
     name, dash, index = text.rpartition("-")
     if not dash or not _is_topic(name) or re.fullmatch(_INDEX, index) is None:
         expected = (
@@ -209,7 +221,10 @@ def _member(text: str, names: Names) -> tuple[int, int]:
 
 
 def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
-    """``80@4,20@5``: 80 records of leader epoch 4, then 20 of 5; ``empty`` for none."""
+    """``80@4,20@5``: 80 records of leader epoch 4, then 20 of 5; ``empty`` for none.
+
+    Raises PlayError when it is not written so, is too long, or its leader epochs do not rise.
+    """
     if text in ("empty", "0"):
         return ()
     runs = text.split(",")
@@ -224,7 +239,7 @@ def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
 
 
 def duration(text: str, names: Names) -> int:
-    """``9s``, ``250ms`` or ``2m``, in milliseconds."""
+    """``9s``, ``250ms`` or ``2m``, in milliseconds. Raises PlayError when it is none, or 0."""
     found = re.fullmatch(r"([0-9]{1,9})(ms|s|m)", text)
     if not found or not int(found[1]):
         expected = "expected 250ms, 9s or 2m"
@@ -251,7 +266,7 @@ def one_of(*words: str) -> Callable[[str, Names], str]:
 
 
 def error(text: str, names: Names) -> KafkaError:
-    """A Kafka error by name."""
+    """A Kafka error by name. Raises PlayError when there is none of that name."""
     if text not in KafkaError.__members__:
         expected = nearest(text, KafkaError.__members__)
         raise PlayError(f"{text!r} is no Kafka error", expected=expected, token=text)
@@ -264,7 +279,10 @@ def property_id(text: str, names: Names) -> str:
 
 
 def guard(text: str, names: Names) -> str:
-    """A guard, or a KIP's number for its refusals and rules."""
+    """A guard, or a KIP's number for its refusals and rules.
+
+    Raises PlayError when it is neither.
+    """
     if not named(text):
         expected = "`kiplab guards` lists them; a bare KIP number means its refusals and rules"
         raise PlayError(f"unknown guard {text!r}", expected=expected, token=text)
@@ -272,7 +290,10 @@ def guard(text: str, names: Names) -> str:
 
 
 def release(text: str, names: Names) -> str:
-    """A release, perhaps with a metadata version: ``3.5/3.4-IV0``."""
+    """A release, perhaps with a metadata version: ``3.5/3.4-IV0``.
+
+    Raises PlayError when there is no such release, or it does not know that metadata version.
+    """
     try:
         parse_features(text)
     except UnknownFeatureError as problem:
@@ -281,7 +302,7 @@ def release(text: str, names: Names) -> str:
 
 
 def code_release(text: str, names: Names) -> str:
-    """A release alone: one node's code."""
+    """A release alone: one node's code. Raises PlayError when there is no such release."""
     try:
         return check_release(text)
     except UnknownFeatureError as problem:
@@ -289,7 +310,7 @@ def code_release(text: str, names: Names) -> str:
 
 
 def metadata_version(text: str, names: Names) -> str:
-    """A metadata version that some release knows."""
+    """A metadata version that some release knows. Raises PlayError when none does."""
     try:
         return check_metadata_version(text)
     except UnknownFeatureError as problem:
@@ -297,7 +318,10 @@ def metadata_version(text: str, names: Names) -> str:
 
 
 def feature_set(text: str) -> Features:
-    """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on."""
+    """``@3.5``, ``@3.5-903``, ``@3.4/3.3-IV3+903``: a release with guards off and on.
+
+    Raises PlayError when it is not written so, or names what does not exist.
+    """
     found = re.fullmatch(
         r"@((?:[a-z]+-)?[\d.]+(?:/[\d.]+-IV\d+)?)((?:[+-](?:kafka-)?\d[\w.]*(?:-[a-z][\w-]*)?)*)",
         text,

@@ -134,7 +134,10 @@ def at_metadata_version(features: Features, metadata_version: str) -> Features:
 
 
 def switched(features: Features, name: str, on: bool) -> Features:
-    """`features` with a guard, or with a KIP's refusals and rules, switched on or off."""
+    """`features` with a guard, or with a KIP's refusals and rules, switched on or off.
+
+    Raises UnknownFeatureError when there is no such guard or KIP.
+    """
     ids = named(name)
     if not ids:
         raise UnknownFeatureError(f"unknown guard {name!r}; {_suggestion(name)}")

@@ -53,7 +53,10 @@ def fitting(name: str, value: int, most: int) -> int:
 
 
 class SmallNumbers:
-    """The three number scales of one search that may write `writes` records."""
+    """The three number scales of one search that may write `writes` records.
+
+    Raises NotCompiledError when a log has a leader epoch that the controller does not know yet.
+    """
 
     def __init__(self, cluster: Cluster, writes: int) -> None:
         state = truth(cluster).partitions[0]

@@ -162,7 +162,10 @@ def switch(tree: Tree, id: int) -> Tree:
 
 
 def rename(tree: Tree, id: int, name: str) -> Tree:
-    """Another name for a branch; the trunk is always called the play."""
+    """Another name for a branch; the trunk is always called the play.
+
+    Raises PlayError when it is the trunk, no name, or another branch's.
+    """
     wanted = " ".join(name.split())
     if id == TRUNK:
         raise PlayError("the play keeps its name", expected="only branches can be renamed")
@@ -176,7 +179,7 @@ def rename(tree: Tree, id: int, name: str) -> Tree:
 def delete(tree: Tree, id: int) -> Tree:
     """Without that branch; what forked from it goes on from its parent, with all its lines.
 
-    Whoever was on it stands on the parent, where it forked.
+    Whoever was on it stands on the parent, where it forked. Raises PlayError when it is the trunk.
     """
     gone = tree.branch(id)
     if gone.parent is None:

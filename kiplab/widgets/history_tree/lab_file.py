@@ -207,7 +207,10 @@ def _existing(text: str) -> Path:
 
 
 def loaded(data: bytes, name: str) -> Tree:
-    """The tree of a file's content: a saved lab, a play or a token."""
+    """The tree of a file's content: a saved lab, a play or a token.
+
+    Raises PlayError when it is none of them, damaged, or too long.
+    """
     if data.lstrip()[:1] == b"{":
         return unpacked(data, name)
     try:
@@ -226,7 +229,7 @@ def _planted(play: Play, features: Features | None) -> Tree:
 
 
 def unpacked(data: bytes, name: str) -> Tree:
-    """The tree that `packed` wrote."""
+    """The tree that `packed` wrote. Raises PlayError when `data` is not what it wrote."""
     saved = _decoded(data, name)
     found = {branch.id: branch for branch in saved.branches}
     if not _is_sound(saved, found):
