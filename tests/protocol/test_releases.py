@@ -6,6 +6,7 @@ A release that is not there yet is tried on the tables: it is put beside the oth
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -32,18 +33,18 @@ from kiplab.protocol.releases import (
 from tests.protocol.looked_at import tables_of_vectors, without_vectors
 
 BROUGHT = MetadataVersion(
-    name="4.0-IV0", fetch=17, register_broker_record=3, partition_change_record=1
+    name="99.0-IV0", fetch=17, register_broker_record=3, partition_change_record=1
 )
 MADE_UP = Release(
-    name="4.0",
+    name="99.0",
     mode=Mode.KRAFT,
-    code=CodeVersion(4, 0),
+    code=CodeVersion(99, 0),
     brings=(BROUGHT,),
     lowest="3.3-IV3",
-    latest="4.0-IV0",
+    latest="99.0-IV0",
     alter_partition=3,
 )
-"""A release as one to come: it no longer runs at the oldest metadata versions."""
+"""A release that never comes; it no longer runs at the oldest metadata versions."""
 ENTRIES = tuple(RELEASES.values())
 PACKAGE = Path(kiplab.__file__).parent
 
@@ -81,10 +82,13 @@ def test_a_metadata_version_says_what_it_gates(field: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"lowest": "3.3-IV9"}, "release 4.0: lowest='3.3-IV9', and no entry brings that"),
-        ({"latest": "4.0-IV3"}, "release 4.0: latest='4.0-IV3', and no entry brings that"),
-        ({"latest": "3.3-IV2"}, "release 4.0: lowest='3.3-IV3' is newer than latest='3.3-IV2'"),
-        ({"code": CodeVersion(3, 8)}, "release 4.0 stands after 3.9; oldest first"),
+        ({"lowest": "3.3-IV9"}, "release 99.0: lowest='3.3-IV9', and no entry brings that"),
+        ({"latest": "99.0-IV3"}, "release 99.0: latest='99.0-IV3', and no entry brings that"),
+        ({"latest": "3.3-IV2"}, "release 99.0: lowest='3.3-IV3' is newer than latest='3.3-IV2'"),
+        (
+            {"code": CodeVersion(3, 8)},
+            f"release 99.0 stands after {ENTRIES[-1].name}",
+        ),
         ({"name": "3.9"}, "release 3.9 has two entries"),
         (
             {"brings": (BROUGHT, METADATA_VERSIONS["3.9-IV0"])},
@@ -100,8 +104,8 @@ def test_an_entry_that_contradicts_the_table_is_an_error_at_import(
 
 
 def test_one_entry_is_enough() -> None:
-    assert list(checked((*ENTRIES, MADE_UP)))[-1] == "4.0"
-    assert list(metadata_versions_of((*ENTRIES, MADE_UP)))[-1] == "4.0-IV0"
+    assert list(checked((*ENTRIES, MADE_UP)))[-1] == "99.0"
+    assert list(metadata_versions_of((*ENTRIES, MADE_UP)))[-1] == "99.0-IV0"
 
 
 # Bounds of metadata versions
@@ -112,9 +116,9 @@ def test_a_metadata_version_below_the_lowest_is_refused_with_both_bounds(
     version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(monkeypatch, MADE_UP)
-    told = f"Kafka 4.0 does not know metadata version {version}; it knows 3.3-IV3 to 4.0-IV0"
+    told = f"Kafka 99.0 does not know metadata version {version}; it knows 3.3-IV3 to 99.0-IV0"
     with pytest.raises(UnknownFeatureError, match=told):
-        parse_features(f"4.0/{version}")
+        parse_features(f"99.0/{version}")
 
 
 def test_one_above_the_latest_is_refused_with_both_bounds() -> None:
@@ -132,8 +136,8 @@ def test_the_bounds_themselves_are_known(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_node_has_to_know_the_metadata_version_too(monkeypatch: pytest.MonkeyPatch) -> None:
     put(monkeypatch, MADE_UP)
-    mixed = replace(parse_features("3.9/3.0-IV1"), nodes=((BrokerId(1), "4.0"),))
-    with pytest.raises(UnknownFeatureError, match=r"Kafka 4\.0 does not know"):
+    mixed = replace(parse_features("3.9/3.0-IV1"), nodes=((BrokerId(1), "99.0"),))
+    with pytest.raises(UnknownFeatureError, match=r"Kafka 99\.0 does not know"):
         check_features(mixed)
 
 
@@ -168,7 +172,7 @@ def test_a_release_more_leaves_the_words_of_the_guards_as_they_are(
     before = {id: releases_of(guard) for id, guard in GUARDS.items()}
     put(monkeypatch, MADE_UP)
     assert {id: releases_of(guard) for id, guard in GUARDS.items()} == before
-    assert GUARDS["497.leader-epoch"].releases[-1] == "4.0"
+    assert GUARDS["497.leader-epoch"].releases[-1] == "99.0"
 
 
 def test_a_guard_cannot_begin_with_a_release_that_is_not_there() -> None:
@@ -234,6 +238,15 @@ def test_rules_ask_with_less_and_not_less_alone_for_code_that_there_is() -> None
 # Every release is looked at
 
 
+@pytest.mark.parametrize("file", ["README.md", "labs/00-start.ipynb"])
+def test_a_reader_is_told_how_far_the_releases_reach(file: str) -> None:
+    said = re.findall(r"3\.2 to (\d+\.\d+)", (PACKAGE.parent / file).read_text(encoding="utf-8"))
+    newest = max(RELEASES.values(), key=lambda release: release.code).name
+    wrong = [last for last in said if last != newest]
+    assert said
+    assert not wrong, f"{file} says `3.2 to {wrong[0]}`; say `3.2 to {newest}`"
+
+
 @pytest.mark.parametrize("file", tables_of_vectors())
 def test_every_release_has_vectors(file: str) -> None:
     assert not list(without_vectors({file: tables_of_vectors()[file]}, RELEASES))
@@ -241,7 +254,7 @@ def test_every_release_has_vectors(file: str) -> None:
 
 def test_a_release_without_vectors_is_told_for_every_table() -> None:
     tables = tables_of_vectors()
-    told = list(without_vectors(tables, [*RELEASES, "4.0"]))
+    told = list(without_vectors(tables, [*RELEASES, "99.0"]))
     assert len(told) == len(tables) >= 7
     for file, sentence in zip(tables, told, strict=True):
-        assert sentence.startswith(f"no vector of {file} looks at Kafka 4.0: read its source,")
+        assert sentence.startswith(f"no vector of {file} looks at Kafka 99.0: read its source,")
