@@ -255,6 +255,10 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.HighWatermarkMoved: lambda e: (
         f"high watermark of {e.partition} {e.before} -> {e.after} on broker {e.node}"
     ),
+    facts.ControllerResigned: lambda e: (
+        f"the controller of epoch {e.before} resigns: {e.request} ended in an exception"
+        f" ({e.exception}) that it does not expect; controller epoch {e.epoch} takes over"
+    ),
     facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
     facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
     facts.Polled: _polled,

@@ -35,7 +35,7 @@ _SEND: Keys = {
     "leader-epoch": values.number,
     "partition-epoch": values.number,
     "isr": values.members,
-    "recovery": values.one_of("0", "1"),
+    "recovery": values.recovery_state,
     "partitions": values.asked_partitions,
     "replica-epoch": values.number,
     "offset": values.number,

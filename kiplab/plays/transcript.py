@@ -22,6 +22,7 @@ _MARKS: dict[type, str] = {
     facts.IsrChanged: "±",
     facts.Destroyed: "✕",
     facts.Truncated: "✂",
+    facts.ControllerResigned: "✕",
     events.Dropped: "✕",
     events.CommittedLost: "▼",
     events.PropertyBroken: "▲",

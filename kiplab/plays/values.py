@@ -220,6 +220,18 @@ def _member(text: str, names: Names) -> tuple[int, int]:
     return number(id, names), number(epoch, names) if at else -1
 
 
+def recovery_state(text: str, names: Names) -> int:
+    """The byte of a recovery state on the wire: 0 is RECOVERED, 1 RECOVERING, others are nothing.
+
+    A raw request may carry any, to see what becomes of it.
+    """
+    value = number(text, names)
+    if not -128 <= value <= 127:
+        expected = "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127"
+        raise PlayError(f"{text!r} is no recovery state", expected=expected, token=text)
+    return value
+
+
 def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
     """``80@4,20@5``: 80 records of leader epoch 4, then 20 of 5; ``empty`` for none.
 

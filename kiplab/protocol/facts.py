@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from .errors import KafkaError
-from .ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from .ids import BrokerEpoch, BrokerId, ControllerEpoch, LeaderEpoch, Offset, PartitionEpoch
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -179,6 +179,20 @@ class HighWatermarkMoved(msgspec.Struct, frozen=True, tag="high-watermark", kw_o
     after: Offset
 
 
+class ControllerResigned(msgspec.Struct, frozen=True, tag="controller-resigned", kw_only=True):
+    """The controller of epoch `before` met an exception that it does not expect, and gave up.
+
+    `request` is what it was working on, `last_committed` the offset of the last metadata record
+    that stands; the controller of `epoch` takes over.
+    """
+
+    request: str
+    exception: str
+    before: ControllerEpoch
+    epoch: ControllerEpoch
+    last_committed: int
+
+
 class Registered(msgspec.Struct, frozen=True, tag="registered", kw_only=True):
     """A broker process learnt its broker epoch."""
 
@@ -286,6 +300,7 @@ Fact = (
     | EpochDropped
     | Destroyed
     | HighWatermarkMoved
+    | ControllerResigned
     | Registered
     | LifecycleChanged
     | Polled

@@ -102,6 +102,11 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
     facts.IsrReverted: lambda e: (broker_lane(e.node), "withdrawn", "withdraws its proposal"),
     facts.IsrStuck: lambda e: (broker_lane(e.node), "withdrawn", "waits with its proposal"),
     facts.LeaderElected: _elected,
+    facts.ControllerResigned: lambda e: (
+        "world",
+        "happened",
+        f"controller epoch {e.epoch} takes over",
+    ),
     CommittedLost: lambda e: ("records", "lost", f"{offsets(e.first, e.last)} lost"),
     PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
     Happened: lambda e: ("world", "happened", e.text),

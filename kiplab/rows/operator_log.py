@@ -28,7 +28,7 @@ from ..protocol.messages import (
 )
 from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
-from .rejection_lines import alter_partition, duplicate_registration, stale_epoch
+from .rejection_lines import alter_partition, duplicate_registration, resignation, stale_epoch
 
 REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
 HEARTBEATS, LIFECYCLE = "BrokerHeartbeatManager", "BrokerLifecycleManager"
@@ -92,6 +92,10 @@ def _refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
         found = alter_partition(event, delivered.body, code, _leader(event, moment.before))
     if found is not None:
         yield LogLine("controller", found[0], logger, found[1])
+
+
+def _resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLine]:
+    yield LogLine("controller", *resignation(event, moment.code(CONTROLLER)))
 
 
 def _leader(event: Refused, before: Cluster) -> int:
@@ -326,6 +330,7 @@ def _epoch_dropped(event: facts.EpochDropped, moment: Moment) -> Iterator[LogLin
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     Refused: _refused,
     Delivered: _delivered,
+    facts.ControllerResigned: _resigned,
     facts.IsrChanged: _isr_changed,
     facts.BrokerChanged: _broker_changed,
     facts.IsrReverted: _reverted,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..protocol.errors import KafkaError
-from ..protocol.facts import Refused
+from ..protocol.facts import ControllerResigned, Refused
 from ..protocol.messages import AlterPartitionItem, AlterPartitionRequest
 from ..protocol.releases import CodeVersion
 
@@ -116,6 +116,21 @@ def stale_epoch(refused: Refused, code: CodeVersion) -> Line:
         reason = f"No broker registration found for broker id {broker}"
     event = EVENTS.get(refused.request, refused.request)
     return "INFO", f"{event}: {_failed('StaleBrokerEpochException', reason, code)}"
+
+
+def resignation(resigned: ControllerResigned, code: CodeVersion) -> tuple[str, str, str]:
+    """(level, logger, text) of an exception that makes the controller renounce its epoch."""
+    event = EVENTS.get(resigned.request, resigned.request)
+    last = f"last committed offset {resigned.last_committed}."
+    if code >= (3, 6):
+        failed = f"event failed with {resigned.exception} (treated as UnknownServerException)"
+        after = f"at epoch {resigned.before} in … microseconds. Renouncing leadership and reverting"
+        text = f"Encountered quorum controller fault: {event}: {failed} {after} to the {last}"
+        return "ERROR", "LoggingFaultHandler", text
+    failed = f"{event}: failed with unknown server exception {resigned.exception}"
+    after = "Reverting to" if code < (3, 3) else "Renouncing leadership and reverting to the"
+    text = f"{failed} at epoch {resigned.before} in … us.  {after} {last}"
+    return "WARN", "QuorumController", text
 
 
 def duplicate_registration(code: CodeVersion) -> Line:

@@ -14,6 +14,7 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.raw_requests import ITEMS_MAX, raw_request
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
+from kiplab.plays.transcript import transcript
 from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
 from kiplab.protocol.messages import (
     AlterPartitionItem,
@@ -83,6 +84,8 @@ def test_each_partition_has_its_own_answer() -> None:
         ("partition=a-0 from=1 partition=b-0 from=2", 57, "'from' is given twice"),
         ("version=3 partition=a-0 partition=b-0 version=3", 60, "'version' is given twice"),
         ("partition=a-0 partition=t--1", 46, "'t--1' is no partition name"),
+        ("partition=a-0 recovery=128", 45, "'128' is no recovery state"),
+        ("partition=a-0 recovery=x", 45, "'x' is no whole number"),
         ("partition=a-0 " * (ITEMS_MAX + 1), 22 + 14 * ITEMS_MAX, "too many partitions"),
     ],
 )
@@ -96,6 +99,27 @@ def test_a_list_of_partitions_that_cannot_be_read(line: str, column: int, found:
 def test_only_an_alter_partition_has_several_partitions() -> None:
     with pytest.raises(PlayError, match="'partition' is given twice"):
         parse(f"{TWO}send fetch from=2 partition=a-0 partition=b-0")
+
+
+def test_a_recovery_state_that_is_none_costs_the_controller_its_epoch() -> None:
+    stage = held(
+        "send alter-partition from=2 partition=a-0 isr=2@102 partition=c-0 isr=2@102 recovery=7",
+        "error=UNKNOWN_SERVER_ERROR records=none",
+        "reply error=UNKNOWN_SERVER_ERROR",
+        "a-0 isr=1,2 partition-epoch=4",
+    )
+    assert stage.cluster.controller.epoch == 2
+    told = transcript(stage)
+    assert "the controller of epoch 1 resigns: alter-partition ended in an exception" in told
+    assert "recovery state: request 7, here 0 or 1" in told
+
+
+def test_version_0_has_no_recovery_state_to_be_wrong() -> None:
+    stage = held(
+        "send alter-partition from=2 version=0 partition=a-0 isr=2 recovery=7",
+        "reply a-0 error=NONE isr=2",
+    )
+    assert stage.cluster.controller.epoch == 1
 
 
 # --- ElectLeaders ---------------------------------------------------------------------------------
@@ -154,7 +178,7 @@ item = st.builds(
     leader_epoch=number.map(LeaderEpoch),
     partition_epoch=number.map(PartitionEpoch),
     isr=st.lists(member, max_size=3).map(tuple),
-    recovery=st.sampled_from((0, 1)),
+    recovery=st.sampled_from((0, 1, 7, -1)),
 )
 altered = st.builds(
     AlterPartitionRequest,

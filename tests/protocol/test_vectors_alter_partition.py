@@ -5,14 +5,20 @@ from typing import Any
 import pytest
 
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import Refused
+from kiplab.protocol.facts import ControllerResigned, Refused
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.alter_partition import alter_partition
-from kiplab.protocol.messages import AlterPartitionRequest, AlterPartitionResponse, Send
+from kiplab.protocol.kraft.fencing import fail_over
+from kiplab.protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    Send,
+)
 from kiplab.protocol.releases import RELEASES
-from tests.protocol.building import at, controller, texts, written
-from tests.protocol.rows import ROWS, Row
+from tests.protocol.building import at, brokers, controller, partition, texts, written
+from tests.protocol.rows import ROWS, Row, item
 
 
 def every_version(rows: tuple[Row, ...]) -> list[Any]:
@@ -51,3 +57,57 @@ def test_alter_partition(row: Row, features: Features, version: int) -> None:
     assert after.next_offset == before.next_offset + len(row.records)
     if not row.records:
         assert after is before
+
+
+# --- a recovery state that is none ----------------------------------------------------------------
+
+LED = partition("foo-0", [0, 1, 2], [0, 1, 2], 0)
+ALSO_LED = partition("foo-1", [0, 1], [0, 1], 0)
+
+
+def ask(version: int, *items: AlterPartitionItem) -> AlterPartitionRequest:
+    return AlterPartitionRequest(
+        version=version, broker=BrokerId(0), broker_epoch=BrokerEpoch(100), items=items
+    )
+
+
+@pytest.mark.parametrize("features", at("3.2-3.9"))
+@pytest.mark.parametrize("byte", [-1, 2, 7])
+def test_a_byte_that_is_no_recovery_state_fails_the_request_and_the_controller(
+    features: Features, byte: int
+) -> None:
+    before = controller(brokers(0, 1, 2), LED, ALSO_LED)
+    good, bad = item("foo-1", {0: 100}), item("foo-0", {0: 100}, recovery=byte)
+    after, sends, facts = alter_partition(before, ask(1, good, bad), features, None)
+    error = KafkaError.UNKNOWN_SERVER_ERROR
+    assert sends == (Send(BrokerId(0), AlterPartitionResponse(version=1, error=error)),)
+    assert written(facts) == []
+    assert (after.partitions, after.next_offset) == (before.partitions, before.next_offset)
+    refused, resigned = facts
+    assert isinstance(refused, Refused)
+    assert (refused.error, refused.guard, refused.partition) == (error, None, "foo-0")
+    assert isinstance(resigned, ControllerResigned)
+    assert (resigned.before, resigned.epoch, resigned.last_committed) == (1, 2, 999)
+    assert after == fail_over(before, None)[0]
+
+
+@pytest.mark.parametrize("features", at("3.2-3.9"))
+def test_the_byte_is_read_after_the_epochs_and_the_isr(features: Features) -> None:
+    before = controller(brokers(0, 1, 2), LED)
+    for wrong in (item("foo-0", {0: 100}, le=-1, recovery=7), item("foo-0", {1: 101}, recovery=7)):
+        after, sends, _ = alter_partition(before, ask(1, wrong), features, None)
+        reply = sends[-1].body
+        assert isinstance(reply, AlterPartitionResponse)
+        assert reply.error is KafkaError.NONE
+        assert after is before
+
+
+@pytest.mark.parametrize("features", at("3.2-3.9"))
+def test_version_0_carries_no_recovery_state(features: Features) -> None:
+    before = controller(brokers(0, 1, 2), LED)
+    _, sends, _ = alter_partition(
+        before, ask(0, item("foo-0", {0: 100, 1: 101}, recovery=7)), features, None
+    )
+    reply = sends[-1].body
+    assert isinstance(reply, AlterPartitionResponse)
+    assert [r.error for r in reply.results] == [KafkaError.NONE]

@@ -74,6 +74,33 @@ def test_a_stale_broker_epoch_is_an_exception_in_the_controllers_queue(kafka: st
 
 
 @pytest.mark.parametrize(
+    ("kafka", "said"),
+    [
+        (
+            "3.2",
+            "WARN QuorumController: alterPartition: failed with unknown server exception"
+            " IllegalArgumentException at epoch 1 in … us.  Reverting to last committed offset ",
+        ),
+        (
+            "3.5",
+            "WARN QuorumController: alterPartition: failed with unknown server exception"
+            " IllegalArgumentException at epoch 1 in … us.  Renouncing leadership and reverting to"
+            " the last committed offset ",
+        ),
+        (
+            "3.6",
+            "ERROR LoggingFaultHandler: Encountered quorum controller fault: alterPartition: event"
+            " failed with IllegalArgumentException (treated as UnknownServerException) at epoch 1"
+            " in … microseconds. Renouncing leadership and reverting to the last committed offset ",
+        ),
+    ],
+)
+def test_a_controller_that_resigns_says_why(kafka: str, said: str) -> None:
+    (line,) = sent("alter-partition from=1 partition=t-0 isr=1,2 recovery=7", kafka)
+    assert line.startswith(f"controller log, {said}")
+
+
+@pytest.mark.parametrize(
     ("fields", "level", "why"),
     [
         ("leader-epoch=4", "DEBUG", "because the current leader epoch is 5, not 4."),

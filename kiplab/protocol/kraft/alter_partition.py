@@ -7,8 +7,9 @@ on its own, against the state before the request: known at all, epochs not newer
 epoch, sender, partition epoch, ISR, recovery state, and last every member of the ISR (registered,
 not shutting down, not fenced, broker epoch). The first check that fails names the error.
 Out go the records of all that was accepted, the new metadata for every broker, one answer with a
-result for each partition, and a Refused fact for each refusal. A request of which nothing is
-accepted leaves the controller the same object, and so does one that changes nothing.
+result for each partition, and a Refused fact for each refusal. A byte that is no recovery state is
+an exception for Kafka: the request fails as a whole and the controller gives up. A request of which
+nothing is accepted leaves the controller the same object, and so does one that changes nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from ..errors import KafkaError
-from ..facts import Compared, Fact, Refused
+from ..facts import Compared, ControllerResigned, Fact, Refused
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, BrokerEpoch, BrokerId
 from ..messages import (
@@ -32,6 +33,7 @@ from ..messages import (
 )
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, registration
 from .controller_state import Controller, is_active
+from .fencing import fail_over
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
 from .replay import ControllerEffect, commit, merge
@@ -68,12 +70,35 @@ def alter_partition(
     facts: list[Fact] = []
     for item in request.items:
         record, result, refusal = _judge(controller, request, item, features)
+        if refusal is not None and refusal.error is KafkaError.UNKNOWN_SERVER_ERROR:
+            return _resign(controller, request, refusal, now_ms)
         records += [record] if record else []
         facts += [refusal] if refusal else []
         results.append(result)
     controller, sends, written = commit(controller, records, features)
     reply = AlterPartitionResponse(version=request.version, results=tuple(results))
     return controller, (*sends, Send(request.broker, reply)), (*facts, *written)
+
+
+def _resign(
+    controller: Controller, request: AlterPartitionRequest, met: Refused, now_ms: int | None
+) -> ControllerEffect:
+    """An exception that is no Kafka error: no partition is answered, none changes, and the
+    controller gives up its epoch.
+
+    Source: QuorumController.handleEventException and renounce, 3.2 to 3.9;
+    LeaderRecoveryState.of throws IllegalArgumentException.
+    """
+    following, _, _ = fail_over(controller, now_ms)
+    resigned = ControllerResigned(
+        request=KIND,
+        exception="IllegalArgumentException",
+        before=controller.epoch,
+        epoch=following.epoch,
+        last_committed=controller.next_offset - 1,
+    )
+    reply = AlterPartitionResponse(version=request.version, error=met.error)
+    return following, (Send(request.broker, reply),), (met, resigned)
 
 
 def _stale_sender(
@@ -119,7 +144,7 @@ def _judge(
 
 def _first_refusal(case: _Case, active: frozenset[str]) -> Refused | None:
     for guard, check, error in _CHECKS:
-        if guard not in active:
+        if guard is not None and guard not in active:
             continue
         compared = check(case)
         if compared is not None:
@@ -264,6 +289,17 @@ def _leader_in_isr(case: _Case) -> Compared | None:
     return _compared("ISR", _listed(members), f"leader {case.request.broker}")
 
 
+_RECOVERY_STATES = tuple(int(state) for state in LeaderRecoveryState)
+
+
+def _known_recovery_state(case: _Case) -> Compared | None:
+    # No rule of a KIP: the byte becomes an enum only here, after the ISR has been judged.
+    wanted = _recovery_on_wire(case.request, case.item)
+    if wanted in _RECOVERY_STATES:
+        return None
+    return _compared("recovery state", wanted, " or ".join(str(s) for s in _RECOVERY_STATES))
+
+
 def _recovering_alone(case: _Case) -> Compared | None:
     # KIP-704, AlterPartition RPC, Request Handling, 1: nobody joins before the leader is done.
     wanted = _recovery_on_wire(case.request, case.item)
@@ -283,13 +319,14 @@ def _no_way_back(case: _Case) -> Compared | None:
 
 _E = KafkaError
 # Source: ReplicationControlManager.validateAlterPartitionData (3.5.0), in its order.
-_CHECKS: tuple[tuple[str, ItemCheck, KafkaError], ...] = (
+_CHECKS: tuple[tuple[str | None, ItemCheck, KafkaError], ...] = (
     ("kafka-14154.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
     ("497.leader-epoch", _leader_epoch, _E.FENCED_LEADER_EPOCH),
     ("497.sender-is-leader", _sender_is_leader, _E.INVALID_REQUEST),
     ("497.partition-epoch", _partition_epoch, _E.INVALID_UPDATE_VERSION),
     ("497.isr-of-replicas", _isr_of_replicas, _E.INVALID_REQUEST),
     ("497.leader-in-isr", _leader_in_isr, _E.INVALID_REQUEST),
+    (None, _known_recovery_state, _E.UNKNOWN_SERVER_ERROR),
     ("704.recovering-alone", _recovering_alone, _E.INVALID_REQUEST),
     ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),
 )
@@ -302,7 +339,7 @@ def _ineligible(case: _Case, guard: str, compared: Compared) -> Refused:
     return _refused(case, guard, error, compared)
 
 
-def _refused(case: _Case, guard: str, error: KafkaError, compared: Compared) -> Refused:
+def _refused(case: _Case, guard: str | None, error: KafkaError, compared: Compared) -> Refused:
     return Refused(
         node=CONTROLLER,
         request=KIND,
