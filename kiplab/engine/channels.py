@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ..protocol.ids import ALL_BROKERS, BrokerId
+from ..protocol.ids import ALL_BROKERS, BrokerId, host_of
 from ..protocol.messages import KINDS, Request, Send
-from .cluster import Cluster, Message, MessageName, incarnation_of, is_up, lane_of
+from .cluster import Cluster, Message, MessageName, lane_of
 from .events import Dropped, Event, Sent
+from .nodes import incarnation_of, is_up
 
 
 def post(
@@ -116,15 +117,17 @@ def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
 
 
 def close(cluster: Cluster, node: BrokerId) -> tuple[Cluster, list[Event]]:
-    """A process died: what was on its way to it is lost.
+    """A process died: what was on its way to it, or to whatever lived on it, is lost.
 
     What it had already sent is in the network or in the receiver's queue, and may still arrive.
+    What a sender has queued for it and not sent is the sender's, and is not touched.
     """
-    lost = [m for m in cluster.messages if m.receiver == node]
+    lost = [m for m in cluster.messages if node in (m.receiver, host_of(m.receiver))]
     if not lost:
         return cluster, []
-    left = tuple(m for m in cluster.messages if m.receiver != node)
+    left = tuple(m for m in cluster.messages if node not in (m.receiver, host_of(m.receiver)))
+    why = "the receiver died"
     events: list[Event] = [
-        Dropped(message=m.name, receiver=node, body=m.body, why="the receiver died") for m in lost
+        Dropped(message=m.name, receiver=m.receiver, body=m.body, why=why) for m in lost
     ]
     return replace(cluster, messages=left), events

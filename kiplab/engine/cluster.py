@@ -9,8 +9,6 @@ import msgspec
 from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
 from ..protocol.ids import (
-    CLIENT,
-    CONTROLLER,
     BrokerEpoch,
     BrokerId,
     Count,
@@ -123,22 +121,3 @@ def broker(cluster: Cluster, id: BrokerId) -> Broker | None:
         if found.id == id:
             return found
     return None
-
-
-def is_up(cluster: Cluster, node: BrokerId) -> bool:
-    """Whether something can be delivered to `node`: a running process, or the controller."""
-    if node in (CONTROLLER, CLIENT):
-        return True
-    found = broker(cluster, node)
-    return found is not None and found.process is not None
-
-
-def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
-    """Which life of a node is on now; 0 for the controller and the client."""
-    found = broker(cluster, node)
-    return found.incarnation if found is not None else Incarnation(0)
-
-
-def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:
-    """Whether the link between two nodes is down."""
-    return bool(cluster.cut) and ((one, other) in cluster.cut or (other, one) in cluster.cut)

@@ -14,8 +14,9 @@ from ..protocol.messages import MetadataUpdate
 from ..protocol.registrations import partition
 from ..protocol.replica.broker_state import Broker
 from . import moves
-from .cluster import Cluster, broker, is_cut
+from .cluster import Cluster, broker
 from .events import Event, Moved
+from .nodes import is_cut
 
 
 def poll(cluster: Cluster, move: moves.Poll) -> Moved:

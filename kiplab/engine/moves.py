@@ -14,7 +14,7 @@ from .cluster import MessageName
 
 
 class Timer(StrEnum):
-    """A broker's periodic tasks."""
+    """The periodic tasks of nodes."""
 
     HEARTBEAT = "heartbeat"
     FETCH = "fetch"
@@ -61,9 +61,9 @@ class Advance(msgspec.Struct, frozen=True, cache_hash=True, tag="advance"):
 
 
 class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
-    """A broker's timer goes off."""
+    """A node's timer goes off."""
 
-    broker: BrokerId
+    node: BrokerId
     timer: Timer
 
 

@@ -26,6 +26,7 @@ from ..protocol.ids import (
     Offset,
     PartitionEpoch,
     PartitionName,
+    host_of,
 )
 
 
@@ -110,7 +111,7 @@ def _walk_parts(plan: _Plan, value: Any, whose: str, number: Renumber, known: Kn
     changed = {}
     for key, get, walk, owner, _ in parts:
         old = get(value)
-        new = walk(old, partition if owner is None else str(owner(value)), number, known)
+        new = walk(old, partition if owner is None else str(host_of(owner(value))), number, known)
         if new is not old:
             changed[key] = new
     return plan.rebuilt(value, changed) if changed else value
@@ -206,6 +207,9 @@ def _walker(hint: Any, where: str) -> _Walk | None:
         return None if marked else _walker(get_args(hint)[0], where)
     if hint in _STAY or _is_plain(hint):
         return None
+    if hint is msgspec.Struct:
+        # Any struct: its class is known when there is one.
+        return _walk_instance
     if origin is tuple:
         return _tuple_walker(get_args(hint), where)
     if origin in (Union, UnionType):

@@ -7,13 +7,16 @@ from typing import Any
 
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, node_name
+from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
+from ..protocol.messages import KINDS
 from ..protocol.releases import known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
-from .cluster import Cluster, MessageName, broker, is_cut
+from .cluster import Cluster, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
+from .nodes import is_cut, kind_of, state_of, timers_of
+from .routes import NOT_ADDRESSED, TIMERS
 from .truth import registration_of, session_lasts, stale_session, truth
 
 
@@ -60,7 +63,7 @@ def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> s
 
 def _duplicate(cluster: Cluster, move: moves.Duplicate) -> str | None:
     name = move.message
-    sender = broker(cluster, name.sender)
+    sender = broker(cluster, host_of(name.sender))
     gone = sender is not None and (sender.process is None or sender.incarnation != name.incarnation)
     found = _about_request(cluster, move)
     return found or ("the process that sent it is gone, and sends nothing again" if gone else None)
@@ -82,18 +85,38 @@ def _advance(cluster: Cluster, move: moves.Advance) -> str | None:
 
 
 def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
-    found, reason = _running(cluster, move.broker)
-    if found is None or found.process is None:
-        return reason
-    process = found.process
-    if move.timer is moves.Timer.FETCH and not any(r.leading is None for r in process.replicas):
-        return f"broker {move.broker} follows nobody"
-    if move.timer is moves.Timer.RETRY and not process.items:
-        return f"broker {move.broker} has no AlterPartition to retry"
-    due = getattr(process.timers, move.timer.value.replace("-", "_"))
-    if cluster.timed and due > cluster.now_ms:
-        return f"the {move.timer} timer of broker {move.broker} is due at {due} ms"
+    state = state_of(cluster, move.node)
+    if state is None and move.node < 0:
+        return f"there is no {node_name(move.node)}"
+    if state is None:
+        return _running(cluster, move.node)[1]
+    if (type(state), move.timer) not in TIMERS:
+        return f"{node_name(move.node)} has no {move.timer} timer"
+    nothing = _nothing_to_do(state, move)
+    if nothing is not None or not cluster.timed:
+        return nothing
+    due = getattr(timers_of(state), move.timer.value.replace("-", "_"))
+    if due > cluster.now_ms:
+        return f"the {move.timer} timer of {node_name(move.node)} is due at {due} ms"
     return None
+
+
+def _nothing_to_do(state: Any, move: moves.Fire) -> str | None:
+    if not isinstance(state, Broker) or state.process is None:
+        return None
+    process = state.process
+    if move.timer is moves.Timer.FETCH and not any(r.leading is None for r in process.replicas):
+        return f"broker {move.node} follows nobody"
+    if move.timer is moves.Timer.RETRY and not process.items:
+        return f"broker {move.node} has no AlterPartition to retry"
+    return None
+
+
+def _raw(cluster: Cluster, move: moves.RawRequest) -> str | None:
+    why = NOT_ADDRESSED.get((kind_of(cluster, move.receiver), type(move.body)))
+    if why is None:
+        return None
+    return f"{KINDS[type(move.body)]} is nothing to send to {node_name(move.receiver)}: {why}"
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
@@ -254,5 +277,5 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Elect: _elect,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,
-    moves.RawRequest: _always,
+    moves.RawRequest: _raw,
 }

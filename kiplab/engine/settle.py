@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from . import moves
 from .canonical import canonical
 from .channels import blocker
-from .cluster import Cluster, Message, is_cut
+from .cluster import Cluster, Message
 from .enabled import PROGRESS, enabled
+from .nodes import is_cut
 from .step import step
 from .truth import session_lasts, truth
 

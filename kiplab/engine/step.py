@@ -15,20 +15,20 @@ from ..protocol.facts import Appended, Fact
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
 from ..protocol.kraft import broker_lifecycle as lifecycle
-from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.replay import image
 from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
 from ..protocol.replica import alter_partition_manager, broker_parts, disk
-from ..protocol.replica.broker_state import Broker, Timers, log_of, replica_of
+from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from ..protocol.replica.leader import move_high_watermark, wanted_in_sync
 from . import channels, consumers, moves
-from .cluster import Cluster, Message, broker, incarnation_of, is_up
+from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
+from .nodes import incarnation_of, is_up, state_of, with_due, with_state
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .routes import BROKER_RULES, CONTROLLER_RULES, PERIOD_MS, TIMERS
+from .routes import PERIOD_MS, ROUTES, TIMERS
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -57,16 +57,12 @@ def step(cluster: Cluster, move: moves.Move) -> Step:
 def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
     message = _in_flight(cluster, move.message)
     cluster = channels.without(cluster, message)
-    if message.receiver == CLIENT:
-        return cluster, [_delivered(cluster, message)]
-    rules = CONTROLLER_RULES if message.receiver == CONTROLLER else BROKER_RULES
-    rule = rules[type(message.body)]
-    event = _delivered(cluster, message)
-    node = cluster.controller if message.receiver == CONTROLLER else _up(cluster, message.receiver)
-    node, sends, facts = rule(node, message, cluster)
-    cluster = _with_node(cluster, node)
-    cluster, sent = channels.post(cluster, message.receiver, sends, message)
-    cluster, closed = _after_exit(cluster, message.receiver)
+    event, receiver = _delivered(cluster, message), message.receiver
+    node = state_of(cluster, receiver)
+    node, sends, facts = ROUTES[type(node), type(message.body)](node, message, cluster)
+    cluster = with_state(cluster, receiver, node)
+    cluster, sent = channels.post(cluster, receiver, sends, message)
+    cluster, closed = _after_exit(cluster, receiver)
     return cluster, [event, *facts, *sent, *closed]
 
 
@@ -118,7 +114,7 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     if found is None or found.process is None or not same_life:
         return cluster
     if isinstance(request.body, AlterPartitionRequest):
-        return _with_node(cluster, alter_partition_manager.give_up_waiting(found))
+        return with_state(cluster, found.id, alter_partition_manager.give_up_waiting(found))
     return cluster
 
 
@@ -131,23 +127,16 @@ def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
 
 
 def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
-    node = _up(cluster, move.broker)
-    node, sends, facts = TIMERS[move.timer](_rewound(node, move.timer, cluster), cluster)
-    return _done(cluster, node, sends, facts)
-
-
-def _rewound(node: Broker, timer: moves.Timer, cluster: Cluster) -> Broker:
-    if cluster.clock is None:
-        return node
-    process = broker_parts.process_of(node)
-    due = {timer.value.replace("-", "_"): cluster.now_ms + PERIOD_MS[timer]}
-    timers: Timers = replace(process.timers, **due)
-    return replace(node, process=replace(process, timers=timers))
+    node = state_of(cluster, move.node)
+    rule = TIMERS[type(node), move.timer]
+    if cluster.clock is not None:
+        node = with_due(node, move.timer, cluster.now_ms + PERIOD_MS[move.timer])
+    return _done(cluster, move.node, *rule(node, cluster))
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
-    controller, sends, facts = expire_session(cluster.controller, move.broker, cluster.features)
-    return _done(cluster, controller, sends, facts)
+    found = expire_session(cluster.controller, move.broker, cluster.features)
+    return _done(cluster, CONTROLLER, *found)
 
 
 # --- clients ------------------------------------------------------------------------------------
@@ -170,7 +159,7 @@ def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
     appended = Appended(
         node=node.id, partition=move.partition, first=mine.end, last=Offset(longer.end - 1)
     )
-    return _done(cluster, broker_parts.with_replica(node, replica), (), (appended, *facts))
+    return _done(cluster, node.id, broker_parts.with_replica(node, replica), (), (appended, *facts))
 
 
 def _elect(cluster: Cluster, move: moves.Elect) -> Moved:
@@ -188,7 +177,7 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
 
 def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     node, _, facts = disk.crash(_up(cluster, move.broker), move.loss)
-    cluster, lost = channels.close(_with_node(cluster, node), move.broker)
+    cluster, lost = channels.close(with_state(cluster, move.broker, node), move.broker)
     return cluster, [*facts, *lost]
 
 
@@ -196,7 +185,7 @@ def _start(cluster: Cluster, move: moves.Start) -> Moved:
     down = broker(cluster, move.broker)
     assert down is not None
     node, sends, facts = lifecycle.start(down, cluster.clock)
-    cluster, sent = channels.post(_with_node(cluster, node), move.broker, sends)
+    cluster, sent = channels.post(with_state(cluster, move.broker, node), move.broker, sends)
     update = Send(move.broker, image(cluster.controller))
     cluster, replicated = channels.post(cluster, CONTROLLER, (update,))
     return cluster, [*facts, *sent, *replicated]
@@ -204,18 +193,19 @@ def _start(cluster: Cluster, move: moves.Start) -> Moved:
 
 def _shut_down(cluster: Cluster, move: moves.ShutDown) -> Moved:
     node, sends, facts = lifecycle.begin_shutdown(_up(cluster, move.broker), cluster.clock)
-    cluster, events = _done(cluster, node, sends, facts)
+    cluster, events = _done(cluster, move.broker, node, sends, facts)
     cluster, closed = _after_exit(cluster, move.broker)
     return cluster, [*events, *closed]
 
 
 def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> Moved:
-    return _done(cluster, *lifecycle.finish_recovery(_up(cluster, move.broker), cluster.clock))
+    ready = lifecycle.finish_recovery(_up(cluster, move.broker), cluster.clock)
+    return _done(cluster, move.broker, *ready)
 
 
 def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
     """A process that has just stopped closes its connections."""
-    return channels.close(cluster, node) if node >= 0 and _is_down(cluster, node) else (cluster, [])
+    return (cluster, []) if is_up(cluster, node) else channels.close(cluster, node)
 
 
 # --- the world ----------------------------------------------------------------------------------
@@ -235,7 +225,7 @@ def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
 
 def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
     controller, sends, facts = fail_over(cluster.controller, cluster.clock)
-    cluster, events = _done(cluster, controller, sends, facts)
+    cluster, events = _done(cluster, CONTROLLER, controller, sends, facts)
     return cluster, [Happened(text=f"controller epoch {controller.epoch} takes over"), *events]
 
 
@@ -268,23 +258,10 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
 
 
 def _done(
-    cluster: Cluster,
-    node: Controller | Broker,
-    sends: tuple[Send, ...],
-    facts: tuple[Fact, ...],
+    cluster: Cluster, node: BrokerId, state: Any, sends: tuple[Send, ...], facts: tuple[Fact, ...]
 ) -> Moved:
-    sender = CONTROLLER if isinstance(node, Controller) else node.id
-    cluster, sent = channels.post(_with_node(cluster, node), sender, sends)
+    cluster, sent = channels.post(with_state(cluster, node, state), node, sends)
     return cluster, [*facts, *sent]
-
-
-def _with_node(cluster: Cluster, node: Controller | Broker) -> Cluster:
-    if isinstance(node, Controller):
-        return cluster if node is cluster.controller else replace(cluster, controller=node)
-    if broker(cluster, node.id) is node:
-        return cluster
-    brokers = tuple([node if b.id == node.id else b for b in cluster.brokers])
-    return replace(cluster, brokers=brokers)
 
 
 def _in_flight(cluster: Cluster, name: Any) -> Message:
@@ -297,10 +274,6 @@ def _up(cluster: Cluster, id: BrokerId) -> Broker:
     found = broker(cluster, id)
     assert found is not None
     return found
-
-
-def _is_down(cluster: Cluster, id: BrokerId) -> bool:
-    return _up(cluster, id).process is None
 
 
 # --- table ---------------------------------------------------------------------------------------

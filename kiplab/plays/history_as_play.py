@@ -135,7 +135,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Duplicate: _about_message("duplicate"),
     moves.LoseReply: _about_message("lose-reply"),
     moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
-    moves.Fire: lambda m: Statement(_TIMER_VERBS[m.timer], (str(m.broker),)),
+    moves.Fire: lambda m: Statement(_TIMER_VERBS[m.timer], (str(m.node),)),
     moves.ExpireSession: _about_broker("expire"),
     moves.Produce: _produce,
     moves.Poll: _poll,

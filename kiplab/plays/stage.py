@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from ..engine import moves
 from ..engine.channels import blocker
-from ..engine.cluster import Cluster, Message, MessageName, is_cut
+from ..engine.cluster import Cluster, Message, MessageName
 from ..engine.events import Event, NotApplicable, Sent
 from ..engine.history import History
+from ..engine.nodes import is_cut
 from ..protocol.features import Features
 from ..protocol.ids import BrokerId
 from .play import Play, Statement

@@ -48,12 +48,26 @@ CLIENT = BrokerId(-20)
 """The address of an admin client or producer."""
 ALL_BROKERS = BrokerId(-30)
 """As a receiver: every running broker that can be reached."""
+_ON_A_BROKER = -1000
+"""Addresses from here down are those of control planes that live on brokers."""
+
+
+def controller_on(broker: BrokerId) -> BrokerId:
+    """The address of the control plane that lives on `broker`, in the same process."""
+    return BrokerId(_ON_A_BROKER - broker)
+
+
+def host_of(node: BrokerId) -> BrokerId:
+    """The broker that a control plane lives on; every other node is its own host."""
+    return BrokerId(_ON_A_BROKER - node) if node <= _ON_A_BROKER else node
 
 
 def node_name(node: BrokerId) -> str:
-    """``"controller"``, ``"client"`` or ``"broker 3"``."""
+    """``"controller"``, ``"client"``, ``"broker 3"`` or ``"controller on broker 3"``."""
     if node == CONTROLLER:
         return "controller"
     if node == CLIENT:
         return "client"
+    if node <= _ON_A_BROKER:
+        return f"controller on broker {host_of(node)}"
     return f"broker {node}"

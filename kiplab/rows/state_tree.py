@@ -29,7 +29,7 @@ from ..protocol.replica.broker_state import (
     Replica,
     Volatile,
 )
-from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING
+from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
 
 UNKNOWN_TO_ALL = "no node knows this"
 
@@ -147,6 +147,8 @@ class _Walk(msgspec.Struct, frozen=True):
             if name == IDENTITY.get(owner) or place in LEFT_OUT:
                 continue
             if place in CLOCKED and not self.timed:
+                continue
+            if place in OF_OTHER_MODES and getattr(struct, name) is None:
                 continue
             row = self.field(struct, name)
             spliced = place in INLINE

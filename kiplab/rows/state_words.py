@@ -100,6 +100,9 @@ LEFT_OUT = {
 }
 """Fields that are not shown, and why."""
 
+OF_OTHER_MODES = {"Volatile.controller_epoch", "Volatile.control_plane"}
+"""Fields that only some modes have, and that are shown where they hold something."""
+
 CLOCKED = {
     "Cluster.now_ms",
     "Volatile.timers",

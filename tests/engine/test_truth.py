@@ -17,7 +17,9 @@ KIPLAB = Path(__file__).resolve().parents[2] / "kiplab"
 MAY_NAME_THE_CONTROLLER = {
     "engine/truth.py": "is the surface",
     "engine/cluster.py": "holds it",
+    "engine/nodes.py": "finds the state of every node",
     "engine/step.py": "hands it to its rules",
+    "engine/routes.py": "names its rules",
     "engine/setup.py": "makes the first one",
     "rows/state_tree.py": "shows every state there is, field by field",
     "explore/levels/normal_partition.py": "renumbers the states of a level",

@@ -17,7 +17,16 @@ from kiplab.engine.history import History
 from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId
 from kiplab.rows.state_tree import Branch, changed, tree_of
-from kiplab.rows.state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING
+from kiplab.rows.state_words import (
+    CLOCKED,
+    IDENTITY,
+    INLINE,
+    LABELS,
+    LEFT_OUT,
+    NOTES,
+    NOTHING,
+    OF_OTHER_MODES,
+)
 from kiplab.widgets.controls.inspector import LISTED_MAX, Inspector, inspected
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, made
@@ -94,13 +103,15 @@ def shown() -> set[str]:
 
 def test_every_field_of_the_state_is_shown_or_left_out_for_a_reason(shown: set[str]) -> None:
     identities = {f"{owner}.{field}" for owner, field in IDENTITY.items()}
-    assert FIELDS - shown - set(LEFT_OUT) - identities - INLINE == set()
+    hidden = set(LEFT_OUT) | OF_OTHER_MODES
+    assert FIELDS - shown - hidden - identities - INLINE == set()
 
 
 def test_what_is_left_out_is_not_shown_and_exists(shown: set[str]) -> None:
     assert all(LEFT_OUT.values())
     assert shown & set(LEFT_OUT) == set()
     spoken_of = set(LABELS) | set(NOTES) | set(NOTHING) | set(LEFT_OUT) | CLOCKED
+    spoken_of |= OF_OTHER_MODES
     assert spoken_of - FIELDS == set()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...engine.cluster import Cluster, is_up
+from ...engine.cluster import Cluster
+from ...engine.nodes import is_up
 from ...engine.truth import partition_of
 from ...plays.stage import Stage
 from ...plays.verdict import lost, refused

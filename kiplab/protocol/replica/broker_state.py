@@ -17,6 +17,7 @@ from ..ids import (
     NO_BROKER_EPOCH,
     BrokerEpoch,
     BrokerId,
+    ControllerEpoch,
     Count,
     Incarnation,
     LeaderEpoch,
@@ -152,6 +153,10 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     `items` are the ISR changes handed to the AlterPartition manager and not answered yet,
     `in_flight` those of them that are on their way. `published` says whether the process has
     replicated the metadata up to its own registration; before that it plays no replica.
+
+    A mode whose controllers live on brokers keeps one in `control_plane`, with whatever it has
+    queued for others and not sent; and `controller_epoch` is then the highest that this process
+    has heard of. Both are None in KRaft.
     """
 
     lifecycle: Lifecycle = Lifecycle.STARTING
@@ -163,6 +168,8 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     items: tuple[AlterPartitionItem, ...] = ()
     in_flight: tuple[AlterPartitionItem, ...] = ()
     timers: Timers = Timers()
+    controller_epoch: ControllerEpoch | None = None
+    control_plane: msgspec.Struct | None = None
 
 
 class Broker(msgspec.Struct, frozen=True, cache_hash=True):

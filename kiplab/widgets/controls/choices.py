@@ -6,8 +6,9 @@ import msgspec
 from msgspec.structs import replace
 
 from ...engine import moves
-from ...engine.cluster import Cluster, Message, broker, is_cut
+from ...engine.cluster import Cluster, Message, broker
 from ...engine.explain import broker_list, describe
+from ...engine.nodes import is_cut
 from ...engine.possible import why_not
 from ...engine.truth import registration_of, truth
 from ...plays.history_as_play import statement_of

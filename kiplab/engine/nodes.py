@@ -1,0 +1,105 @@
+"""Nodes: what lives at an address, whether it runs, how its state is found and put back.
+
+A node's kind is the type of its state; `routes` finds the rule for it. Brokers have their ids.
+KRaft's controller and the clients have addresses of their own, and are always there. A control
+plane may live on a broker (`ids.controller_on`): it is part of that broker's process, dies with it,
+and there may be several at once, each believing that it is the one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Incarnation, host_of
+from ..protocol.replica.broker_parts import process_of
+from ..protocol.replica.broker_state import Broker
+from .cluster import Cluster, broker
+
+
+class Clients(msgspec.Struct, frozen=True):
+    """Admin clients and producers: always there, and nothing is kept of them."""
+
+
+_CLIENTS = Clients()
+
+
+def state_of(cluster: Cluster, node: BrokerId) -> Any:
+    """The state that a rule at `node` gets to see; None while nothing runs there."""
+    if node >= 0:
+        for found in cluster.brokers:
+            if found.id == node:
+                return found if found.process is not None else None
+        return None
+    if node == CONTROLLER:
+        return cluster.controller
+    if node == CLIENT:
+        return _CLIENTS
+    host = _host(cluster, node)
+    return host.process.control_plane if host is not None and host.process is not None else None
+
+
+def with_state(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
+    """`cluster` with another state at `node`; the same cluster if it is the same state."""
+    if node >= 0:
+        return _with_broker(cluster, state)
+    if node == CONTROLLER:
+        return cluster if state is cluster.controller else replace(cluster, controller=state)
+    host = _host(cluster, node)
+    if host is None or host.process is None or host.process.control_plane is state:
+        return cluster
+    return _with_broker(cluster, replace(host, process=replace(host.process, control_plane=state)))
+
+
+def kind_of(cluster: Cluster, node: BrokerId) -> type:
+    """What lives at `node`: the type of its state, whether or not the broker is up."""
+    return Broker if node >= 0 else type(state_of(cluster, node))
+
+
+def is_up(cluster: Cluster, node: BrokerId) -> bool:
+    """Whether something can be delivered to `node`."""
+    return state_of(cluster, node) is not None
+
+
+def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
+    """Which life of a node is on now; 0 for what lives on no broker."""
+    on = node if node >= 0 else host_of(node)
+    for found in cluster.brokers:
+        if found.id == on:
+            return found.incarnation
+    return Incarnation(0)
+
+
+def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:
+    """Whether the link between two nodes is down."""
+    if not cluster.cut:
+        return False
+    ends = host_of(one), host_of(other)
+    return ends in cluster.cut or ends[::-1] in cluster.cut
+
+
+def timers_of(state: Any) -> Any:
+    """When each timer of a node is due next: a struct with a field for each."""
+    return process_of(state).timers if isinstance(state, Broker) else state.timers
+
+
+def with_due(state: Any, timer: str, due_ms: int) -> Any:
+    """`state` with its timer ``"lag-check"`` due at `due_ms`."""
+    timers = replace(timers_of(state), **{timer.replace("-", "_"): due_ms})
+    if isinstance(state, Broker):
+        return replace(state, process=replace(process_of(state), timers=timers))
+    return replace(state, timers=timers)
+
+
+def _host(cluster: Cluster, node: BrokerId) -> Broker | None:
+    on = host_of(node)
+    return None if on == node else broker(cluster, on)
+
+
+def _with_broker(cluster: Cluster, state: Broker) -> Cluster:
+    if broker(cluster, state.id) is state:
+        return cluster
+    brokers = tuple([state if b.id == state.id else b for b in cluster.brokers])
+    return replace(cluster, brokers=brokers)

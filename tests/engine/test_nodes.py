@@ -1,0 +1,324 @@
+"""Nodes have kinds: a made-up controller that lives on a broker, and two of them at once.
+
+It answers ElectLeaders, and announces the metadata to every other broker, one at a time, from a
+queue of its own. It is no controller of Kafka's; it has what one of them needs of the engine.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from kiplab.engine import moves, nodes, routes, truth
+from kiplab.engine.canonical import canonical
+from kiplab.engine.cluster import Cluster, Message
+from kiplab.engine.events import Dropped
+from kiplab.engine.possible import why_not
+from kiplab.engine.step import Step, step
+from kiplab.engine.truth import READERS, TruthReader
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import (
+    CLIENT,
+    CONTROLLER,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    LeaderEpoch,
+    MetadataOffset,
+    Milliseconds,
+    Offset,
+    controller_on,
+    host_of,
+    node_name,
+)
+from kiplab.protocol.messages import (
+    Body,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    FetchRequest,
+    MetadataUpdate,
+    Send,
+)
+from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.replica.broker_state import Broker, Loss
+from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, partition
+
+HERE, THERE = controller_on(BROKER_1), controller_on(BROKER_2)
+PERIOD_MS = routes.PERIOD_MS[moves.Timer.RETRY]
+
+
+class MadeUpTimers(msgspec.Struct, frozen=True):
+    """When the next announcement is due."""
+
+    retry: Milliseconds = 0
+
+
+class MadeUp(msgspec.Struct, frozen=True, kw_only=True):
+    """A control plane on a broker. `queued` is what it has not sent yet, and to whom.
+
+    `elected_at` is where in the metadata it was elected.
+    """
+
+    epoch: ControllerEpoch
+    elected_at: MetadataOffset = MetadataOffset(1_000_000)
+    queued: tuple[BrokerId, ...] = ()
+    timers: MadeUpTimers = MadeUpTimers()
+
+
+def elected(plane: MadeUp, message: Message, world: Cluster) -> routes.NodeEffect:
+    """An unclean election makes it resign; any other is announced to every broker."""
+    request = message.body
+    assert isinstance(request, ElectLeadersRequest)
+    if request.unclean:
+        return None, (), ()
+    answer = ElectLeadersResponse(results=(("orders-0", KafkaError.NONE),))
+    everybody = tuple(b.id for b in world.brokers)
+    waiting = replace(plane, queued=(*plane.queued, *everybody))
+    return waiting, (Send(message.name.sender, answer),), ()
+
+
+def announced(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
+    """Send to whoever is first, unless it is down: then it stays first."""
+    if not plane.queued or not nodes.is_up(world, plane.queued[0]):
+        return plane, (), ()
+    news = MetadataUpdate(offset=MetadataOffset(0), registrations=(), partitions=())
+    return replace(plane, queued=plane.queued[1:]), (Send(plane.queued[0], news),), ()
+
+
+@pytest.fixture(autouse=True)
+def made_up_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a new kind of node takes: its routes, and its timers."""
+    monkeypatch.setitem(routes.ROUTES, (MadeUp, ElectLeadersRequest), elected)
+    monkeypatch.setitem(routes.TIMERS, (MadeUp, moves.Timer.RETRY), announced)
+    for body in get_args(Body):
+        if body is not ElectLeadersRequest:
+            monkeypatch.setitem(routes.NOT_ADDRESSED, (MadeUp, body), "it asks nobody")
+
+
+def with_plane(world: Cluster, node: BrokerId, epoch: int) -> Cluster:
+    """`world` with a made-up controller at `node`."""
+    host = nodes.state_of(world, host_of(node))
+    plane = MadeUp(epoch=ControllerEpoch(epoch))
+    process = replace(host.process, control_plane=plane, controller_epoch=plane.epoch)
+    return nodes.with_state(world, host.id, replace(host, process=process))
+
+
+@pytest.fixture
+def world() -> Cluster:
+    """Three brokers, with a made-up controller on broker 1."""
+    start = cluster(parse_features("3.5"), partition("orders-0", 3, isr=3, log=((2, 5),)))
+    return with_plane(start, HERE, 1)
+
+
+def asked(world: Cluster, node: BrokerId, unclean: bool = False) -> Cluster:
+    """A client's request for an election is on its way to `node`."""
+    request = ElectLeadersRequest(unclean=unclean, partitions=("orders-0",))
+    return step(world, moves.RawRequest(CLIENT, node, request)).cluster
+
+
+def arrived(world: Cluster) -> Step:
+    """The newest message arrives."""
+    return step(world, moves.Deliver(world.messages[-1].name))
+
+
+def queue_of(world: Cluster, node: BrokerId) -> tuple[int, ...]:
+    return tuple(nodes.state_of(world, node).queued)
+
+
+def test_its_address_has_a_name_and_a_host() -> None:
+    assert node_name(HERE) == "controller on broker 1"
+    assert (host_of(HERE), host_of(THERE)) == (BROKER_1, BROKER_2)
+    assert [host_of(n) for n in (BROKER_1, CONTROLLER, CLIENT)] == [BROKER_1, CONTROLLER, CLIENT]
+
+
+def test_a_request_finds_its_rule_by_the_kind_of_the_receiver(world: Cluster) -> None:
+    done = arrived(asked(world, HERE))
+    assert queue_of(done.cluster, HERE) == (1, 2, 3)
+    (reply,) = done.cluster.messages
+    assert (reply.name.sender, reply.receiver) == (HERE, CLIENT)
+    assert str(reply.name) == "elect-leaders-reply #1 from controller on broker 1"
+    assert done.cluster.controller is world.controller
+    assert not arrived(done.cluster).cluster.messages
+
+
+def test_the_other_control_plane_answers_the_same_request_by_its_own_rule(world: Cluster) -> None:
+    done = arrived(asked(world, CONTROLLER))
+    assert queue_of(done.cluster, HERE) == ()
+    assert done.cluster.messages[-1].name.sender == CONTROLLER
+
+
+def test_two_at_once_keep_their_states_and_their_queues_apart(world: Cluster) -> None:
+    world = with_plane(world, THERE, 2)
+    world = arrived(asked(world, THERE)).cluster
+    assert (queue_of(world, HERE), queue_of(world, THERE)) == ((), (1, 2, 3))
+    epochs = [nodes.state_of(world, node).epoch for node in (HERE, THERE)]
+    assert epochs == [1, 2]
+
+
+def test_its_timer_sends_what_it_has_queued(world: Cluster) -> None:
+    world = arrived(asked(world, HERE)).cluster
+    world = step(world, moves.Fire(HERE, moves.Timer.RETRY)).cluster
+    assert queue_of(world, HERE) == (2, 3)
+    assert (world.messages[-1].name.sender, world.messages[-1].receiver) == (HERE, BROKER_1)
+
+
+def test_its_timer_is_due_one_period_later_in_a_run_with_a_clock(world: Cluster) -> None:
+    timed = replace(world, timed=True)
+    again = moves.Fire(HERE, moves.Timer.RETRY)
+    fired = step(timed, again).cluster
+    said = f"the retry timer of controller on broker 1 is due at {PERIOD_MS} ms"
+    assert why_not(fired, again) == said
+    assert why_not(step(fired, moves.Advance(PERIOD_MS)).cluster, again) is None
+
+
+def test_it_has_no_timers_but_its_own(world: Cluster) -> None:
+    flush = moves.Fire(HERE, moves.Timer.FLUSH)
+    assert why_not(world, flush) == "controller on broker 1 has no flush timer"
+    heartbeat = moves.Fire(CONTROLLER, moves.Timer.HEARTBEAT)
+    assert why_not(world, heartbeat) == "controller has no heartbeat timer"
+    nowhere = moves.Fire(THERE, moves.Timer.RETRY)
+    assert why_not(world, nowhere) == "there is no controller on broker 2"
+
+
+def test_a_crash_of_its_broker_ends_it_and_closes_what_was_on_the_way_to_it(
+    world: Cluster,
+) -> None:
+    world = asked(world, HERE)
+    done = step(world, moves.Crash(BROKER_1, Loss.NOTHING))
+    assert not nodes.is_up(done.cluster, HERE)
+    lost = [e.receiver for e in done.events if isinstance(e, Dropped)]
+    assert (lost, done.cluster.messages) == ([HERE], ())
+    again = step(done.cluster, moves.Start(BROKER_1)).cluster
+    assert not nodes.is_up(again, HERE)
+
+
+def test_what_it_sent_before_its_broker_crashed_still_arrives(world: Cluster) -> None:
+    world = arrived(asked(world, HERE)).cluster
+    world = step(world, moves.Crash(BROKER_1, Loss.NOTHING)).cluster
+    (reply,) = world.messages
+    assert reply.name.sender == HERE
+    assert not arrived(world).cluster.messages
+
+
+def test_a_crash_of_a_receiver_loses_what_was_sent_and_not_what_is_queued(
+    world: Cluster,
+) -> None:
+    world = arrived(asked(world, HERE)).cluster
+    announce = moves.Fire(HERE, moves.Timer.RETRY)
+    world = step(step(world, announce).cluster, announce).cluster
+    assert world.messages[-1].receiver == BROKER_2
+    world = step(world, moves.Crash(BROKER_2, Loss.NOTHING)).cluster
+    assert all(m.receiver != BROKER_2 for m in world.messages)
+    assert queue_of(world, HERE) == (3,)
+
+
+def test_what_is_queued_for_a_broker_that_is_down_reaches_its_next_life(world: Cluster) -> None:
+    world = arrived(asked(world, HERE)).cluster
+    announce = moves.Fire(HERE, moves.Timer.RETRY)
+    world = step(world, announce).cluster
+    world = step(world, moves.Crash(BROKER_2, Loss.NOTHING)).cluster
+    waiting = step(world, announce).cluster
+    assert queue_of(waiting, HERE) == (2, 3)
+    back = step(step(waiting, moves.Start(BROKER_2)).cluster, announce).cluster
+    assert queue_of(back, HERE) == (3,)
+    sent = back.messages[-1]
+    assert (sent.name.sender, sent.receiver, sent.receiver_incarnation) == (HERE, BROKER_2, 2)
+
+
+def test_one_that_resigns_is_gone_while_its_broker_runs_on(world: Cluster) -> None:
+    world = asked(asked(world, HERE, unclean=True), HERE)
+    done = step(world, moves.Deliver(world.messages[0].name))
+    assert nodes.is_up(done.cluster, BROKER_1)
+    assert not nodes.is_up(done.cluster, HERE)
+    assert [e.receiver for e in done.events if isinstance(e, Dropped)] == [HERE]
+
+
+def test_it_is_as_far_away_as_its_broker(world: Cluster) -> None:
+    world = step(asked(world, HERE), moves.Cut(CLIENT, BROKER_1)).cluster
+    said = why_not(world, moves.Deliver(world.messages[-1].name))
+    assert said == "the link between client and controller on broker 1 is cut"
+    assert not nodes.is_cut(world, HERE, BROKER_1)
+
+
+def test_its_life_is_that_of_its_process(world: Cluster) -> None:
+    restarted = step(world, moves.Crash(BROKER_1, Loss.NOTHING)).cluster
+    restarted = with_plane(step(restarted, moves.Start(BROKER_1)).cluster, HERE, 3)
+    done = arrived(asked(restarted, HERE)).cluster
+    assert done.messages[-1].name[:2] == (HERE, 2)
+    renumbered = canonical(done)
+    assert nodes.incarnation_of(renumbered, HERE) == renumbered.messages[-1].name.incarnation
+    assert nodes.state_of(renumbered, HERE).elected_at < 100
+
+
+def test_a_message_that_no_such_node_gets_is_refused_with_the_reason(world: Cluster) -> None:
+    fetch = FetchRequest(
+        version=15,
+        partition="orders-0",
+        replica=BROKER_1,
+        replica_epoch=BrokerEpoch(101),
+        leader_epoch=LeaderEpoch(5),
+        offset=Offset(2),
+    )
+    said = why_not(world, moves.RawRequest(BROKER_1, HERE, fetch))
+    assert said == "fetch is nothing to send to controller on broker 1: it asks nobody"
+
+
+class MadeUpTruth(msgspec.Struct, frozen=True):
+    """What is true in a made-up mode; it has what `Truth` asks for."""
+
+    controller_epoch: ControllerEpoch
+    next_offset: int = 0
+    registrations: tuple[Registration, ...] = ()
+    partitions: tuple[PartitionRegistration, ...] = ()
+
+
+def test_a_mode_that_says_how_it_is_read_is_read(
+    world: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = MadeUpTruth(ControllerEpoch(7), partitions=truth.truth(world).partitions)
+    reader = TruthReader(lambda c: held, lambda c: (), lambda c: None, session_timeout_ms=1)
+    monkeypatch.setitem(READERS, MadeUpTruth, reader)
+    other: Any = replace(world, controller=held)
+    assert truth.truth(other).controller_epoch == 7
+    assert truth.partition_of(other, "orders-0") is truth.partition_of(world, "orders-0")
+    assert not truth.session_lasts(other, BROKER_1)
+
+
+# --- complete -----------------------------------------------------------------------------------
+
+
+def without_a_route() -> list[str]:
+    """What is missing in the routing tables, one sentence for each message of a kind of node."""
+    kinds = {kind for kind, _ in (*routes.ROUTES, *routes.NOT_ADDRESSED, *routes.TIMERS)}
+    kinds |= {Broker, nodes.Clients, *READERS}
+    return [
+        f"a {body.__name__} may come to a {kind.__name__}: add a rule to ROUTES, or say in"
+        " NOT_ADDRESSED why it never does (kiplab/engine/routes.py)"
+        for kind in sorted(kinds, key=lambda k: k.__name__)
+        for body in get_args(Body)
+        if ((kind, body) in routes.ROUTES) == ((kind, body) in routes.NOT_ADDRESSED)
+    ]
+
+
+def test_every_kind_of_node_answers_every_message_or_says_why_it_never_comes() -> None:
+    assert not without_a_route(), "\n".join(without_a_route())
+
+
+def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(routes.NOT_ADDRESSED, (MadeUp, FetchRequest))
+    (said,) = without_a_route()
+    assert said.startswith("a FetchRequest may come to a MadeUp: add a rule to ROUTES, or say")
+
+
+def test_a_mode_without_routes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
+    assert len(without_a_route()) == len(get_args(Body))
+
+
+def test_every_timer_has_a_period_and_a_place_for_when_it_is_due() -> None:
+    kinds = {timer for _, timer in routes.TIMERS}
+    assert kinds == set(routes.PERIOD_MS) == set(moves.Timer)
