@@ -33,7 +33,7 @@ def held(event: Delivered, before: Cluster) -> Iterator[str]:
     """What the receiver compares the request with; `before` is the cluster as the request came."""
     made = _HELD.get(type(event.body))
     if made is not None:
-        yield from made(event, before)
+        yield from made(event.body, event, before)
 
 
 # --- requests -----------------------------------------------------------------------------------
@@ -79,8 +79,7 @@ _FIELDS: dict[type, Callable[[Any], Iterable[str]]] = {
 # --- receivers ----------------------------------------------------------------------------------
 
 
-def _controller(event: Delivered, before: Cluster) -> Iterator[str]:
-    body: AlterPartitionRequest = event.body  # type: ignore[assignment]
+def _controller(body: AlterPartitionRequest, _: Delivered, before: Cluster) -> Iterator[str]:
     for item in body.items:
         yield from _partition(item, before)
         known = (_registered(m.broker, before) for m in item.isr)
@@ -107,12 +106,11 @@ def _registered(id: BrokerId, before: Cluster) -> str:
     return f"broker {id} as epoch {found.epoch}, {state}"
 
 
-def _sender_known(event: Delivered, before: Cluster) -> Iterator[str]:
+def _sender_known(_: object, event: Delivered, before: Cluster) -> Iterator[str]:
     yield f"registered is {_registered(event.message.sender, before)}"
 
 
-def _leader(event: Delivered, before: Cluster) -> Iterator[str]:
-    body: FetchRequest = event.body  # type: ignore[assignment]
+def _leader(body: FetchRequest, event: Delivered, before: Cluster) -> Iterator[str]:
     node = broker(before, event.receiver)
     mine = replica_of(node, body.partition) if node is not None and node.process else None
     if mine is None:
@@ -123,7 +121,7 @@ def _leader(event: Delivered, before: Cluster) -> Iterator[str]:
     yield f"broker {event.receiver} {part} with leader epoch {mine.leader_epoch}, {mark}"
 
 
-_HELD: dict[type, Callable[[Delivered, Cluster], Iterable[str]]] = {
+_HELD: dict[type, Callable[[Any, Delivered, Cluster], Iterable[str]]] = {
     AlterPartitionRequest: _controller,
     FetchRequest: _leader,
     BrokerHeartbeatRequest: _sender_known,

@@ -144,15 +144,15 @@ def _delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     if event.receiver < 0 or event.previous_incarnation:
         return
     lines = _ANSWERS.get(type(event.body))
-    for level, logger, text in lines(event, moment) if lines is not None else ():
+    said = lines(event.body, event, moment) if lines is not None else ()
+    for level, logger, text in said:
         yield LogLine(node_name(event.receiver), level, logger, text)
 
 
 Words = Iterable[tuple[str, str, str]]
 
 
-def _altered(event: Delivered, moment: Moment) -> Words:
-    body: AlterPartitionResponse = event.body  # type: ignore[assignment]
+def _altered(body: AlterPartitionResponse, event: Delivered, moment: Moment) -> Words:
     if body.error is KafkaError.STALE_BROKER_EPOCH:
         node = broker(moment.before, event.receiver)
         epoch = node.process.epoch if node is not None and node.process is not None else "…"
@@ -190,22 +190,19 @@ def _updated(partition: str, event: Delivered, moment: Moment) -> str:
     return f"ISR updated to {listed}{few}and version updated to {mine.partition_epoch}"
 
 
-def _registered_reply(event: Delivered, moment: Moment) -> Words:
-    error = event.body.error  # type: ignore[union-attr]
-    if error:
+def _registered_reply(body: BrokerRegistrationResponse, event: Delivered, _: Moment) -> Words:
+    if body.error:
         text = f"Unable to register broker {event.receiver} because the controller returned error"
-        yield "INFO", LIFECYCLE, f"{text} {error.name}"
+        yield "INFO", LIFECYCLE, f"{text} {body.error.name}"
 
 
-def _heartbeat_reply(event: Delivered, moment: Moment) -> Words:
-    error = event.body.error  # type: ignore[union-attr]
-    if error:
-        text = f"Broker {event.receiver} sent a heartbeat request but received error {error.name}."
-        yield "WARN", LIFECYCLE, text
+def _heartbeat_reply(body: BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
+    if body.error:
+        text = f"Broker {event.receiver} sent a heartbeat request but received error"
+        yield "WARN", LIFECYCLE, f"{text} {body.error.name}."
 
 
-def _fetch_reply(event: Delivered, moment: Moment) -> Words:
-    body: FetchResponse = event.body  # type: ignore[assignment]
+def _fetch_reply(body: FetchResponse, event: Delivered, moment: Moment) -> Words:
     node = broker(moment.before, event.receiver)
     mine = replica_of(node, body.partition) if node is not None and node.process else None
     epoch = "…" if mine is None else str(mine.leader_epoch)
@@ -257,7 +254,7 @@ _FETCH_ERRORS = {
         " partition is being moved",
     ),
 }
-_ANSWERS: dict[type, Callable[[Delivered, Moment], Words]] = {
+_ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
     AlterPartitionResponse: _altered,
     BrokerRegistrationResponse: _registered_reply,
     BrokerHeartbeatResponse: _heartbeat_reply,

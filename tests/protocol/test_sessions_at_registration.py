@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.messages import BrokerRegistrationRequest
 from kiplab.protocol.registrations import Registration
+
+ONE = BrokerId(1)
 
 
 @pytest.mark.parametrize(
@@ -24,13 +27,14 @@ from kiplab.protocol.registrations import Registration
 def test_the_same_process_registers_again(
     release: str, fenced: bool, contact: int, offset: int
 ) -> None:
+    epoch = BrokerEpoch(50)
     controller = Controller(
         next_offset=100,
-        registrations=(Registration(1, 50, incarnation=1, fenced=False, record_offset=50),),
-        heartbeats=(HeartbeatState(1, fenced=False, last_contact_ms=1_000, metadata_offset=90),),
+        registrations=(Registration(ONE, epoch, incarnation=1, fenced=False, record_offset=50),),
+        heartbeats=(HeartbeatState(ONE, fenced=False, last_contact_ms=1_000, metadata_offset=90),),
     )
-    request = BrokerRegistrationRequest(broker=1, incarnation=1)
+    request = BrokerRegistrationRequest(broker=ONE, incarnation=1)
     after, _, _ = register_broker(controller, request, parse_features(release), 5_000)
-    assert heartbeat(after, 1) == HeartbeatState(
-        1, fenced=fenced, last_contact_ms=contact, metadata_offset=offset
+    assert heartbeat(after, ONE) == HeartbeatState(
+        ONE, fenced=fenced, last_contact_ms=contact, metadata_offset=offset
     )

@@ -9,6 +9,7 @@ import pytest
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import Features
+from kiplab.protocol.ids import LeaderEpoch, Offset
 from kiplab.protocol.messages import FetchRequest
 from kiplab.protocol.replica import client_reads, fetching
 from tests.protocol.building import vector, vectors
@@ -148,8 +149,9 @@ def test_l32_a_consumer_that_asks_a_follower(
 ) -> None:
     stage = both(features, records=0)
     stage.metadata([101, 102], [101, 102], le=5, pe=2, leader=102)
-    asked = client_reads.asked(stage.broker, stage.replica.partition, leader_epoch, features, None)
-    answer = client_reads.consumer_fetch(asked, 0)
+    name, wanted = stage.replica.partition, LeaderEpoch(leader_epoch)
+    asked = client_reads.asked(stage.broker, name, wanted, features, None)
+    answer = client_reads.consumer_fetch(asked, Offset(0))
     assert isinstance(answer, Refused)
     assert answer.error is error
 
