@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from ...rows.columns import MessageRow
 from ..drawing.canvas import Canvas
@@ -14,6 +16,7 @@ from .log_ends import Stretch, draw_line
 
 SWATCH = 24
 """How wide a swatch is, in pixels."""
+_ARRIVED = MessageRow("", "", "", "", x_sent=0, x_arrived=0, fate="delivered", label="", detail="")
 
 
 class Swatch(NamedTuple):
@@ -34,10 +37,9 @@ class Swatch(NamedTuple):
         put = self.canvas.text
         put(x, self.y, glyph, color, size=11, anchor="center", bold=True, layer="signs")
 
-    def arrow(self, **about: object) -> None:
+    def arrow(self, **about: Any) -> None:
         """A small message from below to above."""
-        known: dict[str, object] = {"x_sent": 0, "x_arrived": 0, "fate": "delivered", **about}
-        message = MessageRow("", "", "", "", label="", detail="", **known)  # type: ignore[arg-type]
+        message = replace(_ARRIVED, **about)
         theme = self.canvas.theme
         color = {"refused": theme.refused, "dropped": theme.muted}.get(message.fate, theme.message)
         tail, head = self.canvas.at(self.left + 2), self.canvas.at(self.left + SWATCH + 8)
