@@ -16,10 +16,8 @@ from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.explore.matrix.sweep import sweep
 from kiplab.explore.search import announcements, engine_choice
 from kiplab.explore.search.limits import TimedProgress
-from kiplab.explore.search.size_prediction import rule_of_thumb
-
-FAR = {"writes": 2, "crashes": 2, "fences": 1}
-"""Bounds that are out of reach."""
+from kiplab.explore.search.size_prediction import OWN, rule_of_thumb
+from tests.explore.bounds import FAR, Bounds
 
 
 @pytest.fixture
@@ -57,7 +55,7 @@ def test_a_search_of_seconds_is_not_announced(capsys: pytest.CaptureFixture[str]
 def test_a_matrix_says_how_many_cells_and_how_long_each(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    stop = {"cancel": lambda: True, "processes": 2}
+    stop: dict[str, Any] = {"cancel": lambda: True, "processes": 2}
     kiplab.matrix("isr-two-of-three", guards="903", **FAR, **stop)
     said = capsys.readouterr().err
     assert said.startswith("kiplab: 2 cells, 2 at a time; where nothing breaks, for each: about ")
@@ -71,7 +69,7 @@ def test_a_matrix_says_how_many_cells_and_how_long_each(
 def test_a_sweep_and_the_alternatives_say_it_too() -> None:
     said: list[str] = []
     options: dict[str, Any] = {"say": said.append, "processes": 1, "seconds": 0}
-    sweep("isr-two-of-three", [{"writes": 0}, FAR], **options)
+    sweep("isr-two-of-three", [{"writes": 0}, {"writes": 2, "crashes": 2, "fences": 1}], **options)
     alternatives("isr-two-of-three", **options, **FAR)
     assert len(said) == 2
     assert said[0].startswith("within 2 records written, 2 crashes that lose a disk")
@@ -92,7 +90,7 @@ def test_a_sweep_and_the_alternatives_say_it_too() -> None:
     ids=str,
 )
 def test_a_prediction_at_level_cluster_is_within_a_factor_of_ten(
-    play: str, bounds: dict[str, int], states: int
+    play: str, bounds: Bounds, states: int
 ) -> None:
     """`states` is what whole searches have counted; they take up to a minute."""
     found = kiplab.explore(play, level="cluster", cancel=lambda: True, **bounds)
@@ -112,7 +110,7 @@ def test_a_crash_between_three_brokers_is_known_to_be_out_of_reach() -> None:
 
 def test_the_default_bounds_of_the_partition_level_end_in_seconds() -> None:
     level = level_named("partition")
-    assert rule_of_thumb(level, level.with_defaults({})) / engine_choice.OWN.states_per_s < 10
+    assert rule_of_thumb(level, level.with_defaults({})) / OWN.states_per_s < 10
 
 
 def test_the_default_bounds_of_the_cluster_level_find_the_hole_or_say_how_long_it_takes() -> None:

@@ -25,15 +25,15 @@ from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import UnknownFeatureError, parse_features
-from kiplab.protocol.ids import CONTROLLER
-
-RACE = {"writes": 0, "crashes": 1, "fences": 0}
+from kiplab.protocol.ids import CONTROLLER, BrokerId
+from tests.explore.bounds import RACE
 
 
 def test_the_race_is_found_and_its_play_shows_it() -> None:
     found = kiplab.explore("kafka-14139", kafka="3.4", **RACE)
     assert (found.verdict, found.steps) == ("refuted", 6)
     assert found.violated == "electable-holds-committed"
+    assert found.play is not None
     run = kiplab.run(found.play)
     assert run.report()["expectations"] == {"held": 1, "failed": 0, "skipped": 0}
     assert run.verdict == "harm"
@@ -59,20 +59,22 @@ def test_a_counterexample_replays_through_the_same_states(level: str, off: str) 
     assert kiplab.run(found.play).report()["expectations"]["failed"] == 0
     stage = held_stage(load("isr-two-of-three"), features_of(found.play), level_named(level))
     model = MemoisedModel(level_named(level), stage.history.start, found.bounds)
-    state, lives = model.first(), {}
+    state = model.first()
+    lives: dict[tuple[BrokerId, int], int] = {}
     for action in found.path:
         stage = done_by_lines(stage, level_named(level), action)
         state = next(after for a, after, _ in model.successors(state) if a == action)
         for event in stage.history.steps[-1].events + stage.events:
             if isinstance(event, Registered):
                 lives.setdefault((event.node, event.epoch), 2)
-        first = {(b, 100 + b): 1 for b in (1, 2, 3)}
+        first = {(BrokerId(b), 100 + b): 1 for b in (1, 2, 3)}
         assert forms.normal(stage.cluster, {**first, **lives}) == model.cluster(state)
 
 
 def test_a_counterexample_of_level_cluster_replays() -> None:
     found = explore("kafka-14139", level="cluster", writes=0, crashes=1, states=20_000)
     assert (found.verdict, found.steps) == ("refuted", 10)
+    assert found.play is not None
     assert kiplab.run(found.play).report()["expectations"]["failed"] == 0
 
 

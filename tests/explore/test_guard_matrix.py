@@ -28,9 +28,9 @@ from kiplab.explore.search_terms import PROVED, REFUTED, UNFINISHED
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import UnknownFeatureError, parse_features
+from tests.explore.bounds import RACE
 
 PAIR = ("841", "903")
-RACE = {"writes": 0, "crashes": 1, "fences": 0}
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +264,8 @@ def test_limits_leave_cells_unfinished() -> None:
 def test_a_process_that_is_killed_costs_its_cell_only(monkeypatch: pytest.MonkeyPatch) -> None:
     from kiplab.explore.matrix import processes
 
-    said, killed = processes._said, []
+    said = processes._said
+    killed: list[int] = []
 
     def struck(worker: Any, payload: bytes) -> bytes:
         if not killed:
@@ -273,17 +274,17 @@ def test_a_process_that_is_killed_costs_its_cell_only(monkeypatch: pytest.Monkey
         return said(worker, payload)
 
     monkeypatch.setattr(processes, "_said", struck)
-    order = Order(play=load("kafka-14139"), features=parse_features("3.4"), bounds=RACE)
+    within = {"writes": 0, "crashes": 1, "fences": 0}
+    order = Order(play=load("kafka-14139"), features=parse_features("3.4"), bounds=within)
     found = answers([order] * 4, processes=2)
     assert [one is None for one in found].count(True) == 1
     assert {one.steps for one in found if one is not None} == {6}
 
 
 def test_a_sweep_of_bounds_is_as_many_searches() -> None:
-    within = [{"crashes": 0}, {"crashes": 1}]
-    found = sweep("kafka-14139", within, kafka="3.4", processes=2)
+    found = sweep("kafka-14139", [{"crashes": 0}, {"crashes": 1}], kafka="3.4", processes=2)
     assert [one.verdict for one in found] == [PROVED, REFUTED]
-    alone = [explore("kafka-14139", kafka="3.4", **bounds) for bounds in within]
+    alone = [explore("kafka-14139", kafka="3.4", crashes=crashes) for crashes in (0, 1)]
     assert [one.states for one in found] == [one.states for one in alone]
 
 

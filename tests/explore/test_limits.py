@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,10 @@ def interrupt() -> bool:
     return False
 
 
-def once() -> Callable[[], bool]:
-    """A `cancel` that is interrupted when it is asked for the first time."""
-    left = [interrupt]
-    return lambda: bool(left) and left.pop()()
+def interrupted_at(look: int) -> Callable[[], bool]:
+    """A `cancel` that is interrupted when it is asked for that time."""
+    looks = count(1)
+    return lambda: next(looks) == look and interrupt()
 
 
 # --- limits ---------------------------------------------------------------------------------------
@@ -153,13 +154,13 @@ def test_processes_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_is_looked_at_now_and_then_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[None] = []
-    monkeypatch.setattr(limits, "memory_now", lambda: looks.append(None) or 0)
+    looks = count()
+    monkeypatch.setattr(limits, "memory_now", lambda: next(looks))
     monkeypatch.setattr(limits, "WEIGH_EVERY_S", 3_600)
     ask = Limits()
     for states in range(1_000):
         assert ask(Progress(states, 0, 0, 0)) is None
-    assert len(looks) == 1
+    assert next(looks) == 1
 
 
 # --- interrupts -----------------------------------------------------------------------------------
@@ -167,9 +168,7 @@ def test_memory_is_looked_at_now_and_then_only(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_interrupt_ends_a_search_and_keeps_what_was_found() -> None:
     before = signal.getsignal(signal.SIGINT)
-    looks: list[bool] = []
-    third = lambda: looks.append(len(looks) == 2 and interrupt()) is not None  # noqa: E731
-    found = kiplab.explore("isr-two-of-three", cancel=third)
+    found = kiplab.explore("isr-two-of-three", cancel=interrupted_at(3))
     assert (found.verdict, found.stopped) == ("unfinished", "it was cancelled")
     assert found.states > 20
     assert found.frontier > 0
@@ -206,7 +205,8 @@ def test_outside_the_main_thread_a_search_runs_without_them() -> None:
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_interrupted_matrix_keeps_its_cells(processes: int) -> None:
-    found = matrix("kafka-14139", guards="903", writes=0, processes=processes, cancel=once())
+    cancel = interrupted_at(1)
+    found = matrix("kafka-14139", guards="903", writes=0, processes=processes, cancel=cancel)
     assert {cell.verdict for cell in found.cells} == {UNFINISHED}
     assert {cell.stopped for cell in found.cells} == {"it was cancelled"}
 
@@ -224,7 +224,7 @@ def test_a_matrix_that_is_interrupted_between_cells_has_those_that_were_done() -
 def test_the_command_says_what_an_interrupted_search_came_to(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    at_first = once()
+    at_first = interrupted_at(1)
     monkeypatch.setattr(limits, "TELL_EVERY_S", 0)
     monkeypatch.setattr(explore_command, "_tell", lambda now: at_first())
     assert main(["explore", "isr-two-of-three"]) == 4

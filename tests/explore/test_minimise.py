@@ -180,6 +180,7 @@ def test_a_random_walk() -> None:
 
 def test_a_counterexample_of_the_explorer_is_as_short_already() -> None:
     explored = kiplab.explore("kafka-14139", kafka="3.4", writes=0)
+    assert explored.play is not None
     found = minimise(explored.play)
     assert found.lines <= len(actions(explored.play))
     assert_minimal(found)

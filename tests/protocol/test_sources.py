@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import pytest
 
@@ -86,7 +86,7 @@ def _lines(tree: ast.Module, guard: str) -> Iterator[tuple[int, int]]:
                     yield check.body[0].lineno, check.lineno
 
 
-def _is(node: ast.AST, guard: str) -> bool:
+def _is(node: ast.AST, guard: str) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and node.value == guard
 
 
