@@ -11,7 +11,14 @@ from msgspec.structs import replace
 
 from kiplab.protocol.facts import Fact, RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from kiplab.protocol.ids import (
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+)
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState
 from kiplab.protocol.kraft.records import PartitionChangeRecord, Record, record_text
 from kiplab.protocol.registrations import PartitionRegistration, Registration
@@ -99,7 +106,7 @@ def brokers(
         Registration(
             broker=BrokerId(n),
             epoch=BrokerEpoch((epochs or {}).get(n, 100 + n)),
-            incarnation=1,
+            incarnation=Incarnation(1),
             fenced=n in out,
             in_controlled_shutdown=n in going,
         )
@@ -138,7 +145,7 @@ def controller(
     """A sitting controller; unless `heartbeats` says more it heard of every broker at time 0."""
     heard = tuple(HeartbeatState(r.broker, fenced=r.fenced) for r in registrations)
     return Controller(
-        next_offset=next_offset,
+        next_offset=MetadataOffset(next_offset),
         registrations=registrations,
         partitions=partitions,
         heartbeats=heard if heartbeats is None else heartbeats,

@@ -13,7 +13,15 @@ from kiplab.protocol import log
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Fact
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from kiplab.protocol.ids import (
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+)
 from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
 from kiplab.protocol.messages import (
     AlterPartitionRequest,
@@ -230,7 +238,7 @@ class Stage:
     ) -> tuple[Registration, ...]:
         out, going = set(fenced), set(leaving)
         return tuple(
-            Registration(BrokerId(b), BrokerEpoch(1000 + b), 1, b in out, b in going)
+            Registration(BrokerId(b), BrokerEpoch(1000 + b), Incarnation(1), b in out, b in going)
             for b in sorted(replicas)
         )
 
@@ -238,7 +246,7 @@ class Stage:
         self, state: PartitionRegistration, registrations: tuple[Registration, ...]
     ) -> None:
         update = MetadataUpdate(
-            offset=self.offset, registrations=registrations, partitions=(state,)
+            offset=MetadataOffset(self.offset), registrations=registrations, partitions=(state,)
         )
         self._done(metadata_arrived(self.broker, update, self.features, self.now))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId
+from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.messages import BrokerRegistrationRequest
 from kiplab.protocol.registrations import Registration
 
-ONE = BrokerId(1)
+ONE, LIFE = BrokerId(1), Incarnation(1)
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,15 @@ ONE = BrokerId(1)
 def test_the_same_process_registers_again(
     release: str, fenced: bool, contact: int, offset: int
 ) -> None:
-    epoch = BrokerEpoch(50)
-    controller = Controller(
-        next_offset=100,
-        registrations=(Registration(ONE, epoch, incarnation=1, fenced=False, record_offset=50),),
-        heartbeats=(HeartbeatState(ONE, fenced=False, last_contact_ms=1_000, metadata_offset=90),),
+    known = Registration(ONE, BrokerEpoch(50), LIFE, fenced=False, record_offset=MetadataOffset(50))
+    heard = HeartbeatState(
+        ONE, fenced=False, last_contact_ms=1_000, metadata_offset=MetadataOffset(90)
     )
-    request = BrokerRegistrationRequest(broker=ONE, incarnation=1)
+    controller = Controller(
+        next_offset=MetadataOffset(100), registrations=(known,), heartbeats=(heard,)
+    )
+    request = BrokerRegistrationRequest(broker=ONE, incarnation=LIFE)
     after, _, _ = register_broker(controller, request, parse_features(release), 5_000)
     assert heartbeat(after, ONE) == HeartbeatState(
-        ONE, fenced=fenced, last_contact_ms=contact, metadata_offset=offset
+        ONE, fenced=fenced, last_contact_ms=contact, metadata_offset=MetadataOffset(offset)
     )

@@ -11,7 +11,7 @@ import pytest
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId
+from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft import sessions as rules
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state, lowest_active_offset
@@ -34,7 +34,8 @@ from kiplab.protocol.registrations import Registration, registration
 from tests.protocol.building import brokers, cases, controller, newest, partition, texts, written
 
 B0, B1 = BrokerId(0), BrokerId(1)
-HUNDRED = BrokerEpoch(100)
+HUNDRED, AT_100 = BrokerEpoch(100), MetadataOffset(100)
+LIFE = Incarnation(1)
 
 
 def each_release(releases: str = "3.2-3.9") -> pytest.MarkDecorator:
@@ -58,7 +59,7 @@ def each_release(releases: str = "3.2-3.9") -> pytest.MarkDecorator:
 def test_broker_epoch_is_checked(
     broker: int, epoch: int, error: KafkaError, features: Features
 ) -> None:
-    before = replay(Controller(next_offset=100), RegisterBrokerRecord(B1, 1, HUNDRED))
+    before = replay(Controller(next_offset=AT_100), RegisterBrokerRecord(B1, LIFE, HUNDRED))
     request = BrokerHeartbeatRequest(
         broker=BrokerId(broker), broker_epoch=BrokerEpoch(epoch), want_fence=True
     )
@@ -67,13 +68,15 @@ def test_broker_epoch_is_checked(
     assert isinstance(reply, BrokerHeartbeatResponse)
     assert reply.error is error
     assert written(facts) == []
-    assert after.registrations == (Registration(B1, HUNDRED, 1, fenced=True, record_offset=100),)
+    assert after.registrations == (
+        Registration(B1, HUNDRED, LIFE, fenced=True, record_offset=AT_100),
+    )
     if error is not KafkaError.NONE:
         assert after is before
 
 
 def at_100(*, fenced: bool = True, leaving: bool = False) -> Registration:
-    return Registration(B0, HUNDRED, 1, fenced, leaving, record_offset=100)
+    return Registration(B0, HUNDRED, LIFE, fenced, leaving, record_offset=AT_100)
 
 
 UNFENCES = BrokerRegistrationChangeRecord(B0, HUNDRED, fenced=-1)
@@ -85,19 +88,19 @@ LEAVES = BrokerRegistrationChangeRecord(B0, HUNDRED, in_controlled_shutdown=1)
     [
         pytest.param(
             None,
-            RegisterBrokerRecord(B0, 1, HUNDRED, fenced=True, in_controlled_shutdown=True),
+            RegisterBrokerRecord(B0, LIFE, HUNDRED, fenced=True, in_controlled_shutdown=True),
             at_100(leaving=True),
             id="B3",
         ),
         pytest.param(
             at_100(leaving=True),
-            RegisterBrokerRecord(B0, 1, HUNDRED, fenced=True, in_controlled_shutdown=False),
+            RegisterBrokerRecord(B0, LIFE, HUNDRED, fenced=True, in_controlled_shutdown=False),
             at_100(),
             id="B4a",
         ),
         pytest.param(
             at_100(),
-            RegisterBrokerRecord(B0, 1, HUNDRED, fenced=False, in_controlled_shutdown=False),
+            RegisterBrokerRecord(B0, LIFE, HUNDRED, fenced=False, in_controlled_shutdown=False),
             at_100(fenced=False),
             id="B4b",
         ),
@@ -112,7 +115,7 @@ LEAVES = BrokerRegistrationChangeRecord(B0, HUNDRED, in_controlled_shutdown=1)
     ],
 )
 def test_replays(before: Registration | None, record: Record, after: Registration | None) -> None:
-    image = Controller(next_offset=100, registrations=(before,) if before else ())
+    image = Controller(next_offset=AT_100, registrations=(before,) if before else ())
     assert replay(image, record).registrations == ((after,) if after else ())
 
 
@@ -129,7 +132,7 @@ class Registers(msgspec.Struct, frozen=True):
     version: int | None = None
 
 
-ONE = (Registration(B1, HUNDRED, 1, record_offset=100),)
+ONE = (Registration(B1, HUNDRED, LIFE, record_offset=AT_100),)
 ROWS = (
     Registers("B8a", "3.9", "any", ONE, B1, 111, 100),
     Registers("B8b", "3.2-3.8", "any", ONE, B1, 111, 111),
@@ -145,13 +148,15 @@ ROWS = (
 @pytest.mark.parametrize(("row", "features"), cases(ROWS))
 def test_registers(row: Registers, features: Features) -> None:
     before = controller(row.known, next_offset=row.candidate)
-    request = BrokerRegistrationRequest(broker=row.broker, incarnation=1)
+    request = BrokerRegistrationRequest(broker=row.broker, incarnation=LIFE)
     after, sends, facts = register_broker(before, request, features, 0)
     epoch = BrokerEpoch(row.epoch)
     assert sends[-1].body == BrokerRegistrationResponse(broker_epoch=epoch)
-    assert written(facts) == texts([RegisterBrokerRecord(row.broker, 1, epoch, fenced=True)])
+    assert written(facts) == texts([RegisterBrokerRecord(row.broker, LIFE, epoch, fenced=True)])
     found = registration(after.registrations, row.broker)
-    assert found == Registration(row.broker, epoch, 1, fenced=True, record_offset=row.candidate)
+    assert found == Registration(
+        row.broker, epoch, LIFE, fenced=True, record_offset=MetadataOffset(row.candidate)
+    )
     if row.version is not None:
         assert [f.version for f in facts if isinstance(f, RecordWritten)] == [row.version]
 
@@ -178,7 +183,7 @@ def beat(
     request = BrokerHeartbeatRequest(
         broker=BrokerId(broker),
         broker_epoch=BrokerEpoch(100 + broker),
-        metadata_offset=state.next_offset - 1,
+        metadata_offset=MetadataOffset(state.next_offset - 1),
         want_fence=want_fence,
     )
     return broker_heartbeat(state, request, features, now)[0]
@@ -238,8 +243,8 @@ def known(broker: int, offset: int, *, fenced: bool = False, shutdown: int = -1)
     return HeartbeatState(
         BrokerId(broker),
         fenced=fenced,
-        metadata_offset=offset,
-        controlled_shutdown_offset=shutdown,
+        metadata_offset=MetadataOffset(offset),
+        controlled_shutdown_offset=MetadataOffset(shutdown),
     )
 
 
@@ -330,7 +335,7 @@ TURNS = (
 @pytest.mark.parametrize(("turn", "features"), cases(TURNS))
 def test_next_state(turn: Turn, features: Features) -> None:
     registered = tuple(
-        Registration(h.broker, BrokerEpoch(100), 1, h.fenced, record_offset=100)
+        Registration(h.broker, HUNDRED, LIFE, h.fenced, record_offset=AT_100)
         for h in sorted(turn.heartbeats, key=lambda h: h.broker)
     )
     led = [partition("p-0", [turn.broker], [turn.broker], turn.broker)] if turn.leads else []
@@ -338,7 +343,7 @@ def test_next_state(turn: Turn, features: Features) -> None:
     request = BrokerHeartbeatRequest(
         broker=BrokerId(turn.broker),
         broker_epoch=HUNDRED,
-        metadata_offset=turn.offset,
+        metadata_offset=MetadataOffset(turn.offset),
         want_fence=turn.want_fence,
         want_shut_down=turn.want_shut_down,
     )

@@ -14,7 +14,7 @@ import pytest
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId
+from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
@@ -69,7 +69,7 @@ def beat(
         request = BrokerHeartbeatRequest(
             broker=BrokerId(broker),
             broker_epoch=BrokerEpoch(100 + broker if epoch is None else epoch),
-            metadata_offset=c.next_offset - 1 if offset is None else offset,
+            metadata_offset=MetadataOffset(c.next_offset - 1 if offset is None else offset),
             want_shut_down=shut_down,
         )
         return broker_heartbeat(c, request, features, None)
@@ -85,7 +85,9 @@ def elect(names: Sequence[str] | None, *, unclean: bool = False) -> Do:
 
 
 def register(broker: int, incarnation: int, now_ms: int = 0) -> Do:
-    request = BrokerRegistrationRequest(broker=BrokerId(broker), incarnation=incarnation)
+    request = BrokerRegistrationRequest(
+        broker=BrokerId(broker), incarnation=Incarnation(incarnation)
+    )
     return lambda c, features: register_broker(c, request, features, now_ms)
 
 
@@ -168,9 +170,9 @@ NO_LEADER_ANY_MORE = change("p-0", leader=-1)
 
 def shutting_down(other_offset: int) -> Controller:
     heard = (
-        HeartbeatState(BrokerId(1), fenced=False, controlled_shutdown_offset=500),
-        HeartbeatState(BrokerId(2), fenced=False, metadata_offset=other_offset),
-        HeartbeatState(BrokerId(3), fenced=False, metadata_offset=500),
+        HeartbeatState(BrokerId(1), fenced=False, controlled_shutdown_offset=MetadataOffset(500)),
+        HeartbeatState(BrokerId(2), fenced=False, metadata_offset=MetadataOffset(other_offset)),
+        HeartbeatState(BrokerId(3), fenced=False, metadata_offset=MetadataOffset(500)),
     )
     return controller(brokers(2, 3, leaving=[1]), OFFLINE, heartbeats=heard)
 
