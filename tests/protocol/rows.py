@@ -16,6 +16,7 @@ from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionResult,
     IsrMember,
+    RecoveryOnWire,
 )
 from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from tests.protocol.building import brokers, but, change, partition
@@ -54,7 +55,7 @@ def item(
     *,
     le: int = 0,
     pe: int = 0,
-    recovery: LeaderRecoveryState = RECOVERED,
+    recovery: RecoveryOnWire = RECOVERED,
 ) -> AlterPartitionItem:
     members = tuple(IsrMember(BrokerId(b), BrokerEpoch(e)) for b, e in isr.items())
     return AlterPartitionItem(name, LeaderEpoch(le), PartitionEpoch(pe), members, recovery)

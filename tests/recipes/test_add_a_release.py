@@ -94,8 +94,8 @@ def test_an_entry_that_lacks_something_does_not_import(
 
 
 def test_with_its_vectors_and_its_words_the_recipe_is_complete(copied: Copied, told: str) -> None:
-    for file in [path.relative_to(copied.path) for path in vectors(copied)]:
-        changed(copied, str(file), reaching_to_it)
+    for path in vectors(copied):
+        changed(copied, str(path.relative_to(copied.path)), reaching_to_it)
     changed(copied, "tests/protocol/test_features.py", one_more('    "3.9": (3, 17),\n'))
     said = '    "3.9": "event failed with {} in … microseconds. Exception message: {}",\n'
     changed(copied, "tests/rows/test_operator_log.py", one_more(said))
