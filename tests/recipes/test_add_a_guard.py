@@ -1,0 +1,91 @@
+"""CONTRIBUTING.md, "Add a guard": each step that is left out is told, and then it is complete."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.recipes.copies import Copied, copy
+
+TABLE, RULE = "kiplab/protocol/guards.py", "kiplab/protocol/kraft/alter_partition.py"
+GUARD = """\
+    _refusal(
+        "704.made-up",
+        "A made-up clause.",
+        _E.INVALID_REQUEST,
+        since("3.9"),
+    ),
+"""
+CHECK = """\
+def _made_up(case: _Case) -> Compared | None:
+    # KIP-704, Made up: nothing is wrong with any request.
+    return None
+
+
+"""
+ROW = '    ("704.made-up", _made_up, _E.INVALID_REQUEST),\n'
+# What stands there, and is followed by what is added.
+GUARD_AFTER = "    # The leader decides what to propose and when a record is committed.\n"
+CHECK_BEFORE = "_E = KafkaError\n"
+ROW_AFTER = '    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),\n'
+
+
+@pytest.fixture
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Copied:
+    """A copy as it is now."""
+    return copy(tmp_path_factory.mktemp("copy"))
+
+
+def stands(made: Copied, file: str, there: str, then: str) -> None:
+    """`then` takes the place of what is `there`."""
+    path = made.path / file
+    before = path.read_text(encoding="utf-8")
+    assert before.count(there) == 1, f"{file} is no longer what this recipe changes"
+    path.write_text(before.replace(there, then), encoding="utf-8")
+
+
+def told(made: Copied, *tests: str) -> str:
+    """What the tests of the copy say, which do not pass."""
+    ran = made.test(*tests)
+    assert not ran.passed
+    return ran.text
+
+
+def test_a_guard_that_is_only_in_the_table_is_told(copied: Copied) -> None:
+    stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
+    said = told(copied, "tests/protocol/test_guards_are_asked_for.py")
+    assert "nothing asks for the guard 704.made-up: ask for it in its rule" in said
+
+
+def test_a_check_whose_guard_is_not_in_the_table_is_told(copied: Copied) -> None:
+    stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
+    stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
+    said = told(copied, "tests/protocol/test_guards_are_asked_for.py")
+    assert "asks for the guard 704.made-up, which is not there: add it to the table in" in said
+
+
+def test_a_guard_that_begins_with_no_release_does_not_import(copied: Copied) -> None:
+    stands(copied, TABLE, GUARD_AFTER, GUARD.replace("3.9", "3.99") + GUARD_AFTER)
+    said = told(copied, "tests/protocol/test_features.py")
+    assert "a guard says since('3.99'), and there is no such release" in said
+
+
+def test_a_guard_that_does_not_say_since_when_does_not_import(copied: Copied) -> None:
+    stands(copied, TABLE, GUARD_AFTER, GUARD.replace('        since("3.9"),\n', "") + GUARD_AFTER)
+    assert "required positional argument: 'built'" in told(copied, "tests/protocol")
+
+
+def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
+    bare = "".join(line for line in CHECK.splitlines(keepends=True) if "KIP" not in line)
+    stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
+    stands(copied, RULE, CHECK_BEFORE, bare + CHECK_BEFORE)
+    stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
+    said = told(copied, "tests/protocol/test_sources.py")
+    assert "asks for 704.made-up; write beside the check" in said
+
+
+def test_with_guard_check_and_clause_the_rules_are_complete(copied: Copied) -> None:
+    stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
+    stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
+    stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
+    ran = copied.test("tests/protocol", "tests/engine", "tests/plays", "tests/test_cli.py")
+    assert ran.passed, ran.text
