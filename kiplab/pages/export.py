@@ -7,34 +7,23 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 import msgspec
 
-from ..extras import needed_by
 from ..figures.drawing.svg import Json, draws, json_of, svg
 from ..figures.drawing.theme import LIGHT
 from ..rows.columns import EventRow, Rows
 from ..rows.comparison import comparisons, differences_text
 from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
+from .browser_picture import draw_in_browser, require_browser
+from .export_error import ExportError
 from .page import AUTO, named, page, picture, plotlyjs, runs_of
 from .player import size_of
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-SCALE = 2
-"""Pixels of a PNG per pixel of the figure."""
-
-
-class ExportError(Exception):
-    """A picture that cannot be written: `message` says why, `mend` what helps."""
-
-    def __init__(self, message: str, mend: str) -> None:
-        super().__init__(f"{message}; {mend}")
-        self.message = message
-        self.mend = mend
 
 
 class Order(NamedTuple):
@@ -102,8 +91,7 @@ def check_installed(path: str | os.PathLike[str]) -> None:
     if suffix == ".html":
         plotlyjs()
     elif suffix == ".png":
-        _kaleido()
-        _chromium()
+        require_browser()
 
 
 def _html(order: Order) -> None:
@@ -143,44 +131,7 @@ def _svg(order: Order) -> None:
 
 def _image(order: Order) -> None:
     drawing = order.drawing()
-    wide, high = size_of(drawing)
-    kaleido, chromium = _kaleido(), _chromium()
-    options = {
-        "format": order.path.suffix.lower().removeprefix("."),
-        "width": wide,
-        "height": high,
-        "scale": SCALE if order.path.suffix.lower() == ".png" else 1,
-    }
-    # Without this, kaleido's page asks a server on the internet for MathJax.
-    browser = {"path": chromium, "mathjax": False}
-    order.path.touch()  # a path that cannot be written is found before a browser is started
-    try:
-        kaleido.write_fig_sync(drawing, path=str(order.path), opts=options, kopts=browser)
-    except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
-        order.path.unlink(missing_ok=True)
-        raise ExportError(
-            f"the browser {chromium} could not draw {order.path.name} ({problem})",
-            "write .svg or .html instead, or name another Chromium in BROWSER_PATH",
-        ) from problem
-
-
-def _kaleido() -> Any:
-    with needed_by("a picture as .png"):
-        import kaleido
-    return kaleido
-
-
-def _chromium() -> str:
-    from .chromium import find_chromium
-
-    found = find_chromium()
-    if found is None:
-        raise ExportError(
-            "pictures as .png need Chromium or Chrome, and there is none",
-            "install it (apt-get install chromium, brew install --cask chromium),"
-            " or name it in BROWSER_PATH, or write .svg or .html",
-        )
-    return found
+    draw_in_browser(drawing, size_of(drawing), order.path)
 
 
 def _json(order: Order) -> None:

@@ -1,0 +1,134 @@
+"""A picture drawn by a browser, in a process of its own.
+
+Under load, and after the file is written, what drives the browser logs errors of its own going:
+from its threads, and as late as the end of the process. In a process apart, nobody has to read
+them; what really went wrong comes back as one line.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..extras import needed_by
+from ..figures.drawing.svg import Json
+from . import chromium
+from .export_error import ExportError
+
+SCALE = 2
+"""Pixels of a PNG per pixel of the figure."""
+PATIENCE_S = 120
+"""A browser that dies at its start would be waited for without end."""
+WRITTEN = "written"
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """What is to be drawn: plotly's data and layout, the file, kaleido's options for both."""
+
+    drawing: Json
+    path: str
+    opts: dict[str, Any]
+    kopts: dict[str, Any]
+
+
+def require_browser() -> str:
+    """The path of a Chromium. Raises MissingExtraError without what drives it, ExportError without
+    the browser.
+    """
+    with needed_by("a picture drawn by a browser"):
+        # The second has the script that draws: without it the first would ask the internet.
+        import kaleido  # noqa: F401
+        import plotly  # noqa: F401
+    found = chromium.find_chromium()
+    if found is None:
+        raise ExportError(
+            "pictures as .png need Chromium or Chrome, and there is none",
+            "install it (apt-get install chromium, brew install --cask chromium),"
+            " or name it in BROWSER_PATH, or write .svg or .html",
+        )
+    return found
+
+
+def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
+    """Write `path`, a .png or .svg of that many pixels across and down.
+
+    Raises as `require_browser`, ExportError for a picture that the browser does not draw, and
+    OSError for a path that cannot be written.
+    """
+    browser = require_browser()
+    kind = path.suffix.lower().removeprefix(".")
+    opts = {"format": kind, "width": size[0], "height": size[1], "scale": SCALE}
+    if kind == "svg":
+        opts["scale"] = 1
+    # Without this, kaleido's page asks a server on the internet for MathJax.
+    kopts = {"path": browser, "mathjax": False}
+    path.touch()  # a path that cannot be written is found before a browser is started
+    said = _asked(Picture(drawing, str(path.absolute()), opts, kopts))
+    if said != WRITTEN:
+        path.unlink(missing_ok=True)
+        raise ExportError(
+            f"the browser {browser} could not draw {path.name} ({said})",
+            "write .svg or .html instead, or name another Chromium in BROWSER_PATH",
+        )
+
+
+def _asked(picture: Picture) -> str:
+    """The last line that the process says: `WRITTEN`, or what went wrong."""
+    payload = msgspec.json.encode(picture, enc_hook=_as_list)
+    with subprocess.Popen(
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        # So that the browser that it starts can be ended with it.
+        start_new_session=True,
+    ) as process:
+        try:
+            said, _ = process.communicate(payload, PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            return f"it took longer than {PATIENCE_S} s"
+        finally:
+            _end(process)
+    lines = said.decode(errors="replace").splitlines()
+    return lines[-1] if lines else f"its driver ended with code {process.returncode}"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The process and the browser that it started, where they still run."""
+    with suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:  # Windows
+            process.kill()
+
+
+def _as_list(value: Any) -> Any:
+    """numpy's arrays and numbers, of somebody else's figure."""
+    return value.tolist()
+
+
+def main() -> None:
+    """Draw the picture that comes in, and say one line."""
+    import kaleido
+
+    picture = msgspec.json.decode(sys.stdin.buffer.read(), type=Picture)
+    said = WRITTEN
+    try:
+        kaleido.write_fig_sync(
+            picture.drawing, path=picture.path, opts=picture.opts, kopts=picture.kopts
+        )
+    except Exception as problem:  # the browser's, the channel's, the page's: all mean "no picture"
+        said = " ".join(str(problem).split()) or type(problem).__name__
+    print(said, flush=True)
+
+
+if __name__ == "__main__":
+    main()
