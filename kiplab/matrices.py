@@ -155,7 +155,7 @@ class GuardMatrix:
         with target.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([heads, *body])
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+    def _repr_mimebundle_(self, **_: Any) -> Any:
         """The figure, a still image with words, and words."""
         return self.figure()._repr_mimebundle_()
 

@@ -34,7 +34,7 @@ class _InOrder(argparse.Action):
     """Keeps --on and --off in the order they were given: they apply left to right."""
 
     def __call__(
-        self, parser: object, namespace: Any, value: Any, option_string: str | None = None
+        self, _parser: object, namespace: Any, value: Any, option_string: str | None = None
     ) -> None:
         switches = [*(namespace.switches or ()), (value, option_string == "--on")]
         namespace.switches = switches

@@ -1,4 +1,4 @@
-"""History: every state a run went through, with seek, undo and fork. Nothing is ever changed."""
+"""History: every state a run went through, and where one stands. Nothing is ever changed."""
 
 from __future__ import annotations
 
@@ -44,11 +44,3 @@ class History(msgspec.Struct, frozen=True):
     def seek(self, at: int) -> History:
         """The same history, seen after `at` moves; held between the first and the last."""
         return History(self.start, self.steps, max(0, min(at, len(self.steps))))
-
-    def undo(self) -> History:
-        """One move back."""
-        return self.seek(self.at - 1)
-
-    def fork(self) -> History:
-        """A history of its own that ends here."""
-        return History(self.start, self.steps[: self.at], self.at)

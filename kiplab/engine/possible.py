@@ -236,7 +236,7 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
     return None
 
 
-def _always(cluster: Cluster, move: moves.Move) -> str | None:
+def _always(_cluster: Cluster, _move: moves.Move) -> str | None:
     return None
 
 

@@ -29,7 +29,6 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     sentence: str
-    scope: str
     needs: tuple[str, ...] = ()
     durable: bool = False
 
@@ -51,43 +50,36 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
 NO_COMMITTED_RECORD_LOST = Property(
     id="no-committed-record-lost",
     sentence="Whoever leads has every record that was ever committed.",
-    scope="partition",
     needs=_DURABLE,
     durable=True,
 )
 ELECTABLE_HOLDS_COMMITTED = Property(
     id="electable-holds-committed",
     sentence="Every replica that could be elected now has every committed record.",
-    scope="partition",
     needs=_DURABLE,
     durable=True,
 )
 NO_STALE_EPOCH_IN_ISR = Property(
     id="no-stale-epoch-in-isr",
     sentence="Every member of the ISR is the broker life that caught up (but for a last member).",
-    scope="partition",
     needs=_DURABLE,
 )
 HIGH_WATERMARK_STAYS = Property(
     id="high-watermark-never-back",
     sentence="The high watermark of a sitting leader never goes back.",
-    scope="partition",
 )
 EPOCHS_STAY = Property(
     id="epochs-never-back",
     sentence="Leader, partition, broker and controller epochs never go back.",
-    scope="cluster",
 )
 LOGS_MATCH = Property(
     id="logs-match",
     sentence="Two logs that agree at an offset agree at every offset before it.",
-    scope="partition",
     needs=("631.one-live-incarnation",),
 )
 CONSUMER_READS_STAY = Property(
     id="consumer-reads-stay",
     sentence="Whoever leads has every record that a consumer has read.",
-    scope="partition",
     needs=_DURABLE,
     durable=True,
 )

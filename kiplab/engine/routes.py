@@ -53,7 +53,7 @@ Rule = Callable[[Any, Any, Cluster], NodeEffect]
 TimerRule = Callable[[Any, Cluster], NodeEffect]
 
 
-def _heard(node: Any, message: Any, cluster: Cluster) -> NodeEffect:
+def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
     """Nobody waits for it."""
     return node, (), ()
 
@@ -68,18 +68,16 @@ ROUTES: dict[tuple[Kind, type], Rule] = {
     (Controller, BrokerHeartbeatRequest): lambda c, m, w: broker_heartbeat(
         c, m.body, w.features, w.clock
     ),
-    (Controller, ElectLeadersRequest): lambda c, m, w: elect_leaders(
-        c, m.body, w.features, w.clock
-    ),
+    (Controller, ElectLeadersRequest): lambda c, m, w: elect_leaders(c, m.body, w.features),
     (Broker, FetchRequest): lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
-    (Broker, FetchResponse): lambda b, m, w: fetching.fetched(b, m.body, m.request, w.clock),
+    (Broker, FetchResponse): lambda b, m, _w: fetching.fetched(b, m.body, m.request),
     (Broker, AlterPartitionResponse): lambda b, m, w: alter_partition_manager.answered(
         b, m.body, m.request, w.features, w.clock
     ),
     (Broker, BrokerRegistrationResponse): lambda b, m, w: lifecycle.registered(
         b, m.body, w.features, w.clock
     ),
-    (Broker, BrokerHeartbeatResponse): lambda b, m, w: lifecycle.heartbeat_answered(b, m.body),
+    (Broker, BrokerHeartbeatResponse): lambda b, m, _w: lifecycle.heartbeat_answered(b, m.body),
     # Only a raw request makes a broker ask for an election.
     (Broker, ElectLeadersResponse): _heard,
     (Broker, MetadataUpdate): lambda b, m, w: lifecycle.metadata_arrived(
@@ -105,8 +103,8 @@ TIMERS: dict[tuple[Kind, moves.Timer], TimerRule] = {
     (Broker, moves.Timer.FETCH): lambda b, w: fetching.fetch(b, w.features),
     (Broker, moves.Timer.LAG_CHECK): lambda b, w: check_lag(b, w.features, w.clock),
     (Broker, moves.Timer.RETRY): lambda b, w: alter_partition_manager.retry(b, w.features),
-    (Broker, moves.Timer.CHECKPOINT): lambda b, w: disk.checkpoint(b),
-    (Broker, moves.Timer.FLUSH): lambda b, w: disk.flush(b),
+    (Broker, moves.Timer.CHECKPOINT): lambda b, _w: disk.checkpoint(b),
+    (Broker, moves.Timer.FLUSH): lambda b, _w: disk.flush(b),
 }
 PERIOD_MS = {
     moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,

@@ -223,7 +223,7 @@ def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
     return replace(cluster, cut=left), [Happened(text=text)]
 
 
-def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
+def _fail_over(cluster: Cluster, _move: moves.FailOver) -> Moved:
     controller, sends, facts = fail_over(cluster.controller, cluster.clock)
     cluster, events = _done(cluster, CONTROLLER, controller, sends, facts)
     return cluster, [Happened(text=f"controller epoch {controller.epoch} takes over"), *events]

@@ -101,7 +101,7 @@ StopRule = Callable[[Progress], Halt | None]
 """Asked now and then: None to go on, else why to stop."""
 
 
-def never(progress: Progress) -> Halt | None:
+def never(_progress: Progress) -> Halt | None:
     """No limit."""
     return None
 

@@ -147,7 +147,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.FinishRecovery: _about_broker("recover"),
     moves.Cut: _link("cut"),
     moves.Heal: _link("heal"),
-    moves.FailOver: lambda m: Statement("fail-over"),
+    moves.FailOver: lambda _m: Statement("fail-over"),
     moves.Elect: lambda m: Statement(
         "elect", (m.partition,), (("unclean", "yes"),) if m.unclean else ()
     ),

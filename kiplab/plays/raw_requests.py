@@ -124,7 +124,7 @@ def _heartbeat(statement: Statement, cluster: Cluster, sender: BrokerId) -> Requ
     )
 
 
-def _elect(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:
+def _elect(statement: Statement, _cluster: Cluster, _sender: BrokerId) -> Request:
     return ElectLeadersRequest(
         unclean=statement.arg("unclean") == "yes",
         partitions=values.asked_partitions(statement.arg("partitions") or "none", _ANY),

@@ -21,7 +21,6 @@ from ..protocol.guards import named
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
 from .play_errors import PlayError, nearest
 
-NUMBER_MAX = 10**12
 DEFAULT_CONSUMER = "consumer"
 LOG_RUNS_MAX, RECORDS_MAX = 50, 10**9
 KINDS = tuple(
@@ -49,7 +48,7 @@ Check = Callable[[str, Names], object]
 """Turns a word into its value, or raises PlayError saying what was expected."""
 
 
-def number(text: str, names: Names) -> int:
+def number(text: str, _names: Names) -> int:
     """A whole number; -1 and below mean "none" to Kafka and are allowed.
 
     Raises PlayError when `text` is none.
@@ -92,7 +91,7 @@ def is_broker_id(text: str) -> bool:
     return re.fullmatch(r"0|[1-9][0-9]{0,8}", text) is not None
 
 
-def any_broker(text: str, names: Names) -> BrokerId:
+def any_broker(text: str, _names: Names) -> BrokerId:
     """Any broker id: a raw request may come from anybody. Raises PlayError when it is no id."""
     if not is_broker_id(text):
         raise PlayError(f"{text!r} is no broker id", expected="expected 1, 2 ...", token=text)
@@ -120,7 +119,7 @@ def upgradable(text: str, names: Names) -> str:
     return text
 
 
-def topic(text: str, names: Names) -> str:
+def topic(text: str, _names: Names) -> str:
     """A topic's name, as Kafka allows it (Topic.validate), but for a dash at its end.
 
     Raises PlayError when it is no such name.
@@ -136,7 +135,7 @@ def _is_topic(text: str) -> bool:
     return legal and text not in (".", "..") and not text.endswith("-")
 
 
-def partition_index(text: str, names: Names) -> str:
+def partition_index(text: str, _names: Names) -> str:
     """The number of a partition within its topic. Raises PlayError when `text` is none."""
     if re.fullmatch(_INDEX, text) is None:
         expected = "expected a number from 0, without zeros before it"
@@ -154,7 +153,7 @@ def partition(text: str, names: Names) -> str:
     return text
 
 
-def new_consumer(text: str, names: Names) -> str:
+def new_consumer(text: str, _names: Names) -> str:
     """A consumer's name. Raises PlayError when `text` can be none."""
     if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9._-]{0,39}", text):
         expected = "expected a letter, then up to 39 letters, digits, dots, dashes or underscores"
@@ -174,7 +173,7 @@ def consumer(text: str, names: Names) -> str:
     return text
 
 
-def any_partition(text: str, names: Names) -> str:
+def any_partition(text: str, _names: Names) -> str:
     """Any partition name: a raw request may ask for what does not exist.
 
     Raises PlayError when it is no TOPIC-NUMBER.
@@ -223,7 +222,7 @@ def _member(text: str, names: Names) -> tuple[int, int]:
 def recovery_state(text: str, names: Names) -> int:
     """The byte of a recovery state on the wire: 0 is RECOVERED, 1 RECOVERING, others are nothing.
 
-    A raw request may carry any, to see what becomes of it.
+    A raw request may carry any, to see what becomes of it. Raises PlayError when it is no byte.
     """
     value = number(text, names)
     if not -128 <= value <= 127:
@@ -232,7 +231,7 @@ def recovery_state(text: str, names: Names) -> int:
     return value
 
 
-def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
+def log(text: str, _names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
     """``80@4,20@5``: 80 records of leader epoch 4, then 20 of 5; ``empty`` for none.
 
     Raises PlayError when it is not written so, is too long, or its leader epochs do not rise.
@@ -250,7 +249,7 @@ def log(text: str, names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:
     return pairs
 
 
-def duration(text: str, names: Names) -> int:
+def duration(text: str, _names: Names) -> int:
     """``9s``, ``250ms`` or ``2m``, in milliseconds. Raises PlayError when it is none, or 0."""
     found = re.fullmatch(r"([0-9]{1,9})(ms|s|m)", text)
     if not found or not int(found[1]):
@@ -267,7 +266,7 @@ def kind(text: str, names: Names) -> str:
 def one_of(*words: str) -> Callable[[str, Names], str]:
     """One of a few words."""
 
-    def check(text: str, names: Names) -> str:
+    def check(text: str, _names: Names) -> str:
         if text not in words:
             raise PlayError(
                 f"{text!r} is not known here", expected=nearest(text, words), token=text
@@ -277,7 +276,7 @@ def one_of(*words: str) -> Callable[[str, Names], str]:
     return check
 
 
-def error(text: str, names: Names) -> KafkaError:
+def error(text: str, _names: Names) -> KafkaError:
     """A Kafka error by name. Raises PlayError when there is none of that name."""
     if text not in KafkaError.__members__:
         expected = nearest(text, KafkaError.__members__)
@@ -290,7 +289,7 @@ def property_id(text: str, names: Names) -> str:
     return one_of(*PROPERTIES)(text, names)
 
 
-def guard(text: str, names: Names) -> str:
+def guard(text: str, _names: Names) -> str:
     """A guard, or a KIP's number for its refusals and rules.
 
     Raises PlayError when it is neither.
@@ -301,7 +300,7 @@ def guard(text: str, names: Names) -> str:
     return text
 
 
-def release(text: str, names: Names) -> str:
+def release(text: str, _names: Names) -> str:
     """A release, perhaps with a metadata version: ``3.5/3.4-IV0``.
 
     Raises PlayError when there is no such release, or it does not know that metadata version.
@@ -313,7 +312,7 @@ def release(text: str, names: Names) -> str:
     return text
 
 
-def code_release(text: str, names: Names) -> str:
+def code_release(text: str, _names: Names) -> str:
     """A release alone: one node's code. Raises PlayError when there is no such release."""
     try:
         return check_release(text)
@@ -321,7 +320,7 @@ def code_release(text: str, names: Names) -> str:
         raise PlayError(str(problem), token=text) from None
 
 
-def metadata_version(text: str, names: Names) -> str:
+def metadata_version(text: str, _names: Names) -> str:
     """A metadata version that some release knows. Raises PlayError when none does."""
     try:
         return check_metadata_version(text)
@@ -350,7 +349,7 @@ def feature_set(text: str) -> Features:
         raise PlayError(str(problem), token=text) from None
 
 
-def text(text: str, names: Names) -> str:
+def text(text: str, _names: Names) -> str:
     """Anything."""
     return text
 

@@ -71,11 +71,11 @@ def _broker(statement: Statement) -> BrokerId:
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _hold(stage: Stage, statement: Statement, line: int) -> Stage:
+def _hold(stage: Stage, statement: Statement, _line: int) -> Stage:
     return replace(stage, holds=(*stage.holds, (pattern_of(statement), True)))
 
 
-def _release(stage: Stage, statement: Statement, line: int) -> Stage:
+def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     pattern = pattern_of(statement)
     flying = {m.name: m.receiver for m in stage.cluster.messages}
     left = frozenset(n for n in stage.held if n in flying and not pattern.fits(n, flying[n]))
@@ -199,7 +199,7 @@ def _link(move: type) -> Perform:
     return perform_it
 
 
-def _fail_over(stage: Stage, statement: Statement, line: int) -> Stage:
+def _fail_over(stage: Stage, _statement: Statement, line: int) -> Stage:
     return act(stage, moves.FailOver(), line)
 
 

@@ -300,23 +300,23 @@ _LIFE = {
 }
 
 
-def _lifecycle(event: facts.LifecycleChanged, moment: Moment) -> Iterator[LogLine]:
+def _lifecycle(event: facts.LifecycleChanged, _moment: Moment) -> Iterator[LogLine]:
     text = _LIFE.get(str(event.state))
     if text is not None:
         yield LogLine(node_name(event.node), "INFO", LIFECYCLE, text)
 
 
-def _registered(event: facts.Registered, moment: Moment) -> Iterator[LogLine]:
+def _registered(event: facts.Registered, _moment: Moment) -> Iterator[LogLine]:
     text = f"Successfully registered broker {event.node} with broker epoch {event.epoch}"
     yield LogLine(node_name(event.node), "INFO", LIFECYCLE, text)
 
 
-def _truncated(event: facts.Truncated, moment: Moment) -> Iterator[LogLine]:
+def _truncated(event: facts.Truncated, _moment: Moment) -> Iterator[LogLine]:
     text = f"Truncating to offset {event.first}"
     yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
 
 
-def _epoch_dropped(event: facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
+def _epoch_dropped(event: facts.EpochDropped, _moment: Moment) -> Iterator[LogLine]:
     text = (
         f"Truncating to {event.end} has no effect as the largest offset in the log is"
         f" {event.end - 1}"

@@ -45,7 +45,7 @@ def _label(shot: Snapshot, statement: Statement) -> str:
     return made(statement, shot.events) if made is not None else statement.text
 
 
-def _message(statement: Statement, events: Sequence[Event]) -> str:
+def _message(statement: Statement, _events: Sequence[Event]) -> str:
     kind = statement.words[0]
     what = "reply" if kind.endswith("-reply") else _MESSAGES.get(kind, kind)
     return f"{what} {_ENDS[statement.verb]}"
@@ -61,7 +61,7 @@ def _fetch(statement: Statement, events: Sequence[Event]) -> str:
     return f"{who} catches up" if caught_up else f"{who} fetches"
 
 
-def _crash(statement: Statement, events: Sequence[Event]) -> str:
+def _crash(statement: Statement, _events: Sequence[Event]) -> str:
     return f"broker {statement.words[0]} {_CRASHES[statement.arg('disk') or 'kept']}"
 
 
@@ -81,7 +81,7 @@ def _produce(statement: Statement, events: Sequence[Event]) -> str:
     return f"{records} {'written' if written else 'refused'}"
 
 
-def _upgrade(statement: Statement, events: Sequence[Event]) -> str:
+def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
     metadata = statement.arg("metadata")
     if metadata is not None:
         return f"metadata version {metadata}"
@@ -89,17 +89,17 @@ def _upgrade(statement: Statement, events: Sequence[Event]) -> str:
     return f"{who} runs {statement.arg('kafka')}"
 
 
-def _poll(statement: Statement, events: Sequence[Event]) -> str:
+def _poll(statement: Statement, _events: Sequence[Event]) -> str:
     return f"{_consumer(statement)} polls"
 
 
-def _refresh(statement: Statement, events: Sequence[Event]) -> str:
+def _refresh(statement: Statement, _events: Sequence[Event]) -> str:
     asked = statement.arg("from")
     whom = f" broker {asked}" if asked is not None else ""
     return f"{_consumer(statement)} asks{whom} who leads"
 
 
-def _reset(statement: Statement, events: Sequence[Event]) -> str:
+def _reset(statement: Statement, _events: Sequence[Event]) -> str:
     return f"{_consumer(statement)} goes to the {statement.arg('to')} offset"
 
 

@@ -98,7 +98,7 @@ def _completed_tasks(context: "SparkContext", group: str) -> int:
 def _following_connect(spark: Any, report: Report) -> Iterator[None]:
     """The server reports by itself. Its short stage that deals the orders out counts along."""
 
-    def handle(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+    def handle(stages: Any, **_: Any) -> None:
         known = list(stages or ())
         total = sum(stage.num_tasks for stage in known)
         if total:

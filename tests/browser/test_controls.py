@@ -463,7 +463,8 @@ def test_in_the_dark_too(hands: Hands) -> None:
     hands.page.photograph("lab", "control-dark")
 
 
-def test_every_control_was_driven(hands: Hands, others: Hands) -> None:
+@pytest.mark.usefixtures("others")
+def test_every_control_was_driven(hands: Hands) -> None:
     assert hands.found - hands.driven == set()
 
 

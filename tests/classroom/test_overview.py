@@ -159,7 +159,8 @@ def test_equal_work_is_an_equal_download() -> None:
     assert kiplab.my_work().archive == kiplab.my_work().archive
 
 
-def test_it_is_there_again_in_another_kernel(work_file: Path) -> None:
+@pytest.mark.usefixtures("work_file")
+def test_it_is_there_again_in_another_kernel() -> None:
     kiplab.check_fences("BPPL")
     again = work_on_disk.read().exercises["epochs/fences"]
     assert (again.attempts, again.tries[0].answer) == (1, "BPPL")

@@ -80,7 +80,8 @@ def test_the_ordering_widget_keeps_its_attempts_too() -> None:
     assert "Kept as attempt 1" in exercise.result.value
 
 
-def test_predictions_and_attempts_share_one_file(work_file: Path) -> None:
+@pytest.mark.usefixtures("work_file")
+def test_predictions_and_attempts_share_one_file() -> None:
     work_on_disk.lock("question", "yes")
     kiplab.check_fences(RIGHT)
     work_on_disk.lock("another", "no")

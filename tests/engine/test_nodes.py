@@ -280,7 +280,7 @@ def test_a_mode_that_says_how_it_is_read_is_read(
     world: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = MadeUpTruth(ControllerEpoch(7), partitions=truth.truth(world).partitions)
-    reader = TruthReader(lambda c: held, lambda c: (), lambda c: None, session_timeout_ms=1)
+    reader = TruthReader(lambda _c: held, lambda _c: (), lambda _c: None, session_timeout_ms=1)
     monkeypatch.setitem(READERS, MadeUpTruth, reader)
     other: Any = replace(world, controller=held)
     assert truth.truth(other).controller_epoch == 7

@@ -99,7 +99,7 @@ def test_the_annotations_say_what_is_numbered_and_whose_it_is() -> None:
 
 
 def test_every_one_of_them_is_replaced_and_nothing_else() -> None:
-    after = renumbered(EXAMPLE, lambda numbering, whose, number: number + 100)
+    after = renumbered(EXAMPLE, lambda _numbering, _whose, number: number + 100)
     assert after == MadeUp(
         partition="orders-0",
         leader_epoch=LeaderEpoch(105),

@@ -22,7 +22,7 @@ from tests.explore.bounds import FAR, Bounds
 
 @pytest.fixture
 def _without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_choice, "find_spec", lambda name: None)
+    monkeypatch.setattr(engine_choice, "find_spec", lambda _name: None)
 
 
 # --- before ---------------------------------------------------------------------------------------

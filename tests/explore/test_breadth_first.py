@@ -125,7 +125,7 @@ def test_a_start_that_is_refused_may_be_left_out(start: Any, off: tuple[str, ...
     """Against a level that leaves refused processes waiting, and lets them ask again."""
     kinds = {k.name: k for k in PARTITION.kinds}
     cluster = level_named("cluster")
-    patient = msgspec.structs.replace(kinds["start"], came=lambda cluster, action: True)
+    patient = msgspec.structs.replace(kinds["start"], came=lambda _cluster, _action: True)
     again = msgspec.structs.replace(
         cluster.kind("beat"),
         offered=lambda c: (

@@ -165,7 +165,7 @@ def test_arrays_grow(start: Any) -> None:
 
 def test_a_ceiling_ends_as_unfinished(start: Any) -> None:
     compiled = CompiledModel(PARTITION, start(), bounds(1, 1, 1))
-    found = search_compiled(compiled, (), room=lambda bytes: Halt(HaltReason.MEMORY, 7))
+    found = search_compiled(compiled, (), room=lambda _bytes: Halt(HaltReason.MEMORY, 7))
     assert (found.verdict, found.halt) == ("unfinished", Halt(HaltReason.MEMORY, 7))
     assert 0 < found.frontier < found.states == sum(found.layers) + found.frontier - left(found)
 
@@ -231,7 +231,7 @@ def test_auto_compiles_where_bounds_are_large() -> None:
 
 
 def test_without_numba_the_engine_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_choice, "find_spec", lambda name: None)
+    monkeypatch.setattr(engine_choice, "find_spec", lambda _name: None)
     found = explore("isr-two-of-three", writes=2, fences=1, states=2_000)
     assert found.engine == "step"
     with pytest.raises(ExploreError, match=r"kiplab\[fleet\]"):

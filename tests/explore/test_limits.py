@@ -213,7 +213,7 @@ def test_an_interrupted_matrix_keeps_its_cells(processes: int) -> None:
 
 def test_a_matrix_that_is_interrupted_between_cells_has_those_that_were_done() -> None:
 
-    def after_one(done: int, of: int) -> None:
+    def after_one(done: int, _of: int) -> None:
         if done == 1:
             interrupt()
 
@@ -226,7 +226,7 @@ def test_the_command_says_what_an_interrupted_search_came_to(
 ) -> None:
     at_first = interrupted_at(1)
     monkeypatch.setattr(limits, "TELL_EVERY_S", 0)
-    monkeypatch.setattr(explore_command, "_tell", lambda now: at_first())
+    monkeypatch.setattr(explore_command, "_tell", lambda _now: at_first())
     assert main(["explore", "isr-two-of-three"]) == 4
     said = capsys.readouterr()
     assert "Not finished" in said.out

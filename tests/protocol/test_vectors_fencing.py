@@ -81,7 +81,7 @@ def elect(names: Sequence[str] | None, *, unclean: bool = False) -> Do:
     """`names` None is Kafka's null: every partition."""
     asked = None if names is None else tuple(names)
     request = ElectLeadersRequest(unclean=unclean, partitions=asked)
-    return lambda c, features: elect_leaders(c, request, features, None)
+    return lambda c, features: elect_leaders(c, request, features)
 
 
 def register(broker: int, incarnation: int, now_ms: int = 0) -> Do:

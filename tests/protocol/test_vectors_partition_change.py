@@ -35,11 +35,11 @@ def only_1(broker: int) -> bool:
     return broker == 1
 
 
-def anybody(broker: int) -> bool:
+def anybody(_broker: int) -> bool:
     return True
 
 
-def nobody(broker: int) -> bool:
+def nobody(_broker: int) -> bool:
     return False
 
 

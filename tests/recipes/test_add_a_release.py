@@ -93,7 +93,8 @@ def test_an_entry_that_lacks_something_does_not_import(
     assert sentence in ran.text
 
 
-def test_with_its_vectors_and_its_words_the_recipe_is_complete(copied: Copied, told: str) -> None:
+@pytest.mark.usefixtures("told")
+def test_with_its_vectors_and_its_words_the_recipe_is_complete(copied: Copied) -> None:
     for path in vectors(copied):
         changed(copied, str(path.relative_to(copied.path)), reaching_to_it)
     changed(copied, "tests/protocol/test_features.py", one_more('    "3.9": (3, 17),\n'))

@@ -76,7 +76,7 @@ def test_a_run_does_not_differ_from_itself(lossy: Rows) -> None:
     assert differences_html(lossy, lossy) == f"<p>{only}</p>"
 
 
-def test_a_shorter_run_stays_as_it_ended(lossy: Rows) -> None:
+def test_a_shorter_run_stays_as_it_ended() -> None:
     lines = ["broker 1", "topic t replicas=1 leader=1", "produce t-0 count=5"]
     short = rows_of(run_play(parse("\n".join(lines) + "\n")))
     longer = rows_of(run_play(parse("\n".join([*lines, "produce t-0 count=5"]) + "\n")))

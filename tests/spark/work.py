@@ -30,11 +30,11 @@ def refuse_7_and_23(payload: bytes) -> list[dict[str, Any]]:
     return []
 
 
-def forget_columns(payload: bytes) -> list[dict[str, Any]]:
+def forget_columns(_payload: bytes) -> list[dict[str, Any]]:
     return [{"seed": 1, "draw": 1}]
 
 
-def return_text_as_seed(payload: bytes) -> list[dict[str, Any]]:
+def return_text_as_seed(_payload: bytes) -> list[dict[str, Any]]:
     return [{"seed": "one", "draw": 1, "value": 1.0, "note": None}]
 
 
@@ -42,7 +42,7 @@ def echo(payload: bytes) -> list[dict[str, Any]]:
     return [{"payload": payload}]
 
 
-def where_kiplab_is(payload: bytes) -> list[dict[str, Any]]:
+def where_kiplab_is(_payload: bytes) -> list[dict[str, Any]]:
     import kiplab.spark
 
     return [{"file": kiplab.spark.__file__}]

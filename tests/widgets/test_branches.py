@@ -93,6 +93,7 @@ def test_a_step_leaves_the_comparison_and_ends_the_answer(lab: Lab, branching: B
     assert said(branching) == ""
 
 
-def test_an_answer_comes_after_what_it_answers(lab: Lab, branching: Branches) -> None:
+@pytest.mark.usefixtures("lab")
+def test_an_answer_comes_after_what_it_answers(branching: Branches) -> None:
     branching.go.click()
     assert "You are on the play." in said(branching)

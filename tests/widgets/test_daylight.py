@@ -66,7 +66,7 @@ def paper(lab: Lab) -> Theme:
 def displayed(widget: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """The still picture that a cell keeps, as SVG."""
     published: list[dict[str, str]] = []
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: published.append(data))
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: published.append(data))
     widget._ipython_display_()
     return _image(published[-1]["text/html"])
 

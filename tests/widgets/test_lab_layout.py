@@ -71,7 +71,7 @@ def test_the_legend_follows_the_picture_while_it_is_open(lab: Lab) -> None:
 
 def test_what_is_kept_in_a_file_has_its_legend(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[dict[str, Any]] = []
-    monkeypatch.setattr(still_fallback, "show", lambda box, text, drawing: kept.append(drawing))
+    monkeypatch.setattr(still_fallback, "show", lambda _box, _text, drawing: kept.append(drawing))
     lab._ipython_display_()
     words = {word for trace in kept[0]["data"] for word in trace.get("text") or ()}
     assert "out of the ISR" in words

@@ -110,7 +110,8 @@ def test_a_lab_whose_play_has_other_lines_is_not_saved_over(lab: Lab, work: Path
     assert (work / "kafka-14139.kiplab.json").read_bytes() == before
 
 
-def test_a_lab_is_saved_again_after_it_was_loaded(lab: Lab, work: Path) -> None:
+@pytest.mark.usefixtures("work")
+def test_a_lab_is_saved_again_after_it_was_loaded(lab: Lab) -> None:
     lab.save()
     lab.load("kafka-14139.kiplab.json")
     lab.seek(1)
@@ -288,7 +289,8 @@ def test_after_a_load_the_file_is_named_after_what_is_here_now(lab: Lab, work: P
     assert (work / "timeline-first.kiplab.json").exists()
 
 
-def test_a_name_that_somebody_wrote_stays_and_saves_nothing_over(lab: Lab, work: Path) -> None:
+@pytest.mark.usefixtures("work")
+def test_a_name_that_somebody_wrote_stays_and_saves_nothing_over(lab: Lab) -> None:
     lab.folds.open("Share, save, load")
     lab.sharing.file.value = "mine"
     lab.sharing.save.click()

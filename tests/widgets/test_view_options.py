@@ -89,7 +89,8 @@ def test_a_range_has_two_ends_that_push_each_other(look: Look, asked: list[dict[
     assert asked[-1] == UNTOUCHED
 
 
-def test_a_longer_run_is_shown_to_its_end(look: Look, asked: list[dict[str, Any]]) -> None:
+@pytest.mark.usefixtures("asked")
+def test_a_longer_run_is_shown_to_its_end(look: Look) -> None:
     look.first.value = 2
     look.show(open_bench(long_play(40)))
     assert look.options["between"] == (2, 40)

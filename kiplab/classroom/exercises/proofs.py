@@ -182,7 +182,7 @@ _IDEAS = {
 }
 
 
-def _wrong_part(place: int, said: str, true: str) -> Slip:
+def _wrong_part(place: int, said: str, _true: str) -> Slip:
     hint = "Press the cell in which only that guard is off. How does its shortest schedule end?"
     if place > 1:
         hint = "Read the two sentences with the matrix: they name what suffices and what is spare."

@@ -95,7 +95,7 @@ QUESTIONS = (
     Question(
         "With which error is it refused?",
         lambda rows: _late(rows).error,
-        lambda rows: "INELIGIBLE_REPLICA",
+        lambda _rows: "INELIGIBLE_REPLICA",
         "a late request is refused because of the broker it names",
         "The name stands beside ⊘.",
     ),

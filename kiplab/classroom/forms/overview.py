@@ -96,7 +96,7 @@ class MyWork:
         first = [broken(self.alarm), ""] if self.alarm else []
         return "\n".join([*first, *table, "", *self.notes])
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
     def html(self) -> str:

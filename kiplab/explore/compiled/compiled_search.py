@@ -57,7 +57,7 @@ Room = Callable[[int], Halt | None]
 """Asked before so many bytes more are taken: None, or why they may not be."""
 
 
-def unlimited(bytes: int) -> Halt | None:
+def unlimited(_bytes: int) -> Halt | None:
     """Take what there is."""
     return None
 

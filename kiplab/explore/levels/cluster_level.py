@@ -88,17 +88,17 @@ def _may_beat(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
     return leaving or waiting or (known is not None and known.fenced and process.ready_to_unfence)
 
 
-def _recovers(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def _recovers(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     if process is None or process.lifecycle is not Lifecycle.RECOVERY:
         return False
     return not process.ready_to_unfence
 
 
-def _is_running(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def _is_running(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     return process is not None and process.lifecycle is Lifecycle.RUNNING
 
 
-def _has_unsent(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def _has_unsent(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     return process is not None and bool(process.items) and not process.in_flight
 
 
@@ -107,7 +107,7 @@ def _crashes(cluster: Cluster) -> Iterable[Action]:
     return (Action("crash", id, what=loss.value) for id in running for loss in _LOSSES)
 
 
-def _crash(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+def _crash(_cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     return (moves.Crash(action.node, Loss(action.what)),)
 
 
@@ -139,7 +139,7 @@ def _fire(timer: moves.Timer) -> Callable[..., tuple[moves.Move, ...]]:
 
 
 def _costs(bound: str) -> Callable[[Cluster, Action], str]:
-    return lambda cluster, action: bound
+    return lambda _cluster, _action: bound
 
 
 CLUSTER = Level(

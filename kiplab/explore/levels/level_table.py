@@ -51,11 +51,11 @@ class Bound(msgspec.Struct, frozen=True):
     further: float
 
 
-def _nothing(cluster: Cluster, action: Action) -> str | None:
+def _nothing(_cluster: Cluster, _action: Action) -> str | None:
     return None
 
 
-def _always(cluster: Cluster, action: Action) -> bool:
+def _always(_cluster: Cluster, _action: Action) -> bool:
     return True
 
 

@@ -27,22 +27,22 @@ def to_brokers(kind: str, fits: Fits) -> Callable[[Cluster], Iterable[Action]]:
     return offered
 
 
-def leads(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def leads(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     """Whether it leads, or believes so."""
     return process is not None and any(r.leading is not None for r in process.replicas)
 
 
-def runs(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def runs(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     """Whether a process runs."""
     return process is not None
 
 
-def is_down(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def is_down(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     """Whether none does."""
     return process is None
 
 
-def has_session(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def has_session(cluster: Cluster, node: Broker, _process: Volatile | None) -> bool:
     """Whether the controller still counts on it."""
     return session_lasts(cluster, node.id)
 
@@ -54,7 +54,7 @@ def produce(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
 
 def on(move: Callable[[BrokerId], moves.Move]) -> Callable[..., tuple[moves.Move, ...]]:
     """The action is this one move."""
-    return lambda cluster, action: (move(action.node),)
+    return lambda _cluster, action: (move(action.node),)
 
 
 def registered(cluster: Cluster, action: Action) -> bool:

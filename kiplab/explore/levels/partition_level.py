@@ -59,7 +59,7 @@ def _admit(cluster: Cluster) -> Cluster:
     return normal(replace(cluster, consumers=(), timed=False, now_ms=0))
 
 
-def _follows(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def _follows(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:
     return process is not None and any(
         r.leading is None and r.leader != NO_LEADER for r in process.replicas
     )
@@ -70,7 +70,7 @@ def _is_fenced(cluster: Cluster, node: Broker, process: Volatile | None) -> bool
     return process is not None and known is not None and known.fenced
 
 
-def _has_news(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:
+def _has_news(cluster: Cluster, node: Broker, _process: Volatile | None) -> bool:
     return any(m.receiver == node.id and m.name.kind == "metadata" for m in cluster.messages)
 
 
@@ -121,7 +121,7 @@ PARTITION = Level(
             words="a record is written",
             offered=to_brokers("write", leads),
             moves=produce,
-            costs=lambda cluster, action: "writes",
+            costs=lambda _cluster, _action: "writes",
         ),
         Kind(
             name="fetch",
@@ -146,7 +146,7 @@ PARTITION = Level(
             words="a broker dies and loses its disk",
             offered=to_brokers("crash", runs),
             moves=on(lambda node: moves.Crash(node, Loss.DISK)),
-            costs=lambda cluster, action: "crashes",
+            costs=lambda _cluster, _action: "crashes",
         ),
         Kind(
             name="start",

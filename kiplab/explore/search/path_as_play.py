@@ -18,7 +18,6 @@ from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
 from ..levels.level_table import Action, Level
 
-_REPLACED = ("title", "question", "kafka", "metadata", "off", "on", "controller", "timed", "manual")
 _SITUATION = ("broker", "topic", "replica", "given")
 
 

@@ -15,7 +15,7 @@ class Picture(go.Figure):  # type: ignore[misc]  # plotly has no annotations
     # IPython asks for this first, and plotly's own goes around the bundle.
     _ipython_display_ = None
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
+    def _repr_mimebundle_(self, **_: Any) -> Any:
         """The figure, a still image with words, and words."""
         return mimebundle(self)
 

@@ -50,7 +50,7 @@ def drawing_so_far(
 so_far = as_figure(drawing_so_far)
 
 
-def legend_so_far(whole: Rows, *, legend: bool = False, **options: Any) -> dict[str, Any]:
+def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:
     """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
     name, between = chosen(whole, options.get("partition")), _within(whole, options.get("between"))
     width = options.get("width")

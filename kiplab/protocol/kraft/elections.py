@@ -25,7 +25,7 @@ from .replay import ControllerEffect, commit
 
 
 def elect_leaders(
-    controller: Controller, request: ElectLeadersRequest, features: Features, now_ms: int | None
+    controller: Controller, request: ElectLeadersRequest, features: Features
 ) -> ControllerEffect:
     """Judge each partition on its own, in the order asked for, against the state before them all.
 

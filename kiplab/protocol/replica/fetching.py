@@ -213,7 +213,7 @@ def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
 
 
 def fetched(
-    broker: Broker, response: FetchResponse, request: FetchRequest, now_ms: int | None
+    broker: Broker, response: FetchResponse, request: FetchRequest
 ) -> broker_parts.BrokerEffect:
     """The follower's side: append what came, or cut what the leader does not have.
 

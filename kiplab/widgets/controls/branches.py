@@ -68,7 +68,7 @@ class Branches:
         parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
         self.box = column([*parts, self.answer.box, self.comparison.box])
 
-    def show(self, bench: Bench) -> None:
+    def show(self, _bench: Bench) -> None:
         """The tree as it is now; `bench` is where one stands in it. What was answered is over."""
         tree = self._tree()
         self.answer.say("")

@@ -141,11 +141,11 @@ class InFlight:
         self.next.show((next_up(cluster, inbox),))
         self.more.value = muted(f"and {len(fits) - SHOWN_MAX} more")
         self.list.children = tuple(made.box for made in self.rows[: len(shown)])
-        self._arrange(len(inbox), len(fits) > SHOWN_MAX)
+        self._arrange(len(fits) > SHOWN_MAX)
         self.holds.show(bench)
         self.reasons.show()
 
-    def _arrange(self, count: int, too_many: bool) -> None:
+    def _arrange(self, too_many: bool) -> None:
         several = len(self.kind.options) > 2
         parts = (self._filter,) if several else ()
         more = (self.more,) if too_many else ()

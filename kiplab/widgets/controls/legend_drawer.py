@@ -24,7 +24,7 @@ class Signs:
         self.drawer.toggle.tooltip = "What the signs in the picture mean"
         self.toggle, self.box = self.drawer.toggle, self.drawer.box
 
-    def show(self, bench: Bench) -> None:
+    def show(self, _bench: Bench) -> None:
         """Another run may have other signs."""
         self.paint()
 

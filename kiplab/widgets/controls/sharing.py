@@ -68,7 +68,7 @@ class Sharing:
             self.answer.box,
         ]
 
-    def show(self, bench: Bench) -> None:
+    def show(self, _bench: Bench) -> None:
         """The token of the branch where one is; what was answered before is over."""
         self.answer.say("")
         self.token.value = _token_html(self._token())

@@ -30,5 +30,5 @@ class Slider(anywidget.AnyWidget):
         return max(self.min, min(value, self.max))
 
     @traitlets.observe("min", "max")
-    def _clip(self, change: dict[str, Any]) -> None:
+    def _clip(self, _change: dict[str, Any]) -> None:
         self.value = max(self.min, min(self.value, self.max))
