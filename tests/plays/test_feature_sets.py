@@ -1,0 +1,34 @@
+"""``@3.5-903``: a release with guards off and on, in one word."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.plays.play_errors import PlayError
+from kiplab.plays.values import feature_set
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.releases import RELEASES
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_release_may_be_asked_for(release: str) -> None:
+    lowest = RELEASES[release].lowest
+    assert feature_set(f"@{release}") == parse_features(release)
+    asked = parse_features(f"{release}/{lowest}", off=("903",), on=("kafka-15021",))
+    assert feature_set(f"@{release}/{lowest}-903+kafka-15021") == asked
+
+
+@pytest.mark.parametrize("name", ["3.10", "zk-2.5.0", "kip-343"])
+def test_the_name_of_a_release_may_begin_with_its_kind(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(RELEASES, name, replace(RELEASES["3.9"], name=name))
+    asked = parse_features(f"{name}/3.4-IV0", off=("kafka-15021", "903.leader-epoch"))
+    assert feature_set(f"@{name}/3.4-IV0-kafka-15021-903.leader-epoch") == asked
+    assert feature_set(f"@{name}-903").release == name
+
+
+def test_a_release_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    with pytest.raises(PlayError, match=r"unknown release '2\.8'; the releases are 3\.2, 3\.3"):
+        feature_set("@2.8-903")
