@@ -9,18 +9,16 @@ import msgspec
 from msgspec.structs import replace
 
 from ..protocol import features as feature_rules
-from ..protocol import log
-from ..protocol.errors import KafkaError
-from ..protocol.facts import Appended, Fact
+from ..protocol.facts import Fact
 from ..protocol.features import Features
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Offset, node_name
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, node_name
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.replay import image
 from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
-from ..protocol.replica import alter_partition_manager, broker_parts, disk
-from ..protocol.replica.broker_state import Broker, log_of, replica_of
-from ..protocol.replica.leader import move_high_watermark, wanted_in_sync
+from ..protocol.replica import alter_partition_manager, disk
+from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.produce import produce
 from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
@@ -144,22 +142,9 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
 
 def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
     node = _up(cluster, move.broker)
-    replica = replica_of(node, move.partition)
-    assert replica is not None
-    assert replica.leading is not None
-    mine = log_of(node, move.partition)
-    here = broker_parts.here(node, cluster.features, cluster.clock)
-    in_sync = len(replica.leading.isr_state.isr)
-    if move.acks_all and in_sync < wanted_in_sync(here, replica):
-        error = KafkaError.NOT_ENOUGH_REPLICAS.name
-        return cluster, [Happened(text=f"produce to {move.partition} refused: {error}")]
-    longer = log.append(mine, replica.leader_epoch, move.count)
-    node = broker_parts.with_log(node, move.partition, longer)
-    replica, facts = move_high_watermark(here, replica, longer)
-    appended = Appended(
-        node=node.id, partition=move.partition, first=mine.end, last=Offset(longer.end - 1)
-    )
-    return _done(cluster, node.id, broker_parts.with_replica(node, replica), (), (appended, *facts))
+    features, clock = cluster.features, cluster.clock
+    done = produce(node, move.partition, move.count, features, clock, acks_all=move.acks_all)
+    return _done(cluster, move.broker, *done)
 
 
 def _elect(cluster: Cluster, move: moves.Elect) -> Moved:

@@ -11,6 +11,7 @@ from ..engine.truth import partition_of
 from ..protocol import facts
 from ..protocol.guards import GUARDS
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
+from ..protocol.replica.produce import PRODUCE
 from .columns import MarkRow, broker_lane
 from .snapshots import Snapshot
 from .wording import offsets, plural
@@ -70,8 +71,10 @@ def _polled(event: facts.Polled) -> _Made:
     return broker_lane(event.node), "polled", f"{event.consumer} reads to {event.last}"
 
 
-def _not_read(event: facts.Refused) -> _Made:
+def _client_refused(event: facts.Refused) -> _Made:
     """Clients' requests have no arrow that a refusal could be drawn on."""
+    if event.request == PRODUCE:
+        return "world", "happened", f"produce to {event.partition} refused: {event.error.name}"
     if event.request not in (CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS):
         return None
     return broker_lane(event.node), "polled", event.error.name
@@ -97,7 +100,7 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
         f"+{plural(e.last - e.first + 1, 'record')}",
     ),
     facts.Polled: _polled,
-    facts.Refused: _not_read,
+    facts.Refused: _client_refused,
     facts.NotProposed: _not_proposed,
     facts.IsrReverted: lambda e: (broker_lane(e.node), "withdrawn", "withdraws its proposal"),
     facts.IsrStuck: lambda e: (broker_lane(e.node), "withdrawn", "waits with its proposal"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import kiplab
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.arrow_strokes import LATE, LOST
 from kiplab.figures.timeline.one_run import timeline
@@ -191,3 +192,9 @@ def test_no_word_of_any_of_these_is_cut_off_or_covered(width: int, theme: Theme)
     for text in ALL:
         figure = timeline(play(text), width=width, theme=theme.name)
         assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+def test_a_producer_that_is_refused_has_a_mark() -> None:
+    rows = kiplab.run("isr-committed").rows()
+    texts = [m.text for m in rows.marks]
+    assert "produce to orders-0 refused: NOT_ENOUGH_REPLICAS" in texts

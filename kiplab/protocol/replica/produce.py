@@ -1,0 +1,70 @@
+"""A producer's records: refused by a leader with too few replicas in sync, else appended.
+
+What comes in: how many records, and whether the producer wants them committed (acks=all). Judged:
+the size of the committed ISR, before anything is written. What goes out: a longer log, and a high
+watermark that may have moved; or NOT_ENOUGH_REPLICAS, and nothing is written.
+
+Whether the records are committed is not waited for, so NOT_ENOUGH_REPLICAS_AFTER_APPEND does not
+occur. Only a broker that leads is asked: NOT_LEADER_OR_FOLLOWER is for the engine to say.
+
+Source: kafka.server.ReplicaManager.appendRecords, kafka.cluster.Partition.
+"""
+
+from __future__ import annotations
+
+from .. import log
+from ..errors import KafkaError
+from ..facts import Appended, Compared, Refused
+from ..features import Features
+from ..ids import Offset
+from . import broker_parts
+from .broker_state import Broker, Replica, replica_of
+from .leader import Here, move_high_watermark, wanted_in_sync
+
+PRODUCE = "produce"
+
+
+def produce(
+    broker: Broker,
+    partition: str,
+    count: int,
+    features: Features,
+    now_ms: int | None,
+    *,
+    acks_all: bool,
+) -> broker_parts.BrokerEffect:
+    """Append `count` records to the log of `partition`, which `broker` leads.
+
+    Source: Partition.appendRecordsToLeader.
+    """
+    replica = replica_of(broker, partition)
+    assert replica is not None, f"broker {broker.id} has no {partition}"
+    here = broker_parts.here(broker, features, now_ms)
+    refused = _too_few_in_sync(here, replica) if acks_all else None
+    if refused is not None:
+        return broker, (), (refused,)
+    mine = broker_parts.log_of(broker, partition)
+    longer = log.append(mine, replica.leader_epoch, count)
+    broker = broker_parts.with_log(broker, partition, longer)
+    replica, facts = move_high_watermark(here, replica, longer)
+    appended = Appended(
+        node=broker.id, partition=partition, first=mine.end, last=Offset(longer.end - 1)
+    )
+    return broker_parts.with_replica(broker, replica), (), (appended, *facts)
+
+
+def _too_few_in_sync(here: Here, replica: Replica) -> Refused | None:
+    """The committed ISR counts, not the one that the leader has asked for."""
+    assert replica.leading is not None, f"{replica.partition} is not led here"
+    wanted, in_sync = wanted_in_sync(here, replica), len(replica.leading.isr_state.isr)
+    if in_sync >= wanted:
+        return None
+    asked = f"at least {wanted} (min.insync.replicas)"
+    return Refused(
+        node=here.id,
+        request=PRODUCE,
+        error=KafkaError.NOT_ENOUGH_REPLICAS,
+        guard=None,
+        compared=(Compared("size of the ISR", asked, str(in_sync)),),
+        partition=replica.partition,
+    )
