@@ -47,7 +47,7 @@ from .cluster import Cluster
 from .nodes import Clients
 
 NodeEffect = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
-Kind = type
+NodeKind = type
 """What lives at an address: the type of its state."""
 Rule = Callable[[Any, Any, Cluster], NodeEffect]
 TimerRule = Callable[[Any, Cluster], NodeEffect]
@@ -58,7 +58,7 @@ def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
     return node, (), ()
 
 
-ROUTES: dict[tuple[Kind, type], Rule] = {
+ROUTES: dict[tuple[NodeKind, type], Rule] = {
     (Controller, AlterPartitionRequest): lambda c, m, w: alter_partition(
         c, m.body, w.features, w.clock
     ),
@@ -85,7 +85,7 @@ ROUTES: dict[tuple[Kind, type], Rule] = {
     ),
     **{(Clients, reply): _heard for reply in get_args(Response)},
 }
-NOT_ADDRESSED: dict[tuple[Kind, type], str] = {
+NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Controller, FetchRequest): "replicas are fetched from brokers",
     (Controller, MetadataUpdate): "the controller writes the metadata itself",
     **{(Controller, reply): "the controller asks nobody" for reply in get_args(Response)},
@@ -98,7 +98,7 @@ NOT_ADDRESSED: dict[tuple[Kind, type], str] = {
 }
 """Messages that no node of this kind ever gets, and why."""
 
-TIMERS: dict[tuple[Kind, moves.Timer], TimerRule] = {
+TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
     (Broker, moves.Timer.HEARTBEAT): lambda b, w: lifecycle.heartbeat(b, w.clock),
     (Broker, moves.Timer.FETCH): lambda b, w: fetching.fetch(b, w.features),
     (Broker, moves.Timer.LAG_CHECK): lambda b, w: check_lag(b, w.features, w.clock),

@@ -24,7 +24,7 @@ ROW, BAR, GAP, MARGIN = 46, 22, 4, 14
 PALEST = 0.6
 """How far the colour of a loss in the most steps is on its way to the paper's."""
 MINIMAL = "minimal"
-Ends = tuple[float, float, float, float]
+CellBox = tuple[float, float, float, float]
 """Columns on the left and right, pixels at the top and bottom."""
 GLYPHS = {"proved": "●", "loss": "▼", "harm": "▲", "unfinished": "○"}
 WORDS = {
@@ -145,7 +145,7 @@ def _bars_down(canvas: Canvas, seen: Layout, top: float) -> None:
             _bar(canvas, (x0, x1, top + first * ROW, top + (last + 1) * ROW), guard)
 
 
-def _bar(canvas: Canvas, place: Ends, guard: str) -> None:
+def _bar(canvas: Canvas, place: CellBox, guard: str) -> None:
     """A filled stretch with the name of the guard that is off in it."""
     look, size = canvas.theme, canvas.sizes.small
     x0, x1, y0, y1 = place
@@ -185,7 +185,7 @@ def _lines(cell: Cell, is_minimal: bool, narrow: bool) -> tuple[str, str]:
 
 
 def _cell(
-    canvas: Canvas, cell: Cell, place: Ends, lines: tuple[str, str], colors: tuple[str, str]
+    canvas: Canvas, cell: Cell, place: CellBox, lines: tuple[str, str], colors: tuple[str, str]
 ) -> None:
     look, size, small = canvas.theme, canvas.sizes.text, canvas.sizes.small
     x0, x1, y0, y1 = place

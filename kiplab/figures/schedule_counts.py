@@ -11,7 +11,7 @@ from .drawing.theme import FONT, Theme, theme_of
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Row = Mapping[str, Any]
+CountRow = Mapping[str, Any]
 
 WIDTH, ROW, ABOVE, BELOW = 860, 46, 84, 84
 """Pixels: the figure, one feature set, what is over and under the panels."""
@@ -25,7 +25,7 @@ LABEL_ROOM = 1.55
 """How much longer than its longest interval an axis is: the counts stand to the right of it."""
 
 
-def schedules_figure(rows: Sequence[Row], caveat: str, *, theme: str = "light") -> go.Figure:
+def schedules_figure(rows: Sequence[CountRow], caveat: str, *, theme: str = "light") -> go.Figure:
     """A dot and its interval for each row of {features, metric, events, excused, exposure, rate,
     low, high}; shares from 0 to 1. Feature sets stand in the order of the rows, `caveat` on the
     axis. Nothing observed is an open marker at 0 with its upper bound.
@@ -56,7 +56,7 @@ def _reference(place: int) -> str:
     return "x" if place == 0 else f"x{place + 1}"
 
 
-def _dots(rows: Sequence[Row], metric: str, place: int, look: Theme) -> go.Scatter:
+def _dots(rows: Sequence[CountRow], metric: str, place: int, look: Theme) -> go.Scatter:
     import plotly.graph_objects as go
 
     title, name, shape = PANELS[metric]
@@ -88,20 +88,20 @@ def _dots(rows: Sequence[Row], metric: str, place: int, look: Theme) -> go.Scatt
     )
 
 
-def _hover(row: Row) -> str:
+def _hover(row: CountRow) -> str:
     share = f"{row['rate']:.2%}" if row["events"] else "none seen"
     between = f"between {row['low']:.2%} and {row['high']:.2%}"
     return f"{row['features']}: {_count(row)} of {row['exposure']:,}<br>{share}, {between}"
 
 
-def _count(row: Row) -> str:
+def _count(row: CountRow) -> str:
     excused = row.get("excused", 0)
     if not excused:
         return f"{row['events']:,}"
     return f"{row['events']:,} ({'all' if excused == row['events'] else f'{excused:,}'} excused)"
 
 
-def _shares(rows: Sequence[Row], place: int, panels: int, look: Theme) -> dict[str, Any]:
+def _shares(rows: Sequence[CountRow], place: int, panels: int, look: Theme) -> dict[str, Any]:
     wide = (1 - GAP * (panels - 1)) / panels
     start = place * (wide + GAP)
     end = max(row["high"] for row in rows) * LABEL_ROOM
@@ -132,7 +132,9 @@ def _heading(metric: str, place: int, look: Theme) -> dict[str, Any]:
     }
 
 
-def _counts(rows: Sequence[Row], names: list[str], place: int, look: Theme) -> list[dict[str, Any]]:
+def _counts(
+    rows: Sequence[CountRow], names: list[str], place: int, look: Theme
+) -> list[dict[str, Any]]:
     """How many, to the right of each interval; for none, what it may be at most."""
     # By its place from below: plotly would take a name like 3.6 for a number.
     heights = {name: y for y, name in enumerate(reversed(names))}
@@ -152,7 +154,7 @@ def _counts(rows: Sequence[Row], names: list[str], place: int, look: Theme) -> l
     ]
 
 
-def _caveat(rows: Sequence[Row], caveat: str, look: Theme) -> dict[str, Any]:
+def _caveat(rows: Sequence[CountRow], caveat: str, look: Theme) -> dict[str, Any]:
     text = f"share of schedules ({caveat}); bars: exact 95 % intervals"
     if any(row.get("excused") for row in rows):
         text += (
@@ -174,7 +176,7 @@ def _caveat(rows: Sequence[Row], caveat: str, look: Theme) -> dict[str, Any]:
     }
 
 
-def _layout(names: list[str], rows: Sequence[Row], look: Theme) -> dict[str, Any]:
+def _layout(names: list[str], rows: Sequence[CountRow], look: Theme) -> dict[str, Any]:
     exposure = max(row["exposure"] for row in rows)
     return {
         "width": WIDTH,

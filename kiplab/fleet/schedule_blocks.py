@@ -21,7 +21,7 @@ BLOCK_SCHEDULES = 250
 """About a second of work: short enough to spread evenly, long enough to make Spark's cost small."""
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class BlockOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Run the schedules first..last-1 under `features`, the set number `number` of a study."""
 
     number: int
@@ -32,10 +32,10 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     last: int
 
 
-def orders(sets: Sequence[Features], window: Window, seed: int, n: int) -> list[Order]:
+def orders(sets: Sequence[Features], window: Window, seed: int, n: int) -> list[BlockOrder]:
     """All blocks of a study of `n` schedules: the same schedules for every feature set."""
     return [
-        Order(
+        BlockOrder(
             number=number,
             features=features,
             window=window,
@@ -50,12 +50,12 @@ def orders(sets: Sequence[Features], window: Window, seed: int, n: int) -> list[
 
 def work_off(payload: bytes) -> list[dict[str, Any]]:
     """The rows of one order: a function of the order alone, wherever it runs."""
-    order = msgspec.json.decode(payload, type=Order)
+    order = msgspec.json.decode(payload, type=BlockOrder)
     with _without_collector():
         return [_row(order, index) for index in range(order.first, order.last)]
 
 
-def _row(order: Order, index: int) -> dict[str, Any]:
+def _row(order: BlockOrder, index: int) -> dict[str, Any]:
     found = outcome(schedule(order.window, order.seed, index), order.features)
     return {"features": order.number, "schedule": index, **msgspec.structs.asdict(found)}
 

@@ -29,7 +29,7 @@ PATIENCE_S = 120
 WRITTEN = "written"
 
 
-class Picture(msgspec.Struct, frozen=True):
+class PictureToDraw(msgspec.Struct, frozen=True):
     """What is to be drawn: plotly's data and layout, the file, kaleido's options for both."""
 
     drawing: Json
@@ -70,7 +70,7 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
     # Without this, kaleido's page asks a server on the internet for MathJax.
     kopts = {"path": browser, "mathjax": False}
     path.touch()  # a path that cannot be written is found before a browser is started
-    said = _asked(Picture(drawing, str(path.absolute()), opts, kopts))
+    said = _asked(PictureToDraw(drawing, str(path.absolute()), opts, kopts))
     if said != WRITTEN:
         path.unlink(missing_ok=True)
         raise ExportError(
@@ -79,7 +79,7 @@ def draw_in_browser(drawing: Json, size: tuple[int, int], path: Path) -> None:
         )
 
 
-def _asked(picture: Picture) -> str:
+def _asked(picture: PictureToDraw) -> str:
     """The last line that the process says: `WRITTEN`, or what went wrong."""
     payload = msgspec.json.encode(picture, enc_hook=_as_list)
     with subprocess.Popen(
@@ -119,7 +119,7 @@ def main() -> None:
     """Draw the picture that comes in, and say one line."""
     import kaleido
 
-    picture = msgspec.json.decode(sys.stdin.buffer.read(), type=Picture)
+    picture = msgspec.json.decode(sys.stdin.buffer.read(), type=PictureToDraw)
     said = WRITTEN
     try:
         kaleido.write_fig_sync(

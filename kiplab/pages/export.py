@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-class Order(NamedTuple):
+class WriteOrder(NamedTuple):
     """What is to be written where."""
 
     path: Path
@@ -63,7 +63,7 @@ def write(
     | .svg | the picture; a `figure` that is not kiplab's own needs what .png needs |
     | .png | the picture; needs kaleido and a Chromium |
     | .json | ``{"runs": [rows, ...], "first_difference": moment or null, "comparisons": [...]}``:
-    every further run with the first, as `compared.Comparison` |
+    every further run with the first, as `comparison.Comparison` |
     | .csv | the events, one per line, the features in front |
     | .txt | sentences and state tables, and the differences in sentences |
 
@@ -78,7 +78,7 @@ def write(
     if writer is None:
         known = " ".join(_WRITERS)
         raise ExportError(f"cannot write {target.name!r}", f"let its name end in one of {known}")
-    writer(Order(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
+    writer(WriteOrder(target, runs_of(rows), figure, include_plotlyjs, theme, width, options))
     return target
 
 
@@ -94,7 +94,7 @@ def check_installed(path: str | os.PathLike[str]) -> None:
         require_browser()
 
 
-def _html(order: Order) -> None:
+def _html(order: WriteOrder) -> None:
     if order.include_plotlyjs == "directory":
         _plotlyjs_beside(order.path)
     text = page(
@@ -116,12 +116,12 @@ def _plotlyjs_beside(path: Path) -> None:
 
 def image(figure: go.Figure | Json, path: str | os.PathLike[str]) -> Path:
     """Any figure, or plotly's data and layout, as .svg or .png; raises as `write`."""
-    order = Order(Path(path), (), figure, False, "light", None, {})
+    order = WriteOrder(Path(path), (), figure, False, "light", None, {})
     _WRITERS[order.path.suffix.lower()](order)
     return order.path
 
 
-def _svg(order: Order) -> None:
+def _svg(order: WriteOrder) -> None:
     drawing = order.drawing()
     if not draws(drawing):
         return _image(order)
@@ -129,12 +129,12 @@ def _svg(order: Order) -> None:
     return None
 
 
-def _image(order: Order) -> None:
+def _image(order: WriteOrder) -> None:
     drawing = order.drawing()
     draw_in_browser(drawing, size_of(drawing), order.path)
 
 
-def _json(order: Order) -> None:
+def _json(order: WriteOrder) -> None:
     compared = comparisons(order.runs)
     differs = min((c.first_difference for c in compared if c.first_difference), default=None)
     content = msgspec.json.encode(
@@ -143,7 +143,7 @@ def _json(order: Order) -> None:
     order.path.write_bytes(msgspec.json.format(content, indent=1) + b"\n")
 
 
-def _csv(order: Order) -> None:
+def _csv(order: WriteOrder) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["features", *EventRow.__struct_fields__])
@@ -153,7 +153,7 @@ def _csv(order: Order) -> None:
     order.path.write_text(text.getvalue(), encoding="utf-8")
 
 
-def _txt(order: Order) -> None:
+def _txt(order: WriteOrder) -> None:
     parts = [
         f"{name}\n{'=' * len(name)}\n\n" + "\n".join(sentences(run)) + "\n\n" + table_text(run)
         for name, run in named(order.runs)
@@ -174,7 +174,7 @@ def _differences(runs: tuple[Rows, ...]) -> list[tuple[str, list[str]]]:
     ]
 
 
-_WRITERS: dict[str, Callable[[Order], None]] = {
+_WRITERS: dict[str, Callable[[WriteOrder], None]] = {
     ".html": _html,
     ".svg": _svg,
     ".png": _image,

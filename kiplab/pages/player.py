@@ -28,7 +28,7 @@ _SCRIPT = """<script type="application/json" id="{id}-steps">{carried}</script>
 </script>"""
 
 
-class Step(msgspec.Struct, frozen=True):
+class PlayerStep(msgspec.Struct, frozen=True):
     """A picture at one step: the changes of the layout that move the veil there, the column that
     the cursor stands in, and whether the verdict shows.
     """
@@ -38,7 +38,7 @@ class Step(msgspec.Struct, frozen=True):
     verdict: bool
 
 
-class Picture(msgspec.Struct, frozen=True):
+class PlayerPicture(msgspec.Struct, frozen=True):
     """A picture `width` by `height` pixels: its steps, the traces of its verdicts, and plotly's
     data and layout. They are None for the first one, which stands in the page already; others
     borrow the words of their cards from it where they lack them.
@@ -46,7 +46,7 @@ class Picture(msgspec.Struct, frozen=True):
 
     width: int
     height: int
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlayerStep, ...] = ()
     verdicts: tuple[int, ...] = ()
     drawing: dict[str, Any] | None = None
 
@@ -57,7 +57,7 @@ class Carried(msgspec.Struct, frozen=True):
     zoomed in on; what `held` measures with; a dark colour for each light one, None to stay light.
     """
 
-    pictures: tuple[Picture, ...]
+    pictures: tuple[PlayerPicture, ...]
     labels: tuple[str, ...] = ()
     initial: int = 0
     first: int = 0
@@ -99,7 +99,7 @@ def _cursor(drawing: Json) -> Json | None:
     return next((shape for shape in shapes if shape.get("name") == "cursor"), None)
 
 
-def _pictures(drawings: Sequence[Json], moments: range) -> tuple[Picture, ...]:
+def _pictures(drawings: Sequence[Json], moments: range) -> tuple[PlayerPicture, ...]:
     first, *others = drawings
     found = [_picture(first, moments)]
     found += [_picture(other, moments, _without_cards(plain(other), first)) for other in others]
@@ -115,9 +115,9 @@ def _without_cards(drawing: Json, first: Json) -> Json:
     return drawing
 
 
-def _picture(drawing: Json, moments: range, carried: Json | None = None) -> Picture:
+def _picture(drawing: Json, moments: range, carried: Json | None = None) -> PlayerPicture:
     wide, high = size_of(drawing)
-    return Picture(
+    return PlayerPicture(
         width=wide,
         height=high,
         steps=tuple(_step(drawing, x) for x in moments),
@@ -139,7 +139,7 @@ def plain(drawing: Json) -> Json:
     return found
 
 
-def _step(drawing: Json, moment: int) -> Step:
+def _step(drawing: Json, moment: int) -> PlayerStep:
     """Where veils and cursors are at a moment: one each per column of panels."""
     moved = shapes_at(drawing, moment)
     veil = {
@@ -149,7 +149,7 @@ def _step(drawing: Json, moment: int) -> Step:
     }
     shapes = drawing["layout"]["shapes"]
     cursor = next(change for n, change in moved.items() if shapes[n].get("name") == "cursor")
-    return Step(veil, cursor["x0"], not cursor["visible"])
+    return PlayerStep(veil, cursor["x0"], not cursor["visible"])
 
 
 def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:

@@ -17,7 +17,7 @@ from .raw_requests import (
     begins_another_item,
 )
 from .situation import judge
-from .values import Check, Keys, Names
+from .values import Keys, Names, WordCheck
 
 _PATTERN: Keys = {
     "from": values.party,
@@ -91,12 +91,12 @@ class Verb(msgspec.Struct, frozen=True):
     """
 
     usage: str
-    words: tuple[Check, ...] = ()
+    words: tuple[WordCheck, ...] = ()
     keys: Keys = {}
     needs: tuple[str, ...] = ()
     optional_words: int = 0
     header: bool = False
-    repeat: Check | None = None
+    repeat: WordCheck | None = None
 
 
 def _timer(usage: str) -> Verb:
@@ -297,7 +297,7 @@ def _wrong_key(statement: Statement, verb: Verb, key: str) -> PlayError:
     return PlayError(f"{statement.verb!r} has no {key!r}", expected=expected, token=f"{key}=")
 
 
-def _check_part(expected: Check, text: str, names: Names, part: Part) -> None:
+def _check_part(expected: WordCheck, text: str, names: Names, part: Part) -> None:
     try:
         expected(text, names)
     except PlayError as problem:

@@ -19,7 +19,7 @@ BROKERS_MAX, PARTITIONS_MAX, CONSUMERS_MAX = 12, 12, 12
 _ONCE = ("title", "question", "kafka", "metadata", "controller", "given", "timed", "manual")
 _ANY = Names()
 
-Line = tuple[int, Statement]
+HeaderLine = tuple[int, Statement]
 """A line's number and what stands there."""
 
 
@@ -62,16 +62,16 @@ def judge(play: Play) -> None:
         _has_replica(line, statement, topics, brokers)
 
 
-def _all(lines: Iterable[Line], verb: str) -> list[Line]:
+def _all(lines: Iterable[HeaderLine], verb: str) -> list[HeaderLine]:
     return [(line, s) for line, s in lines if s.verb == verb]
 
 
-def _wrong(line: Line | int, problem: str, expected: str, token: str = "") -> PlayError:
+def _wrong(line: HeaderLine | int, problem: str, expected: str, token: str = "") -> PlayError:
     number = line if isinstance(line, int) else line[0]
     return PlayError(problem, expected=expected, line=number, token=token)
 
 
-def _distinct(lines: Iterable[Line], name: Callable[[Statement], str], problem: str) -> None:
+def _distinct(lines: Iterable[HeaderLine], name: Callable[[Statement], str], problem: str) -> None:
     seen: dict[str, int] = {}
     for line, statement in lines:
         found = name(statement)
@@ -81,12 +81,12 @@ def _distinct(lines: Iterable[Line], name: Callable[[Statement], str], problem: 
         seen[found] = line
 
 
-def _at_most(lines: list[Line], most: int, what: str) -> None:
+def _at_most(lines: list[HeaderLine], most: int, what: str) -> None:
     if len(lines) > most:
         raise _wrong(lines[most], "the cluster is too large", f"at most {most} {what}")
 
 
-def _versions_fit(play: Play, lines: list[Line]) -> None:
+def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
     """A node does not start at a metadata version that its release does not know."""
     for line, statement in lines:
         try:
@@ -100,7 +100,7 @@ def _versions_fit(play: Play, lines: list[Line]) -> None:
             raise _wrong(line, not_supported(release, version), expected, "kafka=")
 
 
-def _epochs_are_past(brokers: list[Line], given: list[Line]) -> None:
+def _epochs_are_past(brokers: list[HeaderLine], given: list[HeaderLine]) -> None:
     for line, statement in given:
         offset = int(statement.arg("next-metadata-offset") or 0)
         newest = max((_epoch(s) for _, s in brokers), default=0)
@@ -114,7 +114,7 @@ def _epoch(broker: Statement) -> int:
     return int(broker.arg("epoch") or 100 + int(broker.words[0]))
 
 
-def _topic(line: int, topic: Statement, brokers: list[Line], logs: list[Statement]) -> None:
+def _topic(line: int, topic: Statement, brokers: list[HeaderLine], logs: list[Statement]) -> None:
     known = [s.words[0] for _, s in brokers]
     listed = {key: _list(line, topic, key) for key in ("replicas", "isr", "adding", "removing")}
     replicas = known if listed["replicas"] is None else listed["replicas"]
@@ -169,7 +169,9 @@ def _log_is_past(line: int, topic: Statement, logs: list[Statement]) -> None:
         raise _wrong(line, problem, f"leader-epoch has to be at least {newest}", "leader-epoch=")
 
 
-def _has_replica(line: int, replica: Statement, topics: list[Line], brokers: list[Line]) -> None:
+def _has_replica(
+    line: int, replica: Statement, topics: list[HeaderLine], brokers: list[HeaderLine]
+) -> None:
     name, broker = replica.words[0], replica.arg("broker")
     topic = next(s for _, s in topics if partition_name(s) == name)
     listed = _list(line, topic, "replicas")

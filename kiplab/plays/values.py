@@ -44,7 +44,7 @@ class Names(msgspec.Struct, frozen=True):
     consumers: tuple[str, ...] = ()
 
 
-Check = Callable[[str, Names], object]
+WordCheck = Callable[[str, Names], object]
 """Turns a word into its value, or raises PlayError saying what was expected."""
 
 
@@ -357,4 +357,4 @@ def text(text: str, _names: Names) -> str:
 Judgement = Callable[[], object]
 """A check with its word already in its hand."""
 yes_no = one_of("yes", "no")
-Keys = Mapping[str, Check]
+Keys = Mapping[str, WordCheck]

@@ -7,7 +7,7 @@ from ..protocol.facts import ControllerResigned, Refused
 from ..protocol.messages import AlterPartitionItem, AlterPartitionRequest
 from ..protocol.releases import CodeVersion
 
-Line = tuple[str, str]
+RejectionLine = tuple[str, str]
 _INELIGIBLE = {
     "841.registered": "not registered",
     "841.shutting-down": "shutting down",
@@ -22,7 +22,7 @@ EVENTS = {
 
 def alter_partition(
     refused: Refused, request: AlterPartitionRequest, code: CodeVersion, leader: int
-) -> Line | None:
+) -> RejectionLine | None:
     """`leader` is who leads by the controller's word; None for what Kafka does not log."""
     item = next((i for i in request.items if i.partition == refused.partition), None)
     if refused.error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION:
@@ -46,7 +46,7 @@ def _why(
     request: AlterPartitionRequest,
     code: CodeVersion,
     leader: int,
-) -> Line | None:
+) -> RejectionLine | None:
     (compared, *_), guard = refused.compared, refused.guard
     isr = _isr(item, request, code)
     if guard == "kafka-14154.newer-epoch":
@@ -80,7 +80,7 @@ def _why(
     return _ineligible(refused, isr)
 
 
-def _ineligible(refused: Refused, isr: str) -> Line | None:
+def _ineligible(refused: Refused, isr: str) -> RejectionLine | None:
     (compared, *_) = refused.compared
     reason = _INELIGIBLE.get(refused.guard or "")
     if refused.guard == "903.controller-epoch":
@@ -107,7 +107,7 @@ def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, code: CodeVer
     return "[" + ", ".join(members) + "]"
 
 
-def stale_epoch(refused: Refused, code: CodeVersion) -> Line:
+def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine:
     """STALE_BROKER_EPOCH is an exception, and the controller's queue logs it."""
     (compared, *_) = refused.compared
     reason = f"Expected broker epoch {compared.held}, but got broker epoch {compared.requested}"
@@ -133,7 +133,7 @@ def resignation(resigned: ControllerResigned, code: CodeVersion) -> tuple[str, s
     return "WARN", "QuorumController", text
 
 
-def duplicate_registration(code: CodeVersion) -> Line:
+def duplicate_registration(code: CodeVersion) -> RejectionLine:
     """DUPLICATE_BROKER_REGISTRATION is one too."""
     reason = "Another broker is registered with that broker id."
     return (

@@ -34,7 +34,7 @@ from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOT
 UNKNOWN_TO_ALL = "no node knows this"
 
 
-class Branch(msgspec.Struct, frozen=True):
+class StateNode(msgspec.Struct, frozen=True):
     """A row: what it is called, what it holds (or in short, if there are rows under it).
 
     `key` is its name among its siblings. `field` is where it was read from, ``"Log.end"``; empty
@@ -46,7 +46,7 @@ class Branch(msgspec.Struct, frozen=True):
     value: str = ""
     note: str = ""
     field: str = ""
-    children: tuple[Branch, ...] = ()
+    children: tuple[StateNode, ...] = ()
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -58,17 +58,17 @@ class Change(msgspec.Struct, frozen=True):
     new: str | None
 
 
-def tree_of(cluster: Cluster) -> Branch:
+def tree_of(cluster: Cluster) -> StateNode:
     """Everything there is: the controller, each broker, the network, the observer's knowledge."""
-    walk = _Walk(cluster.timed)
+    walk = _TreeWalk(cluster.timed)
     features = cluster.features
-    version = Branch(
+    version = StateNode(
         "metadata_version",
         LABELS["Features.metadata_version"],
         features.metadata_version,
         field="Features.metadata_version",
     )
-    controller = Branch(
+    controller = StateNode(
         "controller",
         "controller",
         f"controller epoch {truth(cluster).controller_epoch}",
@@ -76,7 +76,7 @@ def tree_of(cluster: Cluster) -> Branch:
         children=(_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller)),
     )
     brokers = (
-        Branch(
+        StateNode(
             f"broker {node.id}",
             node_name(node.id),
             _process_words(node),
@@ -89,10 +89,10 @@ def tree_of(cluster: Cluster) -> Branch:
     clock = (walk.field(cluster, "now_ms"),) if cluster.timed else ()
     rest = (*clients, _network(cluster, walk), _observer(cluster, walk), *clock)
     nodes = (controller, *brokers, *rest)
-    return Branch("cluster", "cluster", field="Cluster.features", children=nodes)
+    return StateNode("cluster", "cluster", field="Cluster.features", children=nodes)
 
 
-def changed(before: Branch, after: Branch) -> tuple[Change, ...]:
+def changed(before: StateNode, after: StateNode) -> tuple[Change, ...]:
     """The rows of `after` that differ from `before`, and those that are gone; outermost only."""
     return tuple(_changes(before, after, (), ()))
 
@@ -100,44 +100,46 @@ def changed(before: Branch, after: Branch) -> tuple[Change, ...]:
 # --- the parts that no single struct is -----------------------------------------------------------
 
 
-def _release(cluster: Cluster, node: BrokerId) -> Branch:
-    return Branch("release", "release", f"Kafka {cluster.features.release_of(node)}")
+def _release(cluster: Cluster, node: BrokerId) -> StateNode:
+    return StateNode("release", "release", f"Kafka {cluster.features.release_of(node)}")
 
 
 def _process_words(node: Broker) -> str:
     return "down" if node.process is None else str(node.process.lifecycle)
 
 
-def _network(cluster: Cluster, walk: _Walk) -> Branch:
+def _network(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     count = len(cluster.messages)
     said = f"{count} message{'s' * (count != 1)} in flight" if count else "nothing in flight"
     cut = tuple(f"{node_name(one)} and {node_name(other)}" for one, other in cluster.cut)
-    links = Branch("cut", LABELS["Cluster.cut"], ", ".join(cut) or "none", field="Cluster.cut")
+    links = StateNode("cut", LABELS["Cluster.cut"], ", ".join(cut) or "none", field="Cluster.cut")
     flying = walk.field(cluster, "messages").children
-    return Branch("network", "network", said, field="Cluster.messages", children=(*flying, links))
+    return StateNode(
+        "network", "network", said, field="Cluster.messages", children=(*flying, links)
+    )
 
 
-def _observer(cluster: Cluster, walk: _Walk) -> Branch:
+def _observer(cluster: Cluster, walk: _TreeWalk) -> StateNode:
     broken = ", ".join(f"{name} ({where})" if where else name for name, where in cluster.broken)
     rows = (
         *walk.field(cluster, "observed").children,
-        Branch("broken", LABELS["Cluster.broken"], broken or "none", field="Cluster.broken"),
+        StateNode("broken", LABELS["Cluster.broken"], broken or "none", field="Cluster.broken"),
         walk.field(cluster, "forged"),
         walk.field(cluster, "inherited"),
     )
     place = "Cluster.observed"
-    return Branch("observer", "observer", note=UNKNOWN_TO_ALL, field=place, children=rows)
+    return StateNode("observer", "observer", note=UNKNOWN_TO_ALL, field=place, children=rows)
 
 
 # --- structs, field by field ----------------------------------------------------------------------
 
 
-class _Walk(msgspec.Struct, frozen=True):
+class _TreeWalk(msgspec.Struct, frozen=True):
     """How to read structs: with or without a clock."""
 
     timed: bool
 
-    def fields(self, struct: Any) -> tuple[Branch, ...]:
+    def fields(self, struct: Any) -> tuple[StateNode, ...]:
         """The rows of a struct: what is worked out first, then each of its fields."""
         owner = type(struct).__name__
         worked_out = _WORKED_OUT.get(type(struct))
@@ -155,12 +157,12 @@ class _Walk(msgspec.Struct, frozen=True):
             rows += [_inside(row, child) for child in row.children] if spliced else [row]
         return tuple(rows)
 
-    def field(self, struct: Any, name: str) -> Branch:
+    def field(self, struct: Any, name: str) -> StateNode:
         """One field as a row."""
         place = f"{type(struct).__name__}.{name}"
         label, note = LABELS.get(place, name.replace("_", " ")), NOTES.get(place, "")
         value = getattr(struct, name)
-        children: tuple[Branch, ...] = ()
+        children: tuple[StateNode, ...] = ()
         if isinstance(value, msgspec.Struct):
             said, children = _in_short(value), self.fields(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
@@ -168,10 +170,10 @@ class _Walk(msgspec.Struct, frozen=True):
             said = ", ".join(child.label for child in children)
         else:
             said = NOTHING.get(place, "none") if value is None else _said(struct, name, value)
-        return Branch(name, label, said, note, place, children)
+        return StateNode(name, label, said, note, place, children)
 
-    def _items(self, items: tuple[Any, ...]) -> tuple[Branch, ...]:
-        rows: list[Branch] = []
+    def _items(self, items: tuple[Any, ...]) -> tuple[StateNode, ...]:
+        rows: list[StateNode] = []
         for item in items:
             owner = type(item).__name__
             name = IDENTITY[owner]
@@ -179,11 +181,11 @@ class _Walk(msgspec.Struct, frozen=True):
             again = sum(row.label == label for row in rows)
             key = f"{label} ({again + 1})" if again else label
             short, place = _in_short(item), f"{owner}.{name}"
-            rows.append(Branch(key, label, short, field=place, children=self.fields(item)))
+            rows.append(StateNode(key, label, short, field=place, children=self.fields(item)))
         return tuple(rows)
 
 
-def _inside(parent: Branch, child: Branch) -> Branch:
+def _inside(parent: StateNode, child: StateNode) -> StateNode:
     return msgspec.structs.replace(child, key=f"{parent.key}.{child.key}")
 
 
@@ -284,11 +286,11 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
 }
 
-_WORKED_OUT: dict[type, Callable[[Any], tuple[Branch, ...]]] = {
+_WORKED_OUT: dict[type, Callable[[Any], tuple[StateNode, ...]]] = {
     Replica: lambda replica: (
-        Branch("role", "role", "leader" if replica.leading is not None else "follower"),
+        StateNode("role", "role", "leader" if replica.leading is not None else "follower"),
     ),
-    IsrState: lambda state: (Branch("maximal", "maximal ISR", broker_list(state.maximal)),),
+    IsrState: lambda state: (StateNode("maximal", "maximal ISR", broker_list(state.maximal)),),
 }
 
 
@@ -297,7 +299,7 @@ _WORKED_OUT: dict[type, Callable[[Any], tuple[Branch, ...]]] = {
 _Names = tuple[str, ...]
 
 
-def _changes(before: Branch, after: Branch, path: _Names, labels: _Names) -> Iterator[Change]:
+def _changes(before: StateNode, after: StateNode, path: _Names, labels: _Names) -> Iterator[Change]:
     if not before.children or not after.children:
         if before.value != after.value or before.children or after.children:
             yield Change(path, labels, before.value, after.value)

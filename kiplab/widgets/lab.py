@@ -28,7 +28,7 @@ from .controls.transport import Transport
 from .controls.view_options import Look
 from .elements.daylight import AUTO, Daylight
 from .elements.labelled import attempted_by, column, discard, words
-from .elements.picture import Picture
+from .elements.picture import PictureWidget
 from .guarded_calls import Attempts
 from .history_tree import bench as benches
 from .history_tree import branch_tree as trees
@@ -204,7 +204,7 @@ class Lab:
 
     def _open(self) -> None:
         self._scene.look["theme"] = self.daylight.theme
-        self.picture = Picture(self._scene.drawing())
+        self.picture = PictureWidget(self._scene.drawing())
         self.box.layout.width = f"{self._scene.look['width'] + 4}px"
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
         with attempted_by(self._attempts):

@@ -15,7 +15,7 @@ from kiplab.figures.drawing.theme import DARK, LIGHT, Theme, theme_of
 from kiplab.figures.matrix_chart import colors_of
 from kiplab.widgets import Lab
 from kiplab.widgets.elements.daylight import _Page
-from kiplab.widgets.elements.picture import Picture
+from kiplab.widgets.elements.picture import PictureWidget
 from kiplab.widgets.matrix_view import MatrixView
 from tests.widgets.test_lab import fails
 
@@ -44,7 +44,7 @@ def tell(widget: Any, theme: str) -> None:
         page.set_state({"theme": theme})
 
 
-def shown(picture: Picture) -> Shown:
+def shown(picture: PictureWidget) -> Shown:
     """Everything that has a colour in a figure."""
     figure = picture.drawing
     layout = figure["layout"]
@@ -182,7 +182,7 @@ def test_a_picture_that_cannot_be_painted_is_said_and_stays(
 ) -> None:
     lab.seek(3)
     with monkeypatch.context() as broken:
-        broken.setattr("kiplab.widgets.controls.branches.Comparison.repaint", fails)
+        broken.setattr("kiplab.widgets.controls.branches.BranchComparison.repaint", fails)
         tell(lab, "dark")
     assert "Something went wrong inside kiplab" in lab.note.value
     assert "Traceback" in caplog.text

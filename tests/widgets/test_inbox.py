@@ -10,7 +10,7 @@ from kiplab.plays.library import load
 from kiplab.plays.play import Statement
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.widgets.controls.inbox import (
-    Order,
+    InboxOrder,
     arranged,
     hold,
     holds_in_words,
@@ -42,7 +42,7 @@ def crowded() -> Bench:
     return after("manual\n" + THREE, *lines)
 
 
-def names(cluster: Cluster, order: Order) -> list[str]:
+def names(cluster: Cluster, order: InboxOrder) -> list[str]:
     """Who is next, shortly: kind and sender."""
     return [f"{m.name.kind[:11]}{m.name.sender}" for m in arranged(cluster, order)]
 
@@ -57,12 +57,12 @@ def message(bench: Bench, place: int) -> Message:
 
 def test_by_itself_it_is_the_order_of_sending(crowded: Bench) -> None:
     cluster = crowded.here.cluster
-    assert arranged(cluster, Order()) == cluster.messages
+    assert arranged(cluster, InboxOrder()) == cluster.messages
 
 
 def test_a_message_of_another_connection_can_go_first(crowded: Bench) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
-    order = moved(cluster, Order(), third.name, -1)
+    order = moved(cluster, InboxOrder(), third.name, -1)
     assert [m.name for m in arranged(cluster, order)][1] == third.name
     assert moved(cluster, order, third.name, 1).names == tuple(m.name for m in cluster.messages)
 
@@ -78,7 +78,7 @@ def test_on_one_connection_nobody_overtakes(crowded: Bench) -> None:
         "broker-heartbeat #2 from broker 2 follows it on the same connection,"
         " and cannot overtake it"
     )
-    assert moved(cluster, Order(), second, -1) == Order()
+    assert moved(cluster, InboxOrder(), second, -1) == InboxOrder()
 
 
 def test_the_ends_of_the_order_are_ends(crowded: Bench) -> None:
@@ -90,7 +90,7 @@ def test_the_ends_of_the_order_are_ends(crowded: Bench) -> None:
 
 def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(crowded: Bench) -> None:
     last = message(crowded, 4).name
-    order = moved(crowded.here.cluster, Order(), last, -1)
+    order = moved(crowded.here.cluster, InboxOrder(), last, -1)
     more = act(crowded, read_line(crowded, "heartbeat 1"))
     inbox = [m.name for m in arranged(more.here.cluster, order)]
     assert inbox[3] == last
@@ -100,7 +100,7 @@ def test_what_is_sent_later_comes_after_and_what_has_arrived_is_forgotten(crowde
 
 
 def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Bench) -> None:
-    order = Order(tuple(reversed([m.name for m in crowded.here.cluster.messages])))
+    order = InboxOrder(tuple(reversed([m.name for m in crowded.here.cluster.messages])))
     for step in range(crowded.last + 1):
         cluster = seek(crowded, step).here.cluster
         inbox = arranged(cluster, order)
@@ -112,7 +112,7 @@ def test_seen_from_another_step_the_order_never_breaks_a_connection(crowded: Ben
 
 def test_deliver_next_takes_the_first_that_can_arrive(crowded: Bench) -> None:
     cluster, third = crowded.here.cluster, message(crowded, 2)
-    order = moved(cluster, moved(cluster, Order(), third.name, -1), third.name, -1)
+    order = moved(cluster, moved(cluster, InboxOrder(), third.name, -1), third.name, -1)
     choice = next_up(cluster, arranged(cluster, order))
     assert (choice.label, choice.reason) == ("Deliver next", None)
     assert choice.line.text == "deliver broker-heartbeat from=3"

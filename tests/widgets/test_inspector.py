@@ -16,7 +16,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
 from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId
-from kiplab.rows.state_tree import Branch, changed, tree_of
+from kiplab.rows.state_tree import StateNode, changed, tree_of
 from kiplab.rows.state_words import (
     CLOCKED,
     IDENTITY,
@@ -52,7 +52,7 @@ FIELDS = {f"{name}.{field}" for name, s in STRUCTS.items() for field in s.__stru
 """Every field of the state."""
 
 
-def rows(branch: Branch) -> Iterator[Branch]:
+def rows(branch: StateNode) -> Iterator[StateNode]:
     """A row and all rows under it."""
     yield branch
     for child in branch.children:
@@ -64,7 +64,7 @@ def at(step: int, name: str = "kafka-14139") -> Bench:
     return seek(open_bench(load(name)), step)
 
 
-def found(tree: Branch, *path: str) -> Branch:
+def found(tree: StateNode, *path: str) -> StateNode:
     """A row by the keys that lead to it."""
     for key in path:
         tree = next(child for child in tree.children if child.key == key)

@@ -15,7 +15,7 @@ import msgspec
 from ...widgets.markup import INK, LINE, MUTED, note
 from ..exercises.wrapped_text import broken
 from ..work import unreadable_work, work_on_disk
-from ..work.asked import ASKED, Asked
+from ..work.asked import ASKED, AskedInLab
 
 ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
@@ -72,7 +72,7 @@ class MyWork:
             return ""
         return f"data:application/zip;base64,{base64.b64encode(self.archive).decode()}"
 
-    def _so_far(self, asked: Asked) -> str:
+    def _so_far(self, asked: AskedInLab) -> str:
         if not asked.check:
             answer = self.work.predictions.get(asked.id)
             return f"locked in: {answer}" if answer else self._nothing

@@ -70,9 +70,9 @@ class Prediction:
         else:
             self._waiting.append(action)
 
-    def beside(self, run: Run) -> Comparison:
+    def beside(self, run: Run) -> PredictionBesideRun:
         """What was predicted beside what `run` shows; a gentle sentence until there is both."""
-        return Comparison(self, run)
+        return PredictionBesideRun(self, run)
 
     def _press(self) -> None:
         try:
@@ -123,7 +123,7 @@ class Prediction:
         return {**bundle, "text/plain": f"{self.question}\n{self!r}"}
 
 
-class Comparison:
+class PredictionBesideRun:
     """A prediction and a run side by side; it fills itself in when the prediction is locked."""
 
     def __init__(self, prediction: Prediction, run: Run) -> None:

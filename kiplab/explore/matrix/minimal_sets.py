@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from ..search_terms import PROVED, REFUTED, UNFINISHED
 
-Names = frozenset[str]
-Verdicts = Mapping[Names, str]
+GuardNames = frozenset[str]
+Verdicts = Mapping[GuardNames, str]
 """The verdict by the set of guards that are switched off."""
 _HIDES_A_NEED = ((PROVED, REFUTED), (PROVED, UNFINISHED), (UNFINISHED, REFUTED))
 """Verdicts with a guard and without it that show, or could turn out to show, that it is needed."""

@@ -38,7 +38,7 @@ class Stretch(NamedTuple):
 Life = list[Stretch]
 
 
-class Place(NamedTuple):
+class LogEndPlace(NamedTuple):
     """A line of words on a lane: its middle, and what stands on it already."""
 
     y: float
@@ -100,16 +100,16 @@ def _mark(span: SpanRow) -> int | None:
 
 # --- words --------------------------------------------------------------------------------------
 
-Change = tuple[Stretch | None, Stretch]
+StretchChange = tuple[Stretch | None, Stretch]
 
 
-def _changes(life: Life) -> Iterator[Change]:
+def _changes(life: Life) -> Iterator[StretchChange]:
     """(before, now); the first stretch of a life has none before it."""
     yield None, life[0]
     yield from pairwise(life)
 
 
-def _rank(change: Change) -> tuple[bool, float]:
+def _rank(change: StretchChange) -> tuple[bool, float]:
     """Moves of the high watermark alone come first: nothing else in the picture tells of them."""
     before, now = change
     return before is None or before.end != now.end, now.x0
@@ -121,7 +121,7 @@ def _texts(before: Stretch | None, now: Stretch) -> tuple[str, str]:
     return now.text, f"HW {now.mark}" if only_mark else f"LEO {now.end}"
 
 
-def _places(panel: Panel, lane: str) -> tuple[Place, Place]:
+def _places(panel: Panel, lane: str) -> tuple[LogEndPlace, LogEndPlace]:
     """The line at the tile's lower edge, and the one above the band."""
     canvas, (top, _) = panel.canvas, panel.lanes.brokers[lane]
     half = canvas.sizes.small * 0.6
@@ -129,11 +129,13 @@ def _places(panel: Panel, lane: str) -> tuple[Place, Place]:
     for y in (bottom_line(panel, lane), top + canvas.sizes.small * 0.75):
         strip = Box(0, y - half, canvas.width, y + half)
         here = [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
-        found.append(Place(y, here))
+        found.append(LogEndPlace(y, here))
     return found[0], found[1]
 
 
-def _say(canvas: Canvas, now: Stretch, before: Stretch | None, places: tuple[Place, Place]) -> None:
+def _say(
+    canvas: Canvas, now: Stretch, before: Stretch | None, places: tuple[LogEndPlace, LogEndPlace]
+) -> None:
     """The longest words that find room, and a tick if they stand where the stretch begins."""
     found = next(_free(canvas, now, _texts(before, now), places), None)
     if found is None:
@@ -149,8 +151,8 @@ def _say(canvas: Canvas, now: Stretch, before: Stretch | None, places: tuple[Pla
 
 
 def _free(
-    canvas: Canvas, now: Stretch, texts: tuple[str, str], places: tuple[Place, Place]
-) -> Iterator[tuple[str, float, Place]]:
+    canvas: Canvas, now: Stretch, texts: tuple[str, str], places: tuple[LogEndPlace, LogEndPlace]
+) -> Iterator[tuple[str, float, LogEndPlace]]:
     """Words, where they may begin, and on which line."""
     size, half = canvas.sizes.small, canvas.sizes.small * 0.6
     for text in texts:

@@ -23,7 +23,7 @@ _WORST = ("lost", "at risk", "offline", "safe")
 _GLYPHS = {"lost": "▼", "at risk": "▲", "offline": "○", "safe": "●"}
 
 
-class Reading(NamedTuple):
+class StripReading(NamedTuple):
     """What a row says from moment `x0` to `x1`: `texts` from long to short, `state` as records."""
 
     x0: int
@@ -36,7 +36,7 @@ class Other(NamedTuple):
     """A row: its name, what is in it, and whose it is."""
 
     name: str
-    readings: tuple[Reading, ...]
+    readings: tuple[StripReading, ...]
     partitions: tuple[str, ...]
 
 
@@ -56,7 +56,7 @@ def _trouble(rows: Rows, name: str) -> int:
     return min(map(_WORST.index, found), default=len(_WORST))
 
 
-def readings(rows: Rows, name: str) -> Iterator[Reading]:
+def readings(rows: Rows, name: str) -> Iterator[StripReading]:
     """Leader and ISR of one partition; equal neighbours are one."""
     states = list(_states(rows, name))
     for x0, x1, (leader, isr, state) in _runs(states):
@@ -65,7 +65,7 @@ def readings(rows: Rows, name: str) -> Iterator[Reading]:
         who = f"○ {who}" if state == "offline" else who
         short = mark.replace(" · ", "").strip()
         texts = (f"{mark}{who} · ISR {isr}", f"{mark}{who} {isr}", f"{who} {isr}", short or who)
-        yield Reading(x0, x1, state, (*texts, _GLYPHS[state]))
+        yield StripReading(x0, x1, state, (*texts, _GLYPHS[state]))
 
 
 def _states(rows: Rows, name: str) -> Iterator[tuple[str, str, str]]:
@@ -87,7 +87,7 @@ def _states(rows: Rows, name: str) -> Iterator[tuple[str, str, str]]:
         yield ("" if leader == _NOBODY else leader), isr, state
 
 
-def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[Reading]:
+def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[StripReading]:
     """The worst of several partitions, and how many are as badly off."""
     worst = []
     for found in zip(*(_states(rows, name) for name in names), strict=True):
@@ -97,7 +97,7 @@ def _folded(rows: Rows, names: tuple[str, ...]) -> Iterator[Reading]:
     for x0, x1, (state, count) in _runs(worst):
         glyph = _GLYPHS[state]
         said = f"{glyph} all safe" if state == "safe" else f"{glyph} {count} {state}"
-        yield Reading(x0, x1, state, (said, glyph))
+        yield StripReading(x0, x1, state, (said, glyph))
 
 
 def _runs(values: list[T]) -> Iterator[tuple[int, int, T]]:
@@ -139,7 +139,7 @@ def _draw(panel: Panel, other: Other, y0: float, y1: float) -> None:
     canvas.take(Box(canvas.px(0), y0, canvas.px(canvas.end), y1))
 
 
-def _reading(canvas: Canvas, reading: Reading, y0: float, y1: float) -> None:
+def _reading(canvas: Canvas, reading: StripReading, y0: float, y1: float) -> None:
     theme, size = canvas.theme, canvas.sizes.small
     fill, color = {
         "lost": (theme.lost, theme.lost_text),
@@ -162,7 +162,7 @@ def _reading(canvas: Canvas, reading: Reading, y0: float, y1: float) -> None:
         canvas.text(middle, y, safe(text), color, size=size, anchor="center", lasting=lasting)
 
 
-def _card(rows: Rows, other: Other, reading: Reading) -> Iterator[str]:
+def _card(rows: Rows, other: Other, reading: StripReading) -> Iterator[str]:
     since = f"from {rows.meta.number(reading.x0)} to {rows.meta.number(reading.x1)}"
     yield f"{other.name}, {since}"
     for name in other.partitions:

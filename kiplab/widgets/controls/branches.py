@@ -13,7 +13,7 @@ from ...protocol.features import Features
 from ...rows.comparison import differences_html
 from ...rows.rows_of_stage import rows_of
 from ..elements.labelled import button, column, offer, row, watch, words
-from ..elements.picture import Picture
+from ..elements.picture import PictureWidget
 from ..history_tree import branch_tree as trees
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
@@ -62,7 +62,7 @@ class Branches:
         )
         self.rename = button("Rename", self._rename)
         self.answer = Answer()
-        self.comparison = Comparison(look)
+        self.comparison = BranchComparison(look)
         chosen = row([self.which, self.go, self.compare, self.delete])
         named = row([self.name, self.rename])
         parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
@@ -119,12 +119,12 @@ class Branches:
         self.answer.say("The comparison is below.")
 
 
-class Comparison:
+class BranchComparison:
     """Two branches on one axis, and what differs in words; gone as soon as one of them changes."""
 
     def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
         self._look = look
-        self._picture: Picture | None = None
+        self._picture: PictureWidget | None = None
         self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
         self.box = column([])
@@ -144,7 +144,7 @@ class Comparison:
         if self._compared:
             self._paint(self._compared)
 
-    def _paint(self, compared: tuple[Branch, ...]) -> Picture:
+    def _paint(self, compared: tuple[Branch, ...]) -> PictureWidget:
         from ...figures.timeline.twin import twin
 
         upper, lower = (rows_of(branch.bench.whole) for branch in compared)
@@ -153,7 +153,7 @@ class Comparison:
         names = tuple(branch.name for branch in compared)
         figure = twin(upper, lower, width=width, theme=look["theme"], names=names).to_dict()
         if self._picture is None:
-            self._picture = Picture(figure)
+            self._picture = PictureWidget(figure)
         else:
             self._picture.paint(figure)
         return self._picture

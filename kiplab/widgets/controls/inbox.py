@@ -15,13 +15,13 @@ from ...protocol.ids import BrokerId, node_name
 from .choices import Choice, about_message, node_word
 
 
-class Order(msgspec.Struct, frozen=True):
+class InboxOrder(msgspec.Struct, frozen=True):
     """In which order somebody wants messages taken; the others stay where they were sent."""
 
     names: tuple[MessageName, ...] = ()
 
 
-def arranged(cluster: Cluster, order: Order) -> tuple[Message, ...]:
+def arranged(cluster: Cluster, order: InboxOrder) -> tuple[Message, ...]:
     """The messages in flight, next one first. Connections stay first in, first out."""
     if not order.names:
         return cluster.messages
@@ -53,7 +53,7 @@ def why_not_moved(
     return None
 
 
-def moved(cluster: Cluster, order: Order, name: MessageName, by: int) -> Order:
+def moved(cluster: Cluster, order: InboxOrder, name: MessageName, by: int) -> InboxOrder:
     """The order with a message and its neighbour changed about; as it was where that can't be."""
     inbox = arranged(cluster, order)
     if why_not_moved(cluster, inbox, name, by) is not None:
@@ -61,7 +61,7 @@ def moved(cluster: Cluster, order: Order, name: MessageName, by: int) -> Order:
     names = [message.name for message in inbox]
     place = names.index(name)
     names[place], names[place + by] = names[place + by], names[place]
-    return Order(tuple(names))
+    return InboxOrder(tuple(names))
 
 
 def next_up(cluster: Cluster, inbox: tuple[Message, ...]) -> Choice:

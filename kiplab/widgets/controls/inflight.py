@@ -14,7 +14,16 @@ from ..markup import heading, muted, stacked
 from .actions import Act, Actions, Reasons
 from .choices import Choice, about_message, content, route
 from .drawer import Drawer
-from .inbox import Order, arranged, hold, holds_in_words, let_flow, moved, next_up, why_not_moved
+from .inbox import (
+    InboxOrder,
+    arranged,
+    hold,
+    holds_in_words,
+    let_flow,
+    moved,
+    next_up,
+    why_not_moved,
+)
 
 SHOWN_MAX = 12
 """Messages with buttons; of more than these only the number is told."""
@@ -103,7 +112,7 @@ class InFlight:
 
     def __init__(self, bench: Bench, act: Act) -> None:
         self.act: Act = act
-        self.order = Order()
+        self.order = InboxOrder()
         self.inbox: tuple[Message, ...] = ()
         self.rows: list[_MessageRow] = []
         self._bench = bench

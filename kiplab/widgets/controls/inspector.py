@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from ...rows.state_tree import Branch, Change, changed, tree_of
+from ...rows.state_tree import Change, StateNode, changed, tree_of
 from ..elements.folding import Folding
 from ..history_tree.bench import Bench
 from ..markup import INK, LINE, MUTED
@@ -71,7 +71,7 @@ def _line(text: str) -> str:
     return f"<div>{escape(text)}</div>"
 
 
-def _branch(row: Branch, path: tuple[str, ...], marks: dict[tuple[str, ...], Change]) -> str:
+def _branch(row: StateNode, path: tuple[str, ...], marks: dict[tuple[str, ...], Change]) -> str:
     label = f'<span class="label">{escape(row.label)}</span>'
     note = f' <span class="note">({escape(row.note)})</span>' if row.note else ""
     mark = marks.get(path)

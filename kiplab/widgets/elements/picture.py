@@ -38,7 +38,7 @@ class PlotlyCode(anywidget.AnyWidget):
         return found
 
 
-class Picture(anywidget.AnyWidget):
+class PictureWidget(anywidget.AnyWidget):
     """Shows `drawing`, in every view and also after the page was loaded again."""
 
     _esm = Path(__file__).with_name("picture.js")
