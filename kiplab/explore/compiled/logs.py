@@ -1,4 +1,4 @@
-"""Logs in 52 bits: protocol/replica/log.py, function by function. Leader epoch 0 stands for -1."""
+"""Logs in 52 bits: protocol/log.py, function by function. Leader epoch 0 stands for -1."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ..search.limits import MEMORY_MB
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """The arguments of `front.explore_play`: a situation, its rules, what is asked within what."""
+    """The arguments of `explore_play`: a situation, its rules, what is asked within what."""
 
     play: Play
     features: Features
@@ -32,7 +32,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 def answer(order: Order, cancel: Callable[[], bool] | None = None) -> Explored:
     """The search that the order asks for, until `cancel` says stop.
 
-    Raises what `front.explore_play` raises.
+    Raises what `explore_play` raises.
     """
     return explore_play(
         order.play,

@@ -10,7 +10,7 @@ from .still_picture import described, mimebundle
 
 
 class Picture(go.Figure):  # type: ignore[misc]  # plotly has no annotations
-    """A `plotly.graph_objects.Figure` in all but how a cell shows it: see `still.mimebundle`."""
+    """A plotly Figure in all but how a cell shows it: see `still_picture.mimebundle`."""
 
     # IPython asks for this first, and plotly's own goes around the bundle.
     _ipython_display_ = None
