@@ -12,6 +12,13 @@ from tests.browser.lab_page import LabPage
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
+PREDICTION = {"kafka-14139/late-request": "It accepts, and committed records can be lost."}
+FOLDS = (
+    *("Single rules", "Branches", "What every node holds", "What the picture shows"),
+    *("This run so far, in sentences and as a table", "Share, save, load"),
+)
+REASONS = "Not possible now, and why"
+PROPERTIES = "What they say, and what is promised here"
 FOUND = """(cell) => {
   const output = document.querySelector(`[data-cell="${cell}"] .jp-Cell-outputArea`);
   const controls = output?.querySelectorAll('button, input, select, textarea, a[href], summary');

@@ -14,18 +14,11 @@ from playwright.sync_api import expect
 
 from kiplab.protocol.guards import GUARDS
 from tests.browser.conftest import Student
-from tests.browser.controls import Hands
+from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands
 from tests.browser.lab_page import LabPage
 
 pytestmark = pytest.mark.browser
 
-PREDICTION = {"kafka-14139/late-request": "It accepts, and committed records can be lost."}
-FOLDS = (
-    *("Single rules", "Branches", "What every node holds", "What the picture shows"),
-    *("This run so far, in sentences and as a table", "Share, save, load"),
-)
-REASONS = "Not possible now, and why"
-PROPERTIES = "What they say, and what is promised here"
 PICTURE = ".js-plotly-plot"
 FOCUS_AND_STAGE = """() => {
   const box = document.querySelector('[data-cell="lab"] .kiplab-stage').getBoundingClientRect();

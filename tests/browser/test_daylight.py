@@ -12,9 +12,8 @@ from playwright.sync_api import Locator, expect
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from tests.browser.conftest import Student
-from tests.browser.controls import Hands
+from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands
 from tests.browser.lab_page import LabPage
-from tests.browser.test_controls import FOLDS, PREDICTION, PROPERTIES, REASONS
 
 pytestmark = pytest.mark.browser
 

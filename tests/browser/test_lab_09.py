@@ -12,8 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ARTEFACTS, WINDOW, Student
 from tests.browser.lab_page import LabPage
-from tests.labs.running import RIGHT, answered, cells, exercises
-from tests.labs.test_every_lab import PREDICTIONS, TICKETS
+from tests.labs.running import PREDICTIONS, RIGHT, TICKETS, answered, cells, exercises
 
 pytestmark = pytest.mark.browser
 

@@ -11,9 +11,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Student
-from tests.browser.controls import Hands
+from tests.browser.controls import PREDICTION, Hands
 from tests.browser.lab_page import TIMEOUT_MS, LabPage
-from tests.browser.test_controls import PREDICTION
 
 pytestmark = pytest.mark.browser
 

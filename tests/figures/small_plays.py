@@ -51,6 +51,20 @@ STALE_JOIN = (
 )
 FAILED_OVER = TRIO + "fail-over\nfetch 2\n"
 NOT_PROPOSED = PAIR + "crash 2\nexpire 2\nstart 2\ncatch-up 2\n"
+EVERY_MARK = [
+    FAILED_OVER,
+    HELD,
+    LEAVING,
+    MESSAGES,
+    NOT_PROPOSED,
+    PROPOSED,
+    REFUSED_AT_ONCE,
+    STALE_JOIN,
+    UNCLEAN,
+    UNKNOWING,
+    WIPED,
+]
+"""Plays in which, together, everything occurs that a picture has a mark for."""
 
 
 def play(text: str, kafka: str = "3.5") -> Rows:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline import lane_marks, process_states, replica_bands, strips
 from kiplab.figures.timeline.legend import MARKS, legend_words, occurring
 from kiplab.figures.timeline.one_run import timeline
@@ -14,9 +13,7 @@ from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
 from kiplab.rows.columns import Rows
 from tests.figures.boxes import covered, cut_off
-from tests.figures.small_plays import NOT_PROPOSED, STALE_JOIN, play
-from tests.figures.test_pictures import contrast
-from tests.rows.test_marks import ALL
+from tests.figures.small_plays import EVERY_MARK, NOT_PROPOSED, STALE_JOIN, play
 
 IDS = [mark.id for mark in MARKS]
 
@@ -33,7 +30,7 @@ def cost(rows: Rows, width: int) -> float:
 
 
 def test_every_entry_is_shown_by_some_play(lossy: Rows) -> None:
-    shown = {mark.id for text in ALL for mark in occurring((play(text),))}
+    shown = {mark.id for text in EVERY_MARK for mark in occurring((play(text),))}
     assert set(IDS) - shown - {mark.id for mark in occurring((lossy,))} == set()
 
 
@@ -95,16 +92,3 @@ def test_the_legend_costs_little_room(lossy: Rows, width: int, most: int) -> Non
 def test_no_word_of_the_legend_is_cut_off_or_covered(lossy: Rows, width: int) -> None:
     figure = timeline(lossy, width=width)
     assert (cut_off(figure), covered(figure)) == ([], [])
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
-def test_the_words_beside_the_new_signs_have_the_contrast_that_wcag_asks_for(theme: Theme) -> None:
-    pairs = [
-        (theme.muted, theme.paper),
-        (theme.text, theme.box),
-        (theme.text, theme.isr_fill),
-        (theme.risk_text, theme.risk),
-        (theme.refused, theme.paper),
-        (theme.refused, theme.tile),
-    ]
-    assert [pair for pair in pairs if contrast(*pair) < 4.5] == []

@@ -161,6 +161,10 @@ def test_words_have_the_contrast_that_wcag_asks_for(theme: Theme) -> None:
         (theme.text, theme.offline),
         (theme.message, theme.paper),
         (theme.refused, theme.box),
+        (theme.refused, theme.paper),
+        (theme.refused, theme.tile),
+        (theme.text, theme.box),
+        (theme.text, theme.isr_fill),
     ]
     assert [p for p in pairs if contrast(*p) < 4.5] == []
 

@@ -8,33 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.labs.running import NAMES, RIGHT, WRONG, asked, cells, exercises, run_lab, text_of
-
-PREDICTIONS = {
-    "00-start": "It refuses: broker 1 does not lead any more.",
-    "01-isr-and-high-watermark": (
-        "M1 is thrown away, and Kafka broke no promise: it was never committed."
-    ),
-    "02-four-epochs": "INVALID_UPDATE_VERSION: only the partition epoch has moved.",
-    "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
-    "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
-}
-TICKETS = {
-    "00-start": ("It is refused: broker 3 is fenced.", "INELIGIBLE_REPLICA"),
-    "01-isr-and-high-watermark": (
-        "No: the whole ISR was one disk.",
-        "100 committed records lost",
-    ),
-    "02-four-epochs": ("FENCED_LEADER_EPOCH: the version is 3.5.", "FENCED_LEADER_EPOCH"),
-    "04-kafka-14139": (
-        "Yes: nobody tells it the broker's epoch.",
-        "100 committed records lost",
-    ),
-    "09-could-it-still-go-wrong": (
-        "It is safe: with acks=all it was never acknowledged without broker 3.",
-        "1 committed record lost",
-    ),
-}
+from tests.labs.running import (
+    NAMES,
+    PREDICTIONS,
+    RIGHT,
+    TICKETS,
+    WRONG,
+    asked,
+    cells,
+    exercises,
+    run_lab,
+    text_of,
+)
 
 
 def exercise_cells(name: str) -> tuple[str, ...]:

@@ -28,6 +28,10 @@ topic orders replicas=1,2,3 log=10@0
 """
 
 
+def fails(*_: object, **__: object) -> None:
+    raise RuntimeError("<a bug>")
+
+
 class Hands:
     """`panel` is set once there is one; `lines` are those that its buttons wrote."""
 

@@ -17,7 +17,7 @@ from kiplab.widgets import Lab
 from kiplab.widgets.elements.daylight import _Page
 from kiplab.widgets.elements.picture import PictureWidget
 from kiplab.widgets.matrix_view import MatrixView
-from tests.widgets.test_lab import fails
+from tests.widgets.hands import fails
 
 PLAY = "kafka-14139"
 Shown = dict[str, Any]

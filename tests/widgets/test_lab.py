@@ -13,6 +13,7 @@ import kiplab
 from kiplab.plays.library import names
 from kiplab.widgets import Lab
 from kiplab.widgets.controls.inflight import SHOWN_MAX
+from tests.widgets.hands import fails
 
 
 @pytest.fixture
@@ -376,10 +377,6 @@ def test_jumps_lead_there_or_say_why_not(lab: Lab) -> None:
 
 
 # --- what goes wrong inside -----------------------------------------------------------------------
-
-
-def fails(*_: object, **__: object) -> None:
-    raise RuntimeError("<a bug>")
 
 
 @pytest.mark.parametrize(

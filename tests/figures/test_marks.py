@@ -13,11 +13,9 @@ from kiplab.figures.timeline.one_run import timeline
 from kiplab.rows.message_paths import refusals
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import (
-    FAILED_OVER,
-    HELD,
+    EVERY_MARK,
     LEAVING,
     MESSAGES,
-    NOT_PROPOSED,
     PROPOSED,
     REFUSED_AT_ONCE,
     STALE_JOIN,
@@ -30,20 +28,6 @@ from tests.figures.small_plays import (
     shapes,
     spans,
 )
-
-ALL = [
-    FAILED_OVER,
-    HELD,
-    LEAVING,
-    MESSAGES,
-    NOT_PROPOSED,
-    PROPOSED,
-    REFUSED_AT_ONCE,
-    STALE_JOIN,
-    UNCLEAN,
-    UNKNOWING,
-    WIPED,
-]
 
 
 def height(shape: Any) -> float:
@@ -189,7 +173,7 @@ def test_the_card_of_a_band_tells_since_when_why_and_who_decided() -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
 @pytest.mark.parametrize("width", [600, 840, 1600])
 def test_no_word_of_any_of_these_is_cut_off_or_covered(width: int, theme: Theme) -> None:
-    for text in ALL:
+    for text in EVERY_MARK:
         figure = timeline(play(text), width=width, theme=theme.name)
         assert (cut_off(figure), covered(figure)) == ([], [])
 
