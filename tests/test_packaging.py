@@ -11,6 +11,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from kiplab import extras
 from kiplab.cli import doctor, labs_launcher
 from kiplab.cli.labs_launcher import Copied, copy_labs, find_lab
 
@@ -63,6 +64,15 @@ def test_constraints_name_versions_and_no_address() -> None:
 def test_the_test_extra_brings_every_other_extra() -> None:
     (others,) = (Requirement(r) for r in EXTRAS["test"] if r.startswith("kiplab["))
     assert others.extras == EXTRAS.keys() - {"test"}
+
+
+def test_what_says_which_extra_is_missing_knows_the_extras() -> None:
+    declared = {
+        extra: {Requirement(requirement).name for requirement in requirements}
+        for extra, requirements in EXTRAS.items()
+        if extra != "test"
+    }
+    assert {extra: {*packages} for extra, packages in extras.EXTRAS.items()} == declared
 
 
 @pytest.mark.parametrize("requirement", DIRECT)

@@ -17,6 +17,7 @@ from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import CAN_DATA_BE_LOST, explore
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
+from kiplab.extras import MissingExtraError
 
 PARTITION = level_named("partition")
 ENOUGH = Halt(HaltReason.STATES, 1_000)
@@ -234,7 +235,7 @@ def test_without_numba_the_engine_steps(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(engine_choice, "find_spec", lambda _name: None)
     found = explore("isr-two-of-three", writes=2, fences=1, states=2_000)
     assert found.engine == "step"
-    with pytest.raises(ExploreError, match=r"kiplab\[fleet\]"):
+    with pytest.raises(MissingExtraError, match=r"kiplab\[fleet\]"):
         explore("kafka-14139", engine="compiled")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...engine.cluster import Cluster
+from ...extras import MissingExtraError
 from ..levels.level_table import ExploreError, Level
 from ..search_terms import HaltReason, Model, SearchOutcome
 from .breadth_first import search
@@ -25,7 +26,6 @@ AUTO, STEP, COMPILED = ENGINES = ("auto", "step", "compiled")
 WORTH_COMPILING = 200_000
 """States by the rule of thumb from which "auto" compiles: the first time that takes half a minute,
 and later ones half a second."""
-NEEDS = "the compiled search needs numba and numpy: pip install 'kiplab[fleet]'"
 
 
 SearchFunction = Callable[[Any, tuple[str, ...], Any], SearchOutcome]
@@ -56,12 +56,16 @@ def engine_for(
 ) -> Engine:
     """The engine that was asked for, or for "auto" the one that suits the bounds.
 
-    Raises ExploreError where "compiled" was asked for and cannot be.
+    Raises ExploreError where "compiled" was asked for and cannot be, MissingExtraError where it
+    is not installed.
     """
     worth = level.name == "partition" and rule_of_thumb(level, bounds) >= WORTH_COMPILING
     if wanted == STEP or (wanted == AUTO and not worth):
         return steps(level, start, bounds)
-    engine = _compiled(level, start, bounds, asked)
+    lacking = _lacking()
+    if lacking is not None and wanted == COMPILED:
+        raise lacking
+    engine = str(lacking) if lacking is not None else _compiled(level, start, bounds, asked)
     if isinstance(engine, Engine):
         return engine
     if wanted == COMPILED:
@@ -76,11 +80,15 @@ def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "
     return Engine(STEP, model, search, note, OWN if memoised else UNMEMOISED)
 
 
+def _lacking() -> MissingExtraError | None:
+    """What is not installed of that which compiles."""
+    missing = next((name for name in ("numba", "numpy") if find_spec(name) is None), None)
+    return None if missing is None else MissingExtraError("the compiled search", missing, "fleet")
+
+
 def _compiled(
     level: Level, start: Cluster, bounds: Mapping[str, int], asked: tuple[str, ...]
 ) -> Engine | str:
-    if find_spec("numba") is None or find_spec("numpy") is None:
-        return NEEDS
     from ..compiled.compiled_search import CompiledModel, check_properties
     from ..compiled.small_numbers import NotCompiledError
 

@@ -61,7 +61,7 @@ def explore(
     kernel's button) ends the search as unfinished, with its numbers; a second one leaves at once.
     The result's `sentence` is the verdict with its bounds, its `play` a shortest counterexample, to
     be run like any other play.
-    Raises PlayError, UnknownFeatureError or ExploreError, all readable.
+    Raises PlayError, UnknownFeatureError, ExploreError or MissingExtraError, all readable.
     """
     found, shared = (play, None) if isinstance(play, Play) else find(play)
     features = chosen(found, shared, kafka, _tuple(off), _tuple(on))

@@ -1,0 +1,283 @@
+"""kiplab from its wheel with msgspec alone: what needs more says so, in one sentence.
+
+Every command, every public name and every method of what they return is gone through in such an
+environment. A command or a name that is new has to be added to COMMANDS or NAMES.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import kiplab
+from kiplab import classroom, fleet
+from kiplab.cli import command, matrix_command
+from kiplab.extras import EXTRAS
+from kiplab.matrices import GuardMatrix
+from kiplab.runs import Run
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}
+TIMELINE = ["timeline", "kafka-14139", "-o"]
+MATRIX = ["matrix", "kafka-14139", "--guards", "903"]
+COMMANDS: dict[str, list[tuple[list[str], str]]] = {
+    "lab": [(["lab", "--no-browser"], "lab")],
+    "plays": [(["plays"], ""), (["plays", "--json"], "")],
+    "play": [(["play", "kafka-14139"], ""), (["play", "kafka-14139", "--json"], "")],
+    "guards": [(["guards"], "")],
+    "timeline": [
+        *(([*TIMELINE, f"a{s}"], NEEDED_BY_ENDING.get(s, "")) for s in command.SUFFIXES),
+        ([*TIMELINE, "twin.svg", "--compare", "3.5"], ""),
+        ([*TIMELINE, "ladder.svg", "--compare", "3.5", "--compare", "3.9"], ""),
+    ],
+    "explore": [(["explore", "kafka-14139", "--kafka", "3.5"], "")],
+    "matrix": [
+        (MATRIX, ""),
+        ([*MATRIX, "--spark"], "fleet"),
+        *(([*MATRIX, "-o", f"m{s}"], NEEDED_BY_ENDING.get(s, "")) for s in matrix_command.SUFFIXES),
+    ],
+    "minimise": [(["minimise", "kafka-14139", "--kafka", "3.4"], "")],
+}
+"""Of every command, what is tried, and the extra that it needs. The doctor has a test below."""
+CHECKS = {f"kiplab.{name}": "({})(None)" for name in kiplab.__all__ if name.startswith("check_")}
+NAMES = {
+    **CHECKS,
+    "kiplab.Lab": "{}('kafka-14139')",
+    "kiplab.MissingExtraError": "{}",
+    "kiplab.Ordering": "{}()",
+    "kiplab.PlayError": "{}",
+    "kiplab.Run": "{}",
+    "kiplab.all_plays": "{}()",
+    "kiplab.alternatives": "{}()",
+    "kiplab.differences": "{}(one, other)",
+    "kiplab.explore": "{}('kafka-14139', kafka='3.5')",
+    "kiplab.fleet": "{}",
+    "kiplab.guards": "{}()",
+    "kiplab.ladder": "{}(one, other)",
+    "kiplab.matrix": "{}('kafka-14139', guards=('903',))",
+    "kiplab.minimise": "{}(one)",
+    "kiplab.my_work": "{}()",
+    "kiplab.predict": "{}('id', 'question?', ['yes', 'no'])",
+    "kiplab.run": "{}('kafka-14139')",
+    "kiplab.twin": "{}(one, other)",
+    "kiplab.classroom.Checked": "{}",
+    "kiplab.classroom.EVENTS": "{}",
+    "kiplab.classroom.Ordering": "{}",
+    "kiplab.classroom.Prediction": "{}",
+    "kiplab.classroom.acknowledged": "{}",
+    "kiplab.classroom.check_order": "{}(None)",
+    "kiplab.classroom.committed": "{}",
+    "kiplab.classroom.epochs_moved": "{}",
+    "kiplab.classroom.mystery": "{}",
+    "kiplab.classroom.predict": "{}",
+    "kiplab.classroom.say": "{}('a text')",
+    "kiplab.fleet.Schedules": "{}",
+    "kiplab.fleet.Window": "{}()",
+    "kiplab.fleet.schedules": "{}(2, spark=False)",
+}
+"""Of every public name, what is done with it."""
+NEEDS = {
+    "kiplab.Lab": "lab",
+    "kiplab.Ordering": "lab",
+    "kiplab.alternatives().table": "lab",
+    "kiplab.classroom.Ordering": "lab",
+    "kiplab.classroom.Prediction": "lab",
+    "kiplab.classroom.predict": "lab",
+    "kiplab.differences": "lab",
+    "kiplab.explore(engine='compiled')": "fleet",
+    "kiplab.fleet.schedules": "fleet",
+    "kiplab.ladder": "lab",
+    "kiplab.matrix().figure": "lab",
+    "kiplab.matrix().table": "lab",
+    "kiplab.matrix().to_html": "lab",
+    "kiplab.matrix().view": "lab",
+    "kiplab.my_work": "lab",
+    "kiplab.predict": "lab",
+    "kiplab.run().frames": "lab",
+    "kiplab.run().timeline": "lab",
+    "kiplab.run().to_html": "lab",
+    "kiplab.twin": "lab",
+}
+"""What needs more than msgspec, and the extra that brings it; everything else works without."""
+PROBE = """
+import contextlib, importlib, inspect, io, json, sys
+import kiplab, kiplab.classroom, kiplab.fleet
+from kiplab.explore.levels.level_table import ExploreError
+
+def parts(value):
+    '''What a public object of kiplab has to offer without further words.'''
+    if isinstance(value, type) or not type(value).__module__.startswith("kiplab"):
+        return
+    for name in (name for name in dir(value) if not name.startswith("_")):
+        if isinstance(getattr(type(value), name, None), property):
+            yield name, lambda name=name: getattr(value, name)
+            continue
+        part = getattr(value, name)
+        if inspect.ismethod(part) and not any(
+            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in inspect.signature(part).parameters.values()
+        ):
+            yield name, part
+
+found = {}
+
+def tried(what, deed):
+    try:
+        value = deed()
+    except kiplab.MissingExtraError as missing:
+        found[what] = ["needs", missing.extra, str(missing)]
+    except ExploreError as answer:  # as of a matrix without a counterexample there
+        found[what] = ["answers", "", str(answer)]
+    except Exception as problem:
+        found[what] = ["breaks", "", f"{type(problem).__name__}: {problem}"]
+    else:
+        found[what] = ["works", "", ""]
+        return value
+
+one, other = (kiplab.run("kafka-14139", kafka=kafka) for kafka in ("3.4", "3.5"))
+with contextlib.redirect_stdout(io.StringIO()):
+    for name, example in json.load(sys.stdin).items():
+        value = tried(name, lambda: eval(example.format(name), globals()))
+        for part, deed in parts(value):
+            tried(f"{name}().{part}", deed)
+    compiled = lambda: kiplab.explore("kafka-14139", engine="compiled")
+    tried("kiplab.explore(engine='compiled')", compiled)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python in an environment of its own: the unpacked wheel, msgspec, and nothing else."""
+    place = tmp_path_factory.mktemp("light")
+    packages = place / "packages"
+    unpack_wheel(packages)
+    installed = Path(msgspec.__file__).parent
+    for package in (installed, *installed.parent.glob("msgspec-*.dist-info")):
+        shutil.copytree(package, packages / package.name)
+    venv.create(place / "venv", symlinks=True)
+    (site,) = (place / "venv").rglob("site-packages")
+    (site / "packages.pth").write_text(f"{packages}\n")
+    return place / "venv" / "bin" / "python"
+
+
+def unpack_wheel(packages: Path) -> None:
+    """What the wheel has, by the lines of pyproject.toml that say so."""
+    wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for pattern in wheel["include"]:
+        for path in sorted(ROOT.glob(pattern if "*" in pattern else f"{pattern}/**/*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                inside = path.relative_to(ROOT).as_posix()
+                for source, target in wheel["sources"].items():
+                    inside = re.sub(f"^{source}/", f"{target}/", inside)
+                (packages / inside).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, packages / inside)
+
+
+def run_light(
+    python: Path, folder: Path, arguments: Sequence[str], given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SPARK_REMOTE")}
+    environment["KIPLAB_LABS"] = str(folder / "labs")
+    return subprocess.run(
+        [str(python), *arguments],
+        cwd=folder,
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_there_is_nothing_else_in_that_environment(python: Path, tmp_path: Path) -> None:
+    packages = sorted({package for packages in EXTRAS.values() for package in packages})
+    code = f"from importlib.util import find_spec; print([p for p in {packages} if find_spec(p)])"
+    assert run_light(python, tmp_path, ["-c", code]).stdout == "[]\n"
+
+
+def test_every_command_is_tried() -> None:
+    (commands,) = (
+        action.choices
+        for action in command._parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    missing = {*commands} - {*COMMANDS, "doctor"}
+    assert not missing, f"add {sorted(missing)} to COMMANDS: what to try, and the extra it needs"
+
+
+def test_every_public_name_is_tried() -> None:
+    packages = (kiplab, classroom, fleet)
+    names = {f"{package.__name__}.{name}" for package in packages for name in package.__all__}
+    assert not names - {*NAMES}, f"add {sorted(names - {*NAMES})} to NAMES: what to do with them"
+    assert not {*NAMES} - names, f"there is no {sorted({*NAMES} - names)} any more"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [pytest.param(*case, id=" ".join(case[0])) for cases in COMMANDS.values() for case in cases],
+)
+def test_a_command_works_or_says_what_it_needs(
+    python: Path, tmp_path: Path, arguments: list[str], extra: str
+) -> None:
+    done = run_light(python, tmp_path, ["-m", "kiplab.cli.command", *arguments])
+    said = [line for line in done.stderr.splitlines() if not line.endswith(" cells")]
+    if not extra:
+        assert done.returncode in (0, 1), done.stderr  # 1: a search that refuted
+        assert "Traceback" not in done.stderr
+        return
+    assert done.returncode == 3, done.stderr
+    assert len(said) == 1
+    assert said[0].startswith("kiplab")
+    assert f"pip install 'kiplab[{extra}]'" in said[0]
+
+
+def test_the_doctor_names_the_extras(python: Path, tmp_path: Path) -> None:
+    done = run_light(python, tmp_path, ["-m", "kiplab.cli.command", "doctor"])
+    assert (done.returncode, done.stderr) == (3, "")
+    assert {extra for extra in EXTRAS if f"'kiplab[{extra}]'" in done.stdout} >= {"lab", "fleet"}
+
+
+@pytest.fixture(scope="module")
+def found(python: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """By name, and by name and what its value offers: how it went, the extra, what was said."""
+    folder = tmp_path_factory.mktemp("names")
+    done = run_light(python, folder, ["-c", PROBE], json.dumps(NAMES))
+    assert done.returncode == 0, done.stderr
+    answers: dict[str, list[str]] = json.loads(done.stdout)
+    return answers
+
+
+def test_every_public_name_works_or_says_what_it_needs(found: dict[str, list[str]]) -> None:
+    broken = {what: said for what, (how, _, said) in found.items() if how == "breaks"}
+    assert not broken, "import what it needs in `with extras.needed_by(...)`"
+    needs = {what: extra for what, (how, extra, _) in found.items() if how == "needs"}
+    assert needs == NEEDS, "NEEDS says which public names need more than msgspec"
+
+
+def test_what_it_needs_is_one_sentence_with_the_command(found: dict[str, list[str]]) -> None:
+    for what, extra in NEEDS.items():
+        said = found[what][2]
+        assert said.endswith(f"which is not installed; pip install 'kiplab[{extra}]' mends it")
+        assert "\n" not in said
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Run, "kiplab.run"), (GuardMatrix, "kiplab.matrix")])
+def test_methods_and_properties_are_gone_through(
+    found: dict[str, list[str]], kind: type, name: str
+) -> None:
+    wanted = {f"{name}().{part}" for part in vars(kind) if not part.startswith("_")}
+    # Needs to be told where; the command does that, for every ending.
+    assert wanted - {*found} <= {"kiplab.matrix().write"}
