@@ -25,6 +25,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
 
     messages: tuple[type, ...] = (moves.Deliver,)
     timers: tuple[moves.Timer, ...] = ()
+    controller_timers: tuple[moves.Timer, ...] = ()
     losses: tuple[Loss, ...] = ()
     produce: tuple[int, ...] = ()
     poll: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
 EVERYTHING = Menu(
     messages=(moves.Deliver, moves.Drop, moves.TimeOut, moves.Duplicate, moves.LoseReply),
     timers=tuple(moves.Timer),
+    controller_timers=tuple(moves.Timer),
     losses=tuple(Loss),
     produce=(1,),
     poll=("consumer",),
@@ -88,6 +90,7 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     for name in menu.poll:
         yield from _about_consumer(cluster, name)
     yield from _about_links(cluster, menu)
+    yield from (moves.Fire(CONTROLLER, timer) for timer in menu.controller_timers)
     if menu.fail_over:
         yield moves.FailOver()
     yield from (moves.Advance(ms) for ms in menu.advance_ms)

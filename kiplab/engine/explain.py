@@ -165,6 +165,13 @@ def _elected(e: facts.LeaderElected) -> str:
     return f"broker {e.leader} {how} {e.partition} from leader epoch {e.leader_epoch} on"
 
 
+def _periodic_elections(e: facts.PeriodicElections) -> str:
+    led = "that nobody leads" if e.unclean else "that their preferred replica does not lead"
+    done = [f"it elects for {', '.join(e.elected)}"] if e.elected else []
+    done += [f"nothing can be done for {', '.join(e.left)}"] if e.left else []
+    return f"the controller looks after partitions {led}: {', '.join(done)}"
+
+
 def _delivered(e: events.Delivered) -> str:
     ghost = " (sent by a process that is gone)" if e.previous_incarnation else ""
     sender, receiver = node_name(e.message.sender), node_name(e.receiver)
@@ -259,6 +266,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"the controller of epoch {e.before} resigns: {e.request} ended in an exception"
         f" ({e.exception}) that it does not expect; controller epoch {e.epoch} takes over"
     ),
+    facts.PeriodicElections: _periodic_elections,
     facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
     facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
     facts.Polled: _polled,

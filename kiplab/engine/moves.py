@@ -22,6 +22,8 @@ class Timer(StrEnum):
     RETRY = "retry"
     CHECKPOINT = "checkpoint"
     FLUSH = "flush"
+    ELECT_UNCLEAN = "elect-unclean"
+    BALANCE_LEADERS = "balance-leaders"
 
 
 class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Incarnation, host_of
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Incarnation, Milliseconds, host_of
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from .cluster import Cluster, broker
@@ -83,6 +83,12 @@ def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:
 def timers_of(state: Any) -> Any:
     """When each timer of a node is due next: a struct with a field for each."""
     return process_of(state).timers if isinstance(state, Broker) else state.timers
+
+
+def due_ms(state: Any, timer: str) -> Milliseconds:
+    """When a node's timer ``"lag-check"`` is due next."""
+    due: Milliseconds = getattr(timers_of(state), timer.replace("-", "_"))
+    return due
 
 
 def with_due(state: Any, timer: str, due_ms: int) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
+from ..protocol.kraft.periodic_elections import has_unclean_elections
 from ..protocol.messages import KINDS
 from ..protocol.releases import known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
@@ -15,7 +16,7 @@ from . import moves
 from .channels import blocker, find
 from .cluster import Cluster, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
-from .nodes import is_cut, kind_of, state_of, timers_of
+from .nodes import due_ms, is_cut, kind_of, state_of
 from .routes import NOT_ADDRESSED, TIMERS
 from .truth import registration_of, session_lasts, stale_session, truth
 
@@ -92,12 +93,26 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
         return _running(cluster, move.node)[1]
     if (type(state), move.timer) not in TIMERS:
         return f"{node_name(move.node)} has no {move.timer} timer"
-    nothing = _nothing_to_do(state, move)
+    nothing = _nothing_to_do(state, move) or _no_such_election(cluster, state, move)
     if nothing is not None or not cluster.timed:
         return nothing
-    due = getattr(timers_of(state), move.timer.value.replace("-", "_"))
+    due = due_ms(state, move.timer)
     if due > cluster.now_ms:
         return f"the {move.timer} timer of {node_name(move.node)} is due at {due} ms"
+    return None
+
+
+def _no_such_election(cluster: Cluster, state: Any, move: moves.Fire) -> str | None:
+    """What the controller elects unasked hangs on its release, its configuration, and the clock."""
+    unclean = move.timer is moves.Timer.ELECT_UNCLEAN
+    if not unclean and move.timer is not moves.Timer.BALANCE_LEADERS:
+        return None
+    if unclean and not has_unclean_elections(cluster.features):
+        return "this controller does not look after leaderless partitions unasked (KAFKA-12670)"
+    if not unclean and not state.auto_leader_rebalance:
+        return "auto.leader.rebalance.enable is off; `controller auto-leader-rebalance=yes`"
+    if cluster.timed and not due_ms(state, move.timer):
+        return "the controller has found no reason yet, and nothing is planned"
     return None
 
 

@@ -18,6 +18,7 @@ from typing import Any, get_args
 
 from ..protocol.facts import Fact
 from ..protocol.kraft import broker_lifecycle as lifecycle
+from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.elections import elect_leaders
@@ -105,6 +106,12 @@ TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
     (Broker, moves.Timer.RETRY): lambda b, w: alter_partition_manager.retry(b, w.features),
     (Broker, moves.Timer.CHECKPOINT): lambda b, _w: disk.checkpoint(b),
     (Broker, moves.Timer.FLUSH): lambda b, _w: disk.flush(b),
+    (Controller, moves.Timer.ELECT_UNCLEAN): lambda c, w: periodic_elections.elect_unclean_leaders(
+        c, w.features
+    ),
+    (Controller, moves.Timer.BALANCE_LEADERS): lambda c, w: periodic_elections.balance_leaders(
+        c, w.features
+    ),
 }
 PERIOD_MS = {
     moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
@@ -113,4 +120,6 @@ PERIOD_MS = {
     moves.Timer.RETRY: alter_partition_manager.RETRY_MS,
     moves.Timer.CHECKPOINT: periods.CHECKPOINT_MS,
     moves.Timer.FLUSH: periods.FLUSH_MS,
+    moves.Timer.ELECT_UNCLEAN: periodic_elections.INTERVAL_MS,
+    moves.Timer.BALANCE_LEADERS: periodic_elections.INTERVAL_MS,
 }

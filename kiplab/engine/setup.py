@@ -20,6 +20,7 @@ from ..protocol.ids import (
 )
 from ..protocol.kraft.broker_lifecycle import metadata_arrived
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
+from ..protocol.kraft.periodic_elections import plan
 from ..protocol.kraft.replay import image
 from ..protocol.log import EMPTY, Log, append, flush, last_epoch, up_to
 from ..protocol.messages import MetadataUpdate
@@ -92,6 +93,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     next_offset: MetadataOffset | None = None
     timed: bool = False
     consumers: tuple[ConsumerSetup, ...] = ()
+    auto_leader_rebalance: bool = False
 
 
 def cluster_of(setup: Setup) -> Cluster:
@@ -102,7 +104,10 @@ def cluster_of(setup: Setup) -> Cluster:
         registrations=tuple(_registration(b) for b in brokers),
         partitions=tuple(_partition(p) for p in sorted(setup.partitions, key=lambda p: p.name)),
         heartbeats=tuple(_heartbeat(b, _next_offset(setup)) for b in brokers),
+        auto_leader_rebalance=setup.auto_leader_rebalance,
     )
+    if setup.timed:
+        controller = plan(controller, setup.features, 0)
     update = image(controller)
     nodes = tuple(_broker(b, setup, update) for b in brokers)
     observed = tuple(_observed(p, controller, nodes) for p in controller.partitions)

@@ -14,6 +14,7 @@ from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, node_name
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft.fencing import expire_session, fail_over
+from ..protocol.kraft.periodic_elections import plan
 from ..protocol.kraft.replay import image
 from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
 from ..protocol.replica import alter_partition_manager, disk
@@ -45,8 +46,16 @@ def step(cluster: Cluster, move: moves.Move) -> Step:
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
     after, events = _MOVES[type(move)](cluster, move)
+    if after.timed:
+        after = _planned(after)
     after, noticed = observe(cluster, after, events)
     return Step(after, (*events, *noticed))
+
+
+def _planned(cluster: Cluster) -> Cluster:
+    """The controller plans what it puts off, whatever has just given it a reason."""
+    controller = plan(cluster.controller, cluster.features, cluster.now_ms)
+    return with_state(cluster, CONTROLLER, controller)
 
 
 # --- messages -----------------------------------------------------------------------------------

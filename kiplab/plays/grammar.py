@@ -111,9 +111,8 @@ VERBS: dict[str, Verb] = {
     "off": Verb("off GUARD...", (values.guard,), repeat=values.guard, header=True),
     "on": Verb("on GUARD...", (values.guard,), repeat=values.guard, header=True),
     "controller": Verb(
-        "controller kafka=RELEASE",
-        keys={"kafka": values.code_release},
-        needs=("kafka",),
+        "controller [kafka=RELEASE] [auto-leader-rebalance=yes]",
+        keys={"kafka": values.code_release, "auto-leader-rebalance": values.yes_no},
         header=True,
     ),
     "broker": Verb(
@@ -200,6 +199,10 @@ VERBS: dict[str, Verb] = {
     "heal": Verb("heal NODE NODE", (values.node, values.node)),
     "fail-over": Verb("fail-over"),
     "elect": Verb("elect PARTITION [unclean=yes]", (values.partition,), {"unclean": values.yes_no}),
+    # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
+    # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
+    "elect-unclean": Verb("elect-unclean"),
+    "balance-leaders": Verb("balance-leaders"),
     "upgrade": Verb(
         "upgrade NODE|all kafka=RELEASE, or upgrade metadata=METADATA-VERSION",
         (values.upgradable,),
@@ -311,6 +314,9 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     missing = [key for key in verb.needs if key not in given]
     if missing:
         problem = f"{statement.verb!r} needs {missing[0]}="
+        raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
+    if statement.verb == "controller" and not given:
+        problem = "'controller' says nothing of the controller"
         raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
     if statement.verb == "upgrade" and (
         len(given) != 1 or (statement.words and given == ["metadata"])

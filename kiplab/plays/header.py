@@ -86,6 +86,9 @@ def setup_of(play: Play, features: Features) -> Setup:
         partitions=tuple(_partition(s, play, brokers, names) for s in _all(play, "topic")),
         next_offset=MetadataOffset(int(offset)) if offset else None,
         timed=play.first("timed") is not None,
+        auto_leader_rebalance=any(
+            s.arg("auto-leader-rebalance") == "yes" for s in _all(play, "controller")
+        ),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
     )
 

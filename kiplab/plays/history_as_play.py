@@ -51,6 +51,11 @@ def _about_broker(verb: str) -> Callable[[Any], Statement]:
     return lambda move: Statement(verb, (str(move.broker),))
 
 
+def _fire(move: moves.Fire) -> Statement:
+    """The controller is only one, and is not named."""
+    return Statement(_TIMER_VERBS[move.timer], () if move.node == CONTROLLER else (str(move.node),))
+
+
 def _node(node: BrokerId) -> str:
     return {CONTROLLER: "controller", CLIENT: "client"}.get(node, str(node))
 
@@ -135,7 +140,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Duplicate: _about_message("duplicate"),
     moves.LoseReply: _about_message("lose-reply"),
     moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
-    moves.Fire: lambda m: Statement(_TIMER_VERBS[m.timer], (str(m.node),)),
+    moves.Fire: _fire,
     moves.ExpireSession: _about_broker("expire"),
     moves.Produce: _produce,
     moves.Poll: _poll,

@@ -13,7 +13,7 @@ from ..engine.cluster import broker
 from ..engine.possible import ImpossibleMoveError
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import BrokerId
+from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.replica.broker_state import Lifecycle, Loss
 from . import values
 from .play import Statement
@@ -100,6 +100,13 @@ def _about(move: type) -> Perform:
 def _timer(timer: moves.Timer) -> Perform:
     def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
         return act(stage, moves.Fire(_broker(statement), timer), line)
+
+    return perform_it
+
+
+def _controller_timer(timer: moves.Timer) -> Perform:
+    def perform_it(stage: Stage, _statement: Statement, line: int) -> Stage:
+        return act(stage, moves.Fire(CONTROLLER, timer), line)
 
     return perform_it
 
@@ -252,6 +259,8 @@ _VERBS: dict[str, Perform] = {
     "retry": _timer(moves.Timer.RETRY),
     "checkpoint": _timer(moves.Timer.CHECKPOINT),
     "flush": _timer(moves.Timer.FLUSH),
+    "elect-unclean": _controller_timer(moves.Timer.ELECT_UNCLEAN),
+    "balance-leaders": _controller_timer(moves.Timer.BALANCE_LEADERS),
     "crash": _crash,
     "start": _start,
     "recover": _recover,

@@ -193,6 +193,18 @@ class ControllerResigned(msgspec.Struct, frozen=True, tag="controller-resigned",
     last_committed: int
 
 
+class PeriodicElections(msgspec.Struct, frozen=True, tag="periodic-elections", kw_only=True):
+    """The controller looked after partitions that nobody leads (`unclean`), or not their preferred
+    replica, as it does from time to time: it elected in some and left the others as they are.
+
+    Not told when there was no such partition.
+    """
+
+    unclean: bool
+    elected: tuple[str, ...]
+    left: tuple[str, ...]
+
+
 class Registered(msgspec.Struct, frozen=True, tag="registered", kw_only=True):
     """A broker process learnt its broker epoch."""
 
@@ -301,6 +313,7 @@ Fact = (
     | Destroyed
     | HighWatermarkMoved
     | ControllerResigned
+    | PeriodicElections
     | Registered
     | LifecycleChanged
     | Polled

@@ -98,6 +98,23 @@ def _resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLi
     yield LogLine("controller", *resignation(event, moment.code(CONTROLLER)))
 
 
+def _periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine]:
+    """Before 3.9 a rebalance is not logged."""
+    if moment.code(CONTROLLER) < (3, 9):
+        return
+    offline = "unclean leader election for offline partition"
+    if event.unclean:
+        for name in event.elected:
+            yield LogLine("controller", "ERROR", REPLICATION, f"Triggering {offline} {name}.")
+        error = KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE.name
+        for name in event.left:
+            text = f"Cannot trigger {offline} {name}: {error}"
+            yield LogLine("controller", "WARN", REPLICATION, text)
+    task = "maybeElectUncleanLeaders" if event.unclean else "maybeBalancePartitionLeaders"
+    text = f"{task}: generated {len(event.elected)} records in … microseconds."
+    yield LogLine("controller", "INFO", QUORUM, text)
+
+
 def _leader(event: Refused, before: Cluster) -> int:
     found = (p.leader for p in truth(before).partitions if p.name == event.partition)
     return next(found, BrokerId(-1))
@@ -328,6 +345,7 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     Refused: _refused,
     Delivered: _delivered,
     facts.ControllerResigned: _resigned,
+    facts.PeriodicElections: _periodic,
     facts.IsrChanged: _isr_changed,
     facts.BrokerChanged: _broker_changed,
     facts.IsrReverted: _reverted,

@@ -1,7 +1,7 @@
 """Fencing, elections, controlled shutdown, registration: what the controller writes and replies.
 
-Not modelled, so not here: unclean.leader.election.enable (E12b and the config half of E6), the
-periodic election and balancing tasks (E10b, E13b). E5b, E8 and E10a are in `rows`.
+E5b, E8 and E10a are in `rows`. unclean.leader.election.enable is a partition's here, wherever
+Kafka's test sets it.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
@@ -19,6 +20,7 @@ from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, h
 from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state
+from kiplab.protocol.kraft.periodic_elections import balance_leaders, elect_unclean_leaders
 from kiplab.protocol.kraft.records import (
     BrokerRegistrationChangeRecord,
     Record,
@@ -112,6 +114,11 @@ def elected(**errors: KafkaError) -> ElectLeadersResponse:
     return ElectLeadersResponse(results=tuple(named))
 
 
+def unclean(state: PartitionRegistration) -> PartitionRegistration:
+    """`state` in a topic with unclean.leader.election.enable."""
+    return replace(state, unclean_leader_election=True)
+
+
 UNFENCED = BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
 LEAVING = UNFENCED
 """The reply to a broker in controlled shutdown is the same; the state tells them apart."""
@@ -191,7 +198,8 @@ ROWS = (
     Row("E5d", "3.6-3.9", NEW, WITH_2, elect(None, unclean=True),
         elected(foo_0=E.NONE), (UNCLEANLY,), (RECOVERS_0,)),
     Row("E5d-empty", "3.2-3.9", ANY, WITH_2, elect((), unclean=True), elected()),
-    Row("E6", "3.6-3.9", NEW, controller(brokers(2, 4, fenced=[1, 3]), FOO_0), elect(["foo-0"]),
+    Row("E6", "3.6-3.9", NEW,
+        controller(brokers(2, 4, fenced=[1, 3]), unclean(FOO_0)), elect(["foo-0"]),
         elected(foo_0=E.PREFERRED_LEADER_NOT_AVAILABLE)),
     Row("E7", "3.3-3.9", ">= 3.3-IV3",
         controller(brokers(2, 3, 4, fenced=[0], leaving=[1]), PREFER_0, PREFER_1, PREFER_2),
@@ -203,6 +211,18 @@ ROWS = (
         elected(foo_0=E.NONE, foo_1=E.ELECTION_NOT_NEEDED, foo_2=E.NONE, **NO_BAR),
         (change("foo-0", leader=1), change("foo-2", leader=0)),
         (but(LATER_0, leader=1, le=1, pe=2), but(LATER_2, leader=0, le=1, pe=2))),
+    Row("E10b", "3.2-3.9", ANY,
+        controller(brokers(1, 2, 3, 4, fenced=[0]), LATER_0, PREFER_1, PREFER_2),
+        balance_leaders, None, (change("foo-0", leader=1),),
+        (but(LATER_0, leader=1, le=1, pe=2),)),
+    Row("E13b", "3.9", NEW, controller(brokers(2, fenced=[0, 1, 3, 4]), ALL_0, ALL_1, ALL_2),
+        elect_unclean_leaders, None),
+    Row("E13b-on", "3.9", NEW,
+        controller(brokers(2, fenced=[0, 1, 3, 4]), *(unclean(p) for p in (ALL_0, ALL_1, ALL_2))),
+        elect_unclean_leaders, None,
+        tuple(change(name, isr=[2], leader=2, recovery=RECOVERING) for name in ("foo-0", "foo-2")),
+        tuple(but(unclean(p), isr=[2], leader=2, le=4, pe=4, recovery=RECOVERING)
+              for p in (ALL_0, ALL_2))),
     Row("E13a", "3.9", NEW, controller(brokers(fenced=range(5)), ALL_0, ALL_1, ALL_2),
         beat(2, offset=1), UNFENCED, (fences(2, unfence=True),)),
     Row("E16", "3.3-3.9", "3.3-IV3", controller(brokers(0, 1, 2), SHUT),
@@ -315,6 +335,8 @@ LAPSES = (
           (but(E2_0, isr=[1], le=2, pe=2), but(E2_1, isr=[4], leader=4, le=2, pe=2),
            but(E2_2, isr=[0, 1], le=1, pe=1))),
     Lapse("E12a", "3.9", NEW, E12, (), (0, 1, 2, 3, 4), (ALL_0, ALL_1, ALL_2)),
+    Lapse("E12b", "3.9", NEW, replace(E12, partitions=tuple(map(unclean, E12.partitions))), (),
+          (0, 1, 2, 3, 4), (unclean(ALL_0), unclean(ALL_1), unclean(ALL_2))),
 )
 # fmt: on
 

@@ -100,6 +100,41 @@ def test_a_controller_that_resigns_says_why(kafka: str, said: str) -> None:
     assert line.startswith(f"controller log, {said}")
 
 
+def test_the_elections_that_a_controller_holds_unasked_are_logged_from_3_9_on() -> None:
+    text = (
+        "broker 1\nbroker 2\ntopic t replicas=1,2 isr=1,2 leader=2\n"
+        "topic u replicas=1,2 isr=1 leader=1 unclean-leader-election=yes\n"
+        "controller auto-leader-rebalance=yes\n"
+    )
+    lines = "crash 1\nexpire 1\nupgrade all kafka=3.9\nelect-unclean\n"
+    found = logs(play(text + lines, "3.8"))
+    assert found[-2:] == [
+        "controller log, ERROR ReplicationControlManager: Triggering unclean leader election for"
+        " offline partition u-0.",
+        "controller log, INFO QuorumController: maybeElectUncleanLeaders: generated 1 records in"
+        " … microseconds.",
+    ]
+    crash = "crash 1\nexpire 1\ncrash 2\nexpire 2\n"
+    later = f"{crash}upgrade all kafka=3.9\nelect-unclean\n"
+    assert logs(play(text + later, "3.8"))[-2] == (
+        "controller log, WARN ReplicationControlManager: Cannot trigger unclean leader election for"
+        " offline partition u-0: ELIGIBLE_LEADERS_NOT_AVAILABLE"
+    )
+
+
+@pytest.mark.parametrize(("kafka", "said"), [("3.9", 1), ("3.8", 0)])
+def test_a_rebalance_is_logged_from_3_9_on(kafka: str, said: int) -> None:
+    text = (
+        "broker 1\nbroker 2\ntopic t replicas=1,2 isr=1,2 leader=2\n"
+        "controller auto-leader-rebalance=yes\nbalance-leaders\n"
+    )
+    line = (
+        "controller log, INFO QuorumController: maybeBalancePartitionLeaders: generated 1 records"
+        " in … microseconds."
+    )
+    assert logs(play(text, kafka)).count(line) == said
+
+
 @pytest.mark.parametrize(
     ("fields", "level", "why"),
     [

@@ -27,8 +27,22 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
     controlled_shutdown_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
 
 
+class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
+    """When the elections that wait are held (`periodic_elections`); 0 for one that does not wait.
+
+    Always 0 in a run without a clock.
+    """
+
+    elect_unclean: Milliseconds = 0
+    balance_leaders: Milliseconds = 0
+
+
 class Controller(msgspec.Struct, frozen=True, cache_hash=True):
-    """The active controller. Registrations and heartbeats are sorted by broker id."""
+    """The active controller. Registrations and heartbeats are sorted by broker id.
+
+    `timers` and `auto_leader_rebalance` have their defaults in every search: no level has a clock,
+    and none offers the controller's own elections.
+    """
 
     epoch: ControllerEpoch = ControllerEpoch(1)
     next_offset: MetadataOffset = MetadataOffset(0)
@@ -36,6 +50,9 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     registrations: tuple[Registration, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()
     heartbeats: tuple[HeartbeatState, ...] = ()
+    timers: ControllerTimers = ControllerTimers()
+    auto_leader_rebalance: bool = False
+    """auto.leader.rebalance.enable, which Kafka has on and a play only if it asks for it."""
 
     @property
     def controller_epoch(self) -> ControllerEpoch:

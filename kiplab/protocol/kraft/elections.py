@@ -40,7 +40,7 @@ def elect_leaders(
     records: list[PartitionChangeRecord] = []
     results: list[tuple[str, KafkaError]] = []
     for name in names:
-        error, record = _elect(controller, name, request.unclean, features)
+        error, record = elect_leader(controller, name, request.unclean, features)
         records += [record] if record else []
         if request.partitions is not None or error is not KafkaError.ELECTION_NOT_NEEDED:
             results.append((name, error))
@@ -54,9 +54,13 @@ def elect_leaders(
     return controller, (*sends, Send(CLIENT, reply)), (*refused, *facts)
 
 
-def _elect(
+def elect_leader(
     controller: Controller, name: str, unclean: bool, features: Features
 ) -> tuple[KafkaError, PartitionChangeRecord | None]:
+    """The record that gives one partition a leader, or the error that says why there is none.
+
+    Source: ReplicationControlManager.electLeader (3.2.0 to 3.9.0-rc3).
+    """
     held = partition(controller.partitions, name)
     if held is None:
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION, None

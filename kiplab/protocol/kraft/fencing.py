@@ -20,7 +20,7 @@ from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
-from .controller_state import Controller, HeartbeatState, heartbeat, is_active
+from .controller_state import Controller, ControllerTimers, HeartbeatState, heartbeat, is_active
 from .partition_change import Code, Targets, build, ordinary
 from .records import BrokerRegistrationChangeRecord, PartitionChangeRecord, Record, fence_record
 from .replay import ControllerEffect, commit
@@ -122,7 +122,7 @@ def expire_session(
 
 
 def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:
-    """A new active controller: the metadata log is kept, the heartbeat state starts afresh.
+    """A new active controller: the metadata log is kept, heartbeat state and timers start afresh.
 
     Source: QuorumController.claim and ClusterControlManager.activate (3.5.0).
     """
@@ -131,4 +131,4 @@ def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:
         for r in controller.registrations
     )
     epoch = ControllerEpoch(controller.epoch + 1)
-    return replace(controller, epoch=epoch, heartbeats=fresh), (), ()
+    return replace(controller, epoch=epoch, heartbeats=fresh, timers=ControllerTimers()), (), ()

@@ -1,0 +1,117 @@
+"""The elections that the controller holds unasked, when their time has come.
+
+Two things are put off rather than done at once. A partition that nobody leads may come to be one
+that a replica outside the ISR may lead: a configuration changes, or a controller takes over whose
+release reads it. And a partition may be led by another replica than its preferred one, the first.
+Whatever the controller has just done, `plan` looks for such partitions; if there are any and
+nothing waits yet, it sets the timer of that task to `INTERVAL_MS` from now. When it goes off the
+task looks at all of them, and out go records as of any election, and one PeriodicElections fact if
+there was anything to look at. What is still not as it should be is planned anew. A new controller
+has no timers: it plans for itself. Kafka holds at most 1,000 elections in one go, which is more
+than a cluster here has partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import PeriodicElections
+from ..features import Features
+from ..ids import CONTROLLER, NO_LEADER, Milliseconds
+from .controller_state import Controller, ControllerTimers
+from .elections import elect_leader
+from .partition_change import Code, Election, ordinary
+from .records import PartitionChangeRecord
+from .replay import ControllerEffect, commit
+
+INTERVAL_MS = 300_000
+"""leader.imbalance.check.interval.seconds and unclean.leader.election.interval.ms."""
+
+
+def plan(controller: Controller, features: Features, now_ms: Milliseconds) -> Controller:
+    """The controller with every task planned that it has reason for.
+
+    Source: QuorumController.maybeScheduleNextBalancePartitionLeaders (3.2.0 to 3.9.0-rc3) and
+    maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
+    """
+    waiting = controller.timers
+    timers = ControllerTimers(
+        elect_unclean=_due(
+            waiting.elect_unclean,
+            has_unclean_elections(features),
+            any(p.leader == NO_LEADER for p in controller.partitions),
+            now_ms,
+        ),
+        balance_leaders=_due(
+            waiting.balance_leaders,
+            controller.auto_leader_rebalance,
+            any(p.leader != p.replicas[0] for p in controller.partitions),
+            now_ms,
+        ),
+    )
+    return controller if timers == waiting else replace(controller, timers=timers)
+
+
+def _due(waiting: Milliseconds, has: bool, needed: bool, now_ms: Milliseconds) -> Milliseconds:
+    # What waits goes on waiting although the reason may be gone: then it finds nothing to do.
+    if not has:
+        return 0
+    return waiting or (now_ms + INTERVAL_MS if needed else 0)
+
+
+def has_unclean_elections(features: Features) -> bool:
+    """Whether this controller looks at leaderless partitions from time to time.
+
+    Source: QuorumController.maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
+    """
+    # KAFKA-12670, "Support configuring unclean leader election in KRaft": what makes an unclean
+    # election possible may change while nobody leads, so leaderless partitions are looked at again.
+    return "kafka-12670.unclean-by-config" in features.active(CONTROLLER)
+
+
+def elect_unclean_leaders(controller: Controller, features: Features) -> ControllerEffect:
+    """Give leaderless partitions a leader, where unclean.leader.election.enable is on.
+
+    Source: ReplicationControlManager.maybeElectUncleanLeaders (3.9.0-rc3).
+    """
+    timers = replace(controller.timers, elect_unclean=0)
+    active = features.active(CONTROLLER)
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    leaderless = [
+        p.name
+        for p in controller.partitions
+        if p.leader == NO_LEADER and ordinary(p, code) is Election.UNCLEAN
+    ]
+    return _hold(replace(controller, timers=timers), leaderless, True, features)
+
+
+def balance_leaders(controller: Controller, features: Features) -> ControllerEffect:
+    """Give partitions back to their preferred leaders, the first of their replicas.
+
+    leader.imbalance.per.broker.percentage is not asked for: KRaft looks at partitions.
+
+    Source: ReplicationControlManager.maybeBalancePartitionLeaders (3.2.0 to 3.9.0-rc3).
+    """
+    timers = replace(controller.timers, balance_leaders=0)
+    imbalanced = [p.name for p in controller.partitions if p.leader != p.replicas[0]]
+    return _hold(replace(controller, timers=timers), imbalanced, False, features)
+
+
+def _hold(
+    controller: Controller, names: Iterable[str], unclean: bool, features: Features
+) -> ControllerEffect:
+    records: list[PartitionChangeRecord] = []
+    elected: list[str] = []
+    left: list[str] = []
+    for name in names:
+        error, record = elect_leader(controller, name, unclean, features)
+        records += [record] if record else []
+        (elected if error is KafkaError.NONE else left).append(name)
+    if not elected and not left:
+        return controller, (), ()
+    controller, sends, facts = commit(controller, records, features)
+    held = PeriodicElections(unclean=unclean, elected=tuple(elected), left=tuple(left))
+    return controller, sends, (held, *facts)
