@@ -12,6 +12,7 @@ from __future__ import annotations
 import msgspec
 
 from ..protocol.ids import BrokerId
+from ..protocol.messages import asked_by
 from .cluster import Cluster, Message, MessageName
 from .numbering import Numbering, plan_of, renumbered
 from .truth import truth
@@ -78,7 +79,7 @@ def _client(message: Message) -> tuple[int, int, str]:
     kind = message.name.kind
     if message.request is None:
         return message.name.sender, message.name.incarnation, kind
-    return message.receiver, message.receiver_incarnation, kind.removesuffix("-reply")
+    return message.receiver, message.receiver_incarnation, asked_by(kind)
 
 
 def _counters(messages: tuple[Message, ...]) -> tuple[tuple[BrokerId, int, str, int], ...]:

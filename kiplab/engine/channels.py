@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..protocol.ids import ALL_BROKERS, BrokerId, host_of
-from ..protocol.messages import KINDS, Request, Send
-from .cluster import Cluster, Message, MessageName, lane_of
+from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Request, Send
+from .cluster import Cluster, Message, MessageName
 from .events import Dropped, Event, Sent
 from .nodes import incarnation_of, is_up
 
@@ -35,7 +35,7 @@ def _post_one(
     cluster: Cluster, sender: BrokerId, receiver: BrokerId, send: Send, answered: Message | None
 ) -> tuple[Cluster, Event]:
     cluster, name = _named(cluster, sender, KINDS[type(send.body)])
-    is_reply = name.kind.endswith("-reply")
+    is_reply = name.kind in ANSWERED
     life = now = incarnation_of(cluster, receiver)
     if is_reply and answered is not None:
         receiver, life = answered.name.sender, answered.name.incarnation
@@ -47,7 +47,7 @@ def _post_one(
         name=name,
         receiver=receiver,
         receiver_incarnation=life,
-        lane=lane_of(send.body),
+        lane=send.body.api.lane,
         body=send.body,
         request=_request(answered) if is_reply else None,
         connection=answered.connection if is_reply and answered is not None else 0,
@@ -60,7 +60,7 @@ def _request(answered: Message | None) -> Request | None:
     if answered is None:
         return None
     body = answered.body
-    return body if isinstance(body, Request) else None
+    return body if isinstance(body, ApiRequest) else None
 
 
 def _named(cluster: Cluster, sender: BrokerId, kind: str) -> tuple[Cluster, MessageName]:

@@ -19,7 +19,7 @@ from ..protocol.ids import (
 )
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.log import EMPTY, Log
-from ..protocol.messages import KINDS, Body, Request
+from ..protocol.messages import Body, Request
 from ..protocol.replica.broker_state import Broker
 
 
@@ -98,21 +98,6 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     def clock(self) -> int | None:
         """What rules get to see of the time."""
         return self.now_ms if self.timed else None
-
-
-LANES = {
-    "broker-registration": "lifecycle",
-    "broker-heartbeat": "lifecycle",
-    "alter-partition": "alter-partition",
-    "fetch": "fetch",
-    "elect-leaders": "admin",
-    "metadata": "metadata",
-}
-
-
-def lane_of(body: Body) -> str:
-    """The connection a message travels on; a reply comes back on its request's."""
-    return LANES[KINDS[type(body)].removesuffix("-reply")]
 
 
 def broker(cluster: Cluster, id: BrokerId) -> Broker | None:

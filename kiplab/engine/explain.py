@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ..protocol import facts
 from ..protocol.guards import GUARDS
-from ..protocol.ids import NO_LEADER, BrokerId, node_name
-from ..protocol.messages import (
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    FetchRequest,
-    FetchResponse,
-    IsrMember,
-    MetadataUpdate,
-)
+from ..protocol.ids import NO_LEADER, broker_list, node_name
+from ..protocol.messages import ApiMessage
 from . import events
 
 
@@ -50,104 +36,14 @@ def comparison(compared: facts.Compared) -> str:
     return f"{compared.name}: request {compared.requested}, {held} {compared.held}"
 
 
-def describe(body: Any) -> str:
+def describe(body: ApiMessage) -> str:
     """A message body in a few words."""
-    return _BODIES[type(body)](body)
+    return body.in_words()
 
 
 def span(first: int, last: int) -> str:
     """``offset 7`` or ``offsets 0-99``."""
     return f"offset {first}" if first == last else f"offsets {first}-{last}"
-
-
-def broker_list(ids: Iterable[BrokerId]) -> str:
-    """``{1, 2}``."""
-    return "{" + ", ".join(str(i) for i in ids) + "}"
-
-
-def _members(request: AlterPartitionRequest, item: AlterPartitionItem) -> str:
-    return "[" + ", ".join(_member(request, m) for m in item.isr) + "]"
-
-
-def _member(request: AlterPartitionRequest, member: IsrMember) -> str:
-    if request.version < 3 or member.epoch < 0:
-        return str(member.broker)
-    return f"{member.broker}@{member.epoch}"
-
-
-def _alter_partition(body: AlterPartitionRequest) -> str:
-    items = "; ".join(
-        f"{i.partition} ISR {_members(body, i)}"
-        f" (leader epoch {i.leader_epoch}, partition epoch {i.partition_epoch})"
-        for i in body.items
-    )
-    return f"AlterPartition v{body.version} as epoch {body.broker_epoch}: {items}"
-
-
-def _alter_partition_reply(body: AlterPartitionResponse) -> str:
-    if not body.results:
-        return f"AlterPartition reply: {body.error.name}"
-    results = "; ".join(
-        f"{r.partition} {r.error.name}"
-        + (f" ISR {broker_list(r.isr)}, partition epoch {r.partition_epoch}" if not r.error else "")
-        for r in body.results
-    )
-    return f"AlterPartition reply: {results}"
-
-
-def _fetch(body: FetchRequest) -> str:
-    epoch = f", broker epoch {body.replica_epoch}" if body.version >= 15 else ""
-    return f"Fetch v{body.version}: {body.partition} from offset {body.offset}{epoch}"
-
-
-def _fetch_reply(body: FetchResponse) -> str:
-    if body.error:
-        return f"Fetch reply: {body.error.name}"
-    if body.diverging is not None:
-        return f"Fetch reply: the logs part at offset {body.diverging.offset}"
-    records = f"up to offset {body.records.end}" if body.records.epochs else "nothing new"
-    return f"Fetch reply: {records}, high watermark {body.high_watermark}"
-
-
-def _registration(body: BrokerRegistrationRequest) -> str:
-    return f"BrokerRegistration of broker {body.broker}, incarnation {body.incarnation}"
-
-
-def _registration_reply(body: BrokerRegistrationResponse) -> str:
-    answer = body.error.name if body.error else f"broker epoch {body.broker_epoch}"
-    return f"BrokerRegistration reply: {answer}"
-
-
-def _heartbeat(body: BrokerHeartbeatRequest) -> str:
-    wishes = [
-        w for w, on in (("fenced", body.want_fence), ("shut down", body.want_shut_down)) if on
-    ]
-    wants = f", wants to be {' and '.join(wishes)}" if wishes else ""
-    return f"BrokerHeartbeat as epoch {body.broker_epoch}{wants}"
-
-
-def _heartbeat_reply(body: BrokerHeartbeatResponse) -> str:
-    if body.error:
-        return f"BrokerHeartbeat reply: {body.error.name}"
-    state = "fenced" if body.is_fenced else "unfenced"
-    return f"BrokerHeartbeat reply: {state}{', shut down now' if body.should_shut_down else ''}"
-
-
-_BODIES: dict[type, Callable[[Any], str]] = {
-    AlterPartitionRequest: _alter_partition,
-    AlterPartitionResponse: _alter_partition_reply,
-    FetchRequest: _fetch,
-    FetchResponse: _fetch_reply,
-    BrokerRegistrationRequest: _registration,
-    BrokerRegistrationResponse: _registration_reply,
-    BrokerHeartbeatRequest: _heartbeat,
-    BrokerHeartbeatResponse: _heartbeat_reply,
-    ElectLeadersRequest: lambda b: f"ElectLeaders {'UNCLEAN' if b.unclean else 'PREFERRED'}",
-    ElectLeadersResponse: lambda b: (
-        "ElectLeaders reply: " + ", ".join(f"{p} {e.name}" for p, e in b.results)
-    ),
-    MetadataUpdate: lambda b: f"metadata up to offset {b.offset}",
-}
 
 
 def _refused(e: facts.Refused) -> str:

@@ -9,7 +9,7 @@ from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
 from ..protocol.kraft.periodic_elections import has_unclean_elections
-from ..protocol.messages import KINDS
+from ..protocol.messages import KINDS, ApiRequest
 from ..protocol.releases import known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
@@ -57,7 +57,7 @@ def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> s
     found = find(cluster, move.message)
     if found is None:
         return _not_in_flight(cluster, move.message)
-    if found.name.kind == "metadata" or found.name.kind.endswith("-reply"):
+    if not isinstance(found.body, ApiRequest):
         return f"only a request can be retried, and {found.name.kind} is none"
     return None
 

@@ -13,8 +13,6 @@ from .verdict import verdict
 
 _QUIET = (events.Sent, facts.RecordWritten, facts.Registered)
 """Said already by another event of the same move."""
-_ROUTINE = ("metadata", "fetch", "broker-heartbeat", "broker-heartbeat-reply", "fetch-reply")
-"""Messages whose arrival is told by what follows from it."""
 _MARKS: dict[type, str] = {
     facts.Refused: "⊘",
     facts.NotProposed: "⊘",
@@ -48,7 +46,7 @@ def lines_of(stage: Stage, performed: Performed, *, every: bool = False) -> Iter
 
 def _goes_without_saying(event: events.Event) -> bool:
     if isinstance(event, events.Delivered):
-        return event.message.kind in _ROUTINE and not event.previous_incarnation
+        return event.body.api.routine and not event.previous_incarnation
     return isinstance(event, _QUIET)
 
 

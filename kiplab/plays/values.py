@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from ..engine.cluster import LANES
 from ..engine.properties import PROPERTIES
 from ..protocol.errors import KafkaError
 from ..protocol.features import (
@@ -19,13 +18,11 @@ from ..protocol.features import (
 )
 from ..protocol.guards import named
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
+from ..protocol.messages import BODIES
 from .play_errors import PlayError, nearest
 
 DEFAULT_CONSUMER = "consumer"
 LOG_RUNS_MAX, RECORDS_MAX = 50, 10**9
-KINDS = tuple(
-    kind + reply for kind in LANES for reply in ("", "-reply") if kind + reply != "metadata-reply"
-)
 _RUN = r"[0-9]{1,9}@[0-9]{1,9}"
 _INDEX = r"0|[1-9][0-9]{0,8}"
 _TOPIC_NAME = (
@@ -260,7 +257,7 @@ def duration(text: str, _names: Names) -> int:
 
 def kind(text: str, names: Names) -> str:
     """A kind of message."""
-    return one_of(*KINDS)(text, names)
+    return one_of(*BODIES)(text, names)
 
 
 def one_of(*words: str) -> Callable[[str, Names], str]:

@@ -9,6 +9,7 @@ the annotations, and takes no field that is a bare int.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, NewType
 
 BrokerId = NewType("BrokerId", int)
@@ -71,3 +72,8 @@ def node_name(node: BrokerId) -> str:
     if node <= _ON_A_BROKER:
         return f"controller on broker {host_of(node)}"
     return f"broker {node}"
+
+
+def broker_list(ids: Iterable[int]) -> str:
+    """``{1, 2}``."""
+    return "{" + ", ".join(str(i) for i in ids) + "}"

@@ -7,73 +7,29 @@ from typing import Any
 
 from ..engine.cluster import Cluster, broker
 from ..engine.events import Delivered
-from ..engine.explain import broker_list
 from ..engine.truth import partition_of, registration_of
-from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
+from ..protocol.ids import NO_LEADER, BrokerId, broker_list
 from ..protocol.messages import (
+    Against,
     AlterPartitionItem,
     AlterPartitionRequest,
-    BrokerHeartbeatRequest,
-    BrokerRegistrationRequest,
+    ApiMessage,
+    ApiRequest,
     FetchRequest,
-    IsrMember,
 )
-from ..protocol.registrations import LeaderRecoveryState
 from ..protocol.replica.broker_state import replica_of
 
 
-def fields(body: Any) -> Iterator[str]:
+def fields(body: ApiMessage) -> Iterator[str]:
     """``leader epoch 5``, ``proposed ISR: 1@40, 2@41`` and so on."""
-    made = _FIELDS.get(type(body))
-    if made is not None:
-        yield from made(body)
+    if isinstance(body, ApiRequest):
+        yield from body.details()
 
 
 def held(event: Delivered, before: Cluster) -> Iterator[str]:
     """What the receiver compares the request with; `before` is the cluster as the request came."""
-    made = _HELD.get(type(event.body))
-    if made is not None:
-        yield from made(event.body, event, before)
-
-
-# --- requests -----------------------------------------------------------------------------------
-
-
-def _alter_partition(body: AlterPartitionRequest) -> Iterator[str]:
-    yield f"AlterPartition v{body.version}, sent as broker epoch {body.broker_epoch}"
-    for item in body.items:
-        epochs = f"leader epoch {item.leader_epoch}, partition epoch {item.partition_epoch}"
-        yield f"{item.partition}: {epochs}"
-        members = ", ".join(_member(body, m) for m in item.isr)
-        recovering = item.recovery == LeaderRecoveryState.RECOVERING and body.version >= 1
-        state = " while RECOVERING" if recovering else ""
-        bare = f" (v{body.version} carries no epochs)" if body.version < 3 else ""
-        yield f"proposed ISR{state}: {members}{bare}"
-
-
-def _member(body: AlterPartitionRequest, member: IsrMember) -> str:
-    if body.version < 3:
-        return str(member.broker)
-    unchecked = " (not checked)" if member.epoch == NO_BROKER_EPOCH else ""
-    return f"{member.broker}@{member.epoch}{unchecked}"
-
-
-def _fetch(body: FetchRequest) -> Iterator[str]:
-    yield f"Fetch v{body.version} of {body.partition} from offset {body.offset}"
-    yield f"leader epoch {body.leader_epoch}, last fetched epoch {body.last_fetched_epoch}"
-    yield (
-        f"broker epoch {body.replica_epoch}"
-        if body.version >= 15
-        else f"v{body.version} has no broker epoch"
-    )
-
-
-_FIELDS: dict[type, Callable[[Any], Iterable[str]]] = {
-    AlterPartitionRequest: _alter_partition,
-    FetchRequest: _fetch,
-    BrokerHeartbeatRequest: lambda b: [f"broker epoch {b.broker_epoch}"],
-    BrokerRegistrationRequest: lambda b: [f"incarnation {b.incarnation}"],
-}
+    if isinstance(event.body, ApiRequest):
+        yield from _HELD[event.body.against](event.body, event, before)
 
 
 # --- receivers ----------------------------------------------------------------------------------
@@ -121,9 +77,9 @@ def _leader(body: FetchRequest, event: Delivered, before: Cluster) -> Iterator[s
     yield f"broker {event.receiver} {part} with leader epoch {mine.leader_epoch}, {mark}"
 
 
-_HELD: dict[type, Callable[[Any, Delivered, Cluster], Iterable[str]]] = {
-    AlterPartitionRequest: _controller,
-    FetchRequest: _leader,
-    BrokerHeartbeatRequest: _sender_known,
-    BrokerRegistrationRequest: _sender_known,
+_HELD: dict[Against, Callable[[Any, Delivered, Cluster], Iterable[str]]] = {
+    Against.PARTITION: _controller,
+    Against.REPLICA: _leader,
+    Against.REGISTRATION: _sender_known,
+    Against.NOTHING: lambda body, event, before: (),
 }

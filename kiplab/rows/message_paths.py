@@ -15,8 +15,8 @@ from ..engine.moves import Duplicate
 from ..engine.truth import partition_of
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
-from ..protocol.ids import BrokerId
-from ..protocol.messages import AlterPartitionRequest, FetchRequest
+from ..protocol.ids import BrokerId, broker_list
+from ..protocol.messages import ANSWERED, AlterPartitionRequest, FetchRequest, asked_by
 from . import message_contents
 from .columns import MessageRow
 from .operator_log import Moment, all_lines
@@ -95,8 +95,8 @@ def _with_answers(rows: Iterable[MessageRow]) -> Iterator[MessageRow]:
     kept = tuple(rows)
     answers: dict[tuple[str, str, int | None], list[str]] = {}
     for row in kept:
-        if row.kind.endswith("-reply") and row.fate == "delivered" and row.log:
-            key = (row.kind.removesuffix("-reply"), row.receiver, row.x_arrived)
+        if row.kind in ANSWERED and row.fate == "delivered" and row.log:
+            key = (asked_by(row.kind), row.receiver, row.x_arrived)
             answers.setdefault(key, []).extend(row.log)
     for row in kept:
         found = answers.get((row.kind, row.sender, row.x_arrived))
@@ -114,7 +114,7 @@ def _accepted(event: Delivered, events: Sequence[Event]) -> str:
     changed = next((e for e in events if isinstance(e, IsrChanged)), None)
     if changed is None:
         return "accepted"
-    isr = explain.broker_list(changed.after)
+    isr = broker_list(changed.after)
     return f"accepted: ISR {isr}, partition epoch {changed.partition_epoch}"
 
 
@@ -165,7 +165,7 @@ def _wish(body: AlterPartitionRequest, before: Cluster) -> str:
         return f"add {', '.join(_as_epoch(b, asked[b], body.version) for b in added)}"
     if removed:
         return f"remove {', '.join(str(b) for b in removed)}"
-    return f"ISR {explain.broker_list(asked)}"
+    return f"ISR {broker_list(asked)}"
 
 
 def _as_epoch(broker: BrokerId, epoch: int, version: int) -> str:

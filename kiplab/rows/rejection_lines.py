@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..protocol.errors import KafkaError
 from ..protocol.facts import ControllerResigned, Refused
-from ..protocol.messages import AlterPartitionItem, AlterPartitionRequest
+from ..protocol.messages import BODIES, AlterPartitionItem, AlterPartitionRequest
 from ..protocol.releases import CodeVersion
 
 RejectionLine = tuple[str, str]
@@ -12,11 +12,6 @@ _INELIGIBLE = {
     "841.registered": "not registered",
     "841.shutting-down": "shutting down",
     "841.fenced": "fenced",
-}
-EVENTS = {
-    "alter-partition": "alterPartition",
-    "broker-heartbeat": "processBrokerHeartbeat",
-    "broker-registration": "registerBroker",
 }
 
 
@@ -114,13 +109,13 @@ def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine:
     if compared.held == "none":
         broker = compared.name.removeprefix("broker ").removesuffix(" epoch")
         reason = f"No broker registration found for broker id {broker}"
-    event = EVENTS.get(refused.request, refused.request)
+    event = BODIES[refused.request].api.log_event or refused.request
     return "INFO", f"{event}: {_failed('StaleBrokerEpochException', reason, code)}"
 
 
 def resignation(resigned: ControllerResigned, code: CodeVersion) -> tuple[str, str, str]:
     """(level, logger, text) of an exception that makes the controller renounce its epoch."""
-    event = EVENTS.get(resigned.request, resigned.request)
+    event = BODIES[resigned.request].api.log_event or resigned.request
     last = f"last committed offset {resigned.last_committed}."
     if code >= (3, 6):
         failed = f"event failed with {resigned.exception} (treated as UnknownServerException)"

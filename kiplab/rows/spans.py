@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 from ..engine.cluster import Cluster, Observed, broker
 from ..engine.events import CommittedLost
-from ..engine.explain import broker_list
 from ..engine.properties import (
     ELECTABLE_HOLDS_COMMITTED,
     NO_COMMITTED_RECORD_LOST,
     NO_STALE_EPOCH_IN_ISR,
 )
 from ..engine.truth import partition_of, registration_of, truth
-from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
+from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId, broker_list
 from ..protocol.log import holds
 from ..protocol.messages import IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration

@@ -13,10 +13,10 @@ from typing import Any, cast, get_type_hints
 import msgspec
 
 from ..engine.cluster import Cluster, Message, MessageName
-from ..engine.explain import broker_list, describe
+from ..engine.explain import describe
 from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
-from ..protocol.ids import CONTROLLER, BrokerId, node_name
+from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
 from ..protocol.kraft.controller_state import HeartbeatState
 from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, AlterPartitionItem

@@ -7,18 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from ..engine.events import Event
 from ..plays.play import Statement
 from ..protocol.facts import Appended, BrokerChanged, Fetched, IsrProposed, Registered
+from ..protocol.messages import ANSWERED, BODIES
 from .columns import MomentRow
 from .snapshots import Snapshot
 from .wording import plural
 
-_MESSAGES = {
-    "alter-partition": "request",
-    "fetch": "fetch",
-    "metadata": "metadata",
-    "broker-registration": "registration",
-    "broker-heartbeat": "heartbeat",
-    "elect-leaders": "election request",
-}
 _ENDS = {
     "deliver": "arrives",
     "drop": "is lost",
@@ -47,7 +40,7 @@ def _label(shot: Snapshot, statement: Statement) -> str:
 
 def _message(statement: Statement, _events: Sequence[Event]) -> str:
     kind = statement.words[0]
-    what = "reply" if kind.endswith("-reply") else _MESSAGES.get(kind, kind)
+    what = "reply" if kind in ANSWERED else BODIES[kind].api.noun
     return f"{what} {_ENDS[statement.verb]}"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ..protocol.messages import BODIES
 from .columns import MessageRow, Rows
 
 ARROWS_MAX = 12
-_RANKS = ("alter-partition", "alter-partition-reply", "elect-leaders", "fetch", "fetch-reply")
 
 
 def shown(rows: Rows, partition: str = "") -> list[MessageRow]:
@@ -33,5 +33,4 @@ def _merged(group: list[MessageRow]) -> MessageRow:
 
 
 def _rank(message: MessageRow) -> tuple[bool, int, int]:
-    place = _RANKS.index(message.kind) if message.kind in _RANKS else len(_RANKS)
-    return (message.fate != "refused", place, message.x_sent)
+    return (message.fate != "refused", BODIES[message.kind].told, message.x_sent)

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypedDict, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from ..protocol.messages import api_kinds, asked_by
 from .columns import Columns, EventRow, MarkRow, MessageRow, Meta, MomentRow, Rows, SpanRow, TickRow
-from .wording import API_NAMES
 
 QUIET_MIN = 3
 """So many moments in which nothing happens are worth folding."""
@@ -76,18 +76,18 @@ def with_kinds(rows: Rows, kinds: Iterable[str] | None) -> Rows:
     if kinds is None:
         return rows
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    unknown = [kind for kind in wanted if kind not in API_NAMES]
+    unknown = [kind for kind in wanted if kind not in api_kinds()]
     if unknown:
-        known = ", ".join(API_NAMES)
+        known = ", ".join(api_kinds())
         raise ValueError(f"there are no messages called {unknown[0]!r}; there are {known}")
-    kept = (m for m in rows.messages if m.kind.removesuffix("-reply") in wanted)
+    kept = (m for m in rows.messages if asked_by(m.kind) in wanted)
     return replace(rows, messages=tuple(kept))
 
 
 def kinds_in(rows: Rows) -> tuple[str, ...]:
-    """The kinds of request that get arrows in this run, in the order of `API_NAMES`."""
-    found = {m.kind.removesuffix("-reply") for m in rows.messages if m.is_telling}
-    return tuple(kind for kind in API_NAMES if kind in found)
+    """The kinds of request that get arrows in this run, in the order of `api_kinds`."""
+    found = {asked_by(m.kind) for m in rows.messages if m.is_telling}
+    return tuple(kind for kind in api_kinds() if kind in found)
 
 
 # --- which columns ------------------------------------------------------------------------------

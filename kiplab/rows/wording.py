@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from ..protocol.ids import BrokerId, node_name
-
-API_NAMES = {
-    "alter-partition": "AlterPartition",
-    "fetch": "Fetch",
-    "broker-registration": "BrokerRegistration",
-    "broker-heartbeat": "BrokerHeartbeat",
-    "elect-leaders": "ElectLeaders",
-    "metadata": "metadata",
-}
+from ..protocol.messages import BODIES, asked_by
 
 
 def api_name(kind: str) -> str:
     """``"AlterPartition reply"`` of ``"alter-partition-reply"``."""
-    name = API_NAMES.get(kind.removesuffix("-reply"), kind)
-    return f"{name} reply" if kind.endswith("-reply") else name
+    asked = asked_by(kind)
+    name = BODIES[asked].api.label
+    return name if asked == kind else f"{name} reply"
 
 
 def offsets(first: int, last: int) -> str:

@@ -13,7 +13,11 @@ import kiplab.protocol
 from kiplab.protocol.guards import GUARDS, Guard
 
 PROTOCOL = Path(kiplab.protocol.__file__).parent
-ROOMS = sorted(path for path in PROTOCOL.glob("*/*.py") if path.name != "__init__.py")
+VALUES = ("__init__.py", "messages")
+"""Files and rooms that hold what is said, and judge nothing."""
+ROOMS = sorted(
+    path for path in PROTOCOL.glob("*/*.py") if not {path.name, path.parent.name} & set(VALUES)
+)
 RULES = [PROTOCOL / "log.py", *ROOMS]
 READING_DISTANCE = 6
 """So many lines above a check may its comment begin to be read with it."""

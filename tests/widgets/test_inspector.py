@@ -43,8 +43,9 @@ def reachable(kind: Any) -> None:
         isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__name__ not in STRUCTS
     ):
         STRUCTS[kind.__name__] = kind
-        for part in typing.get_type_hints(kind).values():
-            reachable(part)
+        hints = typing.get_type_hints(kind)
+        for field in kind.__struct_fields__:
+            reachable(hints[field])
 
 
 reachable(Cluster)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster, Message, broker
-from ...engine.explain import broker_list, describe
+from ...engine.explain import describe
 from ...engine.nodes import is_cut
 from ...engine.possible import why_not
 from ...engine.truth import registration_of, truth
@@ -17,7 +17,7 @@ from ...plays.play_errors import PlayError
 from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...plays.verbs import Impossible, perform
-from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId, node_name
+from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId, broker_list, node_name
 from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Lifecycle, Loss
 

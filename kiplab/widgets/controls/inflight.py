@@ -6,8 +6,8 @@ from typing import Any
 
 from ...engine.cluster import Cluster, Message, MessageName
 from ...plays.play import Statement
-from ...plays.values import KINDS
 from ...protocol.ids import CONTROLLER, node_name
+from ...protocol.messages import BODIES
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import heading, muted, stacked
@@ -80,7 +80,7 @@ class _Holds:
         self._bench = bench
         brokers = [node.id for node in bench.here.cluster.brokers]
         senders = [(node_name(id), id) for id in (CONTROLLER, *brokers)]
-        self.kind = dropdown("kind", [(k, k) for k in KINDS])
+        self.kind = dropdown("kind", [(k, k) for k in BODIES])
         self.kind.value = "alter-partition"
         self.sender = dropdown("from", [("anybody", ANYBODY), *senders])
         for chosen in (self.kind, self.sender):

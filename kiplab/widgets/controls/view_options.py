@@ -9,7 +9,7 @@ import ipywidgets
 
 from ...rows.rows_of_stage import rows_of
 from ...rows.view import kinds_in
-from ...rows.wording import API_NAMES
+from ...rows.wording import api_name
 from ..elements.labelled import button, careful, column, row, watch, words
 from ..elements.slider import Slider
 from ..history_tree.bench import Bench
@@ -91,7 +91,7 @@ class Look:
         """A box per kind that has arrows in this run; those that were there stay as they are."""
         for kind in kinds:
             if kind not in self.kinds:
-                self.kinds[kind] = _checkbox(f"{API_NAMES[kind]} messages")
+                self.kinds[kind] = _checkbox(f"{api_name(kind)} messages")
                 watch(self.kinds[kind], "value", self._chosen)
         offered = [self.kinds[kind] for kind in kinds]
         said = "Arrows for" if offered else "No message in this run takes a step or is refused."

@@ -1,0 +1,77 @@
+"""What every message says of itself: the tables of the other rooms are read off it.
+
+A new message is a struct that fills this in, a place in the union `Body`, a rule and a route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import ClassVar
+
+import msgspec
+
+LAST_TOLD = 9
+
+
+class Against(StrEnum):
+    """What the receiver of a request compares it with; for those who explain the answer."""
+
+    PARTITION = "partition"
+    """The controller's state of each partition, and the registrations of the proposed ISR."""
+    REGISTRATION = "registration"
+    """The sender's registration."""
+    REPLICA = "replica"
+    """The receiving broker's replica of the partition."""
+    NOTHING = "nothing"
+
+
+class Api(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request and its answer have in common: they share one of these.
+
+    Messages of one `lane` between two processes arrive in the order they were sent. `label` is the
+    name that people read, Kafka's where it has one, and `noun` the word for it in the label of a
+    step, ``"heartbeat"``. The arrival of `routine` messages is told by what follows from it.
+    `log_event` is what a controller's log calls the event that handles the request, None where it
+    logs no such event.
+    """
+
+    label: str
+    noun: str
+    lane: str
+    routine: bool = False
+    log_event: str | None = None
+
+
+class ApiMessage(msgspec.Struct, frozen=True, cache_hash=True):
+    """The body of a message. Its tag is what plays call it; an answer's tag ends in ``-reply``.
+
+    `told` orders messages where there is no room for all, the most telling first.
+    """
+
+    api: ClassVar[Api]
+    told: ClassVar[int] = LAST_TOLD
+
+    def in_words(self) -> str:
+        """The message in a few words, for a transcript."""
+        raise NotImplementedError(f"{type(self).__name__} has no in_words; give it a sentence")
+
+
+class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
+    """A message that somebody waits for an answer to."""
+
+    against: ClassVar[Against] = Against.NOTHING
+
+    def details(self) -> Iterable[str]:
+        """What its fields say, a line each: ``"leader epoch 5, last fetched epoch 4"``."""
+        return ()
+
+
+class ApiResponse(ApiMessage, frozen=True, cache_hash=True):
+    """The answer to the request of the same `api`.
+
+    `unlogged` says why the one who asked logs nothing when it comes; empty where something is
+    logged.
+    """
+
+    unlogged: ClassVar[str] = ""

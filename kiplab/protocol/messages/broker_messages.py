@@ -1,0 +1,97 @@
+"""BrokerRegistration and BrokerHeartbeat: how a broker's process lives with the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from ..errors import KafkaError
+from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from .api_message import Against, Api, ApiRequest, ApiResponse
+
+BROKER_REGISTRATION = Api(
+    label="BrokerRegistration", noun="registration", lane="lifecycle", log_event="registerBroker"
+)
+BROKER_HEARTBEAT = Api(
+    label="BrokerHeartbeat",
+    noun="heartbeat",
+    lane="lifecycle",
+    routine=True,
+    log_event="processBrokerHeartbeat",
+)
+
+
+class BrokerRegistrationRequest(
+    ApiRequest, frozen=True, cache_hash=True, tag="broker-registration", kw_only=True
+):
+    """API 62. `incarnation` stands for the random uuid of a process: its ordinal."""
+
+    api: ClassVar[Api] = BROKER_REGISTRATION
+    against: ClassVar[Against] = Against.REGISTRATION
+
+    broker: BrokerId
+    incarnation: Incarnation
+
+    def in_words(self) -> str:
+        return f"BrokerRegistration of broker {self.broker}, incarnation {self.incarnation}"
+
+    def details(self) -> Iterator[str]:
+        yield f"incarnation {self.incarnation}"
+
+
+class BrokerRegistrationResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="broker-registration-reply", kw_only=True
+):
+    """The broker epoch, or an error."""
+
+    api: ClassVar[Api] = BROKER_REGISTRATION
+
+    error: KafkaError = KafkaError.NONE
+    broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
+
+    def in_words(self) -> str:
+        answer = self.error.name if self.error else f"broker epoch {self.broker_epoch}"
+        return f"BrokerRegistration reply: {answer}"
+
+
+class BrokerHeartbeatRequest(
+    ApiRequest, frozen=True, cache_hash=True, tag="broker-heartbeat", kw_only=True
+):
+    """API 63."""
+
+    api: ClassVar[Api] = BROKER_HEARTBEAT
+    against: ClassVar[Against] = Against.REGISTRATION
+
+    broker: BrokerId
+    broker_epoch: BrokerEpoch
+    metadata_offset: MetadataOffset = MetadataOffset(0)
+    want_fence: bool = False
+    want_shut_down: bool = False
+
+    def in_words(self) -> str:
+        asked = (("fenced", self.want_fence), ("shut down", self.want_shut_down))
+        wishes = " and ".join(wish for wish, on in asked if on)
+        wants = f", wants to be {wishes}" if wishes else ""
+        return f"BrokerHeartbeat as epoch {self.broker_epoch}{wants}"
+
+    def details(self) -> Iterator[str]:
+        yield f"broker epoch {self.broker_epoch}"
+
+
+class BrokerHeartbeatResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="broker-heartbeat-reply", kw_only=True
+):
+    """What the controller makes of the broker."""
+
+    api: ClassVar[Api] = BROKER_HEARTBEAT
+
+    error: KafkaError = KafkaError.NONE
+    is_caught_up: bool = False
+    is_fenced: bool = True
+    should_shut_down: bool = False
+
+    def in_words(self) -> str:
+        if self.error:
+            return f"BrokerHeartbeat reply: {self.error.name}"
+        state = "fenced" if self.is_fenced else "unfenced"
+        return f"BrokerHeartbeat reply: {state}{', shut down now' if self.should_shut_down else ''}"

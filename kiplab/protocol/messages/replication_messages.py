@@ -1,0 +1,190 @@
+"""AlterPartition and Fetch: how replicas are kept in sync, and who counts as in sync."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from ..errors import KafkaError
+from ..ids import (
+    NO_BROKER_EPOCH,
+    NO_LEADER_EPOCH,
+    PLAIN,
+    ApiVersion,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    PartitionEpoch,
+    PartitionName,
+    broker_list,
+)
+from ..log import EMPTY, EpochStart, Log
+from ..registrations import LeaderRecoveryState
+from .api_message import Against, Api, ApiRequest, ApiResponse
+
+ALTER_PARTITION = Api(
+    label="AlterPartition", noun="request", lane="alter-partition", log_event="alterPartition"
+)
+FETCH = Api(label="Fetch", noun="fetch", lane="fetch", routine=True)
+
+RecoveryOnWire = Annotated[int, PLAIN]
+"""LeaderRecoveryState as a byte: a forger may write any, and the rule that receives it reads it."""
+
+
+class IsrMember(msgspec.Struct, frozen=True, cache_hash=True):
+    """BrokerState of AlterPartition v3: a member and the broker epoch the leader knows it by."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch = NO_BROKER_EPOCH
+    observed: BrokerEpoch = NO_BROKER_EPOCH
+
+
+class AlterPartitionItem(msgspec.Struct, frozen=True, cache_hash=True):
+    """What a leader asks for one partition, ``"orders-0"``."""
+
+    partition: PartitionName
+    leader_epoch: LeaderEpoch
+    partition_epoch: PartitionEpoch
+    isr: tuple[IsrMember, ...]
+    recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
+
+
+class AlterPartitionRequest(
+    ApiRequest, frozen=True, cache_hash=True, tag="alter-partition", kw_only=True
+):
+    """API 56. v0 has no recovery state, v2 names topics by id, v3 carries broker epochs."""
+
+    api: ClassVar[Api] = ALTER_PARTITION
+    told: ClassVar[int] = 0
+    against: ClassVar[Against] = Against.PARTITION
+
+    version: ApiVersion
+    broker: BrokerId
+    broker_epoch: BrokerEpoch
+    items: tuple[AlterPartitionItem, ...]
+
+    def in_words(self) -> str:
+        items = "; ".join(
+            f"{i.partition} ISR [{', '.join(self._named(m) for m in i.isr)}]"
+            f" (leader epoch {i.leader_epoch}, partition epoch {i.partition_epoch})"
+            for i in self.items
+        )
+        return f"AlterPartition v{self.version} as epoch {self.broker_epoch}: {items}"
+
+    def details(self) -> Iterator[str]:
+        yield f"AlterPartition v{self.version}, sent as broker epoch {self.broker_epoch}"
+        for item in self.items:
+            epochs = f"leader epoch {item.leader_epoch}, partition epoch {item.partition_epoch}"
+            yield f"{item.partition}: {epochs}"
+            members = ", ".join(self._in_detail(m) for m in item.isr)
+            recovering = item.recovery == LeaderRecoveryState.RECOVERING and self.version >= 1
+            state = " while RECOVERING" if recovering else ""
+            bare = f" (v{self.version} carries no epochs)" if self.version < 3 else ""
+            yield f"proposed ISR{state}: {members}{bare}"
+
+    def _named(self, member: IsrMember) -> str:
+        if self.version < 3 or member.epoch < 0:
+            return str(member.broker)
+        return f"{member.broker}@{member.epoch}"
+
+    def _in_detail(self, member: IsrMember) -> str:
+        if self.version < 3:
+            return str(member.broker)
+        unchecked = " (not checked)" if member.epoch == NO_BROKER_EPOCH else ""
+        return f"{member.broker}@{member.epoch}{unchecked}"
+
+
+class AlterPartitionResult(msgspec.Struct, frozen=True, cache_hash=True):
+    """One partition's answer; with an error every other field keeps its schema default."""
+
+    partition: PartitionName
+    error: KafkaError = KafkaError.NONE
+    leader: BrokerId = BrokerId(0)
+    leader_epoch: LeaderEpoch = LeaderEpoch(0)
+    partition_epoch: PartitionEpoch = PartitionEpoch(0)
+    isr: tuple[BrokerId, ...] = ()
+    recovery: RecoveryOnWire = LeaderRecoveryState.RECOVERED
+
+    def in_words(self) -> str:
+        """``"orders-0 NONE ISR {1, 2}, partition epoch 11"``."""
+        said = f"{self.partition} {self.error.name}"
+        if self.error:
+            return said
+        return f"{said} ISR {broker_list(self.isr)}, partition epoch {self.partition_epoch}"
+
+
+class AlterPartitionResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="alter-partition-reply", kw_only=True
+):
+    """`error` is the top-level one; with it there are no results."""
+
+    api: ClassVar[Api] = ALTER_PARTITION
+    told: ClassVar[int] = 1
+
+    version: ApiVersion
+    error: KafkaError = KafkaError.NONE
+    results: tuple[AlterPartitionResult, ...] = ()
+
+    def in_words(self) -> str:
+        results = "; ".join(r.in_words() for r in self.results)
+        return f"AlterPartition reply: {results or self.error.name}"
+
+
+class FetchRequest(ApiRequest, frozen=True, cache_hash=True, tag="fetch", kw_only=True):
+    """API 1 from a follower. `replica_epoch` is on the wire from version 15.
+
+    `leader_epoch` -1 means "not sent".
+    """
+
+    api: ClassVar[Api] = FETCH
+    told: ClassVar[int] = 3
+    against: ClassVar[Against] = Against.REPLICA
+
+    version: ApiVersion
+    partition: PartitionName
+    replica: BrokerId
+    replica_epoch: BrokerEpoch
+    leader_epoch: LeaderEpoch
+    offset: Offset
+    last_fetched_epoch: LeaderEpoch = NO_LEADER_EPOCH
+
+    def in_words(self) -> str:
+        epoch = f", broker epoch {self.replica_epoch}" if self.version >= 15 else ""
+        return f"Fetch v{self.version}: {self.partition} from offset {self.offset}{epoch}"
+
+    def details(self) -> Iterator[str]:
+        yield f"Fetch v{self.version} of {self.partition} from offset {self.offset}"
+        yield f"leader epoch {self.leader_epoch}, last fetched epoch {self.last_fetched_epoch}"
+        yield (
+            f"broker epoch {self.replica_epoch}"
+            if self.version >= 15
+            else f"v{self.version} has no broker epoch"
+        )
+
+
+class FetchResponse(ApiResponse, frozen=True, cache_hash=True, tag="fetch-reply", kw_only=True):
+    """Records from the requested offset on, or where the two logs part, or an error.
+
+    With OFFSET_OUT_OF_RANGE `diverging` is the leader's log end, which a follower asks for next.
+    """
+
+    api: ClassVar[Api] = FETCH
+    told: ClassVar[int] = 4
+
+    partition: PartitionName
+    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    error: KafkaError = KafkaError.NONE
+    records: Log = EMPTY
+    high_watermark: Offset = Offset(0)
+    diverging: EpochStart | None = None
+
+    def in_words(self) -> str:
+        if self.error:
+            return f"Fetch reply: {self.error.name}"
+        if self.diverging is not None:
+            return f"Fetch reply: the logs part at offset {self.diverging.offset}"
+        records = f"up to offset {self.records.end}" if self.records.epochs else "nothing new"
+        return f"Fetch reply: {records}, high watermark {self.high_watermark}"
