@@ -60,6 +60,13 @@ PROGRESS = Menu(
 )
 """Everything that is not a fault: how a cluster gets better when it is left alone."""
 
+NOT_OFFERED: dict[type, str] = {
+    moves.Upgrade: "which release is for people to say",
+    moves.UpgradeMetadata: "which metadata version is for people to say",
+    moves.RawRequest: "what a forger writes is for people to say",
+}
+"""Moves that no menu has, and why."""
+
 
 def enabled(cluster: Cluster, menu: Menu) -> tuple[moves.Move, ...]:
     """The moves of `menu` that can be done now, always in the same order."""

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..engine.cluster import Cluster
-from ..engine.events import CommittedLost, Event, Happened, NotApplicable, PropertyBroken
+from ..engine.events import (
+    CommittedLost,
+    Delivered,
+    Dropped,
+    Event,
+    Happened,
+    NotApplicable,
+    PropertyBroken,
+    Sent,
+)
 from ..engine.truth import partition_of
 from ..protocol import facts
 from ..protocol.guards import GUARDS
@@ -114,3 +123,20 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
     PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
     Happened: lambda e: ("world", "happened", e.text),
 }
+_BANDS = "a band, a strip or a tick changes there"
+_AN_ARROW = "messages are arrows"
+_ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
+UNMARKED: dict[type, str] = {
+    facts.Fetched: "marked where it matters, by `_fetched`",
+    **dict.fromkeys((facts.IsrProposed, facts.IsrChanged, facts.BrokerChanged), _BANDS),
+    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.Registered), _BANDS),
+    **dict.fromkeys((facts.RecordWritten, facts.HighWatermarkMoved), _BANDS),
+    facts.EpochDropped: "no record goes with it",
+    facts.PeriodicElections: "each election has its own mark or band",
+    **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),
+    **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),
+    facts.MetadataRefreshed: _ON_THE_AXIS,
+    **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
+    NotApplicable: "marked with the line of the play that lost its object",
+}
+"""Events without a mark of their own, and why."""

@@ -81,5 +81,5 @@ _HELD: dict[Against, Callable[[Any, Delivered, Cluster], Iterable[str]]] = {
     Against.PARTITION: _controller,
     Against.REPLICA: _leader,
     Against.REGISTRATION: _sender_known,
-    Against.NOTHING: lambda body, event, before: (),
+    Against.NOTHING: lambda *_: (),
 }

@@ -11,7 +11,16 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..engine.cluster import Cluster, broker
-from ..engine.events import Delivered, Event
+from ..engine.events import (
+    CommittedLost,
+    Delivered,
+    Dropped,
+    Event,
+    Happened,
+    NotApplicable,
+    PropertyBroken,
+    Sent,
+)
 from ..engine.history import Recorded
 from ..engine.truth import registration_of, truth
 from ..protocol import facts
@@ -355,5 +364,23 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.Truncated: _truncated,
     facts.EpochDropped: _epoch_dropped,
 }
+_CLIENTS = "it is in a client's log and in no node's"
+_REPLAYED = "left out: every node that replays the record has words of its own for it"
+_ROUTINE = "logged at DEBUG or TRACE, if at all"
+_NOBODY = "no node knows it"
+UNLOGGED: dict[type, str] = {
+    facts.NotProposed: "a leader passes a follower over without a word",
+    facts.IsrProposed: "left out: a shrink's line gives the log ends of the replicas as well",
+    facts.RecordWritten: "it is the metadata log itself",
+    facts.Destroyed: "who dies writes nothing",
+    **dict.fromkeys((facts.LeaderElected, facts.BecameLeader, facts.BecameFollower), _REPLAYED),
+    **dict.fromkeys((facts.Fetched, facts.Appended, facts.HighWatermarkMoved), _ROUTINE),
+    **dict.fromkeys((facts.Polled, facts.PollFailed, facts.PositionValidated), _CLIENTS),
+    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _CLIENTS),
+    **dict.fromkeys((facts.ConsumerRaised, facts.MetadataRefreshed), _CLIENTS),
+    **dict.fromkeys((Sent, Dropped), _ROUTINE),
+    **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
+}
+"""Events that no operator reads of here, and why."""
 
 __all__ = ["LogLine", "Moment", "all_lines", "log_lines"]

@@ -133,8 +133,12 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "cut": _saying("link {0}–{1} cut"),  # noqa: RUF001
     "heal": _saying("link {0}–{1} back"),  # noqa: RUF001
     "fail-over": _saying("new controller"),
+    "elect-unclean": _saying("controller looks after leaderless partitions"),
+    "balance-leaders": _saying("controller balances leaders"),
     "advance": _saying("{0} pass"),
     "send": _saying("forged request"),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election asked for",
     **dict.fromkeys(_ENDS, _message),
 }
+AS_WRITTEN = {"hold": "nothing happens yet", "expect": "it asks, and does nothing"}
+"""Verbs whose lines are their own label, and why."""

@@ -1,0 +1,364 @@
+"""Whoever dispatches on a closed union knows every member of it, or says why not.
+
+Each test fails with sentences: which member, which table, what to add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import pytest
+
+from kiplab.engine import enabled, explain, moves, possible, routes, step
+from kiplab.engine.events import Event
+from kiplab.figures.timeline import axis
+from kiplab.plays import grammar, history_as_play, raw_requests, transcript, verbs
+from kiplab.plays.library import load
+from kiplab.plays.runner import open_stage
+from kiplab.plays.values import LOSSES
+from kiplab.protocol.facts import Fact
+from kiplab.protocol.kraft.controller_state import ControllerTimers
+from kiplab.protocol.messages import (
+    ANSWERED,
+    BODIES,
+    KINDS,
+    Against,
+    Api,
+    ApiMessage,
+    ApiRequest,
+    ApiResponse,
+    Body,
+    Request,
+    Response,
+)
+from kiplab.protocol.replica.broker_state import Lifecycle, Loss, Timers
+from kiplab.rows import marks, message_contents, operator_log, sentences, step_labels
+from kiplab.widgets.controls import choices
+
+
+class Table(NamedTuple):
+    """A table that dispatches on a union, and what it leaves out with a reason."""
+
+    union: str
+    what: str
+    where: str
+    has: Callable[[], Collection[Any]]
+    leaves_out: Mapping[Any, str] = {}
+    allows: str = ""
+    """Where a member that is left out is entered, with the reason."""
+
+
+def offered() -> set[type]:
+    """The families of moves that the largest menu comes to, possible or not."""
+    cluster = open_stage(load("kafka-14139")).cluster
+    cluster = step.step(cluster, moves.Elect("orders-0")).cluster
+    menu = msgspec.structs.replace(enabled.EVERYTHING, advance_ms=(1,))
+    return {type(move) for move in enabled._candidates(cluster, menu)}
+
+
+TIMERS = (Timers, ControllerTimers)
+TABLES = (
+    Table("body", "sentence", "its method in_words", lambda: having("in_words", ApiMessage)),
+    Table(
+        "body", "rule", "ROUTES in kiplab/engine/routes.py", lambda: {b for _, b in routes.ROUTES}
+    ),
+    Table("body", "kind", "the union Body in kiplab/protocol/messages", lambda: set(KINDS)),
+    Table(
+        "request",
+        "line of `send`",
+        "_BUILDERS and FIELDS in kiplab/plays/raw_requests.py",
+        lambda: {BODIES[kind] for kind in raw_requests._BUILDERS if kind in raw_requests.FIELDS},
+    ),
+    Table(
+        "request",
+        "answer",
+        "the union Response in kiplab/protocol/messages",
+        lambda: {BODIES[kind] for kind in ANSWERED.values()},
+    ),
+    Table(
+        "response",
+        "log lines",
+        "_ANSWERS in kiplab/rows/operator_log.py",
+        lambda: {*operator_log._ANSWERS, *(r for r in get_args(Response) if r.unlogged)},
+        allows="its own `unlogged`",
+    ),
+    Table("move", "effect", "_MOVES in kiplab/engine/step.py", lambda: step._MOVES),
+    Table("move", "check", "_CHECKS in kiplab/engine/possible.py", lambda: possible._CHECKS),
+    Table(
+        "move",
+        "place in a menu",
+        "_candidates in kiplab/engine/enabled.py",
+        offered,
+        enabled.NOT_OFFERED,
+        "NOT_OFFERED in kiplab/engine/enabled.py",
+    ),
+    Table(
+        "move",
+        "line of a play",
+        "_WRITERS in kiplab/plays/history_as_play.py",
+        lambda: history_as_play._WRITERS,
+    ),
+    Table(
+        "event", "sentence", "_SENTENCES in kiplab/engine/explain.py", lambda: explain._SENTENCES
+    ),
+    Table(
+        "event",
+        "mark in the picture",
+        "_MARKS in kiplab/rows/marks.py",
+        lambda: marks._MARKS,
+        marks.UNMARKED,
+        "UNMARKED in kiplab/rows/marks.py",
+    ),
+    Table(
+        "event",
+        "log lines",
+        "_LINES in kiplab/rows/operator_log.py",
+        lambda: operator_log._LINES,
+        operator_log.UNLOGGED,
+        "UNLOGGED in kiplab/rows/operator_log.py",
+    ),
+    Table(
+        "verb",
+        "deed",
+        "_VERBS in kiplab/plays/verbs.py",
+        lambda: verbs._VERBS,
+        {"expect": "the runner judges it"},
+    ),
+    Table(
+        "verb",
+        "label",
+        "_LABELS in kiplab/rows/step_labels.py",
+        lambda: step_labels._LABELS,
+        step_labels.AS_WRITTEN,
+        "AS_WRITTEN in kiplab/rows/step_labels.py",
+    ),
+    Table(
+        "timer",
+        "rule",
+        "TIMERS in kiplab/engine/routes.py",
+        lambda: {timer for _, timer in routes.TIMERS},
+    ),
+    Table("timer", "period", "PERIOD_MS in kiplab/engine/routes.py", lambda: routes.PERIOD_MS),
+    Table(
+        "timer",
+        "field",
+        "Timers (replica/broker_state.py) or ControllerTimers (kraft/controller_state.py)",
+        lambda: {
+            moves.Timer(f.replace("_", "-")) for kept in TIMERS for f in kept.__struct_fields__
+        },
+    ),
+    Table(
+        "timer",
+        "verb",
+        "VERBS in kiplab/plays/grammar.py",
+        lambda: {t for t, verb in history_as_play._TIMER_VERBS.items() if verb in grammar.VERBS},
+    ),
+    Table(
+        "loss",
+        "word",
+        "LOSSES in kiplab/plays/values.py",
+        lambda: set(map(Loss, LOSSES.values())),
+    ),
+    Table(
+        "loss",
+        "label",
+        "_CRASHES in kiplab/rows/step_labels.py",
+        lambda: {Loss(LOSSES[word]) for word in step_labels._CRASHES},
+    ),
+    Table("lifecycle", "sentence", "_LIFE in kiplab/engine/explain.py", lambda: explain._LIFE),
+    Table(
+        "lifecycle", "word", "_LIFE in kiplab/widgets/controls/choices.py", lambda: choices._LIFE
+    ),
+    Table(
+        "lifecycle",
+        "log line",
+        "_LIFE in kiplab/rows/operator_log.py",
+        lambda: operator_log._LIFE,
+        {Lifecycle.STARTING: "a log begins with the process: there is nothing to say yet"},
+    ),
+    Table(
+        "comparison",
+        "words for what the receiver holds",
+        "_HELD in kiplab/rows/message_contents.py",
+        lambda: message_contents._HELD,
+    ),
+)
+
+UNIONS: dict[str, Callable[[], Collection[Any]]] = {
+    "body": lambda: get_args(Body),
+    "request": lambda: get_args(Request),
+    "response": lambda: get_args(Response),
+    "move": lambda: get_args(moves.Move),
+    "event": lambda: get_args(Event),
+    "verb": lambda: [name for name, verb in grammar.VERBS.items() if not verb.header],
+    "timer": lambda: list(moves.Timer),
+    "loss": lambda: list(Loss),
+    "lifecycle": lambda: list(Lifecycle),
+    "comparison": lambda: list(Against),
+}
+
+
+def having(method: str, base: type) -> set[type]:
+    """The bodies whose class has a method of its own."""
+    own = (b for b in get_args(Body) if getattr(b, method) is not getattr(base, method))
+    return set(own)
+
+
+def missing(tables: Collection[Table], members: Callable[[str], Collection[Any]]) -> list[str]:
+    """What is in a union and in no table, a sentence each."""
+    said = []
+    for table in tables:
+        for member in members(table.union):
+            if member not in table.has() and member not in table.leaves_out:
+                reason = f", or the reason why not to {table.allows}" if table.allows else ""
+                said.append(
+                    f"the {table.union} {name(member)} has no {table.what}:"
+                    f" add it to {table.where}{reason}"
+                )
+    return said
+
+
+def name(member: Any) -> str:
+    return member.__name__ if isinstance(member, type) else str(member)
+
+
+def test_every_table_knows_every_member() -> None:
+    said = missing(TABLES, lambda union: UNIONS[union]())
+    assert not said, "\n".join(said)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: f"{t.union}: {t.where}")
+def test_what_is_left_out_has_a_reason_and_is_really_left_out(table: Table) -> None:
+    assert all(table.leaves_out.values())
+    both = [name(m) for m in table.leaves_out if m in table.has()]
+    strange = [name(m) for m in table.leaves_out if m not in UNIONS[table.union]()]
+    assert not both + strange, f"take {', '.join(both + strange)} out of {table.allows}"
+
+
+def test_every_message_that_is_written_down_is_in_the_union() -> None:
+    def below(base: type[Any]) -> set[type[Any]]:
+        found = {c for c in base.__subclasses__() if c.__module__.startswith("kiplab.")}
+        return found.union(*(below(one) for one in found))
+
+    abstract = {ApiRequest, ApiResponse}
+    left = sorted(s.__name__ for s in below(ApiMessage) - abstract - set(get_args(Body)))
+    assert not left, f"add {', '.join(left)} to the unions in kiplab/protocol/messages/__init__.py"
+
+
+@pytest.mark.parametrize(
+    "union", [Body, moves.Move, Event, Fact], ids=["body", "move", "event", "fact"]
+)
+def test_every_member_can_be_told_apart_in_json(union: Any) -> None:
+    tags = [str(member.__struct_config__.tag) for member in get_args(union)]
+    twice = sorted({tag for tag in tags if tags.count(tag) > 1})
+    assert not twice, f"give each its own tag: {', '.join(twice)}"
+    msgspec.json.Decoder(union)
+
+
+@pytest.mark.parametrize(
+    ("where", "kinds"),
+    [
+        ("_ROUTINE in kiplab/rows/sentences.py", sentences._ROUTINE),
+        ("_UNSPOKEN in kiplab/rows/sentences.py", sentences._UNSPOKEN),
+        ("_SMALL_TALK in kiplab/figures/timeline/axis.py", axis._SMALL_TALK),
+    ],
+)
+def test_no_list_names_an_event_that_is_none(where: str, kinds: tuple[str, ...]) -> None:
+    known = {str(event.__struct_config__.tag) for event in get_args(Event)}
+    assert not set(kinds) - known, f"{where} names events that are none"
+
+
+def test_no_mark_of_a_transcript_belongs_to_an_event_that_is_none() -> None:
+    assert {*transcript._MARKS, *transcript._QUIET} <= set(get_args(Event))
+
+
+# --- trials: made-up members are missed ---------------------------------------------------------
+
+
+LIST_OFFSETS = Api(label="ListOffsets", noun="look-up", lane="fetch")
+
+
+class ListOffsetsRequest(ApiRequest, frozen=True, tag="list-offsets"):
+    api = LIST_OFFSETS
+
+
+class ListOffsetsResponse(ApiResponse, frozen=True, tag="list-offsets-reply"):
+    api = LIST_OFFSETS
+
+
+class MadeUpFact(msgspec.Struct, frozen=True, tag="made-up-fact"):
+    pass
+
+
+class MadeUpMove(msgspec.Struct, frozen=True, tag="made-up-move"):
+    pass
+
+
+TRIALS = [
+    (
+        "body",
+        ListOffsetsRequest,
+        [
+            "has no sentence: add it to its method in_words",
+            "has no rule: add it to ROUTES in kiplab/engine/routes.py",
+            "has no kind: add it to the union Body in kiplab/protocol/messages",
+        ],
+    ),
+    (
+        "request",
+        ListOffsetsRequest,
+        [
+            "has no line of `send`: add it to _BUILDERS and FIELDS in kiplab/plays/raw_requests.py",
+            "has no answer: add it to the union Response in kiplab/protocol/messages",
+        ],
+    ),
+    (
+        "response",
+        ListOffsetsResponse,
+        [
+            "has no log lines: add it to _ANSWERS in kiplab/rows/operator_log.py, or the reason why"
+            " not to its own `unlogged`"
+        ],
+    ),
+    (
+        "event",
+        MadeUpFact,
+        [
+            "has no sentence: add it to _SENTENCES in kiplab/engine/explain.py",
+            "has no mark in the picture: add it to _MARKS in kiplab/rows/marks.py, or the reason"
+            " why not to UNMARKED in kiplab/rows/marks.py",
+            "has no log lines: add it to _LINES in kiplab/rows/operator_log.py, or the reason why"
+            " not to UNLOGGED in kiplab/rows/operator_log.py",
+        ],
+    ),
+    (
+        "move",
+        MadeUpMove,
+        [
+            "has no effect: add it to _MOVES in kiplab/engine/step.py",
+            "has no check: add it to _CHECKS in kiplab/engine/possible.py",
+            "has no place in a menu: add it to _candidates in kiplab/engine/enabled.py, or the"
+            " reason why not to NOT_OFFERED in kiplab/engine/enabled.py",
+            "has no line of a play: add it to _WRITERS in kiplab/plays/history_as_play.py",
+        ],
+    ),
+    (
+        "verb",
+        "made-up",
+        [
+            "has no deed: add it to _VERBS in kiplab/plays/verbs.py",
+            "has no label: add it to _LABELS in kiplab/rows/step_labels.py, or the reason why not"
+            " to AS_WRITTEN in kiplab/rows/step_labels.py",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("union", "member", "sentences"), TRIALS, ids=[t[0] for t in TRIALS])
+def test_a_made_up_member_is_missed_by_every_table(
+    union: str, member: Any, sentences: list[str]
+) -> None:
+    said = missing(TABLES, lambda u: [member] if u == union else [])
+    assert said == [f"the {union} {name(member)} {sentence}" for sentence in sentences]
