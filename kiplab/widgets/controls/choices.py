@@ -23,8 +23,6 @@ from ...protocol.replica.broker_state import Lifecycle, Loss
 
 LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
 """What a crash takes with it, in words, and as the play's line says it."""
-BROKER_CHOICES = ("Crash", "Expire", "Start", "Unfence", "Fetch")
-"""What happens to a broker most often, in the order of the buttons."""
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -40,7 +38,10 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Choice, ...]:
-    """One choice per label of BROKER_CHOICES; `disk` is one of the values of LOSS_WORDS."""
+    """What happens to a broker most often, in the order of the buttons.
+
+    `disk` is one of the values of LOSS_WORDS.
+    """
     cluster = stage.cluster
     crash = moves.Crash(id, Loss(LOSSES[disk]))
     fetch = moves.Fire(id, moves.Timer.FETCH)
