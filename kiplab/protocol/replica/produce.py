@@ -35,7 +35,7 @@ def produce(
 ) -> broker_parts.BrokerEffect:
     """Append `count` records to the log of `partition`, which `broker` leads.
 
-    Source: Partition.appendRecordsToLeader.
+    Source: Partition.appendRecordsToLeader (3.5.0).
     """
     replica = replica_of(broker, partition)
     assert replica is not None, f"broker {broker.id} has no {partition}"
