@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from kiplab.protocol.features import Features
 
@@ -43,3 +45,42 @@ def _given(row: Any) -> tuple[Any, ...]:
     """The values of one row, which is a pytest.param, a tuple or one bare value."""
     values = getattr(row, "values", row)
     return values if isinstance(values, tuple) else (values,)
+
+
+class Vector(NamedTuple):
+    """One vector: a test, and everything that it is called with."""
+
+    test: Callable[..., None]
+    given: Mapping[str, Any]
+
+    def passes(self, switch: Callable[[Features], Features]) -> bool:
+        """Whether the test passes when its features are switched so."""
+        given = {k: switch(v) if isinstance(v, Features) else v for k, v in self.given.items()}
+        try:
+            self.test(**given)
+        except Exception:
+            return False
+        return True
+
+
+def all_vectors() -> list[Vector]:
+    """The vectors of every file that need nothing but their rows: no fixture."""
+    files = sorted(HERE.glob("test_vectors_*.py"))
+    modules = (importlib.import_module(f"tests.protocol.{file.stem}") for file in files)
+    return [vector for module in modules for vector in _vectors_in(module)]
+
+
+def _vectors_in(module: ModuleType) -> Iterator[Vector]:
+    for test in vars(module).values():
+        marks = getattr(test, "pytestmark", ())
+        if marks and all(mark.name == "parametrize" for mark in marks):
+            for rows in product(*(_rows(*mark.args) for mark in marks)):
+                given = {name: value for row in rows for name, value in row.items()}
+                if any(isinstance(value, Features) for value in given.values()):
+                    yield Vector(test, given)
+
+
+def _rows(names: str | Sequence[str], rows: Iterable[Any]) -> list[dict[str, Any]]:
+    if isinstance(names, str):
+        return [{names: _given(row)[0] if hasattr(row, "values") else row} for row in rows]
+    return [dict(zip(names, _given(row), strict=True)) for row in rows]

@@ -11,9 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 import kiplab
+from kiplab.protocol.features import switched
 from kiplab.protocol.guards import GUARDS, Guard
 from kiplab.protocol.releases import METADATA_VERSIONS, RELEASES
 from tests.protocol.asked_for import asked_for, without_guard, without_rule
+from tests.protocol.looked_at import Vector, all_vectors
 
 PACKAGE = Path(kiplab.__file__).parent
 ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*")
@@ -53,6 +55,40 @@ def test_every_guard_requires_what_some_release_has() -> None:
     for guard in GUARDS.values():
         assert guard.metadata_version in (None, *METADATA_VERSIONS), guard.id
         assert (guard.alter_partition_version or 0) <= spoken, guard.id
+
+
+# Every guard that some release has is seen by a vector
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Vector]:
+    """All vectors as they stand; the first test that uses them sees that they pass."""
+    return all_vectors()
+
+
+def needed_by(id: str, vectors: list[Vector]) -> Vector | None:
+    """A vector that fails when the guard is off at every node, or None."""
+    return next((v for v in vectors if not v.passes(lambda f: switched(f, id, False))), None)
+
+
+def test_every_vector_passes_with_what_its_release_has(found: list[Vector]) -> None:
+    assert found
+    assert all(vector.passes(lambda features: features) for vector in found)
+
+
+@pytest.mark.parametrize("guard", [g for g in GUARDS.values() if g.built], ids=lambda g: g.id)
+def test_some_vector_fails_without_the_guard(guard: Guard, found: list[Vector]) -> None:
+    assert needed_by(guard.id, found), (
+        f"no vector fails when {guard.id} is off: add one to tests/protocol/test_vectors_*.py, a"
+        " row whose outcome hangs on it"
+    )
+
+
+def test_a_guard_that_changes_nothing_is_needed_by_no_vector(
+    found: list[Vector], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(GUARDS, MADE_UP, replace(GUARDS["903.fetch-epoch"], id=MADE_UP))
+    assert needed_by(MADE_UP, found) is None
 
 
 # A guard that is not there yet is tried on the table

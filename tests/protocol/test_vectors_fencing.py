@@ -163,6 +163,7 @@ NO_BAR = {name.replace("-", "_"): E.UNKNOWN_TOPIC_OR_PARTITION for name in BAR}
 ALL_0 = partition("foo-0", [1, 2, 4], [4], -1, le=3, pe=3)
 ALL_1 = partition("foo-1", [1, 3, 4], [4], -1, le=3, pe=3)
 ALL_2 = partition("foo-2", [0, 2, 4], [4], -1, le=3, pe=3)
+UNCLEAN_ALLOWED = but(ALL_0, unclean_leader_election=True)
 
 # 3 and 9. Fencing and shutdown
 SHUT = partition("foo-0", [0, 1, 2], [0, 1, 2], 0)
@@ -225,6 +226,10 @@ ROWS = (
               for p in (ALL_0, ALL_2))),
     Row("E13a", "3.9", NEW, controller(brokers(fenced=range(5)), ALL_0, ALL_1, ALL_2),
         beat(2, offset=1), UNFENCED, (fences(2, unfence=True),)),
+    Row("E13a-by-config", "3.9", NEW, controller(brokers(fenced=range(5)), UNCLEAN_ALLOWED),
+        beat(2, offset=1), UNFENCED,
+        (fences(2, unfence=True), change("foo-0", isr=[2], leader=2, recovery=RECOVERING)),
+        (but(UNCLEAN_ALLOWED, isr=[2], leader=2, recovery=RECOVERING, le=4, pe=4),)),
     Row("E16", "3.3-3.9", "3.3-IV3", controller(brokers(0, 1, 2), SHUT),
         beat(0, offset=0, shut_down=True), LEAVING,
         (leaves(0), change("foo-0", isr=[1, 2], leader=1)),

@@ -157,20 +157,22 @@ def test_l32_a_consumer_that_asks_a_follower(
 
 
 @pytest.mark.parametrize(
-    ("metadata_version", "version"),
+    ("features", "version"),
     [
-        ("3.0-IV1", 12),
-        ("3.1-IV0", 13),
-        ("3.4-IV0", 13),
-        ("3.5-IV0", 14),
-        ("3.5-IV1", 15),
-        ("3.7-IV3", 15),
-        ("3.7-IV4", 16),
-        ("3.9-IV0", 17),
+        pytest.param(Features("3.9", metadata_version), version, id=metadata_version)
+        for metadata_version, version in (
+            ("3.0-IV1", 12),
+            ("3.1-IV0", 13),
+            ("3.4-IV0", 13),
+            ("3.5-IV0", 14),
+            ("3.5-IV1", 15),
+            ("3.7-IV3", 15),
+            ("3.7-IV4", 16),
+            ("3.9-IV0", 17),
+        )
     ],
 )
-def test_the_metadata_version_gates_the_fetch_version(metadata_version: str, version: int) -> None:
-    features = Features("3.9", metadata_version)
+def test_the_metadata_version_gates_the_fetch_version(features: Features, version: int) -> None:
     stage = both(features)
     stage.metadata([101, 102], [101, 102], le=6, pe=2, leader=102)
     _, (send,), _ = fetching.fetch(stage.broker, features)

@@ -17,15 +17,21 @@ GUARD = """\
 """
 CHECK = """\
 def _made_up(case: _Case) -> Compared | None:
-    # KIP-704, Made up: nothing is wrong with any request.
-    return None
+    # KIP-704, Made up: one partition stays as it is.
+    return _compared("partition", case.held.name, "another") if case.held.name == "odd-0" else None
 
 
 """
 ROW = '    ("704.made-up", _made_up, _E.INVALID_REQUEST),\n'
-# What stands there, and is followed by what is added.
+VECTOR = """\
+    refusals("made-up", "3.9", ANY, V0_3, (ACTIVE, but(FULL, name="odd-0")),
+             ask(1, 101, item("odd-0", {1: 101, 2: 102}, le=5, pe=10)), E.INVALID_REQUEST),
+"""
+VECTORS = "tests/protocol/rows.py"
+# What stands there already, beside what is added.
 GUARD_AFTER = "    # The leader decides what to propose and when a record is committed.\n"
 CHECK_BEFORE = "_E = KafkaError\n"
+VECTOR_AFTER = "    # Rows of the decision table that no vector reaches\n"
 ROW_AFTER = '    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),\n'
 
 
@@ -83,9 +89,14 @@ def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
     assert "asks for 704.made-up; write beside the check" in said
 
 
-def test_with_guard_check_and_clause_the_rules_are_complete(copied: Copied) -> None:
+def test_a_guard_without_a_vector_is_told_and_with_one_the_rules_are_complete(
+    copied: Copied,
+) -> None:
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
     stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
+    said = told(copied, "tests/protocol")
+    assert "no vector fails when 704.made-up is off: add one to tests/protocol/test_vecto" in said
+    stands(copied, VECTORS, VECTOR_AFTER, VECTOR + VECTOR_AFTER)
     ran = copied.test("tests/protocol", "tests/engine", "tests/plays", "tests/test_cli.py")
     assert ran.passed, ran.text
