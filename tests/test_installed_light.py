@@ -22,7 +22,7 @@ import pytest
 
 import kiplab
 from kiplab import classroom, fleet
-from kiplab.cli import command, matrix_command
+from kiplab.cli import command, matrix_command, timeline_command
 from kiplab.extras import EXTRAS
 from kiplab.matrices import GuardMatrix
 from kiplab.runs import Run
@@ -38,7 +38,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "play": [(["play", "kafka-14139"], ""), (["play", "kafka-14139", "--json"], "")],
     "guards": [(["guards"], "")],
     "timeline": [
-        *(([*TIMELINE, f"a{s}"], NEEDED_BY_ENDING.get(s, "")) for s in command.SUFFIXES),
+        *(([*TIMELINE, f"a{s}"], NEEDED_BY_ENDING.get(s, "")) for s in timeline_command.SUFFIXES),
         ([*TIMELINE, "twin.svg", "--compare", "3.5"], ""),
         ([*TIMELINE, "ladder.svg", "--compare", "3.5", "--compare", "3.9"], ""),
     ],

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.cli.command import BAD_INPUT, DONE, main
+from kiplab.cli.command import main
+from kiplab.cli.common_options import BAD_INPUT, DONE
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play

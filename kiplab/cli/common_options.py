@@ -1,0 +1,101 @@
+"""What several commands share: the options that name a run, and how a command answers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..protocol.releases import RELEASES
+
+if TYPE_CHECKING:
+    from ..plays.play import Play
+    from ..protocol.features import Features
+    from ..runs import Run
+
+DONE, FAILED, BAD_INPUT, LACKING = 0, 1, 2, 3
+
+
+class InOrder(argparse.Action):
+    """Keeps --on and --off in the order they were given: they apply left to right."""
+
+    def __call__(
+        self, _parser: object, namespace: Any, value: Any, option_string: str | None = None
+    ) -> None:
+        switches = [*(namespace.switches or ()), (value, option_string == "--on")]
+        namespace.switches = switches
+
+
+def add_play(parser: argparse.ArgumentParser) -> None:
+    """A play, and the rules to run it under."""
+    parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
+    add_features(parser)
+
+
+def add_features(parser: argparse.ArgumentParser) -> None:
+    """The rules to run a play under."""
+    releases = f"{', '.join(RELEASES)}; 3.5/3.4-IV0 names the metadata version too"
+    parser.add_argument("--kafka", metavar="RELEASE", help=releases)
+    for option in ("--off", "--on"):
+        word = option.removeprefix("--")
+        parser.add_argument(
+            option,
+            action=InOrder,
+            dest="switches",
+            metavar="GUARD",
+            help=f"switch a guard, or a KIP's refusals and rules, {word}",
+        )
+    parser.set_defaults(switches=None)
+
+
+def code_of(run: Run) -> int:
+    """The exit code of a run: whether it came out as its play expects and Kafka promises."""
+    from ..plays.verdict import breaks_promise, expectations
+
+    wrong = expectations(run.stage)["failed"] or breaks_promise(run.stage)
+    return FAILED if wrong else DONE
+
+
+def run_of(options: argparse.Namespace) -> Run:
+    """The run that the common options name. Raises PlayError or UnknownFeatureError."""
+    from ..plays.runner import run_play
+    from ..runs import Run
+
+    return Run(run_play(*chosen_by(options)))
+
+
+def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
+    """The play and the features that the common options name.
+
+    Raises PlayError or UnknownFeatureError.
+    """
+    from ..plays.library import find
+    from ..plays.play_features import chosen
+
+    play, shared = find(options.play)
+    features = chosen(play, shared, options.kafka, (), ())
+    return play, _switched(play, features, options.switches or ())
+
+
+def _switched(play: Any, features: Any, switches: Sequence[tuple[str, bool]]) -> Any:
+    from ..plays.header import features_of
+    from ..protocol.features import switched
+
+    for name, on in switches:
+        features = switched(features_of(play) if features is None else features, name, on)
+    return features
+
+
+def complain(sentence: str, code: int) -> int:
+    """Say what is wrong, in a sentence; returns the exit code."""
+    print(f"kiplab: {sentence}", file=sys.stderr)
+    return code
+
+
+def print_json(value: object) -> int:
+    """One JSON object for programs; returns the exit code."""
+    print(msgspec.json.encode(value).decode())
+    return DONE

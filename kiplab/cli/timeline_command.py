@@ -1,0 +1,147 @@
+"""`kiplab timeline`: the picture of a play, or of several runs of it, as a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .common_options import (
+    BAD_INPUT,
+    LACKING,
+    add_features,
+    code_of,
+    complain,
+    print_json,
+    run_of,
+)
+
+if TYPE_CHECKING:
+    from ..runs import Run
+
+COMPARED_MAX = 3
+"""Runs beside the first that one picture has room for."""
+WIDTHS = (480, 4000)
+"""Pixels: narrower than the first, words have no room."""
+SUFFIXES = (".html", ".svg", ".png", ".json", ".csv", ".txt")
+
+
+def add_timeline_options(parser: argparse.ArgumentParser) -> None:
+    """What `kiplab timeline` takes beside a play and features."""
+    parser.add_argument("-o", "--out", required=True, help=f"a file: {' '.join(SUFFIXES)}")
+    parser.add_argument("--partition", metavar="NAME", help="the partition to follow")
+    parser.add_argument("--between", metavar="A:B", help="only the moments from A to B")
+    parser.add_argument("--kinds", metavar="KIND,...", help="arrows for these messages only")
+    parser.add_argument("--all-steps", action="store_true", help="fold no quiet steps")
+    parser.add_argument("--width", metavar="PIXELS", help="{} to {}".format(*WIDTHS))
+    parser.add_argument(
+        "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
+    )
+    parser.epilog = (
+        "--compare FEATURES, given last, puts a second run under the first: in one word"
+        " (--compare 3.5-903) or as options (--compare --kafka 3.5 --off 903). Given two or three"
+        " times, it makes a ladder of three or four small panels."
+    )
+
+
+def run_timeline(options: argparse.Namespace) -> int:
+    """Write the file, and say what is in it."""
+    out = Path(options.out)
+    if out.suffix not in SUFFIXES:
+        sentence = f"{out} ends in {out.suffix or 'nothing'}; it can end in {', '.join(SUFFIXES)}"
+        return complain(sentence, BAD_INPUT)
+    from ..pages.export import ExportError, write
+
+    if len(options.compare) > COMPARED_MAX:
+        sentence = (
+            f"--compare can be given {COMPARED_MAX} times: a picture shows {COMPARED_MAX + 1} runs"
+            f" at most, not {len(options.compare) + 1}"
+        )
+        return complain(sentence, BAD_INPUT)
+    runs = [run_of(options), *(_compared(options.play, words) for words in options.compare)]
+    try:
+        write([r.rows() for r in runs], out, **_look(options))
+    except ValueError as problem:
+        return complain(str(problem), BAD_INPUT)
+    except ExportError as problem:
+        return complain(str(problem), LACKING)
+    except OSError as problem:
+        return complain(f"{out} cannot be written: {problem.strerror}", BAD_INPUT)
+    if options.json:
+        print_json({"out": str(out), "verdicts": [r.verdict for r in runs]})
+    else:
+        print(
+            f"{out}: {'; '.join(f'Kafka {r.stage.features.label()}: {r.sentence}' for r in runs)}"
+        )
+    return max(code_of(r) for r in runs)
+
+
+def _look(options: argparse.Namespace) -> dict[str, Any]:
+    """What the picture shows and how; ValueError, in one sentence, for what cannot be read."""
+    look: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
+    if options.all_steps:
+        look["fold"] = False
+    if options.kinds is not None:
+        look["kinds"] = tuple(kind.strip() for kind in options.kinds.split(","))
+    if options.between is not None:
+        first, _, last = options.between.partition(":")
+        if not (first.isdecimal() and last.isdecimal()):
+            raise ValueError(f"--between takes two moments, as in 34:60, not {options.between!r}")
+        look["between"] = (int(first), int(last))
+    if options.width is not None:
+        narrow, wide = WIDTHS
+        if not (options.width.isdecimal() and narrow <= int(options.width) <= wide):
+            problem = f"--width takes pixels, from {narrow} to {wide}, not {options.width!r}"
+            raise ValueError(problem)
+        look["width"] = int(options.width)
+    return look
+
+
+def _compared(play: str, words: list[str]) -> Run:
+    """A further run: features in one word (``3.5-903``) or as options (``--kafka 3.5 ...``)."""
+    from ..plays.values import feature_set
+
+    if len(words) == 1 and not words[0].startswith("-"):
+        from ..plays.library import find
+        from ..plays.runner import run_play
+        from ..runs import Run
+
+        found, _ = find(play)
+        return Run(run_play(found, feature_set("@" + words[0].removeprefix("@"))))
+    parser = argparse.ArgumentParser(prog="kiplab timeline ... --compare", add_help=False)
+    add_features(parser)
+    further = parser.parse_args(words)
+    further.play = play
+    return run_of(further)
+
+
+def split(arguments: list[str]) -> tuple[list[str], list[list[str]]]:
+    """(the command's own arguments, the features after each ``--compare``)."""
+    first, *rest = _parts(arguments, "--compare")
+    own, compared = first, []
+    for words in rest:
+        features, others = _features_of(words)
+        own += others
+        compared.append(features)
+    return own, compared
+
+
+def _parts(arguments: list[str], mark: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == mark:
+            parts.append([])
+        else:
+            parts[-1].append(argument)
+    return parts
+
+
+def _features_of(words: list[str]) -> tuple[list[str], list[str]]:
+    """(features, what belongs to the command again) of the words after one ``--compare``."""
+    if len(words) == 1 and " " in words[0]:
+        words = words[0].split()
+    if words and not words[0].startswith("-"):
+        # One word names the features.
+        return words[:1], words[1:]
+    own = [w for w in words if w == "--json"]
+    return [w for w in words if w != "--json"], own
