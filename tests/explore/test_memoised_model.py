@@ -7,26 +7,14 @@ from typing import Any
 import pytest
 
 from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
-from kiplab.explore.search.memoised_model import MemoisedModel
+from kiplab.explore.search.memoised_model import READS, IncompleteReadsError, MemoisedModel
+from kiplab.explore.search_terms import Halt, HaltReason
+from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables
 
 PARTITION = level_named("partition")
-RULES = [
-    {},
-    {"off": ("903",)},
-    {"off": ("841",)},
-    {"off": ("903", "841")},
-    {"off": ("497.maximal-isr",)},
-    {"off": ("497.partition-epoch",)},
-    {"off": ("631.one-live-incarnation",)},
-    {"off": ("kafka-7128.epoch-start", "320")},
-    {"on": ("497.pending-outlives-metadata",)},
-    {"on": ("903.bump-leader-epochs",)},
-    {"on": ("903.epoch-from-metadata",)},
-    {"kafka": "3.2"},
-    {"kafka": "3.4"},
-    {"kafka": "3.9"},
-]
+RULES = rules_of_the_tables(first="3.2")
 
 
 def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
@@ -59,7 +47,7 @@ def assert_same_graph(cluster: Any, within: dict[str, int], states: int = 0) -> 
     assert not states or len(known) == states
 
 
-@pytest.mark.parametrize("rules", RULES, ids=str)
+@pytest.mark.parametrize("rules", FAR_REACHING, ids=str)
 def test_one_crash(start: Any, rules: dict[str, Any]) -> None:
     assert_same_graph(start(**rules), bounds(0, 1, 0))
 
@@ -75,3 +63,19 @@ def test_a_write_and_a_crash_between_three_brokers(start: Any) -> None:
 
 def test_a_spurious_fencing(start: Any) -> None:
     assert_same_graph(start(), bounds(0, 0, 1))
+
+
+def test_every_kind_of_action_says_what_it_reads() -> None:
+    assert set(READS) == {kind.name for kind in PARTITION.kinds}
+
+
+@pytest.mark.parametrize("kind", ["deliver", "view", "fence", "unfence"])
+def test_a_part_that_is_read_and_not_named_is_found_out(
+    start: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """As after a rule that looks further than before: these read the controller, too."""
+    monkeypatch.setitem(READS, kind, ("node",))
+    model = MemoisedModel(PARTITION, start(), bounds(1, 1, 0))
+    enough = Halt(HaltReason.STATES, 9_000)
+    with pytest.raises(IncompleteReadsError, match=f"'{kind}' reads"):
+        search(model, (), lambda now: enough if now.states > 9_000 else None)

@@ -71,6 +71,9 @@ class CompiledModel:
     def __init__(self, level: Level, cluster: Cluster, bounds: Mapping[str, int]) -> None:
         if level.name != "partition":
             raise NotCompiledError("it knows the level partition alone")
+        kinds = tuple(kind.name for kind in level.kinds)
+        if (kinds, tuple(bounds)) != (at.KIND_NAMES, at.BOUND_NAMES):
+            raise NotCompiledError("its actions and bounds are not those that the level has now")
         self.level, self.seen = level, Coverage()
         self.encoding = Encoding(level.admit(cluster), bounds)
         self.pack, self.unpack = Packing(self.encoding).pack, Unpacking(self.encoding).unpack

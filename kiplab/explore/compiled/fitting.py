@@ -11,7 +11,11 @@ from ...engine.cluster import Cluster
 from ...engine.truth import registration_of, truth
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
+from ...protocol.kraft.partition_change import Code
+from ...protocol.replica.broker_parts import here, process_of
+from ...protocol.replica.leader import wanted_in_sync
 from . import word_layout as at
+from .compiled_guards import check_guards
 from .small_numbers import NotCompiledError, SmallNumbers
 
 
@@ -53,7 +57,8 @@ def rules_of(features: Features) -> int:
         bits |= at.FETCH_SAYS_LIFE
     if features.alter_partition_version(CONTROLLER) >= 3:
         bits |= at.ALTER_SAYS_LIVES
-    if features.code_of(CONTROLLER) < (3, 8):
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    if code.compares_the_target:
         bits |= at.EMPTY_BUMPS
     return bits
 
@@ -63,11 +68,8 @@ def parameters_of(start: Cluster) -> list[int]:
     state, features = truth(start).partitions[0], start.features
     ids = [b.id for b in start.brokers]
     order = [ids.index(b) for b in state.replicas]
-    active = features.active(CONTROLLER)
-    newer = features.code_of(CONTROLLER) >= (3, 7) or "966.committed-with-min-isr" in active
-    wanted = state.min_insync_replicas
-    if newer:
-        wanted = min(wanted, len(state.replicas))
+    first = start.brokers[0]
+    wanted = wanted_in_sync(here(first, features, None), process_of(first).replicas[0])
     given = [rules_of(features), len(ids), *order, *[0] * (at.BROKERS - len(ids)), wanted]
     assert len(given) == at.PARAMETERS
     return given
@@ -81,6 +83,7 @@ def _check(start: Cluster, bounds: Mapping[str, int]) -> None:
     ids = [b.id for b in start.brokers]
     if len(ids) > at.BROKERS or sorted(state.replicas) != ids:
         raise NotCompiledError("it knows one to three brokers that all have a replica")
+    check_guards(start)
     registered = [r.broker for r in truth(start).registrations]
     down = [b.id for b in start.brokers if b.process is None or not b.process.replicas]
     if down or registered != ids or start.cut:

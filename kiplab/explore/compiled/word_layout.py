@@ -72,7 +72,9 @@ MOST_OFFSET, MOST_EPOCH, MOST_LIFE = 14, 15, 7
 """The largest offset (its successor has to fit, too), epoch and life."""
 
 WRITE, FETCH, DELIVER, VIEW_KIND, CRASH, START_KIND, FENCE, UNFENCE, KINDS = range(9)
-"""Kinds of actions, in the level's order."""
+KIND_NAMES = ("write", "fetch", "deliver", "view", "crash", "start", "fence", "unfence")
+BOUND_NAMES = ("writes", "crashes", "fences")
+"""Kinds of actions and bounds in the level's order, by number and by name."""
 
 # What an action came to, beside the state: places in the array `out`.
 BROKEN, FIRED, MOVED, OVERFLOW, OUTS = range(5)
@@ -100,7 +102,8 @@ RULES = (
     "903.bump-leader-epochs",
     "903.epoch-from-metadata",
 )
-"""Guards that matter at this level; guard number i is bit i of the rules and of FIRED."""
+"""Guards that are compiled; guard number i is bit i of the rules and of FIRED. Of all others
+compiled_guards.py says why they have no effect."""
 (
     REQUEST_EPOCH,
     LEADER_EPOCH,
@@ -123,8 +126,8 @@ RULES = (
     FROM_METADATA,
 ) = (1 << number for number in range(len(RULES)))
 FETCH_SAYS_LIFE, ALTER_SAYS_LIVES, EMPTY_BUMPS = (1 << len(RULES) + number for number in range(3))
-"""What versions carry: Fetch 15, AlterPartition 3. And up to 3.7 the last member's fencing bumps
-the leader epoch although no ISR is written (KAFKA-16624)."""
+"""What versions carry: Fetch 15, AlterPartition 3. And whether the last member's fencing bumps the
+leader epoch although no ISR is written (partition_change.Code.compares_the_target)."""
 
 P_RULES, P_BROKERS, P_ORDER, P_WANTED, PARAMETERS = 0, 1, 2, 5, 6
 """Places in the array `given`: rules, number of brokers, brokers in the order of the replicas,

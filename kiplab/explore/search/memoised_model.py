@@ -4,7 +4,8 @@ A state is numbers of parts: the controller, the requests in flight, the observe
 is left of the bounds, each broker. What an action does to brokers, controller and requests depends
 only on the parts that it reads (READS), and what the observer makes of it only on what an observer
 sees. Both are remembered under the numbers of exactly these parts. What is not remembered yet is
-done by the engine's own `step` on the whole cluster; nothing here knows a rule of Kafka.
+done by the engine's own `step` on the whole cluster; nothing here knows a rule of Kafka. What is
+worked out a second time must come to the same: else READS is wrong, and the search ends.
 tests/explore holds this model to engine_model.py, state by state.
 """
 
@@ -39,6 +40,10 @@ READS: dict[str, tuple[str, ...]] = {
 }
 """The parts that each kind of action reads, beside a request that it delivers: `node` is the broker
 it is done to, `leader` the one that this broker follows. It changes no other broker."""
+
+
+class IncompleteReadsError(RuntimeError):
+    """READS is wrong: what was remembered of an action is not what the engine does. A bug."""
 
 
 class Numbers:
@@ -298,11 +303,11 @@ class MemoisedModel:
         if done is None or not self.level.kind(option.action.kind).came(
             done.cluster, option.action
         ):
-            option.effects[key] = None
+            _remember(option, key, None)
             return None, nothing
         lives = forms.new_lives(done.cluster.controller)
         effect = self._effect(state, option, cluster, done, lives)
-        option.effects[key] = effect
+        _remember(option, key, effect)
         known = self.observers(forms.of_observed(done.cluster.observed, lives))
         noticed = known, broken(done.cluster, done.events)
         if effect is not None and effect.sight is not None:
@@ -352,6 +357,16 @@ class MemoisedModel:
         ]
         sent = tuple(self.messages(m) for m in forms.of_requests(new, lives))
         return (option.request, sent) if sent or option.request >= 0 else None
+
+
+def _remember(option: _Option, key: int, effect: _Effect | None) -> None:
+    """Keep what an action does; what is worked out again is held against what was kept."""
+    if option.effects.setdefault(key, effect) != effect:
+        kind = option.action.kind
+        raise IncompleteReadsError(
+            f"{option.action} did something else in another state with the same parts: READS in"
+            f" {__name__} leaves out a part that {kind!r} reads"
+        )
 
 
 def _is_told(event: Event) -> bool:

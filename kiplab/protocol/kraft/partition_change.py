@@ -58,6 +58,11 @@ class Code(msgspec.Struct, frozen=True):
         # which made every follower start anew, has nothing left to do.
         return "kafka-15021.shrink-keeps-epoch" not in self.active
 
+    @property
+    def compares_the_target(self) -> bool:
+        """KAFKA-16624: up to 3.7 the target ISR is compared, even when no ISR is written."""
+        return self.version < (3, 8)
+
 
 def build(
     partition: PartitionRegistration,
@@ -180,8 +185,8 @@ def _bumps(
         return True
     if not code.shrink_bumps_leader_epoch:
         return False
-    # KAFKA-16624: up to 3.7 the target is compared, even when no ISR is written.
-    decides = goal.isr if code.version < (3, 8) else (partition.isr if isr is None else isr)
+    written = partition.isr if isr is None else isr
+    decides = goal.isr if code.compares_the_target else written
     return not set(partition.isr) <= set(decides)
 
 

@@ -1,0 +1,53 @@
+"""Which guards the compiled search knows: compiled, without effect at its level, or refused.
+
+`word_layout.RULES` are compiled. Of every other guard of the table it says here why it can make no
+difference to the compiled search; a guard of which neither is said ends in NotCompiledError where
+it is on. One that is off everywhere changes nothing: no action of the level switches guards.
+"""
+
+from __future__ import annotations
+
+from ...engine.cluster import Cluster
+from ...protocol.ids import CONTROLLER
+from .small_numbers import NotCompiledError
+from .word_layout import RULES
+
+_NO_SHUTDOWN = "Nothing shuts down at this level, and it refuses plays that begin so."
+_NO_UNCLEAN = "The level refuses plays with an unclean election, and none of its actions is one."
+WITHOUT_EFFECT: dict[str, str] = {
+    "kafka-14154.newer-epoch": (
+        "Epochs reach a leader from the only controller there is, so no request names a newer one."
+    ),
+    "497.isr-of-replicas": (
+        "Every broker has a replica, and a leader proposes its ISR and one follower, each once."
+    ),
+    "704.recovering-alone": _NO_UNCLEAN,
+    "704.no-way-back": _NO_UNCLEAN,
+    "841.registered": "Every broker is registered as the play begins, and stays so.",
+    "841.shutting-down": _NO_SHUTDOWN,
+    "841.leader-skips-shutting-down": _NO_SHUTDOWN,
+    "841.active-leader": _NO_SHUTDOWN,
+    "903.fetch-epoch": "It is compiled as what it does: the Fetch version (FETCH_SAYS_LIFE).",
+    "kafka-15021.committed-without-ineligible": (
+        "Without a clock a high watermark waits for nobody outside the ISR, whoever it is."
+    ),
+    "kafka-15221.stale-fetch": (
+        "A fetch and its answer are one action, so that no fetch outlives who sent it."
+    ),
+    "320.validated-position": "Who reads is no part of this level.",
+    "631.heartbeat-epoch": (
+        "A heartbeat and its answer are one action, and only who is registered has it."
+    ),
+    "kafka-12670.unclean-by-config": _NO_UNCLEAN,
+}
+"""Guards that are not compiled, and why none of them can make a difference there."""
+KNOWN = frozenset(RULES) | frozenset(WITHOUT_EFFECT)
+
+
+def check_guards(start: Cluster) -> None:
+    """Raises NotCompiledError that names the guards that are on and of which nothing is known."""
+    features = start.features
+    active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
+    unknown = sorted(active - KNOWN)
+    if unknown:
+        raise NotCompiledError(f"nothing is compiled for {', '.join(unknown)}, which is on here")

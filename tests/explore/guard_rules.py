@@ -1,0 +1,80 @@
+"""Rules under which searches are held to `step`: taken from the tables of guards and releases.
+
+Each guard is switched off where Kafka has it, and on where it does not; each release is run as it
+is. Guards that are declared to be without effect at the level "partition" go together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.ids import CONTROLLER
+from kiplab.protocol.releases import RELEASES
+
+Rules = dict[str, Any]
+"""Keywords of the fixture `start`."""
+FAR_REACHING: list[Rules] = [
+    {},
+    {"off": ("903", "841")},
+    {"off": ("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch")},
+    {"off": ("631.one-live-incarnation",)},
+    {"on": ("497.pending-outlives-metadata",)},
+    {"on": ("903.bump-leader-epochs",)},
+    {"on": ("903.epoch-from-metadata",)},
+]
+"""Beside the tables: what leads to states that no single guard leads to."""
+TOGETHER: list[Rules] = [
+    {"off": ("903", "841")},
+    {"off": ("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch")},
+    {"off": ("497.request-broker-epoch", "497.leader-in-isr", "497.partition-epoch")},
+    {"off": ("kafka-7128.epoch-start", "320")},
+    {"kafka": "3.5/3.5-IV0"},
+]
+USUAL = "3.5"
+
+
+def rules_of_the_tables(first: str) -> list[Rules]:
+    """Every guard off and on at least once, and every release, from the release `first` on."""
+    releases = list(RELEASES)[list(RELEASES).index(first) :]
+    alone = [id for id in GUARDS if id not in WITHOUT_EFFECT]
+    found: list[Rules] = [{"kafka": release} for release in releases]
+    found += [one for id in alone for one in _off_and_on(id, releases)]
+    found += [
+        {"kafka": releases[-1], "off": tuple(WITHOUT_EFFECT)},
+        {"kafka": releases[0], "on": tuple(WITHOUT_EFFECT)},
+        *TOGETHER,
+    ]
+    return found
+
+
+def _off_and_on(id: str, releases: list[str]) -> Iterator[Rules]:
+    having = [release for release in releases if _has(release, id)]
+    lacking = [release for release in releases if release not in having]
+    if having:
+        yield {"kafka": USUAL if USUAL in having else having[0], "off": (id,)}
+    if lacking:
+        yield {"kafka": USUAL if USUAL in lacking else lacking[-1], "on": (id,)}
+
+
+def _has(release: str, id: str) -> bool:
+    return id in parse_features(release).active(CONTROLLER)
+
+
+def switched_on(rules: Iterable[Rules]) -> set[str]:
+    """Guards that are on under some of these rules."""
+    return set[str]().union(*(_active(one) for one in rules))
+
+
+def switched_off(rules: Iterable[Rules]) -> set[str]:
+    """Guards that are off under some of these rules."""
+    return set[str]().union(*(set(GUARDS) - _active(one) for one in rules))
+
+
+def _active(rules: Rules) -> frozenset[str]:
+    kafka = rules.get("kafka", USUAL)
+    features = parse_features(kafka, off=rules.get("off", ()), on=rules.get("on", ()))
+    return features.active(CONTROLLER)

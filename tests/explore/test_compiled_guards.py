@@ -1,0 +1,90 @@
+"""No search proves a falsehood because a table is a copy: guards that nobody compiled."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT
+from kiplab.explore.compiled.compiled_search import CompiledModel
+from kiplab.explore.compiled.small_numbers import NotCompiledError
+from kiplab.explore.compiled.word_layout import RULES
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.search.explore_play import explore
+from kiplab.protocol import features
+from kiplab.protocol.guards import GUARDS, Guard, GuardKind
+from kiplab.protocol.kraft import alter_partition
+from tests.explore.guard_rules import rules_of_the_tables, switched_off, switched_on
+
+MADE_UP = "903.trust-the-leader"
+ALTERNATIVE = Guard(
+    id=MADE_UP,
+    kip=903,
+    clause="The controller takes every ISR that a leader asks for.",
+    kind=GuardKind.ALTERNATIVE,
+    built=(),
+)
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> str:
+    """An alternative in the table of guards, and a rule that asks for it."""
+    judged = alter_partition._first_refusal
+
+    def trusting(case: Any, active: frozenset[str]) -> Any:
+        return None if MADE_UP in active else judged(case, active)
+
+    monkeypatch.setattr(features, "_active", cache(features._active.__wrapped__))
+    monkeypatch.setitem(GUARDS, MADE_UP, ALTERNATIVE)
+    monkeypatch.setattr(alter_partition, "_first_refusal", trusting)
+    return MADE_UP
+
+
+def test_every_guard_is_compiled_or_said_to_have_no_effect() -> None:
+    said = (
+        "say in compiled/compiled_guards.py why it has no effect, or compile it: word_layout.RULES"
+    )
+    assert set(RULES) | set(WITHOUT_EFFECT) == set(GUARDS), said
+    assert not set(RULES) & set(WITHOUT_EFFECT)
+    assert all(reason.endswith(".") for reason in WITHOUT_EFFECT.values())
+
+
+@pytest.mark.parametrize("first", ["3.2", "3.3"])
+def test_the_comparisons_with_step_switch_every_guard_off_and_on(first: str) -> None:
+    rules = rules_of_the_tables(first)
+    assert switched_off(rules) == switched_on(rules) == set(GUARDS)
+
+
+def test_a_guard_that_nobody_compiled_is_refused_by_name(made_up: str) -> None:
+    with pytest.raises(ExploreError, match=f"nothing is compiled for {made_up}"):
+        explore("kafka-14139", kafka="3.5", on=made_up, engine="compiled", writes=0, crashes=1)
+
+
+def test_where_it_is_off_it_changes_nothing(made_up: str) -> None:
+    found = explore("kafka-14139", kafka="3.5", engine="compiled", writes=0, crashes=1)
+    assert (found.engine, found.verdict) == ("compiled", "proved")
+
+
+def test_the_engine_finds_what_it_breaks_and_so_does_auto(made_up: str) -> None:
+    said: list[str] = []
+    step = explore("kafka-14139", kafka="3.5", on=made_up, engine="step", writes=0, crashes=1)
+    auto = explore("kafka-14139", kafka="3.5", on=made_up, writes=2, fences=1, say=said.append)
+    assert (step.verdict, step.steps) == ("refuted", 6)
+    assert (auto.verdict, auto.engine) == ("refuted", "step")
+    assert auto.steps == step.steps
+    assert any(made_up in sentence for sentence in said)
+
+
+def test_a_level_with_another_menu_is_refused(start: Any) -> None:
+    from msgspec.structs import replace
+
+    level = level_named("partition")
+    within = level.with_defaults({})
+    for other in (replace(level, kinds=level.kinds[::-1]), replace(level, kinds=level.kinds[1:])):
+        with pytest.raises(NotCompiledError, match="actions and bounds"):
+            CompiledModel(other, start(), within)
+    with pytest.raises(NotCompiledError, match="actions and bounds"):
+        CompiledModel(level, start(), dict(reversed(within.items())))
