@@ -64,6 +64,7 @@ def test_a_guard_that_nobody_compiled_is_refused_by_name(made_up: str) -> None:
 
 
 def test_where_it_is_off_it_changes_nothing(made_up: str) -> None:
+    assert made_up in GUARDS
     found = explore("kafka-14139", kafka="3.5", engine="compiled", writes=0, crashes=1)
     assert (found.engine, found.verdict) == ("compiled", "proved")
 
