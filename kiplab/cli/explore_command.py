@@ -12,6 +12,7 @@ import msgspec
 if TYPE_CHECKING:
     from ..explore.search.explored import Explored
     from ..explore.search.limits import TimedProgress
+    from ..explore.search.question import Question
     from ..plays.play import Play
     from ..protocol.features import Features
 
@@ -64,23 +65,30 @@ def run(options: argparse.Namespace, chosen: Chosen) -> int:
 def _searched(options: argparse.Namespace, chosen: Chosen) -> Explored:
     from ..explore.search.explore_play import explore_play
     from ..explore.search.interrupts import interruptible
+
+    question = question_of(options, chosen)
+    with interruptible() as stop:
+        return explore_play(question, progress=_tell, cancel=stop, say=_say)
+
+
+def question_of(options: argparse.Namespace, chosen: Chosen) -> Question:
+    """What the options ask, of the play and under the rules that `chosen` reads.
+
+    Raises ExploreError for a level, property, bound or limit that cannot be, and whatever `chosen`
+    raises.
+    """
     from ..explore.search.limits import MEMORY_MB
+    from ..explore.search.question import question_about
 
     bounds = bounds_of(options.bound)
-    play, features = chosen(options)
-    with interruptible() as stop:
-        return explore_play(
-            play,
-            features,
-            level=options.level,
-            property=options.property,
-            bounds=bounds,
-            seconds=options.seconds,
-            memory_mb=MEMORY_MB if options.memory is None else options.memory,
-            progress=_tell,
-            cancel=stop,
-            say=_say,
-        )
+    return question_about(
+        *chosen(options),
+        level=options.level,
+        property=options.property,
+        bounds=bounds,
+        seconds=options.seconds,
+        memory_mb=MEMORY_MB if options.memory is None else options.memory,
+    )
 
 
 def bounds_of(texts: Iterable[str]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .explore_command import add_question, bounds_of
+from .explore_command import add_question, question_of
 
 if TYPE_CHECKING:
     from ..explore.shrink.minimise import Minimised
@@ -111,28 +111,18 @@ def _refused(options: argparse.Namespace, deed: Callable[[], object]) -> int:
 
 def _searched(options: argparse.Namespace, chosen: Chosen) -> GuardMatrix:
     from ..explore.matrix.guard_matrix import DEFAULT_GUARDS, DEFAULT_KAFKA, matrix_of
-    from ..explore.search.limits import MEMORY_MB
     from ..matrices import GuardMatrix
-    from ..plays.header import features_of
 
-    bounds = bounds_of(options.bound)
     guards = DEFAULT_GUARDS
     if options.guards is not None:
         guards = tuple(name.strip() for name in options.guards.split(",") if name.strip())
     if options.kafka is None:
         options.kafka = DEFAULT_KAFKA
-    play, features = chosen(options)
     return GuardMatrix(
         matrix_of(
-            play,
-            features_of(play) if features is None else features,
+            question_of(options, chosen),
             guards,
             as_specified=not options.as_built,
-            level=options.level,
-            property=options.property,
-            bounds=bounds,
-            seconds=options.seconds,
-            memory_mb=MEMORY_MB if options.memory is None else options.memory,
             spark=options.spark,
             progress=_tell,
             say=_say,

@@ -23,7 +23,7 @@ MAY_NAME_THE_CONTROLLER = {
     "engine/setup.py": "makes the first one",
     "rows/state_tree.py": "shows every state there is, field by field",
     "explore/levels/normal_partition.py": "renumbers the states of a level",
-    "explore/levels/partition_fields.py": "renumbers the states of a level",
+    "explore/levels/partition_fields.py": "says what becomes of each field of a state",
     "explore/search/memoised_model.py": "keeps the states of a level apart, node by node",
     "explore/compiled/unpacking.py": "makes states from words",
 }

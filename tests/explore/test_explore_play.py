@@ -13,11 +13,12 @@ from kiplab.cli.command import main
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.search.engine_model import EngineModel
-from kiplab.explore.search.explore_play import CAN_DATA_BE_LOST, explore, explore_play, outcome_of
+from kiplab.explore.search.explore_play import explore, explore_play, outcome_of
 from kiplab.explore.search.explored import sentence_of
 from kiplab.explore.search.limits import Limits, TimedProgress
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.path_as_play import done_by_lines, held_stage
+from kiplab.explore.search.question import CAN_DATA_BE_LOST, question_about
 from kiplab.explore.search.size_prediction import predict
 from kiplab.explore.search_terms import Progress, never
 from kiplab.plays.header import features_of
@@ -208,7 +209,8 @@ def test_progress_is_told() -> None:
 def test_bounds_out_of_reach_are_said_before_the_search_begins() -> None:
     said: list[str] = []
     bounds = {"writes": 2, "crashes": 2, "fences": 1}
-    found = explore_play(load("isr-two-of-three"), bounds=bounds, states=300, say=said.append)
+    question = question_about(load("isr-two-of-three"), bounds=bounds, states=300)
+    found = explore_play(question, say=said.append)
     assert found.verdict == "unfinished"
     assert said == [found.predicted]
     assert "give or take a factor of three" in said[0]

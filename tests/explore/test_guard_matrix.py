@@ -22,8 +22,8 @@ from kiplab.explore.matrix.cells import Matrix
 from kiplab.explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix
 from kiplab.explore.matrix.processes import answers
 from kiplab.explore.matrix.sweep import sweep
-from kiplab.explore.matrix.tasks import Order
 from kiplab.explore.search.explore_play import explore
+from kiplab.explore.search.question import Question
 from kiplab.explore.search_terms import PROVED, REFUTED, UNFINISHED
 from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
@@ -275,8 +275,8 @@ def test_a_process_that_is_killed_costs_its_cell_only(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(processes, "_said", struck)
     within = {"writes": 0, "crashes": 1, "fences": 0}
-    order = Order(play=load("kafka-14139"), features=parse_features("3.4"), bounds=within)
-    found = answers([order] * 4, processes=2)
+    question = Question(play=load("kafka-14139"), features=parse_features("3.4"), bounds=within)
+    found = answers([question] * 4, processes=2)
     assert [one is None for one in found].count(True) == 1
     assert {one.steps for one in found if one is not None} == {6}
 

@@ -6,9 +6,9 @@ from functools import cache
 
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
+from ...explore.search.question import question_about
 from ...explore.shrink.shortening import goal_of
 from ...plays.grammar import VERBS
-from ...plays.header import features_of
 from ...plays.library import load
 from ...plays.stage import Stage
 from ...plays.verdict import LOSS, refused, verdict
@@ -68,7 +68,7 @@ def shortest() -> int:
 def explored() -> Explored:
     """The explorer's own answer: the shortest way to a loss that no fault excuses."""
     play = load(PLAY)
-    return explore_play(play, features_of(play), property=PROPERTY, bounds=BOUNDS, engine="step")
+    return explore_play(question_about(play, property=PROPERTY, bounds=BOUNDS, engine="step"))
 
 
 # --- wrong answers ------------------------------------------------------------------------------

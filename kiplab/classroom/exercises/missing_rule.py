@@ -10,6 +10,7 @@ from ...explore.levels.level_table import ExploreError
 from ...explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
+from ...explore.search.question import question_about
 from ...plays.library import load
 from ...plays.runner import run_play
 from ...protocol.features import parse_features
@@ -94,7 +95,7 @@ def check_missing_guard(answer: object) -> Checked:
 @cache
 def _explored(off: str, bounds: tuple[tuple[str, int], ...]) -> Explored:
     rules = parse_features(KAFKA, off=(off,), on=(PENDING,))
-    return explore_play(load(PLAY), rules, bounds=dict(bounds))
+    return explore_play(question_about(load(PLAY), rules, bounds=dict(bounds)))
 
 
 def _story(found: Explored) -> str:

@@ -8,6 +8,7 @@ from ...explore.matrix.cells import Matrix
 from ...explore.matrix.guard_matrix import PENDING, matrix_of
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
+from ...explore.search.question import question_about
 from ...explore.search_terms import PROVED
 from ...plays.library import load
 from ...protocol.features import parse_features
@@ -80,7 +81,8 @@ def check_holes(answer: object) -> Checked:
 def proof(writes: int = 1) -> Explored:
     """Kafka 3.5 as specified, one crash at most."""
     rules = parse_features(KAFKA, on=(PENDING,))
-    return explore_play(load(PROVEN), rules, bounds={"writes": writes, "crashes": 1})
+    bounds = {"writes": writes, "crashes": 1}
+    return explore_play(question_about(load(PROVEN), rules, bounds=bounds))
 
 
 @cache
@@ -101,7 +103,8 @@ def supported() -> frozenset[str]:
 def charted() -> Matrix:
     """The matrix of GUARDS."""
     rules = parse_features(KAFKA)
-    return matrix_of(load(RACE), rules, GUARDS, bounds={"writes": 1, "crashes": 1}, processes=1)
+    question = question_about(load(RACE), rules, bounds={"writes": 1, "crashes": 1})
+    return matrix_of(question, GUARDS, processes=1)
 
 
 @cache

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...engine.truth import truth
 from ...extras import needed_by
-from ...plays.header import features_of
-from ...plays.library import find
 from ...plays.play import Play, format_play
-from ...plays.play_features import chosen
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
@@ -25,11 +23,11 @@ from ..levels.level_table import ExploreError
 from ..search import announcements
 from ..search.explored import Explored
 from ..search.limits import MEMORY_MB
+from ..search.question import question_about, situation
 from ..search_terms import PROVED, REFUTED
 from .guard_matrix import DEFAULT_KAFKA, PENDING
 from .processes import answers, processes_and_memory
 from .sweep import announcement, try_out
-from .tasks import Order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,36 +150,35 @@ def alternatives(
     Every row is a search, as in `kiplab.matrix` (`processes`, `memory_mb`, `progress` and `say`
     too), and the cost of running `cost_play` under the same rules. Raises as `kiplab.explore`.
     """
-    found = play if isinstance(play, Play) else find(play)[0]
-    measured = cost_play if isinstance(cost_play, Play) else find(cost_play)[0]
-    given = chosen(found, None, kafka, (), ())
-    base = switched(features_of(found) if given is None else given, INSTEAD_OF, False)
+    found, features = situation(play, kafka)
+    measured, _ = situation(cost_play)
+    base = switched(features, INSTEAD_OF, False)
     base = switched(base, PENDING, True) if as_specified else base
-    within = level_named(level).with_defaults(bounds)
     ways = _ways()
     crew, each_mb = processes_and_memory(processes, memory_mb, len(ways))
-    orders = [
-        Order(
-            play=found,
-            features=base if guard is None else switched(base, guard, True),
-            level=level,
-            property=property,
-            bounds=within,
-            seconds=seconds,
-            memory_mb=each_mb,
-        )
+    question = question_about(
+        found,
+        base,
+        level=level,
+        property=property,
+        bounds=bounds,
+        seconds=seconds,
+        memory_mb=each_mb,
+    )
+    questions = [
+        replace(question, features=base if guard is None else switched(base, guard, True))
         for _, guard, _ in ways
     ]
-    tried = try_out(orders[0])
+    tried = try_out(questions[0])
     if tried.predicted:
-        (say or announcements.say)(announcement("rows", len(orders), crew, tried.predicted))
-    told = answers(orders, processes=crew, told=progress or announcements.of_cells("rows"))
+        (say or announcements.say)(announcement("rows", len(questions), crew, tried.predicted))
+    told = answers(questions, processes=crew, told=progress or announcements.of_cells("rows"))
     return Alternatives(
         rows=tuple(
-            _row(way, one, cost_of(run_play(measured, order.features)))
-            for way, order, one in zip(ways, orders, told, strict=True)
+            _row(way, one, cost_of(run_play(measured, asked.features)))
+            for way, asked, one in zip(ways, questions, told, strict=True)
         ),
-        within=f"level {level}, within {level_named(level).in_words(within)}",
+        within=f"level {level}, within {level_named(level).in_words(question.bounds)}",
         measured=measured.name,
     )
 

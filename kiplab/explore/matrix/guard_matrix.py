@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from ...plays.header import features_of, names_of
-from ...plays.library import find
+from ...plays.header import names_of
 from ...plays.play import Play
-from ...plays.play_features import chosen
 from ...protocol.features import Features, switched
 from ...protocol.guards import GUARDS, named
 from ...protocol.ids import CONTROLLER, BrokerId
-from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search import announcements
 from ..search.interrupts import interruptible
 from ..search.limits import MEMORY_MB
+from ..search.question import Question, question_about, situation
 from ..search_terms import UNFINISHED, Halt, HaltReason
 from .cells import Cell, Matrix
 from .processes import MaybeExplored, answers, processes_and_memory
 from .sweep import announcement, on_spark, try_out
-from .tasks import Order
 
 DEFAULT_GUARDS = (
     "841",
@@ -82,19 +79,19 @@ def matrix(
     that will be long are announced by `say`, else on stderr or below the notebook's cell.
     Raises PlayError, UnknownFeatureError, ExploreError or SparkUnavailable.
     """
-    found, told_with = (play, None) if isinstance(play, Play) else find(play)
-    given = chosen(found, told_with, kafka, _tuple(off), _tuple(on))
-    return matrix_of(
-        found,
-        features_of(found) if given is None else given,
-        guards,
-        as_specified=as_specified,
+    question = question_about(
+        *situation(play, kafka, on, off),
         level=level,
         property=property,
         bounds=bounds,
         seconds=seconds,
         states=states,
         memory_mb=memory_mb,
+    )
+    return matrix_of(
+        question,
+        guards,
+        as_specified=as_specified,
         processes=processes,
         spark=spark,
         master=master,
@@ -105,17 +102,10 @@ def matrix(
 
 
 def matrix_of(
-    play: Play,
-    features: Features,
+    question: Question,
     guards: str | Iterable[str] = DEFAULT_GUARDS,
     *,
     as_specified: bool = True,
-    level: str = "partition",
-    property: str | tuple[str, ...] | None = None,
-    bounds: Mapping[str, int] | None = None,
-    seconds: float | None = None,
-    states: int | None = None,
-    memory_mb: int = MEMORY_MB,
     processes: int | None = None,
     spark: bool = False,
     master: str | None = None,
@@ -123,62 +113,51 @@ def matrix_of(
     cancel: Callable[[], bool] | None = None,
     say: Callable[[str], object] | None = None,
 ) -> Matrix:
-    """As `matrix`, for a play and the rules around the chosen guards. A hand that switched
-    PENDING in `features` decides on it, whatever `as_specified` says. Nothing is told to anybody
-    but `progress` and `say`.
+    """As `matrix`, for a question about a play and the rules around the chosen guards.
+
+    A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
+    Nothing is told to anybody but `progress` and `say`. Raises as `matrix`.
     """
     names = _checked(guards)
+    features = question.features
     if as_specified and PENDING not in dict(features.overrides):
         features = switched(features, PENDING, True)
     subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
     crew, each_mb = (
-        (len(subsets), memory_mb)
+        (len(subsets), question.memory_mb)
         if spark
-        else processes_and_memory(processes, memory_mb, len(subsets))
+        else processes_and_memory(processes, question.memory_mb, len(subsets))
     )
-    asked = Order(
-        play=play,
-        features=features,
-        level=level,
-        property=property,
-        bounds=level_named(level).with_defaults(bounds or {}),
-        seconds=seconds,
-        states=states,
-        memory_mb=each_mb,
-    )
-    nodes = (CONTROLLER, *names_of(play).brokers)
-    orders = [
-        msgspec.structs.replace(asked, features=_rules(features, names, s, nodes)) for s in subsets
+    nodes = (CONTROLLER, *names_of(question.play).brokers)
+    questions = [
+        replace(question, features=_rules(features, names, s, nodes), memory_mb=each_mb)
+        for s in subsets
     ]
-    tried = try_out(orders[0])
+    tried = try_out(questions[0])
     if tried.predicted and say is not None:
-        say(announcement("cells", len(orders), crew, tried.predicted))
+        say(announcement("cells", len(questions), crew, tried.predicted))
     began = time.perf_counter()
     told: Sequence[MaybeExplored]
     if spark:
-        told, cancelled = on_spark(orders, master=master), False
+        told, cancelled = on_spark(questions, master=master), False
     else:
         with interruptible(cancel) as stop:
-            told = answers(orders, processes=crew, told=progress, cancel=stop)
+            told = answers(questions, processes=crew, told=progress, cancel=stop)
             cancelled = stop()
     return Matrix(
-        title=play.title,
+        title=question.play.title,
         guards=names,
         base=features.label(),
         as_specified=PENDING in features.active(CONTROLLER),
-        level=level,
-        bounds=asked.bounds,
-        properties=tried.properties,
+        level=question.level,
+        bounds=question.bounds,
+        properties=question.properties,
         cells=tuple(
-            _cell(names, off, order.features, one, cancelled)
-            for off, order, one in zip(subsets, orders, told, strict=True)
+            _cell(names, off, asked.features, one, cancelled)
+            for off, asked, one in zip(subsets, questions, told, strict=True)
         ),
         seconds=time.perf_counter() - began,
     )
-
-
-def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _checked(guards: str | Iterable[str]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Orders worked off by processes of their own on this machine, one search per core.
+"""Questions worked off by processes of their own on this machine, one search per core.
 
-Each process reads orders from its input and writes answers, line by line, until the input ends.
+Each process reads questions from its input and writes answers, line by line, until the input ends.
 (Not `multiprocessing`: that runs the user's script again in every process, unless the script is
 written for it.)
 """
@@ -21,7 +21,8 @@ import msgspec
 from ..levels.level_table import ExploreError, quoted
 from ..search.explored import Explored
 from ..search.limits import ceiling_mb, check_limits
-from .tasks import Order, answer, answered, work_off
+from ..search.question import Question
+from .tasks import answer, answered, work_off
 
 LOOK_EVERY_S = 0.1
 LEAST_MB = 250
@@ -31,25 +32,25 @@ MaybeExplored = Explored | None
 
 
 def answers(
-    orders: Sequence[Order],
+    questions: Sequence[Question],
     *,
     processes: int,
     told: Callable[[int, int], object] | None = None,
     cancel: Callable[[], bool] | None = None,
 ) -> list[MaybeExplored]:
-    """The answers, in the order of the orders.
+    """The answers, in the order of the questions.
 
     `processes` 1 means this very process. `told` is given how many of how many are done; `cancel`
     is asked ten times a second, or at every look of a search in this process.
     """
-    wanted = min(processes, len(orders))
+    wanted = min(processes, len(questions))
     if wanted <= 1:
-        return _one_by_one(orders, told, cancel)
-    return _spread(orders, wanted, told, cancel)
+        return _one_by_one(questions, told, cancel)
+    return _spread(questions, wanted, told, cancel)
 
 
 def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> tuple[int, int]:
-    """(how many processes for `count` orders, MB for each), all together within `memory_mb`.
+    """(how many processes for `count` questions, MB for each), all together within `memory_mb`.
 
     `processes` None means one per core, as far as each has room to work in. Raises ExploreError
     for a number of processes that cannot be.
@@ -67,26 +68,26 @@ def processes_and_memory(processes: int | None, memory_mb: int, count: int) -> t
 
 
 def _one_by_one(
-    orders: Sequence[Order],
+    questions: Sequence[Question],
     told: Callable[[int, int], object] | None,
     cancel: Callable[[], bool] | None,
 ) -> list[MaybeExplored]:
     found: list[MaybeExplored] = []
-    for order in orders:
+    for question in questions:
         stopped = cancel is not None and cancel()
-        found.append(None if stopped else answer(order, cancel))
+        found.append(None if stopped else answer(question, cancel))
         if told is not None and not stopped:
-            told(len(found), len(orders))
+            told(len(found), len(questions))
     return found
 
 
 def _spread(
-    orders: Sequence[Order],
+    questions: Sequence[Question],
     wanted: int,
     told: Callable[[int, int], object] | None,
     cancel: Callable[[], bool] | None,
 ) -> list[MaybeExplored]:
-    payloads = [msgspec.json.encode(order) for order in orders]
+    payloads = [msgspec.json.encode(question) for question in questions]
     crew = _Crew(wanted)
     with ThreadPoolExecutor(wanted) as pool:
         try:
@@ -113,7 +114,7 @@ def _watch(
 
 
 class _Crew:
-    """Processes that wait for orders; one that was killed is replaced."""
+    """Processes that wait for questions; one that was killed is replaced."""
 
     def __init__(self, count: int) -> None:
         self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
@@ -131,7 +132,7 @@ class _Crew:
                 self._idle.put(worker)
 
     def asked(self, payload: bytes) -> MaybeExplored:
-        """What an idle process says to this order."""
+        """What an idle process says to this question."""
         if self._over:
             return None
         worker = self._idle.get()

@@ -8,17 +8,15 @@ from typing import Any
 
 import msgspec
 
-from ...plays.header import features_of
-from ...plays.library import find
 from ...plays.play import Play
-from ...plays.play_features import chosen
 from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
 from ..search import announcements
 from ..search.explored import Explored
 from ..search.limits import MEMORY_MB
+from ..search.question import Question, question_about, situation
 from .processes import MaybeExplored, answers, processes_and_memory
-from .tasks import Order, answer, answered, work_off
+from .tasks import answer, answered, work_off
 
 SCHEMA = "explored binary"
 
@@ -51,50 +49,44 @@ def sweep(
     crew, each_mb = (
         (1, memory_mb) if spark else processes_and_memory(processes, memory_mb, len(bounds))
     )
-    found, told_with = (play, None) if isinstance(play, Play) else find(play)
-    given = chosen(found, told_with, kafka, _tuple(off), _tuple(on))
-    features = features_of(found) if given is None else given
-    orders = [
-        Order(
-            play=found,
-            features=features,
+    found, features = situation(play, kafka, on, off)
+    questions = [
+        question_about(
+            found,
+            features,
             level=level,
             property=property,
-            bounds=dict(within),
+            bounds=within,
             seconds=seconds,
             states=states,
             memory_mb=each_mb,
         )
         for within in bounds
     ]
-    for order in orders:
-        tried = try_out(order)
+    for question in questions:
+        tried = try_out(question)
         if tried.predicted:
             words = level_named(level).in_words(tried.bounds)
             (say or announcements.say)(f"within {words}: {tried.predicted}")
     if spark:
-        return on_spark(orders, master=master)
-    told = answers(orders, processes=crew, told=progress or announcements.of_cells("searches"))
-    return [_there(one, order) for one, order in zip(told, orders, strict=True)]
+        return on_spark(questions, master=master)
+    told = answers(questions, processes=crew, told=progress or announcements.of_cells("searches"))
+    return [_there(one, question) for one, question in zip(told, questions, strict=True)]
 
 
-def _tuple(names: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _there(one: MaybeExplored, order: Order) -> Explored:
+def _there(one: MaybeExplored, question: Question) -> Explored:
     if one is None:
         raise ExploreError(
-            f"the process that searched within {order.bounds} is gone, probably for want of"
+            f"the process that searched within {question.bounds} is gone, probably for want of"
             " memory; give it smaller bounds, or memory_mb="
         )
     return one
 
 
-def try_out(order: Order) -> Explored:
-    """The search, cancelled as it begins: what is wrong with an order is said here, before it
+def try_out(question: Question) -> Explored:
+    """The search, cancelled as it begins: what is wrong with an question is said here, before it
     travels, and `predicted` is what is to be expected of it."""
-    return answer(order, lambda: True)
+    return answer(question, lambda: True)
 
 
 def announcement(what: str, count: int, crew: int, predicted: str) -> str:
@@ -103,12 +95,12 @@ def announcement(what: str, count: int, crew: int, predicted: str) -> str:
 
 
 def on_spark(
-    orders: Sequence[Order], *, master: str | None = None, progress: bool | None = None
+    questions: Sequence[Question], *, master: str | None = None, progress: bool | None = None
 ) -> list[Explored]:
-    """The answers, one order a task. Raises SparkUnavailable without Spark."""
+    """The answers, one question a task. Raises SparkUnavailable without Spark."""
     from ...spark import run_blocks
 
-    payloads = [msgspec.json.encode(order) for order in orders]
+    payloads = [msgspec.json.encode(question) for question in questions]
     table = run_blocks(
         task,
         payloads,
@@ -121,5 +113,5 @@ def on_spark(
 
 
 def task(payload: bytes) -> list[dict[str, Any]]:
-    """One order as a block of kiplab.spark: a row with its answer."""
+    """One question as a block of kiplab.spark: a row with its answer."""
     return [{"explored": work_off(payload)}]

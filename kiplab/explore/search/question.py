@@ -1,0 +1,110 @@
+"""One question about one play: what is asked, under which rules, within what, by whom, how long.
+
+All who ask (`explore`, `matrix`, `sweep`, `alternatives`, the command) turn their keywords into a
+Question at once, and it is all that travels: to another process, to Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import msgspec
+
+from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST, PROPERTIES
+from ...plays.header import features_of
+from ...plays.library import find
+from ...plays.play import Play
+from ...plays.play_errors import nearest
+from ...plays.play_features import chosen
+from ...protocol.features import Features
+from ..levels.all_levels import level_named
+from ..levels.level_table import ExploreError, quoted
+from .engine_choice import AUTO, check_engine
+from .limits import MEMORY_MB, check_limits
+
+CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
+"""What is asked unless something else is: whether a committed record is, or could now be, lost."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether one of `properties` can break, from where `play` begins, under `features`.
+
+    `bounds` has every bound of the level. `seconds`, `states` and `memory_mb` end a search as
+    unfinished. `question_about` makes one of what somebody asks, and checks it.
+    """
+
+    play: Play
+    features: Features
+    bounds: dict[str, int]
+    level: str = "partition"
+    properties: tuple[str, ...] = CAN_DATA_BE_LOST
+    engine: str = AUTO
+    seconds: float | None = None
+    states: int | None = None
+    memory_mb: int = MEMORY_MB
+
+
+def situation(
+    play: str | Path | Play,
+    kafka: str | None = None,
+    on: str | tuple[str, ...] = (),
+    off: str | tuple[str, ...] = (),
+) -> tuple[Play, Features]:
+    """A play by name, file or token, and the rules that it runs under here; as in `kiplab.run`.
+
+    Raises PlayError for a play that there is none of, UnknownFeatureError for such rules.
+    """
+    found, shared_with = (play, None) if isinstance(play, Play) else find(play)
+    features = chosen(found, shared_with, kafka, _names(off), _names(on))
+    return found, features_of(found) if features is None else features
+
+
+def _names(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def question_about(
+    play: Play,
+    features: Features | None = None,
+    *,
+    level: str = "partition",
+    property: str | tuple[str, ...] | None = None,
+    bounds: Mapping[str, int] | None = None,
+    engine: str = AUTO,
+    seconds: float | None = None,
+    states: int | None = None,
+    memory_mb: int = MEMORY_MB,
+) -> Question:
+    """The question, with the level's defaults where nothing is said.
+
+    `features` None means the play's own. `property` is an id, several, or None for
+    CAN_DATA_BE_LOST. Raises ExploreError for an unknown level, property, bound, limit or engine.
+    """
+    found = level_named(level)
+    asked = _properties(property)
+    check_engine(engine)
+    check_limits(seconds, states, memory_mb)
+    return Question(
+        play=play,
+        features=features_of(play) if features is None else features,
+        bounds=found.with_defaults(bounds or {}),
+        level=level,
+        properties=asked,
+        engine=engine,
+        seconds=seconds,
+        states=states,
+        memory_mb=memory_mb,
+    )
+
+
+def _properties(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    wanted = CAN_DATA_BE_LOST if asked is None else (asked,) if isinstance(asked, str) else asked
+    if not isinstance(wanted, Collection) or not wanted:
+        # A proof of nothing would look like a proof.
+        known = ", ".join(PROPERTIES)
+        raise ExploreError(f"property is {quoted(asked)}; expected one or more of {known}")
+    for id in wanted:
+        if id not in PROPERTIES:
+            raise ExploreError(f"there is no property {quoted(id)}; {nearest(str(id), PROPERTIES)}")
+    return tuple(wanted)
