@@ -72,7 +72,11 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "inherited": "No action is an upgrade.",
         "consumers": "Who reads is no part of the level.",
     },
-    Controller: {"epoch": "There is one controller, and it never fails."},
+    Controller: {
+        "epoch": "There is one controller, and it never fails.",
+        "timers": _NO_CLOCK,
+        "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
+    },
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
         "controlled_shutdown_offset": _NO_SHUTDOWN,
