@@ -14,7 +14,7 @@ from .check_result import Checked
 PLAY = "timeline-first"
 
 
-class Question(msgspec.Struct, frozen=True):
+class ReadingQuestion(msgspec.Struct, frozen=True):
     """`find` reads the answer from the rows; `tempting` a wrong one, with the idea behind it."""
 
     text: str
@@ -42,7 +42,7 @@ def check_reading(answer: object, kafka: str | None = None) -> Checked:
     return summed(len(QUESTIONS), slips, "You can read a timeline.", found.token)
 
 
-def _slip(place: int, question: Question, said: str, rows: Rows) -> Slip:
+def _slip(place: int, question: ReadingQuestion, said: str, rows: Rows) -> Slip:
     tempted = _plain(said) == _plain(question.tempting(rows))
     idea = question.misconception if tempted else ""
     return Slip(f"question {place}", question.hint, idea)
@@ -71,42 +71,42 @@ def _late(rows: Rows) -> MessageRow:
 
 
 QUESTIONS = (
-    Question(
+    ReadingQuestion(
         "Which broker leads at the end?",
         lambda rows: _leader(rows, rows.meta.end - 1),
         lambda rows: _leader(rows, 0),
         "a leader that comes back leads again",
         "The filled band is the leader's. In whose lane does it end?",
     ),
-    Question(
+    ReadingQuestion(
         "What is the ISR from step 5 on?",
         lambda rows: _at(rows, "partition", "ISR", 5),
         lambda rows: _at(rows, "partition", "ISR", 4),
         "what a step does shows after it",
         "What step 5 does shows from 5 on: read the row ISR to the right of 5.",
     ),
-    Question(
+    ReadingQuestion(
         "At which step does the slow AlterPartition request arrive?",
         lambda rows: str(_late(rows).x_arrived),
         lambda rows: str(_late(rows).x_sent),
         "a message takes effect when it is sent",
         "Follow the arrow to its point.",
     ),
-    Question(
+    ReadingQuestion(
         "With which error is it refused?",
         lambda rows: _late(rows).error,
         lambda _rows: "INELIGIBLE_REPLICA",
         "a late request is refused because of the broker it names",
         "The name stands beside ⊘.",
     ),
-    Question(
+    ReadingQuestion(
         "What is the partition epoch at step 9, when broker 2 has joined the ISR?",
         lambda rows: _at(rows, "partition", "partition epoch", 9),
         lambda rows: _at(rows, "partition", "partition epoch", 8),
         "only the loss of a member moves the partition epoch",
         "Read the row partition epoch to the right of 9.",
     ),
-    Question(
+    ReadingQuestion(
         "What is the broker epoch of broker 3 in its second life?",
         lambda rows: _at(rows, "broker 3", "uptime", 8),
         lambda rows: _at(rows, "broker 3", "uptime", 0),
