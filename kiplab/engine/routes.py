@@ -4,6 +4,9 @@ A rule is found under (kind of the node, type of the message), or (kind, timer);
 is the type of its state (`nodes`). Rules get the state, the message, and the cluster for what it
 says of features and of the time; they return (state, sends, facts).
 
+What starts a broker, lets it go, ends its session or puts another controller in charge is another
+matter in every mode: MODE_MOVES has the rule under (kind of the control plane, type of the move).
+
 A node of a new kind says for every message which rule answers it (ROUTES) or why none is addressed
 to it (NOT_ADDRESSED). A new timer of a node is a member of `moves.Timer`, an entry (kind, timer) in
 TIMERS, its period in PERIOD_MS, and a field with its name in the struct `timers` of the node's
@@ -17,13 +20,16 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from ..protocol.facts import Fact
+from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.elections import elect_leaders
+from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.heartbeats import broker_heartbeat
 from ..protocol.kraft.registration import register_broker
+from ..protocol.kraft.replay import image
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -44,8 +50,8 @@ from ..protocol.replica import alter_partition_manager, disk, fetching, periods
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.lag_check import check_lag
 from . import moves
-from .cluster import Cluster
-from .nodes import Clients
+from .cluster import Cluster, broker
+from .nodes import Clients, state_of
 
 NodeEffect = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 NodeKind = type
@@ -122,4 +128,33 @@ PERIOD_MS = {
     moves.Timer.FLUSH: periods.FLUSH_MS,
     moves.Timer.ELECT_UNCLEAN: periodic_elections.INTERVAL_MS,
     moves.Timer.BALANCE_LEADERS: periodic_elections.INTERVAL_MS,
+}
+
+# --- moves that every mode does in its own way --------------------------------------------------
+
+ModeRule = Callable[[Cluster, Any], tuple[tuple[BrokerId, NodeEffect], ...]]
+"""(cluster, move) to what becomes of which nodes, in order."""
+
+
+def _start(cluster: Cluster, move: moves.Start) -> tuple[tuple[BrokerId, NodeEffect], ...]:
+    """A process begins, and the controller lets it have the metadata."""
+    down = broker(cluster, move.broker)
+    assert down is not None
+    update = Send(move.broker, image(cluster.controller))
+    told = (cluster.controller, (update,), ())
+    return (move.broker, lifecycle.start(down, cluster.clock)), (CONTROLLER, told)
+
+
+MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
+    (Controller, moves.Start): _start,
+    (Controller, moves.FinishRecovery): lambda w, m: (
+        (m.broker, lifecycle.finish_recovery(state_of(w, m.broker), w.clock)),
+    ),
+    (Controller, moves.ShutDown): lambda w, m: (
+        (m.broker, lifecycle.begin_shutdown(state_of(w, m.broker), w.clock)),
+    ),
+    (Controller, moves.ExpireSession): lambda w, m: (
+        (CONTROLLER, expire_session(w.controller, m.broker, w.features)),
+    ),
+    (Controller, moves.FailOver): lambda w, _: ((CONTROLLER, fail_over(w.controller, w.clock)),),
 }

@@ -12,10 +12,7 @@ from ..protocol import features as feature_rules
 from ..protocol.facts import Fact
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, node_name
-from ..protocol.kraft import broker_lifecycle as lifecycle
-from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.periodic_elections import plan
-from ..protocol.kraft.replay import image
 from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
 from ..protocol.replica import alter_partition_manager, disk
 from ..protocol.replica.broker_state import Broker
@@ -23,11 +20,12 @@ from ..protocol.replica.produce import produce
 from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
-from .nodes import incarnation_of, is_up, state_of, with_due, with_state
+from .nodes import incarnation_of, is_up, kind_of, state_of, with_due, with_state
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .routes import PERIOD_MS, ROUTES, TIMERS
+from .routes import MODE_MOVES, PERIOD_MS, ROUTES, TIMERS
+from .truth import truth
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -141,11 +139,6 @@ def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
     return _done(cluster, move.node, *rule(node, cluster))
 
 
-def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
-    found = expire_session(cluster.controller, move.broker, cluster.features)
-    return _done(cluster, CONTROLLER, *found)
-
-
 # --- clients ------------------------------------------------------------------------------------
 
 
@@ -175,26 +168,13 @@ def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     return cluster, [*facts, *lost]
 
 
-def _start(cluster: Cluster, move: moves.Start) -> Moved:
-    down = broker(cluster, move.broker)
-    assert down is not None
-    node, sends, facts = lifecycle.start(down, cluster.clock)
-    cluster, sent = channels.post(with_state(cluster, move.broker, node), move.broker, sends)
-    update = Send(move.broker, image(cluster.controller))
-    cluster, replicated = channels.post(cluster, CONTROLLER, (update,))
-    return cluster, [*facts, *sent, *replicated]
-
-
-def _shut_down(cluster: Cluster, move: moves.ShutDown) -> Moved:
-    node, sends, facts = lifecycle.begin_shutdown(_up(cluster, move.broker), cluster.clock)
-    cluster, events = _done(cluster, move.broker, node, sends, facts)
-    cluster, closed = _after_exit(cluster, move.broker)
-    return cluster, [*events, *closed]
-
-
-def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> Moved:
-    ready = lifecycle.finish_recovery(_up(cluster, move.broker), cluster.clock)
-    return _done(cluster, move.broker, *ready)
+def _as_the_mode_does(cluster: Cluster, move: moves.Move) -> Moved:
+    events: list[Event] = []
+    for node, effect in MODE_MOVES[kind_of(cluster, CONTROLLER), type(move)](cluster, move):
+        cluster, found = _done(cluster, node, *effect)
+        cluster, closed = _after_exit(cluster, node)
+        events += [*found, *closed]
+    return cluster, events
 
 
 def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
@@ -217,10 +197,10 @@ def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
     return replace(cluster, cut=left), [Happened(text=text)]
 
 
-def _fail_over(cluster: Cluster, _move: moves.FailOver) -> Moved:
-    controller, sends, facts = fail_over(cluster.controller, cluster.clock)
-    cluster, events = _done(cluster, CONTROLLER, controller, sends, facts)
-    return cluster, [Happened(text=f"controller epoch {controller.epoch} takes over"), *events]
+def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
+    cluster, events = _as_the_mode_does(cluster, move)
+    text = f"controller epoch {truth(cluster).controller_epoch} takes over"
+    return cluster, [Happened(text=text), *events]
 
 
 def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Moved:
@@ -280,15 +260,15 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.LoseReply: _lose_reply,
     moves.Advance: _advance,
     moves.Fire: _fire,
-    moves.ExpireSession: _expire,
+    moves.ExpireSession: _as_the_mode_does,
     moves.Produce: _produce,
     moves.Poll: consumers.poll,
     moves.RefreshMetadata: consumers.refresh,
     moves.ResetOffset: consumers.reset,
     moves.Crash: _crash,
-    moves.Start: _start,
-    moves.ShutDown: _shut_down,
-    moves.FinishRecovery: _finish_recovery,
+    moves.Start: _as_the_mode_does,
+    moves.ShutDown: _as_the_mode_does,
+    moves.FinishRecovery: _as_the_mode_does,
     moves.Cut: _cut,
     moves.Heal: _heal,
     moves.FailOver: _fail_over,

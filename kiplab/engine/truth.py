@@ -8,7 +8,6 @@ test_truth.py` holds that. A mode adds its reader to READERS.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 from ..protocol.ids import BrokerId, ControllerEpoch
@@ -21,8 +20,8 @@ from .cluster import Cluster
 class Truth(Protocol):
     """What a control plane holds for true, and what brokers learn of late.
 
-    A state of a control plane that has these fields is its own reading: looking costs nothing, and
-    what did not change is the same object as before.
+    The state of a control plane has these fields and is its own reading: looking costs nothing (a
+    move does it some ten times), and what did not change is the same object as before.
     """
 
     @property
@@ -55,9 +54,8 @@ class Session(NamedTuple):
 
 
 class TruthReader(NamedTuple):
-    """How one mode is read."""
+    """How one mode is read, beyond what its state says by itself: see `Truth`."""
 
-    truth: Callable[[Cluster], Truth]
     sessions: Callable[[Cluster], tuple[Session, ...]]
     stale_session: Callable[[Cluster], BrokerId | None]
     session_timeout_ms: int
@@ -69,11 +67,9 @@ def truth(cluster: Cluster) -> Truth:
     Raises NoTruthReaderError for a control plane that READERS does not know.
     """
     state = cluster.controller
-    try:
-        # Every move asks this some ten times: one look into a table, and no call but the reader's.
-        return READERS[type(state)].truth(cluster)
-    except KeyError:
-        raise NoTruthReaderError(type(state)) from None
+    if type(state) not in READERS:
+        raise NoTruthReaderError(type(state))
+    return state
 
 
 def partition_of(cluster: Cluster, name: str) -> PartitionRegistration | None:
@@ -139,7 +135,6 @@ def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
 
 READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
-        truth=attrgetter("controller"),
         sessions=_kraft_sessions,
         stale_session=lambda cluster: stale_broker(cluster.controller, cluster.clock),
         session_timeout_ms=SESSION_TIMEOUT_MS,

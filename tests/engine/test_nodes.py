@@ -280,7 +280,7 @@ def test_a_mode_that_says_how_it_is_read_is_read(
     world: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = MadeUpTruth(ControllerEpoch(7), partitions=truth.truth(world).partitions)
-    reader = TruthReader(lambda _c: held, lambda _c: (), lambda _c: None, session_timeout_ms=1)
+    reader = TruthReader(lambda _c: (), lambda _c: None, session_timeout_ms=1)
     monkeypatch.setitem(READERS, MadeUpTruth, reader)
     other: Any = replace(world, controller=held)
     assert truth.truth(other).controller_epoch == 7
@@ -296,7 +296,7 @@ def without_a_route() -> list[str]:
     kinds = {kind for kind, _ in (*routes.ROUTES, *routes.NOT_ADDRESSED, *routes.TIMERS)}
     kinds |= {Broker, nodes.Clients, *READERS}
     return [
-        f"a {body.__name__} may come to a {kind.__name__}: add a rule to ROUTES, or say in"
+        f"{body.__name__} may come to {kind.__name__}: add a rule to ROUTES, or say in"
         " NOT_ADDRESSED why it never does (kiplab/engine/routes.py)"
         for kind in sorted(kinds, key=lambda k: k.__name__)
         for body in get_args(Body)
@@ -311,12 +311,34 @@ def test_every_kind_of_node_answers_every_message_or_says_why_it_never_comes() -
 def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(routes.NOT_ADDRESSED, (MadeUp, FetchRequest))
     (said,) = without_a_route()
-    assert said.startswith("a FetchRequest may come to a MadeUp: add a rule to ROUTES, or say")
+    assert said.startswith("FetchRequest may come to MadeUp: add a rule to ROUTES, or say")
 
 
 def test_a_mode_without_routes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
     assert len(without_a_route()) == len(get_args(Body))
+
+
+def without_a_rule() -> list[str]:
+    """What a mode doesn't say of moves that every mode does in its own way."""
+    wanted = {move for _, move in routes.MODE_MOVES}
+    return [
+        f"{move.__name__} is not said of {mode.__name__}: add ({mode.__name__},"
+        f" moves.{move.__name__}) to MODE_MOVES in kiplab/engine/routes.py"
+        for mode in sorted(READERS, key=lambda k: k.__name__)
+        for move in sorted(wanted, key=lambda m: m.__name__)
+        if (mode, move) not in routes.MODE_MOVES
+    ]
+
+
+def test_every_mode_says_how_its_brokers_come_and_go() -> None:
+    assert not without_a_rule(), "\n".join(without_a_rule())
+
+
+def test_a_mode_that_does_not_say_so_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
+    said = "FailOver is not said of MadeUpTruth: add (MadeUpTruth, moves.FailOver) to MODE_MOVES"
+    assert any(line.startswith(said) for line in without_a_rule())
 
 
 def test_every_timer_has_a_period_and_a_place_for_when_it_is_due() -> None:

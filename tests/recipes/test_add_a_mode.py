@@ -1,0 +1,75 @@
+"""CONTRIBUTING.md, "Add a mode": each step that is left out is told, and then it is complete."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.recipes.copies import Copied, copy
+
+STATE = '''\
+"""A made-up control plane: what it holds for true."""
+
+import msgspec
+
+from ..ids import ControllerEpoch
+from ..registrations import PartitionRegistration, Registration
+
+
+class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
+    """Brokers sorted by id, partitions by name."""
+
+    controller_epoch: ControllerEpoch = ControllerEpoch(1)
+    next_offset: int = 0
+    registrations: tuple[Registration, ...] = ()
+    partitions: tuple[PartitionRegistration, ...] = ()
+'''
+IMPORT = "from ..protocol.zookeeper.ensemble import Ensemble\n"
+READER = """
+READERS[Ensemble] = TruthReader(lambda c: (), lambda c: None, 18_000)
+"""
+ROUTED = """
+NOT_ADDRESSED.update({(Ensemble, body): "it is written to" for body in get_args(Request)})
+NOT_ADDRESSED.update({(Ensemble, body): "it asks nobody" for body in get_args(Response)})
+NOT_ADDRESSED[Ensemble, MetadataUpdate] = "it has it"
+"""
+MOVES = """
+MODE_MOVES.update({(Ensemble, move): lambda w, m: () for _, move in tuple(MODE_MOVES)})
+"""
+NAMED = ("tests/engine/test_nodes.py", "tests/engine/test_truth.py", "tests/test_architecture.py")
+
+
+@pytest.fixture
+def here(tmp_path_factory: pytest.TempPathFactory) -> Copied:
+    """A copy with the package of a made-up mode in it."""
+    copied = copy(tmp_path_factory.mktemp("mode"))
+    package = copied.path / "kiplab/protocol/zookeeper"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "ensemble.py").write_text(STATE)
+    return copied
+
+
+def add(here: Copied, module: str, text: str) -> None:
+    """Put `text` at the end of a module, and import the made-up mode at its head."""
+    path = here.path / module
+    head, rest = path.read_text().split("from ..protocol.", 1)
+    path.write_text(f"{head}{IMPORT}from ..protocol.{rest}{text}")
+
+
+def test_a_mode_that_knows_its_sibling_is_told(here: Copied) -> None:
+    ensemble = here.path / "kiplab/protocol/zookeeper/ensemble.py"
+    ensemble.write_text(STATE.replace("from ..ids", "from ..kraft import replay\nfrom ..ids"))
+    ran = here.test(*NAMED[2:])
+    assert not ran.passed
+    assert "kiplab.protocol.zookeeper is not allowed to import kiplab.protocol.kraft" in ran.text
+
+
+def test_a_mode_is_told_what_it_does_not_say_and_then_it_is_complete(here: Copied) -> None:
+    add(here, "kiplab/engine/truth.py", READER)
+    ran = here.test(*NAMED)
+    assert not ran.passed
+    assert "FetchRequest may come to Ensemble: add a rule to ROUTES, or say in" in ran.text
+    assert "Start is not said of Ensemble: add (Ensemble, moves.Start) to MODE_MOVES" in ran.text
+    add(here, "kiplab/engine/routes.py", ROUTED + MOVES)
+    done = here.test(*NAMED)
+    assert done.passed, done.text
