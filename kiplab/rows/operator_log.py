@@ -1,7 +1,8 @@
 """What an operator reads in the logs of Kafka: level, logger and format as each release has them.
 
 Formats facts and decides nothing. What the model does not keep (topic ids, microseconds, the whole
-text of a pending state) is written as …; where Kafka logs nothing, there is nothing.
+text of a pending state) is written as …; where Kafka logs nothing, there is nothing. What Kafka logs
+and this leaves out, and why, stands in UNLOGGED.
 Source: the files named by each logger, at the last tag of every release.
 """
 
@@ -365,20 +366,39 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.EpochDropped: _epoch_dropped,
 }
 _CLIENTS = "it is in a client's log and in no node's"
-_REPLAYED = "left out: every node that replays the record has words of its own for it"
+_ITS_OWN_FILE = (
+    'Kafka writes "Leader ... starts at leader epoch ..." or "Follower ..." at INFO (Partition);'
+    " left out because it goes to state-change.log, a file of its own"
+)
 _ROUTINE = "logged at DEBUG or TRACE, if at all"
 _NOBODY = "no node knows it"
 UNLOGGED: dict[type, str] = {
     facts.NotProposed: "a leader passes a follower over without a word",
-    facts.IsrProposed: "left out: a shrink's line gives the log ends of the replicas as well",
-    facts.RecordWritten: "it is the metadata log itself",
+    facts.IsrProposed: (
+        'Kafka writes "Shrinking ISR from ... to ..." at INFO (Partition.maybeShrinkIsr); left out'
+        " because it ends with the log ends of the replicas, which the fact has not got"
+    ),
+    facts.RecordWritten: (
+        'Kafka writes "Replayed ..." at INFO for what is about a broker (ClusterControlManager) and'
+        " lower for a partition; left out because the whole record is in it, and it is shown as"
+        " a tick"
+    ),
+    facts.LeaderElected: (
+        'Kafka writes "UNCLEAN partition change for ..." at INFO, and at DEBUG without the first'
+        " word for a clean election (PartitionRegistration.maybeLogPartitionChange); left out"
+        " because it repeats every field that the record changed"
+    ),
     facts.Destroyed: "who dies writes nothing",
-    **dict.fromkeys((facts.LeaderElected, facts.BecameLeader, facts.BecameFollower), _REPLAYED),
+    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _ITS_OWN_FILE),
     **dict.fromkeys((facts.Fetched, facts.Appended, facts.HighWatermarkMoved), _ROUTINE),
     **dict.fromkeys((facts.Polled, facts.PollFailed, facts.PositionValidated), _CLIENTS),
     **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _CLIENTS),
     **dict.fromkeys((facts.ConsumerRaised, facts.MetadataRefreshed), _CLIENTS),
-    **dict.fromkeys((Sent, Dropped), _ROUTINE),
+    Sent: _ROUTINE,
+    Dropped: (
+        'Kafka writes "Disconnecting from node ... due to request timeout." at INFO'
+        " (NetworkClient); left out because there are messages here, and no connections"
+    ),
     **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
 }
 """Events that no operator reads of here, and why."""
