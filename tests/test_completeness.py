@@ -78,6 +78,14 @@ TABLES = (
         lambda: {BODIES[kind] for kind in ANSWERED.values()},
     ),
     Table(
+        "request",
+        "word on what its sender does without an answer",
+        "UNANSWERED in kiplab/engine/routes.py",
+        lambda: {request for _, request in routes.UNANSWERED},
+        {request: why for (_, request), why in routes.NOT_MISSED.items()},
+        "NOT_MISSED in kiplab/engine/routes.py",
+    ),
+    Table(
         "response",
         "log lines",
         "_ANSWERS in kiplab/rows/operator_log.py",
@@ -312,6 +320,9 @@ TRIALS = [
         [
             "has no line of `send`: add it to _BUILDERS and FIELDS in kiplab/plays/raw_requests.py",
             "has no answer: add it to the union Response in kiplab/protocol/messages",
+            "has no word on what its sender does without an answer: add it to UNANSWERED in"
+            " kiplab/engine/routes.py, or the reason why not to NOT_MISSED in"
+            " kiplab/engine/routes.py",
         ],
     ),
     (

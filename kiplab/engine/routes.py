@@ -8,10 +8,13 @@ What starts a broker, lets it go, ends its session or puts another controller in
 matter in every mode: MODE_MOVES has the rule under (kind of the control plane, type of the move).
 
 A node of a new kind says for every message which rule answers it (ROUTES) or why none is addressed
-to it (NOT_ADDRESSED). A new timer of a node is a member of `moves.Timer`, an entry (kind, timer) in
-TIMERS, its period in PERIOD_MS, and a field with its name in the struct `timers` of the node's
-state: of a broker that is in its process, of every other node in the state itself. Firing it sets
-that field one period ahead in a run with a clock, and `clock` says when it would be worth firing.
+to it (NOT_ADDRESSED). A new request says what its sender does that notices that no answer will come
+(UNANSWERED), or why that changes nothing (NOT_MISSED).
+
+A new timer of a node is a member of `moves.Timer`, an entry (kind, timer) in TIMERS, its period in
+PERIOD_MS, and a field with its name in the struct `timers` of the node's state: of a broker that is
+in its process, of every other node in the state itself. Firing it sets that field one period ahead
+in a run with a clock, and `clock` says when it would be worth firing.
 """
 
 from __future__ import annotations
@@ -104,6 +107,20 @@ NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Clients, MetadataUpdate): "clients ask for metadata when they want some",
 }
 """Messages that no node of this kind ever gets, and why."""
+
+UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
+    (Broker, AlterPartitionRequest): alter_partition_manager.give_up_waiting,
+}
+"""What a node makes of it that no answer to its request will come."""
+_NEXT = "nothing is kept of the one under way: the next one is sent as if there had been none"
+NOT_MISSED: dict[tuple[NodeKind, type], str] = {
+    (Broker, FetchRequest): _NEXT,
+    (Broker, BrokerRegistrationRequest): _NEXT,
+    (Broker, BrokerHeartbeatRequest): _NEXT,
+    (Broker, ElectLeadersRequest): "only a raw request makes a broker ask for an election",
+    (Clients, ElectLeadersRequest): "whoever asked for the election asks again, or does not",
+}
+"""Requests whose sender changes nothing when no answer will come, and why."""
 
 TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
     (Broker, moves.Timer.HEARTBEAT): lambda b, w: lifecycle.heartbeat(b, w.clock),

@@ -13,8 +13,8 @@ from ..protocol.facts import Fact
 from ..protocol.features import Features
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, node_name
 from ..protocol.kraft.periodic_elections import plan
-from ..protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Send
-from ..protocol.replica import alter_partition_manager, disk
+from ..protocol.messages import ElectLeadersRequest, Send
+from ..protocol.replica import disk
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.produce import produce
 from . import channels, consumers, moves
@@ -24,7 +24,7 @@ from .nodes import incarnation_of, is_up, kind_of, state_of, with_due, with_stat
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .routes import MODE_MOVES, PERIOD_MS, ROUTES, TIMERS
+from .routes import MODE_MOVES, PERIOD_MS, ROUTES, TIMERS, UNANSWERED
 from .truth import truth
 
 
@@ -118,9 +118,8 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     same_life = found is not None and found.incarnation == request.name.incarnation
     if found is None or found.process is None or not same_life:
         return cluster
-    if isinstance(request.body, AlterPartitionRequest):
-        return with_state(cluster, found.id, alter_partition_manager.give_up_waiting(found))
-    return cluster
+    given_up = UNANSWERED.get((type(found), type(request.body)))
+    return cluster if given_up is None else with_state(cluster, found.id, given_up(found))
 
 
 # --- time and timers ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,13 +15,13 @@ from ..engine.moves import Duplicate
 from ..engine.truth import partition_of
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
-from ..protocol.ids import BrokerId, broker_list
-from ..protocol.messages import ANSWERED, AlterPartitionRequest, FetchRequest, asked_by
+from ..protocol.ids import BrokerId, PartitionName, broker_list
+from ..protocol.messages import ANSWERED, Against, ApiRequest, asked_by
 from . import message_contents
 from .columns import MessageRow
 from .operator_log import Moment, all_lines
 from .snapshots import Snapshot
-from .wording import api_name, lane_of
+from .wording import lane_of
 
 Found = dict[MessageName, MessageRow]
 
@@ -64,12 +64,17 @@ def _sent(event: Sent | Delivered | Dropped, x: int, before: Cluster, after: Clu
         x_sent=x,
         x_arrived=None,
         fate="in flight",
-        label=_label(name.kind, event.body, before),
+        label=event.body.on_arrow(partial(_isr, before)),
         detail=explain.describe(event.body),
         fields=tuple(message_contents.fields(event.body)),
-        partition=_partition(event.body),
+        partition=event.body.about(),
         sent_by=-1 if process is None else process.epoch,
     )
+
+
+def _isr(cluster: Cluster, partition: PartitionName) -> tuple[BrokerId, ...]:
+    state = partition_of(cluster, partition)
+    return state.isr if state is not None else ()
 
 
 def _delivered(row: MessageRow, event: Delivered, x: int, events: Sequence[Event]) -> MessageRow:
@@ -109,7 +114,9 @@ def _is_about(event: Event, delivered: Delivered) -> bool:
 
 
 def _accepted(event: Delivered, events: Sequence[Event]) -> str:
-    if not isinstance(event.body, AlterPartitionRequest):
+    """What became of a request that the controller held against a partition."""
+    body = event.body
+    if not isinstance(body, ApiRequest) or body.against is not Against.PARTITION:
         return ""
     changed = next((e for e in events if isinstance(e, IsrChanged)), None)
     if changed is None:
@@ -131,48 +138,6 @@ def _compared(compared: Compared) -> str:
 def _clause(guard: str | None) -> str:
     found = GUARDS.get(guard or "")
     return f"{found.subject}: {found.clause}" if found is not None else ""
-
-
-def _partition(body: Any) -> str:
-    if isinstance(body, AlterPartitionRequest):
-        # A request about several partitions belongs to all of them.
-        return body.items[0].partition if len(body.items) == 1 else ""
-    name = getattr(body, "partition", "")
-    return str(name)
-
-
-# --- labels -------------------------------------------------------------------------------------
-
-
-def _label(kind: str, body: Any, before: Cluster) -> str:
-    """A few words: the API, then what it wants."""
-    if isinstance(body, AlterPartitionRequest) and body.items:
-        several = f" · {len(body.items)} partitions" if len(body.items) > 1 else ""
-        return f"AlterPartition v{body.version}{several} · {_wish(body, before)}"
-    if isinstance(body, FetchRequest):
-        return f"Fetch · from offset {body.offset}"
-    return api_name(kind)
-
-
-def _wish(body: AlterPartitionRequest, before: Cluster) -> str:
-    item = body.items[0]
-    state = partition_of(before, item.partition)
-    isr: tuple[BrokerId, ...] = state.isr if state is not None else ()
-    asked = {m.broker: m.epoch for m in item.isr}
-    added = [b for b in asked if b not in isr]
-    removed = [b for b in isr if b not in asked]
-    if added:
-        return f"add {', '.join(_as_epoch(b, asked[b], body.version) for b in added)}"
-    if removed:
-        return f"remove {', '.join(str(b) for b in removed)}"
-    return f"ISR {broker_list(asked)}"
-
-
-def _as_epoch(broker: BrokerId, epoch: int, version: int) -> str:
-    """Before version 3 the request cannot say which life of a broker it means."""
-    if version >= 3 and epoch >= 0:
-        return f"{broker} as epoch {epoch}"
-    return f"{broker}, no epoch sent"
 
 
 def refusals(rows: Sequence[MessageRow]) -> Iterator[MessageRow]:

@@ -1,8 +1,8 @@
 """What an operator reads in the logs of Kafka: level, logger and format as each release has them.
 
 Formats facts and decides nothing. What the model does not keep (topic ids, microseconds, the whole
-text of a pending state) is written as …; where Kafka logs nothing, there is nothing. What Kafka logs
-and this leaves out, and why, stands in UNLOGGED.
+text of a pending state) is written as …; where Kafka logs nothing, there is nothing. What it logs
+and is left out here, and why, stands in UNLOGGED.
 Source: the files named by each logger, at the last tag of every release.
 """
 

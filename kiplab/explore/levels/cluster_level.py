@@ -39,6 +39,7 @@ from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message
 from ...engine.truth import registration_of, sessions
 from ...protocol.ids import NO_LEADER, BrokerId
+from ...protocol.messages import ANSWERED
 from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
 from .level_table import Action, Bound, Kind, Level, one_partition
 from .offers import has_session, is_down, leads, on, produce, registered, spurious, to_brokers
@@ -75,7 +76,7 @@ def _is_of(message: Message, kind: str, life: tuple[BrokerId, int]) -> bool:
     if message.name.kind == kind:
         return message.name[:2] == life
     receiver = message.receiver, message.receiver_incarnation
-    return message.name.kind == f"{kind}-reply" and receiver == life
+    return ANSWERED.get(message.name.kind) == kind and receiver == life
 
 
 def _may_beat(cluster: Cluster, node: Broker, process: Volatile | None) -> bool:

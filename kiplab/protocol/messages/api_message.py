@@ -5,13 +5,17 @@ A new message is a struct that fills this in, a place in the union `Body`, a rul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import ClassVar
 
 import msgspec
 
+from ..ids import BrokerId, PartitionName
+
 LAST_TOLD = 9
+IsrOf = Callable[[PartitionName], tuple[BrokerId, ...]]
+"""The ISR that the controller knows when a message is sent, by the name of its partition."""
 
 
 class Against(StrEnum):
@@ -56,6 +60,14 @@ class ApiMessage(msgspec.Struct, frozen=True, cache_hash=True):
         """The message in a few words, for a transcript."""
         raise NotImplementedError(f"{type(self).__name__} has no in_words; give it a sentence")
 
+    def on_arrow(self, _isr_of: IsrOf) -> str:
+        """The API and what is wanted of it, as far as an arrow has room for it."""
+        return self.api.label
+
+    def about(self) -> PartitionName:
+        """The one partition that it speaks of; empty where it speaks of none, or of several."""
+        return getattr(self, "partition", "")
+
 
 class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
     """A message that somebody waits for an answer to."""
@@ -75,3 +87,6 @@ class ApiResponse(ApiMessage, frozen=True, cache_hash=True):
     """
 
     unlogged: ClassVar[str] = ""
+
+    def on_arrow(self, _isr_of: IsrOf) -> str:
+        return f"{self.api.label} reply"

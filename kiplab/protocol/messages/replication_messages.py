@@ -23,7 +23,7 @@ from ..ids import (
 )
 from ..log import EMPTY, EpochStart, Log
 from ..registrations import LeaderRecoveryState
-from .api_message import Against, Api, ApiRequest, ApiResponse
+from .api_message import Against, Api, ApiRequest, ApiResponse, IsrOf
 
 ALTER_PARTITION = Api(
     label="AlterPartition", noun="request", lane="alter-partition", log_event="alterPartition"
@@ -84,6 +84,32 @@ class AlterPartitionRequest(
             state = " while RECOVERING" if recovering else ""
             bare = f" (v{self.version} carries no epochs)" if self.version < 3 else ""
             yield f"proposed ISR{state}: {members}{bare}"
+
+    def on_arrow(self, isr_of: IsrOf) -> str:
+        if not self.items:
+            return super().on_arrow(isr_of)
+        several = f" · {len(self.items)} partitions" if len(self.items) > 1 else ""
+        wish = self._wish(self.items[0], isr_of(self.items[0].partition))
+        return f"AlterPartition v{self.version}{several} · {wish}"
+
+    def about(self) -> PartitionName:
+        return self.items[0].partition if len(self.items) == 1 else ""
+
+    def _wish(self, item: AlterPartitionItem, isr: tuple[BrokerId, ...]) -> str:
+        asked = {m.broker: m.epoch for m in item.isr}
+        added = [b for b in asked if b not in isr]
+        removed = [b for b in isr if b not in asked]
+        if added:
+            return f"add {', '.join(self._added(b, asked[b]) for b in added)}"
+        if removed:
+            return f"remove {', '.join(str(b) for b in removed)}"
+        return f"ISR {broker_list(asked)}"
+
+    def _added(self, broker: BrokerId, epoch: BrokerEpoch) -> str:
+        """Before version 3 the request cannot say which life of a broker it means."""
+        if self.version >= 3 and epoch >= 0:
+            return f"{broker} as epoch {epoch}"
+        return f"{broker}, no epoch sent"
 
     def _named(self, member: IsrMember) -> str:
         if self.version < 3 or member.epoch < 0:
@@ -163,6 +189,9 @@ class FetchRequest(ApiRequest, frozen=True, cache_hash=True, tag="fetch", kw_onl
             if self.version >= 15
             else f"v{self.version} has no broker epoch"
         )
+
+    def on_arrow(self, _isr_of: IsrOf) -> str:
+        return f"Fetch · from offset {self.offset}"
 
 
 class FetchResponse(ApiResponse, frozen=True, cache_hash=True, tag="fetch-reply", kw_only=True):
