@@ -9,7 +9,7 @@ from .engine.events import Event
 from .plays import verdict as verdicts
 from .plays.library import find, load, names
 from .plays.play import Play
-from .plays.play_features import chosen
+from .plays.play_features import features_asked_for
 from .plays.runner import run_play
 from .plays.stage import Stage
 from .plays.tokens import encode
@@ -151,7 +151,7 @@ def run(
     rules; `off` is applied first. Raises PlayError or UnknownFeatureError, both readable.
     """
     found, shared = (play, None) if isinstance(play, Play) else find(play)
-    return Run(run_play(found, chosen(found, shared, kafka, _tuple(off), _tuple(on))))
+    return Run(run_play(found, features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))))
 
 
 def twin(one: Run, other: Run, **options: Any) -> Figure:

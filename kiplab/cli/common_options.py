@@ -73,10 +73,10 @@ def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
     Raises PlayError or UnknownFeatureError.
     """
     from ..plays.library import find
-    from ..plays.play_features import chosen
+    from ..plays.play_features import features_asked_for
 
     play, shared = find(options.play)
-    features = chosen(play, shared, options.kafka, (), ())
+    features = features_asked_for(play, shared, options.kafka, (), ())
     return play, _switched(play, features, options.switches or ())
 
 

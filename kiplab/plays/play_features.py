@@ -7,7 +7,7 @@ from .header import features_of
 from .play import Play
 
 
-def chosen(
+def features_asked_for(
     play: Play,
     shared: Features | None,
     kafka: str | None,

@@ -20,7 +20,7 @@ CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
 """Lane and track of the controller's epochs, and the one of the first controller."""
 
 
-def place(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
+def column_of(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
     """The x of a moment on an axis of these columns that ends at `end`; none count moments."""
     if not columns:
         return min(max(moment, -1), end)
@@ -184,7 +184,7 @@ class Meta(msgspec.Struct, frozen=True):
         """The x at which a moment of the play stands: -1 before the first one shown, `end` after
         the last.
         """
-        return place(self.columns, self.end, moment)
+        return column_of(self.columns, self.end, moment)
 
 
 class Rows(msgspec.Struct, frozen=True, dict=True):

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator
 
 from .columns import CONTROLLER_EPOCH, STRIPS, MessageRow, Rows, SpanRow, broker_lane, tells_epochs
-from .told_messages import shown
+from .told_messages import told_messages
 from .wording import plural
 
 LOG = "in the logs of Kafka"
@@ -33,7 +33,7 @@ def summary(rows: Rows) -> str:
     steps = plural(len(rows.moments) - 1, "step")
     brokers = f"broker{'s' * (len(meta.brokers) > 1)} {_listed([str(b) for b in meta.brokers])}"
     parts = [f"{meta.title} (Kafka {meta.features}, {steps}, {brokers})."]
-    parts += [_fate(message) for message in shown(rows)]
+    parts += [_fate(message) for message in told_messages(rows)]
     parts += [_trouble(span) for span in rows.spans if _is_trouble(span)]
     return " ".join([*parts, f"Verdict: {meta.sentence}."])
 
@@ -119,7 +119,7 @@ def _standing(rows: Rows, x: int) -> Iterator[str]:
 
 def _told(rows: Rows, x: int) -> Iterator[str]:
     """What happened at `x`: messages that arrive, events, messages that stay on their way."""
-    held = [m for m in shown(rows) if m.x_arrived != m.x_sent]
+    held = [m for m in told_messages(rows) if m.x_arrived != m.x_sent]
     for message in held:
         if message.x_arrived == x:
             fate = "is lost" if message.fate == "dropped" else "arrives"

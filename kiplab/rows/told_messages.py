@@ -10,7 +10,7 @@ from .columns import MessageRow, Rows
 ARROWS_MAX = 12
 
 
-def shown(rows: Rows, partition: str = "") -> list[MessageRow]:
+def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
     """The messages that get an arrow, most telling first; equal ones share one arrow.
 
     Those that arrived at once and were not refused have none: hover cards and tables list them.

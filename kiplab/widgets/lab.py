@@ -9,7 +9,7 @@ from typing import Any
 from ..plays.library import find
 from ..plays.play import Play, Statement
 from ..plays.play_errors import PlayError
-from ..plays.play_features import chosen
+from ..plays.play_features import features_asked_for
 from ..protocol.features import Features
 from ..runs import Run
 from . import still_fallback
@@ -69,7 +69,7 @@ class Lab:
         theme: str = AUTO,
     ) -> None:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
-        features = chosen(found, shared, kafka, _tuple(off), _tuple(on))
+        features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))
         tree = trees.plant(benches.open_bench(found, features))
         self.box = column([words(note(WAIT))], width="100%")
         self.daylight = Daylight(theme, self.box)

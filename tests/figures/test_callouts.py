@@ -18,7 +18,7 @@ from kiplab.figures.timeline.under_way import so_far
 from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.rows.told_messages import shown
+from kiplab.rows.told_messages import told_messages
 from kiplab.rows.view import view, views
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.long_runs import long_stage
@@ -47,7 +47,7 @@ def longer_run() -> Rows:
 
 def wanted(*runs: Rows) -> Counter[str]:
     """The errors of the refusals that get an arrow, of runs as they are drawn."""
-    drawn = (m for run in runs for m in shown(run, run.busiest) if m.fate == "refused")
+    drawn = (m for run in runs for m in told_messages(run, run.busiest) if m.fate == "refused")
     return Counter(m.error for m in drawn)
 
 
@@ -104,7 +104,7 @@ def test_every_refusal_by_the_controller_has_its_name_in_a_ladder(width: int) ->
         drawn = [
             m.error
             for run in views(runs, fold=None, room=room_for(runs, width))
-            for m in shown(run, run.busiest)
+            for m in told_messages(run, run.busiest)
             if m.fate == "refused" and m.receiver == "controller"
         ]
         assert (name, named(ladder(runs, width=width))) == (name, Counter(drawn))
@@ -126,7 +126,7 @@ def test_many_refusals_are_all_named(longer_run: Rows, width: int) -> None:
     run = longer_run
     figure = timeline(run, width=width)
     seen = view(run, fold=None, room=room_for((run,), width))
-    drawn = [m for m in shown(seen, run.busiest) if m.fate == "refused"]
+    drawn = [m for m in told_messages(seen, run.busiest) if m.fate == "refused"]
     assert named(figure).total() == len(drawn) > 1
     assert covered(figure) == []
 

@@ -11,7 +11,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
-from kiplab.rows.told_messages import ARROWS_MAX, shown
+from kiplab.rows.told_messages import ARROWS_MAX, told_messages
 from kiplab.rows.view import view
 from kiplab.widgets.history_tree.bench import open_bench
 from tests.figures.boxes import covered, cut_off, words
@@ -71,11 +71,11 @@ def test_each_partition_can_be_followed(rows: Rows, name: str) -> None:
 
 
 def test_at_most_a_readable_number_of_arrows_the_refusals_first(rows: Rows) -> None:
-    found = shown(rows)
+    found = told_messages(rows)
     assert len(found) <= ARROWS_MAX
     fates = [m.fate == "refused" for m in found]
     assert fates == sorted(fates, reverse=True)
-    assert {m.partition for m in shown(rows, "orders-0")} <= {"", "orders-0"}
+    assert {m.partition for m in told_messages(rows, "orders-0")} <= {"", "orders-0"}
 
 
 def test_arrows_that_go_the_same_way_at_the_same_time_have_one_label() -> None:

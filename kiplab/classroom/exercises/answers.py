@@ -112,7 +112,7 @@ def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Chec
     )
 
 
-def chosen(answer: object, among: Sequence[str]) -> set[str] | Checked:
+def chosen_letters(answer: object, among: Sequence[str]) -> set[str] | Checked:
     """The letters chosen; a Checked that says so if there is one that nothing stands for."""
     given = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
     wanted = f"the letters of those that are true, among {' '.join(among)}, or - for none"

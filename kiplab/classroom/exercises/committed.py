@@ -12,7 +12,7 @@ from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...protocol.replica.broker_state import Replica, log_of, replica_of
 from ...runs import run
-from .answers import Slip, chosen, moments, summed
+from .answers import Slip, chosen_letters, moments, summed
 from .check_result import Checked
 
 PARTITION, STALE = "orders-0", "isr-stale-member"
@@ -48,7 +48,7 @@ def check_acknowledged(answer: object, kafka: str | None = None) -> Checked:
 
     Each statement chosen or left out rightly is a point.
     """
-    given = chosen(answer, tuple(STATEMENTS))
+    given = chosen_letters(answer, tuple(STATEMENTS))
     if isinstance(given, Checked):
         return given
     one, all_ = (_stale_member(acks, kafka) for acks in ("1", "all"))
@@ -60,7 +60,7 @@ def check_acknowledged(answer: object, kafka: str | None = None) -> Checked:
 
 def check_schedules(answer: object) -> Checked:
     """Judge which SCHEDULES end with the ten records committed: ``"AB"`` names two of them."""
-    given = chosen(answer, tuple(SCHEDULES))
+    given = chosen_letters(answer, tuple(SCHEDULES))
     if isinstance(given, Checked):
         return given
     true = {letter for letter in SCHEDULES if committed(schedule(letter))}

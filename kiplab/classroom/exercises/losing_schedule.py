@@ -13,7 +13,7 @@ from ...plays.library import load
 from ...plays.stage import Stage
 from ...plays.verdict import LOSS, refused, verdict
 from .check_result import Checked
-from .own_runs import built, token_of
+from .own_runs import own_run, token_of
 
 PLAY, PROPERTY = "kafka-14139", "no-committed-record-lost"
 BOUNDS = {"writes": 0, "crashes": 1, "fences": 1}
@@ -29,7 +29,7 @@ def check_shorter(answer: object) -> Checked:
     A point for the loss, one if it has at most NEAR events more than the explorer's shortest, one
     if it has no more. `hold` is no event. An unclean election does not count.
     """
-    stage = built(answer, PLAY, 3, forbidden=("elect orders-0 unclean=yes",))
+    stage = own_run(answer, PLAY, 3, forbidden=("elect orders-0 unclean=yes",))
     if isinstance(stage, Checked):
         return stage
     if verdict(stage) != LOSS:

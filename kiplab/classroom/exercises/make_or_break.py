@@ -12,7 +12,7 @@ from ...protocol.registrations import PartitionRegistration
 from .answers import moments
 from .check_result import Checked
 from .committed import END, PARTITION, acknowledged
-from .own_runs import built, token_of
+from .own_runs import own_run, token_of
 
 ACCEPTED, LOSE, REIGNS = "timeline-first", "isr-committed", "epochs-twelve"
 """The plays whose situation and rules the exercises begin with."""
@@ -27,7 +27,7 @@ def check_accepted(answer: object) -> Checked:
 
     A point for the ISR with brokers 2 and 3, one more if broker 3 is dead when it gets there.
     """
-    stage = built(answer, ACCEPTED, 2)
+    stage = own_run(answer, ACCEPTED, 2)
     if isinstance(stage, Checked):
         return stage
     joined = _joined(stage)
@@ -47,7 +47,7 @@ def check_lose_acknowledged(answer: object) -> Checked:
     A point for records that are acknowledged, one for their loss, one if at most one disk was
     replaced for it.
     """
-    stage = built(answer, LOSE, 3, forbidden=(f"elect {PARTITION} unclean=yes",))
+    stage = own_run(answer, LOSE, 3, forbidden=(f"elect {PARTITION} unclean=yes",))
     if isinstance(stage, Checked):
         return stage
     if not _is_acknowledged(stage):
@@ -71,7 +71,7 @@ def check_reigns(answer: object) -> Checked:
 
     A point for the epoch, one if nobody else ever leads.
     """
-    stage = built(answer, REIGNS, 2)
+    stage = own_run(answer, REIGNS, 2)
     if isinstance(stage, Checked):
         return stage
     states = [_state(cluster) for _, cluster in moments(stage)]

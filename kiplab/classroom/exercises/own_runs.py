@@ -27,7 +27,7 @@ _NEVER = ("send ", "upgrade ")
 """Lines that no answer may have: a request that no broker sent, and other rules on the way."""
 
 
-def built(
+def own_run(
     answer: object, name: str, of: int, *, forbidden: tuple[str, ...] = ()
 ) -> Stage | Checked:
     """The run that the answer is, in the situation and under the rules of the play `name`.

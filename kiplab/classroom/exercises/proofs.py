@@ -12,7 +12,7 @@ from ...explore.search.question import question_about
 from ...explore.search_terms import PROVED
 from ...plays.library import load
 from ...protocol.features import parse_features
-from .answers import Slip, chosen, in_order, is_none, summed, unfit
+from .answers import Slip, chosen_letters, in_order, is_none, summed, unfit
 from .check_result import Checked
 
 KAFKA = "3.5"
@@ -45,7 +45,7 @@ def check_proof(answer: object) -> Checked:
     The proof is about Kafka 3.5 as specified, within 1 write, 1 crash and 0 fences. Each statement
     chosen or left out rightly is a point.
     """
-    given = chosen(answer, tuple(STATEMENTS))
+    given = chosen_letters(answer, tuple(STATEMENTS))
     if isinstance(given, Checked):
         return given
     slips = [_wrong_statement(letter) for letter in sorted(given ^ supported())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .observing import leader_elected, members_changed
-from .word_fields import Ints, get, has, lives_at, place, put
+from .word_fields import Ints, get, has, lives_at, place_of_other, put
 from .word_layout import (
     ALTER_SAYS_LIVES,
     C_EPOCH,
@@ -150,7 +150,7 @@ def _ineligible(words: Ints, given: Ints, asked: int) -> int:
         if broker == sender:
             wire = (asked >> R_LIFE) & THREE
         else:
-            wire = lives_at(asked >> R_WIRE, place(sender, broker))
+            wire = lives_at(asked >> R_WIRE, place_of_other(sender, broker))
         if rules & CONTROLLER_CHECKS_EPOCH == 0 or rules & ALTER_SAYS_LIVES == 0 or wire == 0:
             continue
         if wire != get(words, LOG + broker, LIFE, THREE):

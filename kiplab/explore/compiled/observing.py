@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .logs import end_of, holds, up_to
-from .word_fields import Ints, get, has, lives_at, place, put
+from .word_fields import Ints, get, has, lives_at, place_of_other, put
 from .word_layout import (
     BIT,
     BROKEN,
@@ -56,7 +56,7 @@ def _asked_life(asked: int, broker: int) -> int:
     sender = (asked >> R_SENDER) & TWO
     if broker == sender:
         return (asked >> R_LIFE) & THREE
-    at = place(sender, broker)
+    at = place_of_other(sender, broker)
     fetched = lives_at(asked >> R_OBSERVED, at)
     return fetched if fetched != 0 else lives_at(asked >> R_WIRE, at)
 

@@ -23,7 +23,7 @@ from .replicating import (
     remote_end,
     submit,
 )
-from .word_fields import Ints, get, has, place, put, request, take
+from .word_fields import Ints, get, has, place_of_other, put, request, take
 from .word_layout import (
     BIT,
     BUMPS,
@@ -141,7 +141,13 @@ def _serve(words: Ints, given: Ints, leader: int, broker: int, offset: int, out:
     """follower_fetched, and what it sends."""
     before = remote_end(words, leader, broker)
     noted = (offset + 1) | get(words, LOG + broker, LIFE, THREE) << 4
-    put(words, ROLE + leader, REMOTE + REMOTE_BITS * place(leader, broker), REMOTE_MASK, noted)
+    put(
+        words,
+        ROLE + leader,
+        REMOTE + REMOTE_BITS * place_of_other(leader, broker),
+        REMOTE_MASK,
+        noted,
+    )
     proposed = proposes(words, given, leader, broker, out)
     moved = before != offset and move_mark(words, given, leader, out)
     if proposed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .jit import inner
 from .logs import end_of, noted
-from .word_fields import Ints, get, has, has_request, place, put, seen, send
+from .word_fields import Ints, get, has, has_request, place_of_other, put, seen, send
 from .word_layout import (
     BIT,
     C_EPOCH,
@@ -68,7 +68,7 @@ REMOTE_MASK = (1 << REMOTE_BITS) - 1
 @inner
 def remote_end(words: Ints, leader: int, other: int) -> int:
     """How far a leader knows a follower to be; -1 while it has not fetched."""
-    return get(words, ROLE + leader, REMOTE + REMOTE_BITS * place(leader, other), FOUR) - 1
+    return get(words, ROLE + leader, REMOTE + REMOTE_BITS * place_of_other(leader, other), FOUR) - 1
 
 
 @inner
@@ -95,7 +95,7 @@ def move_mark(words: Ints, given: Ints, leader: int, out: Ints) -> bool:
 @inner
 def _bars(words: Ints, given: Ints, leader: int, other: int) -> int:
     """ineligible: the guard that bars a follower, 0 if none does."""
-    rules, at = given[P_RULES], place(leader, other)
+    rules, at = given[P_RULES], place_of_other(leader, other)
     view = seen(words, ROLE + leader, at)
     fenced = view >> VIEW_FENCED == 1
     if fenced and rules & SKIPS_FENCED != 0:
@@ -115,7 +115,7 @@ def _lives_sent(words: Ints, given: Ints, leader: int, members: int) -> int:
     for other in range(given[P_BROKERS]):
         if other == leader or not has(members, other):
             continue
-        at = place(leader, other)
+        at = place_of_other(leader, other)
         life = get(words, role, REMOTE + REMOTE_BITS * at + REMOTE_LIFE, THREE)
         wire = life if rules & FETCH_SAYS_LIFE != 0 else 0
         if rules & FROM_METADATA != 0:
@@ -175,7 +175,7 @@ def refresh(words: Ints, given: Ints, leader: int) -> None:
         if other != leader:
             life = get(words, LOG + other, LIFE, THREE)
             known = life | ((fenced >> other) & 1) << VIEW_FENCED
-            put(words, role, VIEW + VIEW_BITS * place(leader, other), FOUR, known)
+            put(words, role, VIEW + VIEW_BITS * place_of_other(leader, other), FOUR, known)
     put(words, role, VIEW_EPOCH, FOUR, get(words, CONTROLLER, C_PARTITION_EPOCH, FOUR))
 
 
@@ -194,7 +194,10 @@ def has_news(words: Ints, given: Ints, broker: int) -> bool:
         if other == broker:
             continue
         life = get(words, LOG + other, LIFE, THREE)
-        if seen(words, role, place(broker, other)) != life | ((fenced >> other) & 1) << VIEW_FENCED:
+        if (
+            seen(words, role, place_of_other(broker, other))
+            != life | ((fenced >> other) & 1) << VIEW_FENCED
+        ):
             return True
     return False
 

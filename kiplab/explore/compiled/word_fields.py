@@ -42,7 +42,7 @@ def has(members: int, broker: int) -> bool:
 
 
 @inner
-def place(broker: int, other: int) -> int:
+def place_of_other(broker: int, other: int) -> int:
     """Where `other` stands in the tables of `broker`."""
     return (other - broker + BROKERS - 1) % BROKERS
 

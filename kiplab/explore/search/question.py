@@ -16,7 +16,7 @@ from ...plays.header import features_of
 from ...plays.library import find
 from ...plays.play import Play
 from ...plays.play_errors import nearest
-from ...plays.play_features import chosen
+from ...plays.play_features import features_asked_for
 from ...protocol.features import Features
 from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError, quoted
@@ -56,7 +56,7 @@ def situation(
     Raises PlayError for a play that there is none of, UnknownFeatureError for such rules.
     """
     found, shared_with = (play, None) if isinstance(play, Play) else find(play)
-    features = chosen(found, shared_with, kafka, _names(off), _names(on))
+    features = features_asked_for(found, shared_with, kafka, _names(off), _names(on))
     return found, features_of(found) if features is None else features
 
 

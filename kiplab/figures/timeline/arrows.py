@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ...rows.columns import MessageRow, Rows
-from ...rows.told_messages import shown
+from ...rows.told_messages import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import height_of, width_of
 from .arrow_strokes import draw_stroke
@@ -42,7 +42,7 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     """How much has to be said below the controller's line: silent, messages, refusals; crowded
     where refusals come so close to each other that their boxes don't fit on one row.
     """
-    here = shown(rows, partition)
+    here = told_messages(rows, partition)
     found = [m for m in here if "controller" in (m.sender, m.receiver)]
     refused = [m for m in found if m.fate == "refused" and m.receiver == "controller"]
     if not refused:
@@ -60,7 +60,7 @@ def reserve(panel: Panel) -> None:
 
 
 def _flights(panel: Panel) -> list[Flight]:
-    here = shown(panel.rows, panel.partition)
+    here = told_messages(panel.rows, panel.partition)
     return [f for m in here if (f := _flight(panel, m)) is not None]
 
 

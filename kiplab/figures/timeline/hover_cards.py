@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ...rows.columns import STRIPS, MessageRow, SpanRow
-from ...rows.told_messages import shown
+from ...rows.told_messages import told_messages
 from ..drawing.canvas import safe
 from .panel import Panel
 
@@ -25,7 +25,7 @@ def draw_cards(panel: Panel) -> None:
     y0, y1 = panel.lanes.records
     for span in panel.spans("records", "state"):
         _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
-    for message in shown(panel.rows, panel.partition):
+    for message in told_messages(panel.rows, panel.partition):
         _message(panel, message)
 
 

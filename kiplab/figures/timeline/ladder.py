@@ -21,7 +21,7 @@ from .axis import draw_axis, draw_numbers
 from .legend import draw_legend
 from .log_ends import is_dense
 from .moving_veil import veil_until
-from .sheet import MARGIN, WIDTH, WIDTH_MIN, chosen, draw_heading, draw_veil, room_for
+from .sheet import MARGIN, WIDTH, WIDTH_MIN, draw_heading, draw_veil, followed_partition, room_for
 
 RUNS_MIN, RUNS_MAX = 2, 4
 SIDE_BY_SIDE_FROM = 760
@@ -64,7 +64,7 @@ def ladder_drawing(
     """
     runs = comparable(runs_rows)
     said = " ".join(f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True))
-    name = chosen(runs[0], partition)
+    name = followed_partition(runs[0], partition)
     differ = [first_difference(runs[0], run) for run in runs]
     pixels = max(width or WIDTH, WIDTH_MIN)
     seen = views(runs, fold=fold, kinds=kinds, between=between, room=room_for(runs, pixels))

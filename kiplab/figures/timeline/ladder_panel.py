@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ...rows.columns import MessageRow, Rows, tells_epochs
-from ...rows.told_messages import shown
+from ...rows.told_messages import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, width_of
 from . import broker_lanes, controller_lane, hover_cards, lane_marks, strips
@@ -124,7 +124,7 @@ def _answers(rows: Rows, partition: str) -> list[MessageRow]:
     """What the controller answered, in order of arrival."""
     found = (
         m
-        for m in shown(rows, partition)
+        for m in told_messages(rows, partition)
         if m.receiver == "controller" and m.fate in ("refused", "delivered")
     )
     return sorted(found, key=lambda m: m.x_arrived or 0)

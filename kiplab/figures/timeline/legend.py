@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...rows.columns import MessageRow, Rows
-from ...rows.told_messages import shown
+from ...rows.told_messages import told_messages
 from ..drawing.canvas import Canvas
 from ..drawing.text_width import width_of
 from . import legend_samples
@@ -128,7 +128,7 @@ def _seen(rows: Rows, partition: str) -> Seen:
             for m in rows.marks
             if m.partition in ("", partition) and m.lane.startswith("broker")
         ),
-        messages=tuple(shown(rows, partition)),
+        messages=tuple(told_messages(rows, partition)),
         unfenced=any(rows.gates(f"broker {id}") for id in rows.meta.brokers),
         ticked=bool(rows.ticks),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...rows.columns import place
+from ...rows.columns import column_of
 from ..drawing.svg import Json
 from . import veil
 
@@ -60,7 +60,7 @@ def shapes_at(drawing: Json, until: int | None) -> dict[int, Json]:
 def _column(meta: Json, until: int | None) -> tuple[int, bool]:
     """Where moment `until` stands, and whether anything comes after it."""
     end = meta["end"]
-    x = end if until is None else max(place(meta.get("columns", ()), end, until), 0)
+    x = end if until is None else max(column_of(meta.get("columns", ()), end, until), 0)
     return x, x < end - 1
 
 

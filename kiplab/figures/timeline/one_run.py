@@ -13,7 +13,7 @@ from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
 from .moving_veil import veil_until
-from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, room_for
+from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
 
 
 def timeline_drawing(
@@ -39,7 +39,7 @@ def timeline_drawing(
     a range of moments. `legend` explains the marks that occur, below the axis. Raises ValueError
     for a partition, a theme, a kind or a range that there is none of.
     """
-    name = chosen(rows, partition)
+    name = followed_partition(rows, partition)
     seen = view(rows, fold=fold, kinds=kinds, between=between, room=room_for((rows,), width))
     canvas = canvas_of(seen, seen.meta.end, width, theme)
     top = draw_heading(canvas, seen)

@@ -80,7 +80,7 @@ def draw_panel(
     like: tuple[Rows, ...] = (),
 ) -> Panel:
     """One run, back to front; as roomy as the runs in `like` need, so that twins are alike."""
-    runs, name = (rows, *like), chosen(rows, partition)
+    runs, name = (rows, *like), followed_partition(rows, partition)
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
         top,
@@ -118,7 +118,7 @@ def draw_folds(panel: Panel) -> None:
         canvas.rect(x, x + 1, lanes.bottom + 7, lanes.bottom + 11, canvas.theme.line)
 
 
-def chosen(rows: Rows, partition: str | None) -> str:
+def followed_partition(rows: Rows, partition: str | None) -> str:
     """The partition to draw. Raises ValueError, naming those there are, for one that is not."""
     if partition is not None and partition not in rows.meta.partitions:
         known = ", ".join(rows.meta.partitions) or "none"

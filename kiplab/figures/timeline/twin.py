@@ -16,7 +16,7 @@ from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
 from .moving_veil import veil_until
-from .sheet import canvas_of, chosen, draw_heading, draw_panel, draw_veil, room_for
+from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
 from .veil import Lasting
 
 SEAM = 46
@@ -46,7 +46,7 @@ def twin_drawing(
     title_a, title_b = titles((rows_a, rows_b), names)
     said = f"{title_a}: {summary(rows_a)} {title_b}: {summary(rows_b)}"
     differs = first_difference(rows_a, rows_b)
-    partition = chosen(rows_a, partition)
+    partition = followed_partition(rows_a, partition)
     room = room_for((rows_a, rows_b), width)
     rows_a, rows_b = views((rows_a, rows_b), fold=fold, kinds=kinds, between=between, room=room)
     axis = _longer(rows_a, rows_b)

@@ -12,7 +12,7 @@ from ...rows.view import through, view, with_kinds
 from ..drawing.canvas import as_figure
 from .axis import draw_axis
 from .legend import draw_legend, occurring
-from .sheet import canvas_of, chosen, draw_heading, draw_panel, room_for
+from .sheet import canvas_of, draw_heading, draw_panel, followed_partition, room_for
 
 
 def drawing_so_far(
@@ -35,7 +35,7 @@ def drawing_so_far(
     one figure can be painted again. A dict of plotly's data and layout: to have plotly check it
     takes longer than to draw it.
     """
-    name, between = chosen(whole, partition), _within(whole, between)
+    name, between = followed_partition(whole, partition), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
     here = through(with_kinds(now, kinds), sheet.meta.columns)
     canvas = canvas_of(sheet, sheet.meta.end, width, theme)
@@ -52,7 +52,10 @@ so_far = as_figure(drawing_so_far)
 
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:
     """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
-    name, between = chosen(whole, options.get("partition")), _within(whole, options.get("between"))
+    name, between = (
+        followed_partition(whole, options.get("partition")),
+        _within(whole, options.get("between")),
+    )
     width = options.get("width")
     about = {key: options.get(key) for key in ("fold", "kinds")}
     sheet = view(whole, **about, between=between, room=room_for((whole,), width))
