@@ -324,3 +324,6 @@ Fact = (
     | ConsumerRaised
     | MetadataRefreshed
 )
+
+Replayed = BrokerChanged | IsrChanged | LeaderElected
+"""What a metadata record changed: these come right after its RecordWritten."""

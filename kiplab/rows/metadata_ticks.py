@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
+from typing import Any
 
 from ..engine.events import Event
-from ..protocol.facts import BrokerChanged, IsrChanged, LeaderElected, RecordWritten
+from ..protocol.facts import BrokerChanged, IsrChanged, LeaderElected, RecordWritten, Replayed
 from ..protocol.ids import NO_LEADER
 from .columns import TickRow
 from .snapshots import Snapshot
@@ -34,13 +35,12 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
 
 def _is_replay(event: Event) -> bool:
     """The facts that a record's replay reports come right after it."""
-    return isinstance(event, BrokerChanged | IsrChanged | LeaderElected)
+    return isinstance(event, Replayed)
 
 
 def _short(event: Event) -> str:
-    if isinstance(event, BrokerChanged):
-        return _changed(event)
-    return _elected(event) if isinstance(event, LeaderElected) else ""
+    short = _SHORT.get(type(event))
+    return short(event) if short is not None else ""
 
 
 def _changed(event: BrokerChanged) -> str:
@@ -57,3 +57,8 @@ def _elected(event: LeaderElected) -> str:
     if event.leader == event.before:
         return ""
     return f"elect {event.leader}{' uncleanly' if event.unclean else ''}"
+
+
+_SHORT: dict[type, Callable[[Any], str]] = {BrokerChanged: _changed, LeaderElected: _elected}
+UNSAID: dict[type, str] = {IsrChanged: "the bands of the brokers begin or end there"}
+"""What a record changed that its tick has no words for, and why."""

@@ -8,11 +8,14 @@ record fences a broker, and the schema version that each is written with.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 
 from ..ids import BrokerEpoch, BrokerId, Incarnation
 from ..registrations import LeaderRecoveryState
-from ..releases import METADATA_VERSIONS, at_least
+from ..releases import METADATA_VERSIONS, MetadataVersion, at_least
 
 
 class RegisterBrokerRecord(msgspec.Struct, frozen=True, tag=True):
@@ -94,13 +97,17 @@ def record_version(record: Record, metadata_version: str) -> int:
 
     Source: MetadataVersion.registerBrokerRecordVersion and partitionChangeRecordVersion (3.7.0).
     """
-    if isinstance(record, RegisterBrokerRecord):
-        return METADATA_VERSIONS[metadata_version].register_broker_record
-    if isinstance(record, PartitionChangeRecord):
-        return METADATA_VERSIONS[metadata_version].partition_change_record
-    if isinstance(record, BrokerRegistrationChangeRecord):
-        return 1 if record.in_controlled_shutdown else 0
-    return 0
+    return _VERSIONS[type(record)](record, METADATA_VERSIONS[metadata_version])
+
+
+_VERSIONS: dict[type, Callable[[Any, MetadataVersion], int]] = {
+    RegisterBrokerRecord: lambda _, at: at.register_broker_record,
+    UnregisterBrokerRecord: lambda _record, _at: 0,
+    FenceBrokerRecord: lambda _record, _at: 0,
+    UnfenceBrokerRecord: lambda _record, _at: 0,
+    BrokerRegistrationChangeRecord: lambda r, _: 1 if r.in_controlled_shutdown else 0,
+    PartitionChangeRecord: lambda _, at: at.partition_change_record,
+}
 
 
 def record_text(record: Record) -> str:

@@ -11,16 +11,15 @@ that changed. Without records the controller stays the same object and nothing i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
-from ..facts import BrokerChanged, Fact, IsrChanged, LeaderElected, RecordWritten
+from ..facts import BrokerChanged, Fact, IsrChanged, LeaderElected, RecordWritten, Replayed
 from ..features import Features
 from ..ids import (
     ALL_BROKERS,
-    BrokerEpoch,
-    BrokerId,
     LeaderEpoch,
     MetadataOffset,
     PartitionEpoch,
@@ -71,7 +70,7 @@ def commit(
             )
         )
         after = replay(controller, record)
-        facts += _changes(controller, after, record)
+        facts += _REPORTED[type(record)](controller, after, record)
         controller = after
     if controller is before:
         return controller, (), ()
@@ -96,28 +95,8 @@ def replay(controller: Controller, record: Record) -> Controller:
     Source: QuorumController.replay, ClusterControlManager.replay and
     ReplicationControlManager.replay (3.5.0).
     """
-    offset = controller.next_offset
-    registrations, partitions = controller.registrations, controller.partitions
-    if isinstance(record, PartitionChangeRecord):
-        partitions = tuple(
-            merge(p, record) if p.name == record.partition else p for p in partitions
-        )
-    elif isinstance(record, RegisterBrokerRecord):
-        registrations = _put(registrations, _registered(record, offset))
-    elif isinstance(record, UnregisterBrokerRecord):
-        registrations = tuple(r for r in registrations if r.broker != record.broker)
-    else:
-        found = registration(registrations, record.broker)
-        if found is None or found.epoch != record.epoch:
-            # Fatal for a real controller; nothing here writes such a record.
-            raise AssertionError(f"{record_text(record)} does not fit {found}")
-        registrations = _put(registrations, _changed(found, record))
-    return replace(
-        controller,
-        next_offset=MetadataOffset(offset + 1),
-        registrations=registrations,
-        partitions=partitions,
-    )
+    after = _REPLAYED[type(record)](controller, record)
+    return replace(after, next_offset=MetadataOffset(controller.next_offset + 1))
 
 
 def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
@@ -142,21 +121,41 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     )
 
 
-def _registered(record: RegisterBrokerRecord, offset: MetadataOffset) -> Registration:
-    return Registration(
+def _partition_changed(controller: Controller, record: PartitionChangeRecord) -> Controller:
+    known, named = controller.partitions, record.partition
+    partitions = tuple(merge(p, record) if p.name == named else p for p in known)
+    return replace(controller, partitions=partitions)
+
+
+def _registered(controller: Controller, record: RegisterBrokerRecord) -> Controller:
+    known = Registration(
         broker=record.broker,
         epoch=record.epoch,
         incarnation=record.incarnation,
         fenced=record.fenced,
         in_controlled_shutdown=record.in_controlled_shutdown,
-        record_offset=offset,
+        record_offset=controller.next_offset,
     )
+    return _with(controller, known)
 
 
-def _changed(
-    found: Registration,
-    record: FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord,
-) -> Registration:
+def _unregistered(controller: Controller, record: UnregisterBrokerRecord) -> Controller:
+    left = (r for r in controller.registrations if r.broker != record.broker)
+    return replace(controller, registrations=tuple(left))
+
+
+_ChangeOfBroker = FenceBrokerRecord | UnfenceBrokerRecord | BrokerRegistrationChangeRecord
+
+
+def _registration_changed(controller: Controller, record: _ChangeOfBroker) -> Controller:
+    found = registration(controller.registrations, record.broker)
+    if found is None or found.epoch != record.epoch:
+        # Fatal for a real controller; nothing here writes such a record.
+        raise AssertionError(f"{record_text(record)} does not fit {found}")
+    return _with(controller, _changed(found, record))
+
+
+def _changed(found: Registration, record: _ChangeOfBroker) -> Registration:
     if isinstance(record, FenceBrokerRecord):
         return replace(found, fenced=True)
     if isinstance(record, UnfenceBrokerRecord):
@@ -166,27 +165,30 @@ def _changed(
     return replace(found, fenced=fenced, in_controlled_shutdown=leaving)
 
 
-def _put(
-    registrations: tuple[Registration, ...], changed: Registration
-) -> tuple[Registration, ...]:
-    others = [r for r in registrations if r.broker != changed.broker]
-    return tuple(sorted([*others, changed], key=lambda r: r.broker))
+def _with(controller: Controller, changed: Registration) -> Controller:
+    others = [r for r in controller.registrations if r.broker != changed.broker]
+    everybody = sorted([*others, changed], key=lambda r: r.broker)
+    return replace(controller, registrations=tuple(everybody))
 
 
-def _changes(before: Controller, after: Controller, record: Record) -> list[Fact]:
-    if isinstance(record, PartitionChangeRecord):
-        old = partition(before.partitions, record.partition)
-        new = partition(after.partitions, record.partition)
-        return _partition_changes(old, new, record) if old and new else []
-    if isinstance(record, RegisterBrokerRecord):
-        return [BrokerChanged(broker=record.broker, change="registered", epoch=record.epoch)]
-    return _broker_changes(before, after, record.broker, record.epoch)
+def _registration_reported(
+    _before: Controller, _after: Controller, record: RegisterBrokerRecord
+) -> list[Replayed]:
+    return [BrokerChanged(broker=record.broker, change="registered", epoch=record.epoch)]
+
+
+def _partition_reported(
+    before: Controller, after: Controller, record: PartitionChangeRecord
+) -> list[Replayed]:
+    old = partition(before.partitions, record.partition)
+    new = partition(after.partitions, record.partition)
+    return _partition_changes(old, new, record) if old and new else []
 
 
 def _partition_changes(
     old: PartitionRegistration, new: PartitionRegistration, record: PartitionChangeRecord
-) -> list[Fact]:
-    facts: list[Fact] = []
+) -> list[Replayed]:
+    facts: list[Replayed] = []
     if new.isr != old.isr:
         facts.append(
             IsrChanged(
@@ -218,17 +220,36 @@ def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bo
     return record.recovery is LeaderRecoveryState.RECOVERING or (lone and record.replicas is None)
 
 
-def _broker_changes(
-    before: Controller, after: Controller, broker: BrokerId, epoch: BrokerEpoch
-) -> list[Fact]:
+def _broker_reported(
+    before: Controller, after: Controller, record: _ChangeOfBroker | UnregisterBrokerRecord
+) -> list[Replayed]:
+    broker, epoch = record.broker, record.epoch
     old = registration(before.registrations, broker)
     new = registration(after.registrations, broker)
     if old is None or new is None:
         return [BrokerChanged(broker=broker, change="unregistered", epoch=epoch)]
-    facts: list[Fact] = []
+    facts: list[Replayed] = []
     if new.in_controlled_shutdown and not old.in_controlled_shutdown:
         facts.append(BrokerChanged(broker=broker, change="shutting-down", epoch=epoch))
     if new.fenced != old.fenced:
         change = "fenced" if new.fenced else "unfenced"
         facts.append(BrokerChanged(broker=broker, change=change, epoch=epoch))
     return facts
+
+
+_REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
+    RegisterBrokerRecord: _registered,
+    UnregisterBrokerRecord: _unregistered,
+    FenceBrokerRecord: _registration_changed,
+    UnfenceBrokerRecord: _registration_changed,
+    BrokerRegistrationChangeRecord: _registration_changed,
+    PartitionChangeRecord: _partition_changed,
+}
+_REPORTED: dict[type, Callable[[Controller, Controller, Any], list[Replayed]]] = {
+    RegisterBrokerRecord: _registration_reported,
+    UnregisterBrokerRecord: _broker_reported,
+    FenceBrokerRecord: _broker_reported,
+    UnfenceBrokerRecord: _broker_reported,
+    BrokerRegistrationChangeRecord: _broker_reported,
+    PartitionChangeRecord: _partition_reported,
+}
