@@ -5,21 +5,28 @@ Each test fails with sentences: which member, which table, what to add.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, NamedTuple, get_args
+import ast
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 import pytest
 
-from kiplab.engine import enabled, explain, moves, possible, routes, step
+import kiplab.protocol
+from kiplab.engine import clock, enabled, explain, moves, possible, properties, routes, step
+from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
-from kiplab.figures.timeline import axis
+from kiplab.figures.timeline import axis, lane_marks, legend
 from kiplab.plays import grammar, history_as_play, raw_requests, transcript, verbs
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
-from kiplab.protocol.facts import Fact
-from kiplab.protocol.kraft.controller_state import ControllerTimers
+from kiplab.protocol import guards
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import Fact, Replayed
+from kiplab.protocol.kraft import records, replay
+from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
 from kiplab.protocol.messages import (
     ANSWERED,
     BODIES,
@@ -33,8 +40,18 @@ from kiplab.protocol.messages import (
     Request,
     Response,
 )
+from kiplab.protocol.replica import fetching, leader
 from kiplab.protocol.replica.broker_state import Lifecycle, Loss, Timers
-from kiplab.rows import marks, message_contents, operator_log, sentences, step_labels
+from kiplab.rows import (
+    marks,
+    message_contents,
+    metadata_ticks,
+    operator_log,
+    sentences,
+    state_tree,
+    step_labels,
+)
+from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import choices
 
 
@@ -58,6 +75,57 @@ def offered() -> set[type]:
     return {type(move) for move in enabled._candidates(cluster, menu)}
 
 
+def named_in(file: str | None, owner: str) -> set[str]:
+    """The members of an enumeration that a file names: ``owner.MEMBER``."""
+    assert file is not None
+    nodes = ast.walk(ast.parse(Path(file).read_text(encoding="utf-8")))
+    found = (n for n in nodes if isinstance(n, ast.Attribute))
+    return {n.attr for n in found if ast.unparse(n.value).split(".")[-1] == owner}
+
+
+def driven() -> set[moves.Timer]:
+    """The timers that a timed run fires by itself: the controller's are read off TIMERS."""
+    of_brokers = {moves.Timer[name] for name in named_in(clock.__file__, "Timer")}
+    return of_brokers | {timer for kind, timer in routes.TIMERS if kind is Controller}
+
+
+def with_a_button() -> set[moves.Timer]:
+    return {moves.Timer[name] for name in named_in(choices.__file__, "Timer")} - {
+        *choices.NO_BUTTON
+    }
+
+
+def answered_with() -> set[KafkaError]:
+    """The errors that a rule of the protocol names, by itself or through its guard."""
+    root = Path(kiplab.protocol.__file__ or "").parent
+    files = [f for room in ("kraft", "replica", "clients") for f in (root / room).glob("*.py")]
+    names = set().union(*(named_in(str(f), owner) for f in files for owner in ("KafkaError", "_E")))
+    return {KafkaError[n] for n in names} | {g.error for g in guards.GUARDS.values() if g.error}
+
+
+def fetch_errors() -> set[KafkaError]:
+    """What a fetch may be refused with."""
+    own = {KafkaError[name] for name in named_in(fetching.__file__, "KafkaError")}
+    return own | {guards.GUARDS[id].error or KafkaError.NONE for id in FETCH_GUARDS}
+
+
+def structs_of(kind: Any, seen: set[type] | None = None) -> Iterator[type]:
+    """Every struct that the state is made of; messages have words of their own."""
+    seen = set() if seen is None else seen
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        if kind in seen or kind is msgspec.Struct:
+            return
+        seen.add(kind)
+        if kind not in KINDS:
+            yield kind
+        hints = get_type_hints(kind)
+        for field in kind.__struct_fields__:
+            yield from structs_of(hints[field], seen)
+    for part in get_args(kind):
+        yield from structs_of(part, seen)
+
+
+FETCH_GUARDS = [id for id in guards.GUARDS if id.endswith("-fetch")]
 TIMERS = (Timers, ControllerTimers)
 TABLES = (
     Table("body", "sentence", "its method in_words", lambda: having("in_words", ApiMessage)),
@@ -175,6 +243,106 @@ TABLES = (
         "_CRASHES in kiplab/rows/step_labels.py",
         lambda: {Loss(LOSSES[word]) for word in step_labels._CRASHES},
     ),
+    Table(
+        "timer", "turn in timed runs", "`_of_broker` and `_disk` in kiplab/engine/clock.py", driven
+    ),
+    Table(
+        "timer",
+        "button",
+        "about_broker in kiplab/widgets/controls/choices.py",
+        with_a_button,
+        choices.NO_BUTTON,
+        "NO_BUTTON in kiplab/widgets/controls/choices.py",
+    ),
+    Table(
+        "timer",
+        "place in the largest menu",
+        "EVERYTHING in kiplab/engine/enabled.py",
+        lambda: enabled.EVERYTHING.timers,
+    ),
+    Table(
+        "record", "effect", "_REPLAYED in kiplab/protocol/kraft/replay.py", lambda: replay._REPLAYED
+    ),
+    Table(
+        "record", "facts", "_REPORTED in kiplab/protocol/kraft/replay.py", lambda: replay._REPORTED
+    ),
+    Table(
+        "record",
+        "schema version",
+        "_VERSIONS in kiplab/protocol/kraft/records.py",
+        lambda: records._VERSIONS,
+    ),
+    Table(
+        "replayed fact",
+        "words for its tick",
+        "_SHORT in kiplab/rows/metadata_ticks.py",
+        lambda: metadata_ticks._SHORT,
+        metadata_ticks.UNSAID,
+        "UNSAID in kiplab/rows/metadata_ticks.py",
+    ),
+    Table(
+        "mark",
+        "glyph or words on its lane",
+        "GLYPHS or _SPOKEN in kiplab/figures/timeline/lane_marks.py",
+        lambda: {*lane_marks.GLYPHS, *lane_marks._SPOKEN},
+        lane_marks.NOT_DRAWN,
+        "NOT_DRAWN in kiplab/figures/timeline/lane_marks.py",
+    ),
+    Table(
+        "sign",
+        "entry in the legend",
+        "MARKS (or _DOWN) in kiplab/figures/timeline/legend.py",
+        lambda: {mark.id for mark in legend.MARKS} | {*legend._DOWN},
+    ),
+    Table(
+        "event",
+        "sign in the transcript",
+        "_MARKS or _QUIET in kiplab/plays/transcript.py",
+        lambda: {*transcript._MARKS, *transcript._QUIET},
+        transcript.PLAIN,
+        "PLAIN in kiplab/plays/transcript.py",
+    ),
+    Table(
+        "struct of the state",
+        "few words in the inspector",
+        "_SHORT in kiplab/rows/state_tree.py",
+        lambda: state_tree._SHORT,
+        state_tree.NOT_SHORT,
+        "NOT_SHORT in kiplab/rows/state_tree.py",
+    ),
+    Table(
+        "kind of guard",
+        "release that brings it",
+        "NATIVE in kiplab/protocol/guards.py",
+        lambda: guards.NATIVE,
+        guards.ASKED_FOR,
+        "ASKED_FOR in kiplab/protocol/guards.py",
+    ),
+    Table(
+        "kind of guard",
+        "word on the promises",
+        "_VOIDING in kiplab/engine/properties.py",
+        lambda: properties._VOIDING,
+        properties._HARMLESS,
+        "_HARMLESS in kiplab/engine/properties.py",
+    ),
+    Table("error", "rule that answers with it", "a rule in kiplab/protocol", answered_with),
+    Table(
+        "error at which a leader waits",
+        "log line",
+        "_WAITING in kiplab/rows/operator_log.py",
+        lambda: operator_log._WAITING,
+        operator_log.UNLOGGED_WAITING,
+        "UNLOGGED_WAITING in kiplab/rows/operator_log.py",
+    ),
+    Table(
+        "error of a fetch",
+        "log line",
+        "_FETCH_ERRORS in kiplab/rows/operator_log.py",
+        lambda: operator_log._FETCH_ERRORS,
+        operator_log.UNLOGGED_FETCH_ERRORS,
+        "UNLOGGED_FETCH_ERRORS in kiplab/rows/operator_log.py",
+    ),
     Table("lifecycle", "sentence", "_LIFE in kiplab/engine/explain.py", lambda: explain._LIFE),
     Table(
         "lifecycle", "word", "_LIFE in kiplab/widgets/controls/choices.py", lambda: choices._LIFE
@@ -202,6 +370,15 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     "event": lambda: get_args(Event),
     "verb": lambda: [name for name, verb in grammar.VERBS.items() if not verb.header],
     "timer": lambda: list(moves.Timer),
+    "record": lambda: get_args(records.Record),
+    "replayed fact": lambda: get_args(Replayed),
+    "mark": lambda: get_args(MarkKind),
+    "sign": lambda: [*lane_marks.GLYPHS, *lane_marks.SIGNS],
+    "struct of the state": lambda: list(structs_of(Cluster)),
+    "kind of guard": lambda: list(guards.GuardKind),
+    "error": lambda: list(KafkaError),
+    "error at which a leader waits": lambda: leader.WAITING,
+    "error of a fetch": lambda: fetch_errors() - {KafkaError.NONE},
     "loss": lambda: list(Loss),
     "lifecycle": lambda: list(Lifecycle),
     "comparison": lambda: list(Against),
@@ -300,6 +477,10 @@ class MadeUpFact(msgspec.Struct, frozen=True, tag="made-up-fact"):
     pass
 
 
+class MadeUpRecord(msgspec.Struct, frozen=True, tag=True):
+    pass
+
+
 class MadeUpMove(msgspec.Struct, frozen=True, tag="made-up-move"):
     pass
 
@@ -342,6 +523,27 @@ TRIALS = [
             " why not to UNMARKED in kiplab/rows/marks.py",
             "has no log lines: add it to _LINES in kiplab/rows/operator_log.py, or the reason why"
             " not to UNLOGGED in kiplab/rows/operator_log.py",
+            "has no sign in the transcript: add it to _MARKS or _QUIET in"
+            " kiplab/plays/transcript.py, or the reason why not to PLAIN in"
+            " kiplab/plays/transcript.py",
+        ],
+    ),
+    (
+        "record",
+        MadeUpRecord,
+        [
+            "has no effect: add it to _REPLAYED in kiplab/protocol/kraft/replay.py",
+            "has no facts: add it to _REPORTED in kiplab/protocol/kraft/replay.py",
+            "has no schema version: add it to _VERSIONS in kiplab/protocol/kraft/records.py",
+        ],
+    ),
+    (
+        "mark",
+        "made up",
+        [
+            "has no glyph or words on its lane: add it to GLYPHS or _SPOKEN in"
+            " kiplab/figures/timeline/lane_marks.py, or the reason why not to NOT_DRAWN in"
+            " kiplab/figures/timeline/lane_marks.py"
         ],
     ),
     (

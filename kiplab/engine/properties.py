@@ -110,4 +110,12 @@ def is_promised(found: Property, features: Features, *, excused: bool, forged: b
     return all(set(found.needs) <= a and not a & _ALTERNATIVES for a in active)
 
 
-_ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind is GuardKind.ALTERNATIVE)
+_VOIDING = (GuardKind.ALTERNATIVE,)
+"""Kinds of guards that void every promise while they are on: nobody ever made one of them."""
+_HARMLESS = {
+    GuardKind.REFUSAL: "what is refused breaks nothing",
+    GuardKind.RULE: "the promises are made of them",
+    GuardKind.AS_SPECIFIED: "what a KIP wants keeps its promises",
+}
+"""The others, and why they void none."""
+_ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind in _VOIDING)

@@ -26,6 +26,20 @@ _MARKS: dict[type, str] = {
     events.PropertyBroken: "▲",
     events.NotApplicable: "-",
 }
+_AS_WANTED = "it goes as the play or the protocol wants it"
+_IN_WORDS = "its sentence says what became of it"
+PLAIN: dict[type, str] = {
+    **dict.fromkeys((events.Delivered, events.Happened), _AS_WANTED),
+    **dict.fromkeys((facts.BrokerChanged, facts.LifecycleChanged), _AS_WANTED),
+    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _AS_WANTED),
+    **dict.fromkeys((facts.Appended, facts.Fetched, facts.HighWatermarkMoved), _AS_WANTED),
+    **dict.fromkeys((facts.IsrProposed, facts.PeriodicElections, facts.EpochDropped), _AS_WANTED),
+    **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),
+    **dict.fromkeys((facts.IsrReverted, facts.IsrStuck, facts.PollFailed), _IN_WORDS),
+    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _IN_WORDS),
+    facts.ConsumerRaised: _IN_WORDS,
+}
+"""Events whose line begins with a plain dot, and why."""
 
 
 def transcript(stage: Stage, *, every: bool = False) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from .guards import GUARDS, GuardKind, named
+from .guards import GUARDS, NATIVE, named
 from .ids import CONTROLLER, BrokerId
 from .releases import (
     METADATA_LEVEL,
@@ -158,11 +158,10 @@ def _suggestion(name: str) -> str:
 def _active(features: Features, node: BrokerId) -> frozenset[str]:
     release = RELEASES[features.release_of(node)]
     overrides = dict(features.overrides)
-    built = (GuardKind.REFUSAL, GuardKind.RULE)
     native = {
         g.id
         for g in GUARDS.values()
-        if g.kind in built
+        if g.kind in NATIVE
         and g.built_in(release)
         and (g.metadata_version is None or at_least(features.metadata_version, g.metadata_version))
     }

@@ -28,6 +28,15 @@ class GuardKind(StrEnum):
     asked for by its full id."""
 
 
+NATIVE = (GuardKind.REFUSAL, GuardKind.RULE)
+"""Kinds that Kafka has: a release brings them, and a bare subject means them."""
+ASKED_FOR = {
+    GuardKind.ALTERNATIVE: "a KIP rejected it",
+    GuardKind.AS_SPECIFIED: "no release does it",
+}
+"""Kinds that are on only where somebody asks for them by their full id, and why."""
+
+
 class Built(msgspec.Struct, frozen=True):
     """Where Kafka does what a guard says: the releases of one mode, from one of them on."""
 
@@ -341,8 +350,7 @@ def named(name: str) -> tuple[str, ...]:
     wanted = name.lower().removeprefix("kip-")
     if wanted in GUARDS:
         return (wanted,)
-    kinds = (GuardKind.REFUSAL, GuardKind.RULE)
-    return tuple(g.id for g in _TABLE if g.id.split(".")[0] == wanted and g.kind in kinds)
+    return tuple(g.id for g in _TABLE if g.id.split(".")[0] == wanted and g.kind in NATIVE)
 
 
 def releases_of(guard: Guard) -> str:

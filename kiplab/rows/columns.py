@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 
@@ -116,16 +117,31 @@ class MessageRow(msgspec.Struct, frozen=True):
         return self.fate == "refused" or self.x_arrived is None or self.x_arrived > self.x_sent
 
 
-class MarkRow(msgspec.Struct, frozen=True):
-    """Something that happened at one x, on a lane.
+MarkKind = Literal[
+    "crashed",
+    "stopped",
+    "caught up",
+    "truncated",
+    "destroyed",
+    "appended",
+    "polled",
+    "not proposed",
+    "withdrawn",
+    "unclean",
+    "lost",
+    "broken",
+    "not applicable",
+    "happened",
+]
+"""What a mark may say."""
 
-    Kinds: crashed, stopped, caught up, truncated, destroyed, appended, polled, not proposed,
-    withdrawn, unclean, lost, broken, not applicable, happened.
-    """
+
+class MarkRow(msgspec.Struct, frozen=True):
+    """Something that happened at one x, on a lane."""
 
     x: int
     lane: str
-    kind: str
+    kind: MarkKind
     text: str
     partition: str = ""
 

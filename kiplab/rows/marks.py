@@ -21,7 +21,7 @@ from ..protocol import facts
 from ..protocol.guards import GUARDS
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import PRODUCE
-from .columns import MarkRow, broker_lane
+from .columns import MarkKind, MarkRow, broker_lane
 from .snapshots import Snapshot
 from .wording import offsets, plural
 
@@ -60,11 +60,11 @@ def _not_applicable(event: NotApplicable) -> str:
     return f"{event.text}: not applicable ({event.reason})"
 
 
-_Made = tuple[str, str, str] | None
+_Made = tuple[str, MarkKind, str] | None
 
 
 def _lifecycle(event: facts.LifecycleChanged) -> _Made:
-    kinds = {"CRASHED": "crashed", "STOPPED": "stopped"}
+    kinds: dict[str, MarkKind] = {"CRASHED": "crashed", "STOPPED": "stopped"}
     kind = kinds.get(str(event.state))
     return (broker_lane(event.node), kind, kind) if kind else None
 

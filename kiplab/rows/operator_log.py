@@ -281,6 +281,15 @@ _FETCH_ERRORS = {
         " partition is being moved",
     ),
 }
+UNLOGGED_FETCH_ERRORS = {
+    KafkaError.FENCED_LEADER_EPOCH: "its words depend on who moved on: `_fenced`",
+    KafkaError.OFFSET_OUT_OF_RANGE: "left out: the truncation that follows has a line of its own",
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
+        'Kafka writes "Received UNKNOWN_TOPIC_OR_PARTITION from the leader ..." at WARN; left out'
+        " because no partition is created or deleted here"
+    ),
+}
+"""Errors of a fetch without an entry above, and why."""
 _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
     AlterPartitionResponse: _altered,
     BrokerRegistrationResponse: _registered_reply,
@@ -309,6 +318,15 @@ _WAITING = {
     KafkaError.INVALID_UPDATE_VERSION: "because the partition epoch is invalid.",
     KafkaError.INVALID_REQUEST: "because the request is invalid.",
 }
+
+
+UNLOGGED_WAITING = {
+    KafkaError.NEW_LEADER_ELECTED: (
+        'Kafka writes "The alter partition request successfully updated the partition state to ..."'
+        " at DEBUG; left out because the state that it names is not kept"
+    )
+}
+"""Errors at which a leader waits without a line, and why."""
 
 
 def _stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:

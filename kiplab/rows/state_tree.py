@@ -12,21 +12,25 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
-from ..engine.cluster import Cluster, Message, MessageName
+from ..engine.cluster import Cluster, Message, MessageName, Observed
 from ..engine.explain import describe
 from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
+from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
-from ..protocol.kraft.controller_state import HeartbeatState
+from ..protocol.kraft.controller_state import Controller, ControllerTimers, HeartbeatState
 from ..protocol.log import EpochStart, Log
-from ..protocol.messages import KINDS, AlterPartitionItem
+from ..protocol.messages import KINDS, AlterPartitionItem, AlterPartitionResult, IsrMember
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from ..protocol.replica.broker_state import (
     Broker,
+    Durable,
     DurableReplica,
     IsrState,
+    Leading,
     RemoteReplica,
     Replica,
+    Timers,
     Volatile,
 )
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
@@ -285,6 +289,15 @@ _SHORT: dict[type, Callable[[Any], str]] = {
     ),
     Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
 }
+
+_A_BRANCH = "the tree has a branch of its own for it, with words made there"
+_ALL_BELOW = "its fields, below it, are all there is to say"
+NOT_SHORT: dict[type, str] = {
+    **dict.fromkeys((Cluster, Controller, Broker, Features), _A_BRANCH),
+    **dict.fromkeys((Durable, Leading, IsrState, Observed), _ALL_BELOW),
+    **dict.fromkeys((Timers, ControllerTimers, AlterPartitionResult, IsrMember), _ALL_BELOW),
+}
+"""Structs of the state that have no few words of their own, and why."""
 
 _WORKED_OUT: dict[type, Callable[[Any], tuple[StateNode, ...]]] = {
     Replica: lambda replica: (

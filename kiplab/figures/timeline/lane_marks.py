@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from ...rows.columns import MarkRow
+from ...rows.columns import MarkKind, MarkRow
 from ..drawing.canvas import Box, safe
 from .log_ends import draw_log_ends
 from .panel import Panel
 from .process_states import bottom_line
 from .veil import Lasting
 
-GLYPHS = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
-SIGNS = {"not proposed": "◇ ", "unclean": "▲ "}
-_SPOKEN = ("truncated", "unclean", "not proposed", "caught up", "withdrawn", "polled")
+GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
+SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ "}
+_SPOKEN: tuple[MarkKind, ...] = (
+    *("truncated", "unclean", "not proposed"),
+    *("caught up", "withdrawn", "polled"),
+)
 """In order of importance: the first finds room first."""
+_ON_THE_AXIS = "it happens on no broker's lane: the moment's label and its card say it"
+NOT_DRAWN: dict[MarkKind, str] = {
+    "appended": "the end of the log moves there",
+    "destroyed": "the broker is down from there on, with its records gone",
+    "lost": "the strip of the committed records says so, from there on",
+    "broken": "the verdict and the sentences name the property",
+    "not applicable": _ON_THE_AXIS,
+    "happened": _ON_THE_AXIS,
+}
+"""Marks without a glyph or words on a lane, and why."""
 
 
 def draw_glyphs(panel: Panel) -> None:
