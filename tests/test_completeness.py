@@ -32,6 +32,7 @@ from kiplab.protocol.messages import (
     BODIES,
     KINDS,
     Against,
+    AlterPartitionItem,
     Api,
     ApiMessage,
     ApiRequest,
@@ -125,6 +126,17 @@ def structs_of(kind: Any, seen: set[type] | None = None) -> Iterator[type]:
         yield from structs_of(part, seen)
 
 
+def fields_of(request: type[Any]) -> list[str]:
+    """What a line of `send` may say of a request: ``"fetch offset"``."""
+    names = [*request.__struct_fields__]
+    if "items" in names:
+        names[names.index("items") :] = AlterPartitionItem.__struct_fields__
+    return [f"{KINDS[request]} {name.replace('_', '-')}" for name in names]
+
+
+SENDERS = [
+    f for r in get_args(Request) for f in fields_of(r) if f.endswith((" broker", " replica"))
+]
 FETCH_GUARDS = [id for id in guards.GUARDS if id.endswith("-fetch")]
 TIMERS = (Timers, ControllerTimers)
 TABLES = (
@@ -138,6 +150,13 @@ TABLES = (
         "line of `send`",
         "_BUILDERS and FIELDS in kiplab/plays/raw_requests.py",
         lambda: {BODIES[kind] for kind in raw_requests._BUILDERS if kind in raw_requests.FIELDS},
+    ),
+    Table(
+        "field of a request",
+        "word in `send`",
+        "FIELDS (and its builder) in kiplab/plays/raw_requests.py",
+        lambda: {f"{kind} {name}" for kind, names in raw_requests.FIELDS.items() for name in names},
+        dict.fromkeys(SENDERS, "`from` says who sends"),
     ),
     Table(
         "request",
@@ -365,6 +384,7 @@ TABLES = (
 UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     "body": lambda: get_args(Body),
     "request": lambda: get_args(Request),
+    "field of a request": lambda: [f for request in get_args(Request) for f in fields_of(request)],
     "response": lambda: get_args(Response),
     "move": lambda: get_args(moves.Move),
     "event": lambda: get_args(Event),
@@ -535,6 +555,14 @@ TRIALS = [
             "has no effect: add it to _REPLAYED in kiplab/protocol/kraft/replay.py",
             "has no facts: add it to _REPORTED in kiplab/protocol/kraft/replay.py",
             "has no schema version: add it to _VERSIONS in kiplab/protocol/kraft/records.py",
+        ],
+    ),
+    (
+        "field of a request",
+        "fetch made-up",
+        [
+            "has no word in `send`: add it to FIELDS (and its builder) in"
+            " kiplab/plays/raw_requests.py"
         ],
     ),
     (
