@@ -7,9 +7,12 @@ from collections.abc import Callable, Collection
 from msgspec.structs import replace
 
 from ..engine.cluster import Cluster
+from ..engine.nodes import kind_of
+from ..engine.routes import ROUTES
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.ids import (
     CONTROLLER,
+    NO_LEADER,
     BrokerEpoch,
     BrokerId,
     Incarnation,
@@ -41,12 +44,18 @@ def raw_request(statement: Statement, cluster: Cluster) -> tuple[BrokerId, Broke
     """(sender, receiver, body). A field that is not given has the value that fits the situation."""
     sender = BrokerId(_number(statement, "from", 1))
     body = _BUILDERS[statement.words[0]](statement, cluster, sender)
-    receiver = CONTROLLER
-    if isinstance(body, FetchRequest):
-        state = partition_of(cluster, body.partition)
-        to = statement.arg("to")
-        receiver = BrokerId(int(to)) if to else (state.leader if state else BrokerId(-1))
-    return sender, receiver, body
+    return sender, _receiver(statement, cluster, body), body
+
+
+def _receiver(statement: Statement, cluster: Cluster, body: Request) -> BrokerId:
+    """Who is named, or the controller if it answers such a request, or the partition's leader."""
+    to = statement.arg("to")
+    if to:
+        return BrokerId(int(to))
+    if (kind_of(cluster, CONTROLLER), type(body)) in ROUTES:
+        return CONTROLLER
+    state = partition_of(cluster, body.about())
+    return state.leader if state else NO_LEADER
 
 
 def _alter_partition(statement: Statement, cluster: Cluster, sender: BrokerId) -> Request:

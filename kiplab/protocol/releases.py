@@ -7,6 +7,7 @@ name (``"3.5"``); rules never compare names, they ask for the version of the cod
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import pairwise
@@ -164,8 +165,9 @@ def metadata_versions_of(entries: Iterable[Release]) -> dict[str, MetadataVersio
 def checked(entries: tuple[Release, ...]) -> dict[str, Release]:
     """The entries by name, in their order.
 
-    Raises ValueError where two entries bring or are the same, where a mode's releases are not in
-    order, or where a bound is no metadata version of the table or the two are the wrong way round.
+    Raises ValueError where two entries bring or are the same, where a mode's releases or the
+    metadata versions are not in order, where a later one speaks an older version of a request or a
+    record, or where a bound is no metadata version of the table or the two are the wrong way round.
     """
     brought = [version.name for entry in entries for version in entry.brings]
     _each_once("release", [entry.name for entry in entries])
@@ -173,6 +175,10 @@ def checked(entries: tuple[Release, ...]) -> dict[str, Release]:
     for before, entry in pairwise(entries):
         if entry.mode is before.mode and not before.code < entry.code:
             raise ValueError(f"release {entry.name} stands after {before.name}; oldest first")
+        if entry.mode is before.mode and entry.alter_partition < before.alter_partition:
+            said = f"release {entry.name}: alter_partition={entry.alter_partition}"
+            raise ValueError(f"{said}, and {before.name} speaks {before.alter_partition} already")
+    _in_order([version for entry in entries for version in entry.brings])
     for entry in entries:
         for field, bound in (("lowest", entry.lowest), ("latest", entry.latest)):
             if bound not in brought:
@@ -182,6 +188,23 @@ def checked(entries: tuple[Release, ...]) -> dict[str, Release]:
             problem = f"release {entry.name}: lowest={entry.lowest!r} is newer than"
             raise ValueError(f"{problem} latest={entry.latest!r}")
     return {entry.name: entry for entry in entries}
+
+
+def _in_order(versions: list[MetadataVersion]) -> None:
+    for before, version in pairwise(versions):
+        if not _numbers(before.name) < _numbers(version.name):
+            problem = f"metadata version {version.name} stands after {before.name}"
+            raise ValueError(f"{problem}; oldest first")
+        for gate in ("fetch", "register_broker_record", "partition_change_record"):
+            now, then = getattr(version, gate), getattr(before, gate)
+            if now < then:
+                problem = f"metadata version {version.name}: {gate}={now}"
+                raise ValueError(f"{problem}, and {before.name} gates {then} already")
+
+
+def _numbers(name: str) -> tuple[int, ...]:
+    """``(3, 7, 2)`` of ``"3.7-IV2"``."""
+    return tuple(int(number) for number in re.findall(r"\d+", name))
 
 
 def _each_once(what: str, names: list[str]) -> None:

@@ -1,7 +1,8 @@
 """Rules under which searches are held to `step`: taken from the tables of guards and releases.
 
-Each guard is switched off where Kafka has it, and on where it does not; each release is run as it
-is. Guards that are declared to be without effect at the level "partition" go together.
+Each guard is switched off where Kafka has it, and on where it does not, by itself: also those that
+are declared to be without effect at the level "partition", because a declaration can be wrong, and
+together they could hide one another. Each release is run as it is.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ USUAL = "3.5"
 def rules_of_the_tables(first: str) -> list[Rules]:
     """Every guard off and on at least once, and every release, from the release `first` on."""
     releases = list(RELEASES)[list(RELEASES).index(first) :]
-    alone = [id for id in GUARDS if id not in WITHOUT_EFFECT]
     found: list[Rules] = [{"kafka": release} for release in releases]
-    found += [one for id in alone for one in _off_and_on(id, releases)]
+    found += [one for id in GUARDS for one in _off_and_on(id, releases)]
     found += [
         {"kafka": releases[-1], "off": tuple(WITHOUT_EFFECT)},
         {"kafka": releases[0], "on": tuple(WITHOUT_EFFECT)},
+        {"kafka": releases[-1], "on": tuple(WITHOUT_EFFECT)},
         *TOGETHER,
     ]
     return found

@@ -174,7 +174,8 @@ def test_only_a_run_with_a_clock_can_wait() -> None:
 def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgrade() -> None:
     offered_verbs = {c.line.verb for bench in OPENED.values() for c in _along(bench)}
     actions = {verb for verb, found in VERBS.items() if not found.header}
-    typed = {"expect", "send", "upgrade", "retry", "checkpoint", "flush"}
+    timers = {"retry", "checkpoint", "flush", "elect-unclean", "balance-leaders"}
+    typed = {"expect", "send", "upgrade", *timers}
     assert actions - offered_verbs == typed
 
 

@@ -143,7 +143,7 @@ def _judge(
 
 
 def _first_refusal(case: _Case, active: frozenset[str]) -> Refused | None:
-    for guard, check, error in _CHECKS:
+    for guard, check, error in CHECKS:
         if guard is not None and guard not in active:
             continue
         compared = check(case)
@@ -319,7 +319,7 @@ def _no_way_back(case: _Case) -> Compared | None:
 
 _E = KafkaError
 # Source: ReplicationControlManager.validateAlterPartitionData (3.5.0), in its order.
-_CHECKS: tuple[tuple[str | None, ItemCheck, KafkaError], ...] = (
+CHECKS: tuple[tuple[str | None, ItemCheck, KafkaError], ...] = (
     ("kafka-14154.newer-epoch", _newer_epoch, _E.NOT_CONTROLLER),
     ("497.leader-epoch", _leader_epoch, _E.FENCED_LEADER_EPOCH),
     ("497.sender-is-leader", _sender_is_leader, _E.INVALID_REQUEST),

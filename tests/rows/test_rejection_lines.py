@@ -1,0 +1,45 @@
+"""What the controller's log says of an AlterPartition that it refuses, and why of each check."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import Compared, Refused
+from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.ids import (
+    CONTROLLER,
+    ApiVersion,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    PartitionEpoch,
+)
+from kiplab.protocol.kraft.alter_partition import CHECKS
+from kiplab.protocol.messages import AlterPartitionItem, AlterPartitionRequest, IsrMember
+from kiplab.protocol.releases import RELEASES
+from kiplab.rows.rejection_lines import alter_partition
+
+ITEM = AlterPartitionItem("a-0", LeaderEpoch(1), PartitionEpoch(1), (IsrMember(BrokerId(2)),))
+REQUEST = AlterPartitionRequest(
+    version=ApiVersion(3), broker=BrokerId(1), broker_epoch=BrokerEpoch(7), items=(ITEM,)
+)
+INELIGIBLE = [g.id for g in GUARDS.values() if g.error is KafkaError.INELIGIBLE_REPLICA]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("guard", [*(id for id, _, _ in CHECKS if id), *INELIGIBLE])
+def test_every_check_of_a_partition_has_a_line_in_the_log(guard: str, release: str) -> None:
+    refused = Refused(
+        node=CONTROLLER,
+        request="alter-partition",
+        error=GUARDS[guard].error or KafkaError.NONE,
+        guard=guard,
+        compared=(Compared("broker 2 epoch", "1", "2"),),
+        partition="a-0",
+    )
+    line = alter_partition(refused, REQUEST, RELEASES[release].code, leader=1)
+    assert line is not None, f"say in rows/rejection_lines.py how Kafka {release} words {guard}"
+    level, text = line
+    assert level in ("DEBUG", "INFO", "ERROR")
+    assert "a-0" in text
