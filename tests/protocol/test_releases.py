@@ -94,12 +94,12 @@ def test_a_metadata_version_says_what_it_gates(field: str) -> None:
             {"brings": (BROUGHT, METADATA_VERSIONS["3.9-IV0"])},
             "metadata version 3.9-IV0 has two entries",
         ),
-        ({"alter_partition": 2}, "alter_partition=2, and 3.9 speaks 3 already"),
+        ({"alter_partition": 2}, f"alter_partition=2, and {ENTRIES[-1].name} speaks 3 already"),
         (
             {"brings": (replace(BROUGHT, name="99.0-IV1"), BROUGHT)},
             "99.0-IV0 stands after 99.0-IV1",
         ),
-        ({"brings": (replace(BROUGHT, fetch=12),)}, "fetch=12, and 3.9-IV0 gates 17 already"),
+        ({"brings": (replace(BROUGHT, fetch=12),)}, f"fetch=12, and {[*METADATA_LEVEL][-1]} gates"),
     ],
 )
 def test_an_entry_that_contradicts_the_table_is_an_error_at_import(
