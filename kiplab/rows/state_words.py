@@ -105,6 +105,7 @@ OF_OTHER_MODES = {"Volatile.controller_epoch", "Volatile.control_plane"}
 
 CLOCKED = {
     "Cluster.now_ms",
+    "Controller.timers",
     "Volatile.timers",
     "HeartbeatState.last_contact_ms",
     "RemoteReplica.last_fetch_ms",
