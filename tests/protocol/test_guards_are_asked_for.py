@@ -19,7 +19,7 @@ from tests.protocol.looked_at import Vector, all_vectors
 
 PACKAGE = Path(kiplab.__file__).parent
 ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*")
-MADE_UP = "903.made-up"
+MADE_UP = "903.only-here"
 
 
 def sources(folder: str) -> dict[str, str]:
@@ -103,14 +103,14 @@ def test_a_guard_that_no_rule_asks_for_is_told() -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        'def rule(here):\n    return "903.made-up" in here.active\n',
-        'def rule(features):\n    return "903.made-up" not in features.active(CONTROLLER)\n',
-        'def rule(active):\n    guard = "903.made-up"\n    return guard in active\n',
-        'CHECKS: T = (("903.made-up", 1),)\n'
+        'def rule(here):\n    return "903.only-here" in here.active\n',
+        'def rule(features):\n    return "903.only-here" not in features.active(CONTROLLER)\n',
+        'def rule(active):\n    guard = "903.only-here"\n    return guard in active\n',
+        'CHECKS: T = (("903.only-here", 1),)\n'
         "def rule(active):\n    return [check for guard, check in CHECKS if guard in active]\n",
-        'CHECKS = ("903.made-up",)\n'
+        'CHECKS = ("903.only-here",)\n'
         "def rule(active):\n    for guard in CHECKS:\n        return guard in active\n",
-        'def rule(self):\n    return ("903.made-up", True) in self.overrides\n',
+        'def rule(self):\n    return ("903.only-here", True) in self.overrides\n',
     ],
 )
 def test_an_id_that_is_asked_for_and_not_in_the_table_is_told_with_its_place(rule: str) -> None:
@@ -122,7 +122,10 @@ def test_an_id_that_is_asked_for_and_not_in_the_table_is_told_with_its_place(rul
 
 @pytest.mark.parametrize(
     "mention",
-    ['"""903.made-up is no question."""\n', 'def f(x):\n    return refusal(x, "903.made-up")\n'],
+    [
+        '"""903.only-here is no question."""\n',
+        'def f(x):\n    return refusal(x, "903.only-here")\n',
+    ],
 )
 def test_an_id_that_is_only_mentioned_is_not_asked_for(mention: str) -> None:
     assert asked_for({"rule.py": mention}) == {}

@@ -260,7 +260,7 @@ def test_every_release_has_vectors(file: str) -> None:
 
 def test_a_release_without_vectors_is_told_for_every_table() -> None:
     tables = tables_of_vectors()
-    told = list(without_vectors(tables, [*RELEASES, "99.0"]))
+    told = [said for said in without_vectors(tables, [*RELEASES, "99.0"]) if "99.0" in said]
     assert len(told) == len(tables) >= 7
     for file, sentence in zip(tables, told, strict=True):
         assert sentence.startswith(f"no vector of {file} looks at Kafka 99.0: read its source,")
