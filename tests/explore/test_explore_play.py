@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,7 @@ def test_a_prediction_is_of_the_right_size() -> None:
 
     play = load("isr-two-of-three")
     level, cluster = level_named("partition"), cluster_of(setup_of(play, features_of(play)))
-    model = lambda bounds: MemoisedModel(level, cluster, bounds)  # noqa: E731
+    model = partial(MemoisedModel, level, cluster)
     guess = predict(level, model, {"writes": 0, "crashes": 2, "fences": 0})
     assert 18_587 / 3 < guess.states < 18_587 * 3
     assert predict(level, model, {"writes": 1, "crashes": 0, "fences": 0}).exact
