@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
+from jupyter_client.kernelspec import KernelSpecManager
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from kiplab import extras
-from kiplab.cli import doctor, labs_launcher
+from kiplab.cli import doctor, jupyter_settings, labs_launcher
 from kiplab.cli.labs_launcher import Copied, copy_labs, find_lab
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -196,7 +197,7 @@ def test_the_folder_is_the_given_one_then_the_variables_then_a_default(
 
 
 def test_jupyter_serves_this_machine_only_and_opens_the_lab(tmp_path: Path) -> None:
-    arguments = labs_launcher.jupyter_arguments(tmp_path, LABS[1], browser=False, port=8899)
+    arguments = jupyter_settings.jupyter_arguments(tmp_path, LABS[1], browser=False, port=8899)
     assert {
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port=8899",
@@ -210,7 +211,7 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/their/own")
-    environment = labs_launcher.jupyter_environment(tmp_path)
+    environment = jupyter_settings.jupyter_environment(tmp_path)
     ours, theirs = environment["JUPYTER_CONFIG_PATH"].split(":")
     assert theirs == "/their/own"
     settings = (Path(ours) / "labconfig" / "default_setting_overrides.json").read_bytes()
@@ -221,13 +222,35 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     assert extensions == {"kiplab.pages.saved_notebooks": True}
 
 
+def test_the_kernel_of_the_labs_knows_widgets_before_its_first_cell(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JUPYTER_PATH", "/their/own")
+    ours, theirs = jupyter_settings.jupyter_environment(tmp_path)["JUPYTER_PATH"].split(":")
+    assert theirs == "/their/own"
+    monkeypatch.setenv("JUPYTER_PATH", ours)
+    spec = KernelSpecManager().get_kernel_spec("python3")
+    assert Path(spec.resource_dir).is_relative_to(ours)
+    assert spec.argv[-1] == "--ext=ipywidgets"
+    assert (Path(spec.resource_dir) / "logo-svg.svg").exists()
+
+
+def test_a_kernel_is_told_of_widgets_once_however_often_the_labs_are_opened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    for _ in range(2):
+        jupyter_settings.write_kernel(tmp_path)
+    assert KernelSpecManager().get_kernel_spec("python3").argv.count("--ext=ipywidgets") == 1
+
+
 @pytest.fixture
 def no_server(monkeypatch: pytest.MonkeyPatch, shipped: Path) -> list[list[str]]:
     """`open_labs` over the `shipped` folder; JupyterLab's arguments are recorded, not run."""
     started: list[list[str]] = []
     monkeypatch.setattr(labs_launcher, "shipped_labs", lambda: shipped)
     monkeypatch.setattr(labs_launcher, "_run_jupyter", lambda arguments: started.append(arguments))
-    for variable in ("JUPYTER_CONFIG_PATH", "JUPYTERLAB_WORKSPACES_DIR"):
+    for variable in ("JUPYTER_CONFIG_PATH", "JUPYTER_PATH", "JUPYTERLAB_WORKSPACES_DIR"):
         monkeypatch.setenv(variable, "")  # so that both are put back afterwards
     return started
 

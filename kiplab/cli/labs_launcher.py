@@ -13,21 +13,11 @@ from pathlib import Path
 
 import msgspec
 
+from .jupyter_settings import PRIVATE, jupyter_arguments, jupyter_environment, write_json
+
 FOLDER_VARIABLE = "KIPLAB_LABS"
 _PACKAGE = Path(__file__).resolve().parents[1]
-
-# What kiplab keeps in the student's folder: the manifest, and settings apart from Jupyter's own.
-_PRIVATE = ".kiplab"
 _MANIFEST = "manifest.json"
-
-_LAB_SETTINGS = {
-    # No news and no update banners: they would be the only thing to ask the network.
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    # Other modes drop or jump over tall interactive figures that are scrolled out of view.
-    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
-}
-# Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them.
-_SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": {"kiplab.pages.saved_notebooks": True}}}
 
 
 class LabsError(Exception):
@@ -109,48 +99,8 @@ def copy_labs(shipped: Path, folder: Path) -> Copied:
             (new if theirs is None else updated).append(name)
             shutil.copyfile(source, target)
         written[name] = digest
-    _write(folder / _PRIVATE / _MANIFEST, written)
+    write_json(folder / PRIVATE / _MANIFEST, written)
     return Copied(tuple(new), tuple(updated), tuple(kept))
-
-
-def jupyter_arguments(folder: Path, lab: str, *, browser: bool, port: int | None) -> list[str]:
-    """JupyterLab's arguments: this machine only, rooted in `folder`, with `lab` open."""
-    arguments = [
-        "--ServerApp.ip=127.0.0.1",
-        f"--ServerApp.root_dir={folder}",
-        f"--ServerApp.open_browser={browser}",
-        f"--LabApp.default_url=/lab/tree/{lab}",
-        "--LabApp.extension_manager=readonly",
-        # Its address and its troubles, without fifty lines of what it loaded.
-        "--Application.log_level=WARN",
-        # Ctrl-C means stop, and is not followed by a question.
-        "--ServerApp.answer_yes=True",
-    ]
-    if port is not None:
-        # Asked for by number, it is this port or none.
-        arguments += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container one usually is root
-        arguments.append("--ServerApp.allow_root=True")
-    return arguments
-
-
-def jupyter_environment(folder: Path) -> dict[str, str]:
-    """What to add to the environment. Writes kiplab's settings beside the labs, in front of the
-    user's own, which stay as they are; the layout of open tabs is kept there too."""
-    private = folder / _PRIVATE
-    config = private / "jupyter"
-    write_settings(config)
-    paths = (str(config), os.environ.get("JUPYTER_CONFIG_PATH"))
-    return {
-        "JUPYTER_CONFIG_PATH": os.pathsep.join(path for path in paths if path),
-        "JUPYTERLAB_WORKSPACES_DIR": str(private / "workspaces"),
-    }
-
-
-def write_settings(config: Path) -> None:
-    """What JupyterLab and its server are to do differently, in one of their folders of settings."""
-    _write(config / "labconfig" / "default_setting_overrides.json", _LAB_SETTINGS)
-    _write(config / "jupyter_server_config.d" / "kiplab.json", _SERVER_SETTINGS)
 
 
 def _open(name: str | None, browser: bool, port: int | None, folder: Path) -> int:
@@ -211,14 +161,9 @@ def _digest(path: Path) -> str:
 
 
 def _read_manifest(folder: Path) -> dict[str, str]:
-    path = folder / _PRIVATE / _MANIFEST
+    path = folder / PRIVATE / _MANIFEST
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
     except (FileNotFoundError, msgspec.DecodeError):
         # Without it every notebook that differs counts as the student's: nothing can be lost.
         return {}
-
-
-def _write(path: Path, value: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(value)) + b"\n")

@@ -14,6 +14,13 @@ READY = """() => {
     && context.session.kernel.status === 'idle');
 }"""
 """The kernel is connected. (The word "idle" on the page is there before that, and misleads.)"""
+WIDGETS_ARE_RESTORED = """async () => {
+  const rendermime = window.jupyterapp.shell.currentWidget.content.rendermime;
+  const place = rendermime.createRenderer('application/vnd.jupyter.widget-view+json');
+  const manager = await place._manager.promise;
+  return manager.restoredStatus;
+}"""
+"""The page has asked the kernel for its widgets, and has the answer."""
 NAME_CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.forEach(
   cell => { cell.node.dataset.cell = cell.model.id; })"""
 REWRITE = """([id, source]) => window.jupyterapp.shell.currentWidget.content.widgets
@@ -76,8 +83,13 @@ class LabPage:
         """Load the lab and wait for its kernel."""
         self.page.goto(address)
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        self.page.wait_for_function(READY)
+        self.wait_for_kernel()
         self.page.evaluate(NAME_CELLS)
+
+    def wait_for_kernel(self) -> None:
+        """Until the kernel is connected and the page knows its widgets."""
+        self.page.wait_for_function(READY)
+        self.page.wait_for_function(WIDGETS_ARE_RESTORED)
 
     def rewrite(self, id: str, source: str) -> None:
         """Other code in a cell."""
@@ -103,7 +115,7 @@ class LabPage:
         """A new kernel, which knows nothing, and no outputs of the old one."""
         self.page.evaluate(RESTART)
         self.python("pass")
-        self.page.wait_for_function(READY)
+        self.wait_for_kernel()
         self.page.evaluate(CLEAR)
 
     def with_output(self) -> list[str]:

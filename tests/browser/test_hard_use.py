@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Student
-from tests.browser.lab_page import READY, LabPage
+from tests.browser.lab_page import LabPage
 
 pytestmark = pytest.mark.browser
 
@@ -87,7 +87,7 @@ def test_a_kernel_that_is_killed_loses_no_work(opened: LabPage, student: Student
     for kernel in kernels():
         kernel.kill()
     opened.page.get_by_role("dialog").get_by_role("button").last.click()
-    opened.page.wait_for_function(READY)
+    opened.wait_for_kernel()
     assert opened.python("print('lab' in dir())") == "False"
     assert (student.folder / "kiplab-work.json").read_bytes() == kept
     expect_work(opened)

@@ -1,0 +1,97 @@
+"""What JupyterLab, its server and its kernel do differently for the labs.
+
+Kept in the student's folder, in front of the user's own settings, which stay as they are.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import msgspec
+
+# What kiplab keeps in the student's folder: the manifest, and settings apart from Jupyter's own.
+PRIVATE = ".kiplab"
+_LAB_SETTINGS = {
+    # No news and no update banners: they would be the only thing to ask the network.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # Other modes drop or jump over tall interactive figures that are scrolled out of view.
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
+}
+# A page asks a kernel for the widgets that it has. One that has not imported ipywidgets yet sends
+# it a slower way round, and if cells run meanwhile, the page takes each new widget for two.
+_KERNEL_EXTENSION = "--ext=ipywidgets"
+_KERNEL = "python3"
+# Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them.
+_SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": {"kiplab.pages.saved_notebooks": True}}}
+
+
+def jupyter_arguments(folder: Path, lab: str, *, browser: bool, port: int | None) -> list[str]:
+    """JupyterLab's arguments: this machine only, rooted in `folder`, with `lab` open."""
+    arguments = [
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.root_dir={folder}",
+        f"--ServerApp.open_browser={browser}",
+        f"--LabApp.default_url=/lab/tree/{lab}",
+        "--LabApp.extension_manager=readonly",
+        # Its address and its troubles, without fifty lines of what it loaded.
+        "--Application.log_level=WARN",
+        # Ctrl-C means stop, and is not followed by a question.
+        "--ServerApp.answer_yes=True",
+    ]
+    if port is not None:
+        # Asked for by number, it is this port or none.
+        arguments += [f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container one usually is root
+        arguments.append("--ServerApp.allow_root=True")
+    return arguments
+
+
+def jupyter_environment(folder: Path) -> dict[str, str]:
+    """What to add to the environment. Writes kiplab's settings beside the labs, in front of the
+    user's own, which stay as they are; the layout of open tabs is kept there too."""
+    private = folder / PRIVATE
+    config, data = private / "jupyter", private / "share"
+    write_settings(config)
+    write_kernel(data)
+    return {
+        "JUPYTER_CONFIG_PATH": _in_front(config, "JUPYTER_CONFIG_PATH"),
+        "JUPYTER_PATH": _in_front(data, "JUPYTER_PATH"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(private / "workspaces"),
+    }
+
+
+def write_settings(config: Path) -> None:
+    """What JupyterLab and its server are to do differently, in one of their folders of settings."""
+    write_json(config / "labconfig" / "default_setting_overrides.json", _LAB_SETTINGS)
+    write_json(config / "jupyter_server_config.d" / "kiplab.json", _SERVER_SETTINGS)
+
+
+def write_kernel(data: Path) -> None:
+    """Python's kernel as it is installed, only that it knows ipywidgets from the start, in one of
+    Jupyter's folders of data. Nothing is written where no kernel is installed.
+    """
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    try:
+        found = KernelSpecManager().get_kernel_spec(_KERNEL)
+    except NoSuchKernel:
+        return
+    starts = [word for word in found.argv if word != _KERNEL_EXTENSION]
+    folder = data / "kernels" / _KERNEL
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        for icon in Path(found.resource_dir).glob("logo*"):
+            shutil.copyfile(icon, folder / icon.name)
+    write_json(folder / "kernel.json", {**found.to_dict(), "argv": [*starts, _KERNEL_EXTENSION]})
+
+
+def _in_front(folder: Path, variable: str) -> str:
+    """A search path of folders that begins with this one."""
+    paths = (str(folder), os.environ.get(variable))
+    return os.pathsep.join(path for path in paths if path)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a value, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(value)) + b"\n")
