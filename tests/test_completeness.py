@@ -17,6 +17,8 @@ import kiplab.protocol
 from kiplab.engine import clock, enabled, explain, moves, possible, properties, routes, step
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
+from kiplab.explore.matrix import alternatives
+from kiplab.explore.search import explored
 from kiplab.figures.timeline import axis, lane_marks, legend
 from kiplab.plays import grammar, history_as_play, raw_requests, transcript, verbs
 from kiplab.plays.library import load
@@ -24,7 +26,7 @@ from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
 from kiplab.protocol import guards
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import Fact, Replayed
+from kiplab.protocol.facts import BrokerChange, Fact, Replayed
 from kiplab.protocol.kraft import records, replay
 from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
 from kiplab.protocol.messages import (
@@ -300,6 +302,20 @@ TABLES = (
         "UNSAID in kiplab/rows/metadata_ticks.py",
     ),
     Table(
+        "change of a broker",
+        "words for its tick",
+        "_CHANGES in kiplab/rows/metadata_ticks.py",
+        lambda: metadata_ticks._CHANGES,
+    ),
+    Table(
+        "change of a broker",
+        "log line",
+        "_CHANGES in kiplab/rows/operator_log.py",
+        lambda: operator_log._CHANGES,
+        operator_log.UNLOGGED_CHANGES,
+        "UNLOGGED_CHANGES in kiplab/rows/operator_log.py",
+    ),
+    Table(
         "mark",
         "glyph or words on its lane",
         "GLYPHS or _SPOKEN in kiplab/figures/timeline/lane_marks.py",
@@ -344,6 +360,22 @@ TABLES = (
         lambda: properties._VOIDING,
         properties._HARMLESS,
         "_HARMLESS in kiplab/engine/properties.py",
+    ),
+    Table(
+        "kind of guard",
+        "word on whether a run tells that it acted",
+        "_WATCHED in kiplab/explore/search/explored.py",
+        lambda: explored._WATCHED,
+        explored._WORDLESS,
+        "_WORDLESS in kiplab/explore/search/explored.py",
+    ),
+    Table(
+        "kind of guard",
+        "word on whether it is tried in the place of KIP-903",
+        "_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
+        lambda: alternatives._IN_ITS_PLACE,
+        alternatives._NOT_IN_ITS_PLACE,
+        "_NOT_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
     ),
     Table("error", "rule that answers with it", "a rule in kiplab/protocol", answered_with),
     Table(
@@ -392,6 +424,7 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     "timer": lambda: list(moves.Timer),
     "record": lambda: get_args(records.Record),
     "replayed fact": lambda: get_args(Replayed),
+    "change of a broker": lambda: list(BrokerChange),
     "mark": lambda: get_args(MarkKind),
     "sign": lambda: [*lane_marks.GLYPHS, *lane_marks.SIGNS],
     "struct of the state": lambda: list(structs_of(Cluster)),

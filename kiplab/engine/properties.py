@@ -107,7 +107,7 @@ def is_promised(found: Property, features: Features, *, excused: bool, forged: b
     # A broker that `nodes` does not name runs the common release.
     default = msgspec.structs.replace(features, nodes=())
     active = [features.active(n) for n in nodes] + [default.active(CONTROLLER)]
-    return all(set(found.needs) <= a and not a & _ALTERNATIVES for a in active)
+    return all(set(found.needs) <= a and not a & ALTERNATIVES for a in active)
 
 
 _VOIDING = (GuardKind.ALTERNATIVE,)
@@ -118,4 +118,5 @@ _HARMLESS = {
     GuardKind.AS_SPECIFIED: "what a KIP wants keeps its promises",
 }
 """The others, and why they void none."""
-_ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind in _VOIDING)
+ALTERNATIVES = frozenset(g.id for g in GUARDS.values() if g.kind in _VOIDING)
+"""Guards that void every promise while they are on."""

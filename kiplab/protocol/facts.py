@@ -6,6 +6,8 @@ failed, so that an explanation never has to be reconstructed.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import msgspec
 
 from .errors import KafkaError
@@ -98,11 +100,21 @@ class LeaderElected(msgspec.Struct, frozen=True, tag="leader-elected", kw_only=T
     unclean: bool
 
 
+class BrokerChange(StrEnum):
+    """What a metadata record may make of a broker's registration."""
+
+    REGISTERED = "registered"
+    UNREGISTERED = "unregistered"
+    FENCED = "fenced"
+    UNFENCED = "unfenced"
+    SHUTTING_DOWN = "shutting-down"
+
+
 class BrokerChanged(msgspec.Struct, frozen=True, tag="broker-changed", kw_only=True):
     """The controller registered, fenced, unfenced, or noted the shutdown of a broker."""
 
     broker: BrokerId
-    change: str
+    change: BrokerChange
     epoch: BrokerEpoch
 
 

@@ -7,12 +7,25 @@ from itertools import takewhile
 from typing import Any
 
 from ..engine.events import Event
-from ..protocol.facts import BrokerChanged, IsrChanged, LeaderElected, RecordWritten, Replayed
+from ..protocol.facts import (
+    BrokerChange,
+    BrokerChanged,
+    IsrChanged,
+    LeaderElected,
+    RecordWritten,
+    Replayed,
+)
 from ..protocol.ids import NO_LEADER
 from .columns import TickRow
 from .snapshots import Snapshot
 
-_CHANGES = {"fenced": "fence", "unfenced": "unfence"}
+_CHANGES = {
+    BrokerChange.REGISTERED: "register {broker} → epoch {epoch}",
+    BrokerChange.UNREGISTERED: "unregistered {broker}",
+    BrokerChange.FENCED: "fence {broker}",
+    BrokerChange.UNFENCED: "unfence {broker}",
+    BrokerChange.SHUTTING_DOWN: "{broker} shutting down",
+}
 
 
 def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
@@ -44,11 +57,7 @@ def _short(event: Event) -> str:
 
 
 def _changed(event: BrokerChanged) -> str:
-    if event.change == "registered":
-        return f"register {event.broker} → epoch {event.epoch}"
-    if event.change == "shutting-down":
-        return f"{event.broker} shutting down"
-    return f"{_CHANGES.get(event.change, event.change)} {event.broker}"
+    return _CHANGES[event.change].format(broker=event.broker, epoch=event.epoch)
 
 
 def _elected(event: LeaderElected) -> str:

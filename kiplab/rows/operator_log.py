@@ -140,16 +140,39 @@ def _isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
 
 
 def _broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogLine]:
-    id, asked = event.broker, moment.delivered is not None
-    if event.change == "fenced" and not asked:
+    words = _CHANGES.get(event.change)
+    return iter(()) if words is None else words(event.broker, moment)
+
+
+def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
+    """Logged only where its session ended; a fence that it asked for says nothing."""
+    if moment.delivered is None:
         text = f"Fencing broker {id} because its session has timed out."
         yield LogLine("controller", "INFO", REPLICATION, text)
-    elif event.change == "unfenced" and asked:
+
+
+def _broker_unfenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
+    if moment.delivered is not None:
         text = f"The request from broker {id} to unfence has been granted because it has caught up"
         yield LogLine("controller", "INFO", HEARTBEATS, text + _caught_up_with(id, moment))
-    elif event.change == "shutting-down" and asked:
+
+
+def _broker_shutting_down(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
+    if moment.delivered is not None:
         text = f"Unfenced broker {id} has requested and been granted a controlled shutdown."
         yield LogLine("controller", "INFO", HEARTBEATS, text)
+
+
+_CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine]]] = {
+    facts.BrokerChange.FENCED: _broker_fenced,
+    facts.BrokerChange.UNFENCED: _broker_unfenced,
+    facts.BrokerChange.SHUTTING_DOWN: _broker_shutting_down,
+}
+UNLOGGED_CHANGES = dict.fromkeys(
+    (facts.BrokerChange.REGISTERED, facts.BrokerChange.UNREGISTERED),
+    "what the controller writes is the record itself: RecordWritten, in UNLOGGED",
+)
+"""What may become of a registration without a line of the controller, and why."""
 
 
 def _caught_up_with(id: BrokerId, moment: Moment) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..engine.events import Event
 from ..plays.play import Statement
-from ..protocol.facts import Appended, BrokerChanged, Fetched, IsrProposed, Registered
+from ..protocol.facts import Appended, BrokerChange, BrokerChanged, Fetched, IsrProposed, Registered
 from ..protocol.messages import ANSWERED, BODIES
 from .columns import MomentRow
 from .snapshots import Snapshot
@@ -64,7 +64,7 @@ def _start(statement: Statement, events: Sequence[Event]) -> str:
 
 
 def _unfence(statement: Statement, events: Sequence[Event]) -> str:
-    done = any(isinstance(e, BrokerChanged) and e.change == "unfenced" for e in events)
+    done = any(isinstance(e, BrokerChanged) and e.change is BrokerChange.UNFENCED for e in events)
     return f"broker {statement.words[0]} {'unfenced' if done else 'asks to be unfenced'}"
 
 

@@ -16,7 +16,7 @@ from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
 from ...protocol.features import switched
-from ...protocol.guards import GUARDS, GuardKind
+from ...protocol.guards import GUARDS, GuardKind, named
 from ...protocol.registrations import partition
 from ..levels.all_levels import level_named
 from ..levels.level_table import ExploreError
@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 INSTEAD_OF = "903"
 COST_PLAY = "903-bump-leader-epochs"
 """A broker that was never in the ISR comes back, while metadata is slow to reach one that is."""
+_IN_ITS_PLACE = (GuardKind.ALTERNATIVE,)
+"""Kinds of guards of which those of KIP-903 are tried in its place."""
+_NOT_IN_ITS_PLACE = {
+    GuardKind.REFUSAL: "it is part of what was chosen",
+    GuardKind.RULE: "it is part of what was chosen",
+    GuardKind.AS_SPECIFIED: "it goes with each of them: as_specified",
+}
+"""The others, and why they are none of the ways."""
 _FETCH_GUARDS = ("320.fenced-fetch", "320.unknown-fetch")
 
 
@@ -185,7 +193,8 @@ def alternatives(
 
 def _ways() -> list[tuple[str, str | None, str]]:
     """(name, guard to be switched on, what it says)."""
-    rejected = [g for g in GUARDS.values() if g.kind is GuardKind.ALTERNATIVE]
+    chosen = {GUARDS[id].kip for id in named(INSTEAD_OF)}
+    rejected = [g for g in GUARDS.values() if g.kind in _IN_ITS_PLACE and g.kip in chosen]
     return [
         ("nothing", None, "Nobody asks which life of a broker a request speaks of."),
         ("KIP-903", INSTEAD_OF, "A proposed ISR names the broker epochs that were fetched with."),

@@ -16,6 +16,14 @@ from ..search_terms import PROVED, REFUTED, Coverage, SearchOutcome
 
 _SAYS_SO = ("841.leader-skips-fenced", "841.leader-skips-shutting-down", "903.leader-epoch")
 """Rules that report when they bar a follower; other rules act without a word."""
+_WATCHED = (GuardKind.REFUSAL,)
+"""Kinds of guards that report whenever they act."""
+_WORDLESS = {
+    GuardKind.RULE: "somebody behaves otherwise, which no fact tells; some do say so (_SAYS_SO)",
+    GuardKind.ALTERNATIVE: "as of a rule",
+    GuardKind.AS_SPECIFIED: "as of a rule",
+}
+"""The others, and why nobody can say whether they were needed."""
 
 
 class Vacuity(msgspec.Struct, frozen=True):
@@ -112,7 +120,7 @@ def vacuity_of(outcome: SearchOutcome, seen: Coverage, level: Level, start: Clus
     features = start.features
     active = features.active(CONTROLLER).union(*(features.active(b.id) for b in start.brokers))
     on = [guard for guard in GUARDS.values() if guard.id in active]
-    watched = [g.id for g in on if g.kind is GuardKind.REFUSAL or g.id in _SAYS_SO]
+    watched = [g.id for g in on if g.kind in _WATCHED or g.id in _SAYS_SO]
     return Vacuity(
         committed=seen.committed,
         fired=tuple(id for id in watched if id in seen.guards),

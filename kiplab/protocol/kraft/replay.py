@@ -11,12 +11,20 @@ that changed. Without records the controller stays the same object and nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from ..facts import BrokerChanged, Fact, IsrChanged, LeaderElected, RecordWritten, Replayed
+from ..facts import (
+    BrokerChange,
+    BrokerChanged,
+    Fact,
+    IsrChanged,
+    LeaderElected,
+    RecordWritten,
+    Replayed,
+)
 from ..features import Features
 from ..ids import (
     ALL_BROKERS,
@@ -174,7 +182,8 @@ def _with(controller: Controller, changed: Registration) -> Controller:
 def _registration_reported(
     _before: Controller, _after: Controller, record: RegisterBrokerRecord
 ) -> list[Replayed]:
-    return [BrokerChanged(broker=record.broker, change="registered", epoch=record.epoch)]
+    change = BrokerChange.REGISTERED
+    return [BrokerChanged(broker=record.broker, change=change, epoch=record.epoch)]
 
 
 def _partition_reported(
@@ -223,18 +232,24 @@ def _is_unclean(old: PartitionRegistration, record: PartitionChangeRecord) -> bo
 def _broker_reported(
     before: Controller, after: Controller, record: _ChangeOfBroker | UnregisterBrokerRecord
 ) -> list[Replayed]:
-    broker, epoch = record.broker, record.epoch
-    old = registration(before.registrations, broker)
-    new = registration(after.registrations, broker)
+    old = registration(before.registrations, record.broker)
+    new = registration(after.registrations, record.broker)
+    return [
+        BrokerChanged(broker=record.broker, change=change, epoch=record.epoch)
+        for change in _changes_of_broker(old, new)
+    ]
+
+
+def _changes_of_broker(
+    old: Registration | None, new: Registration | None
+) -> Iterator[BrokerChange]:
     if old is None or new is None:
-        return [BrokerChanged(broker=broker, change="unregistered", epoch=epoch)]
-    facts: list[Replayed] = []
+        yield BrokerChange.UNREGISTERED
+        return
     if new.in_controlled_shutdown and not old.in_controlled_shutdown:
-        facts.append(BrokerChanged(broker=broker, change="shutting-down", epoch=epoch))
+        yield BrokerChange.SHUTTING_DOWN
     if new.fenced != old.fenced:
-        change = "fenced" if new.fenced else "unfenced"
-        facts.append(BrokerChanged(broker=broker, change=change, epoch=epoch))
-    return facts
+        yield BrokerChange.FENCED if new.fenced else BrokerChange.UNFENCED
 
 
 _REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {

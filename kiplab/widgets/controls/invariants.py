@@ -10,8 +10,8 @@ import ipywidgets
 import msgspec
 
 from ...engine.cluster import Cluster
-from ...engine.properties import PROPERTIES, Property, is_promised
-from ...protocol.guards import GUARDS, GuardKind
+from ...engine.properties import ALTERNATIVES, PROPERTIES, Property, is_promised
+from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
 from ..elements.labelled import button, column, row, words
 from ..history_tree.bench import Bench
@@ -116,9 +116,7 @@ def _missing(found: Property, cluster: Cluster) -> str:
     if lacking:
         subjects = ", ".join(dict.fromkeys(GUARDS[id].subject for id in lacking))
         return f"rules of {subjects} are off ({', '.join(lacking)})"
-    alternatives = sorted(
-        id for id in set().union(*active) if GUARDS[id].kind is GuardKind.ALTERNATIVE
-    )
+    alternatives = sorted(ALTERNATIVES.intersection(set().union(*active)))
     return f"alternatives that a KIP rejected are on ({', '.join(alternatives)})"
 
 
