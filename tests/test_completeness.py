@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -241,7 +242,8 @@ TABLES = (
     Table(
         "timer",
         "field",
-        "Timers (replica/broker_state.py) or ControllerTimers (kraft/controller_state.py)",
+        "Timers in kiplab/protocol/replica/broker_state.py, or ControllerTimers in"
+        " kiplab/protocol/kraft/controller_state.py",
         lambda: {
             moves.Timer(f.replace("_", "-")) for kept in TIMERS for f in kept.__struct_fields__
         },
@@ -377,7 +379,12 @@ TABLES = (
         alternatives._NOT_IN_ITS_PLACE,
         "_NOT_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
     ),
-    Table("error", "rule that answers with it", "a rule in kiplab/protocol", answered_with),
+    Table(
+        "error",
+        "rule that answers with it",
+        "a rule of kiplab/protocol, or take it out of kiplab/protocol/errors.py",
+        answered_with,
+    ),
     Table(
         "error at which a leader waits",
         "log line",
@@ -459,6 +466,8 @@ def missing(tables: Collection[Table], members: Callable[[str], Collection[Any]]
 
 
 def name(member: Any) -> str:
+    if isinstance(member, IntEnum):
+        return member.name
     return member.__name__ if isinstance(member, type) else str(member)
 
 

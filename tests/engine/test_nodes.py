@@ -339,8 +339,3 @@ def test_a_mode_that_does_not_say_so_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
     said = "FailOver is not said of MadeUpTruth: add (MadeUpTruth, moves.FailOver) to MODE_MOVES"
     assert any(line.startswith(said) for line in without_a_rule())
-
-
-def test_every_timer_has_a_period_and_a_place_for_when_it_is_due() -> None:
-    kinds = {timer for _, timer in routes.TIMERS}
-    assert kinds == set(routes.PERIOD_MS) == set(moves.Timer)

@@ -26,7 +26,10 @@ VERSIONS = {
 
 def test_the_versions_of_every_release_are_written_down_here() -> None:
     lacks = set(RELEASES) - set(VERSIONS)
-    assert not lacks, f"add AlterPartition and Fetch versions to VERSIONS for {sorted(lacks)}"
+    assert not lacks, (
+        f"add AlterPartition and Fetch versions to VERSIONS for {sorted(lacks)}, as its source has"
+        " them (tests/protocol/test_features.py)"
+    )
 
 
 @pytest.mark.parametrize(("kafka", "versions"), VERSIONS.items())

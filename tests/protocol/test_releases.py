@@ -255,7 +255,8 @@ def test_a_reader_is_told_how_far_the_releases_reach(file: str) -> None:
 
 @pytest.mark.parametrize("file", tables_of_vectors())
 def test_every_release_has_vectors(file: str) -> None:
-    assert not list(without_vectors({file: tables_of_vectors()[file]}, RELEASES))
+    said = list(without_vectors({file: tables_of_vectors()[file]}, RELEASES))
+    assert not said, "\n".join(said)
 
 
 def test_a_release_without_vectors_is_told_for_every_table() -> None:

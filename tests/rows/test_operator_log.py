@@ -60,7 +60,8 @@ FAILED = {
 def test_the_words_of_every_release_are_written_down_here() -> None:
     lacks = set(RELEASES) - set(FAILED)
     assert not lacks, (
-        f"read what QuorumController logs at {sorted(lacks)}, and add it to FAILED; compare the"
+        f"read what QuorumController logs at {sorted(lacks)}, and add it to FAILED"
+        " (tests/rows/test_operator_log.py); compare the"
         " other lines of rows/operator_log.py and rows/rejection_lines.py with that source too"
     )
 
