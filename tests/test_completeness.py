@@ -8,14 +8,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 import pytest
 
 import kiplab.protocol
-from kiplab.engine import clock, enabled, explain, moves, possible, properties, routes, step
+from kiplab.engine import (
+    clock,
+    enabled,
+    events,
+    explain,
+    moves,
+    possible,
+    properties,
+    routes,
+    setup,
+    step,
+)
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
 from kiplab.explore.matrix import alternatives
@@ -25,7 +39,7 @@ from kiplab.plays import grammar, history_as_play, raw_requests, transcript, ver
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
-from kiplab.protocol import guards
+from kiplab.protocol import facts, guards, messages
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import BrokerChange, Fact, Replayed
 from kiplab.protocol.kraft import records, replay
@@ -44,6 +58,7 @@ from kiplab.protocol.messages import (
     Request,
     Response,
 )
+from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.replica import fetching, leader
 from kiplab.protocol.replica.broker_state import Lifecycle, Loss, Timers
 from kiplab.rows import (
@@ -380,6 +395,18 @@ TABLES = (
         "_NOT_IN_ITS_PLACE in kiplab/explore/matrix/alternatives.py",
     ),
     Table(
+        "mode",
+        "first cluster",
+        "FIRST_CLUSTERS in kiplab/engine/setup.py",
+        lambda: setup.FIRST_CLUSTERS,
+    ),
+    Table(
+        "mode",
+        "release",
+        "_ENTRIES in kiplab/protocol/releases.py",
+        lambda: {release.mode for release in RELEASES.values()},
+    ),
+    Table(
         "error",
         "rule that answers with it",
         "a rule of kiplab/protocol, or take it out of kiplab/protocol/errors.py",
@@ -436,6 +463,7 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     "sign": lambda: [*lane_marks.GLYPHS, *lane_marks.SIGNS],
     "struct of the state": lambda: list(structs_of(Cluster)),
     "kind of guard": lambda: list(guards.GuardKind),
+    "mode": lambda: list(Mode),
     "error": lambda: list(KafkaError),
     "error at which a leader waits": lambda: leader.WAITING,
     "error of a fetch": lambda: fetch_errors() - {KafkaError.NONE},
@@ -489,9 +517,39 @@ def test_every_message_that_is_written_down_is_in_the_union() -> None:
         found = {c for c in base.__subclasses__() if c.__module__.startswith("kiplab.")}
         return found.union(*(below(one) for one in found))
 
+    for module in iter_modules(messages.__path__, f"{messages.__name__}."):
+        import_module(module.name)
     abstract = {ApiRequest, ApiResponse}
     left = sorted(s.__name__ for s in below(ApiMessage) - abstract - set(get_args(Body)))
     assert not left, f"add {', '.join(left)} to the unions in kiplab/protocol/messages/__init__.py"
+
+
+def not_in_union(module: ModuleType, members: Collection[type]) -> list[str]:
+    """The structs of a module that are neither in its union nor a part of a member."""
+    own = [
+        struct
+        for struct in vars(module).values()
+        if isinstance(struct, type)
+        and issubclass(struct, msgspec.Struct)
+        and struct.__module__ == module.__name__
+    ]
+    known = {part for member in members for part in structs_of(member)}
+    return [struct.__name__ for struct in own if struct not in known]
+
+
+@pytest.mark.parametrize(
+    ("module", "union"),
+    [(moves, "Move"), (events, "Event"), (facts, "Fact"), (records, "Record")],
+    ids=["move", "event", "fact", "record"],
+)
+def test_every_struct_that_is_written_down_is_in_its_union(module: ModuleType, union: str) -> None:
+    left = not_in_union(module, get_args(getattr(module, union)))
+    file = module.__name__.replace(".", "/") + ".py"
+    assert not left, f"add {', '.join(left)} to the union {union} in {file}"
+
+
+def test_a_struct_that_is_written_down_and_in_no_union_is_named() -> None:
+    assert not_in_union(records, get_args(records.Record)[1:]) == ["RegisterBrokerRecord"]
 
 
 @pytest.mark.parametrize(

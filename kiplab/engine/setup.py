@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 from msgspec.structs import replace
 
@@ -31,6 +33,7 @@ from ..protocol.registrations import (
     partition,
     registration,
 )
+from ..protocol.releases import RELEASES, Mode
 from ..protocol.replica.broker_state import (
     Broker,
     Durable,
@@ -98,6 +101,10 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
 def cluster_of(setup: Setup) -> Cluster:
     """The first cluster of a run: metadata replicated, roles played, nothing in flight."""
+    return FIRST_CLUSTERS[RELEASES[setup.features.release].mode](setup)
+
+
+def _in_kraft(setup: Setup) -> Cluster:
     brokers = tuple(sorted(setup.brokers, key=lambda b: b.id))
     controller = Controller(
         next_offset=_next_offset(setup),
@@ -119,6 +126,10 @@ def cluster_of(setup: Setup) -> Cluster:
         timed=setup.timed,
         consumers=_consumers(setup, controller, observed),
     )
+
+
+FIRST_CLUSTERS: dict[Mode, Callable[[Setup], Cluster]] = {Mode.KRAFT: _in_kraft}
+"""How the cluster of each mode begins."""
 
 
 def _consumers(
