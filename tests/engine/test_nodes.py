@@ -310,13 +310,15 @@ def test_every_kind_of_node_answers_every_message_or_says_why_it_never_comes() -
 
 def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(routes.NOT_ADDRESSED, (MadeUp, FetchRequest))
-    (said,) = without_a_route()
+    (said,) = (line for line in without_a_route() if " MadeUp: " in line)
     assert said.startswith("FetchRequest may come to MadeUp: add a rule to ROUTES, or say")
 
 
 def test_a_mode_without_routes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
-    assert len(without_a_route()) == len(get_args(Body))
+    said = "\n".join(without_a_route())
+    for body in get_args(Body):
+        assert f"{body.__name__} may come to MadeUpTruth: add a rule to ROUTES, or say" in said
 
 
 def without_a_rule() -> list[str]:
