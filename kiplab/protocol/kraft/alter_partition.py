@@ -58,7 +58,8 @@ def alter_partition(
 ) -> ControllerEffect:
     """Judge every partition against the state before the request, then write all records.
 
-    Source: ReplicationControlManager.alterPartition (3.5.0); KIP-497, Proposed Changes.
+    Source: ReplicationControlManager.alterPartition (3.2.0, 3.5.0, 3.9.0-rc3); KIP-497,
+    Proposed Changes.
     """
     active = features.active(CONTROLLER)
     refused = _stale_sender(controller, request, active)
@@ -86,7 +87,7 @@ def _resign(
     """An exception that is no Kafka error: no partition is answered, none changes, and the
     controller gives up its epoch.
 
-    Source: QuorumController.handleEventException and renounce, 3.2 to 3.9;
+    Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3);
     LeaderRecoveryState.of throws IllegalArgumentException.
     """
     following, _, _ = fail_over(controller, now_ms)
@@ -108,9 +109,10 @@ def _stale_sender(
     held = found.epoch if found else None
     if held == request.broker_epoch:
         return None
-    # KIP-497, the AlterIsr request: it names the sender and its broker epoch, so that nothing sent
-    # by an earlier life of that broker is obeyed. Any other epoch is stale, a higher one too. A
-    # broker that is not registered is refused whatever is switched off.
+    # KIP-497, AlterIsrRequest (BrokerEpoch): it names the sender and its broker epoch, so that
+    # nothing sent by an earlier life of that broker is obeyed. Any other epoch is stale, a higher
+    # one too (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3). A broker that is not
+    # registered is refused whatever is switched off.
     if found is not None and "497.request-broker-epoch" not in active:
         return None
     return Refused(
@@ -159,7 +161,8 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
         name = f"broker {member.broker}"
         if found is None:
             # KIP-841, Proposed Changes: the controller no longer takes the leader's word for who is
-            # eligible. That a broker nobody registered is not, only the code says (3.3).
+            # eligible. That a broker nobody registered is not, only the code says
+            # (ReplicationControlManager.ineligibleReplicasForIsr, 3.3.0).
             if "841.registered" in active:
                 return _ineligible(case, "841.registered", _compared(name, "member", "unknown"))
             continue
@@ -173,8 +176,9 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
         if found.fenced and "841.fenced" in active:
             return _ineligible(case, "841.fenced", _compared(name, "member", "fenced"))
         epoch = epoch_on_wire(case.request, member)
-        # KIP-903, Proposed Design (Controller): every epoch in the ISR is the one registered last;
-        # -1, where the check is not supported (Public Interfaces, NewIsrWithEpochs), passes.
+        # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
+        # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
+        # NewIsrWithEpochs), passes.
         if epoch not in (NO_BROKER_EPOCH, found.epoch) and "903.controller-epoch" in active:
             compared = _compared(f"{name} epoch", epoch, found.epoch)
             return _ineligible(case, "903.controller-epoch", compared)
@@ -185,7 +189,7 @@ def epoch_on_wire(request: AlterPartitionRequest, member: IsrMember) -> BrokerEp
     """The broker epoch of a proposed member as the controller reads it; -1 below version 3.
 
     Source: AlterPartitionRequest.json and ReplicationControlManager.alterPartition (3.5.0);
-    KIP-903, Public Interfaces (NewIsrWithEpochs).
+    KIP-903, AlterPartition RPC, Request (NewIsrWithEpochs).
     """
     return member.epoch if request.version >= 3 else NO_BROKER_EPOCH
 
@@ -250,7 +254,7 @@ def _newer_epoch(case: _Case) -> Compared | None:
 
 
 def _leader_epoch(case: _Case) -> Compared | None:
-    # KIP-497, Public Interfaces (FENCED_LEADER_EPOCH): another leader was elected since, and the
+    # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): another leader was elected since, and the
     # sender shall not retry. Before 3.3 this also answers epochs that are too new; from 3.3 on
     # those never get here.
     if case.item.leader_epoch == case.held.leader_epoch:
@@ -259,14 +263,15 @@ def _leader_epoch(case: _Case) -> Compared | None:
 
 
 def _sender_is_leader(case: _Case) -> Compared | None:
-    # KIP-497, Motivation: leaders ask for changes of the ISR that they lead, nobody else does.
+    # KIP-497, Motivation: leaders ask for changes of the ISR that they lead, nobody else does
+    # (ReplicationControlManager.validateAlterPartitionData, 3.2.0 to 3.9.0-rc3, answers so).
     if case.request.broker == case.held.leader:
         return None
     return _compared("sender", f"broker {case.request.broker}", f"leader {case.held.leader}")
 
 
 def _partition_epoch(case: _Case) -> Compared | None:
-    # KIP-497, Public Interfaces (INVALID_ISR_VERSION, renamed since): what ZooKeeper did with the
+    # KIP-497, AlterIsrResponse (INVALID_ISR_VERSION, renamed since): what ZooKeeper did with the
     # version of the state's znode. Whoever decided on an older state has not seen a change yet.
     if case.item.partition_epoch == case.held.partition_epoch:
         return None
@@ -274,7 +279,7 @@ def _partition_epoch(case: _Case) -> Compared | None:
 
 
 def _isr_of_replicas(case: _Case) -> Compared | None:
-    # KIP-497, Public Interfaces (INVALID_REQUEST): brokers that are no replicas make the request
+    # KIP-497, AlterIsrResponse (INVALID_REQUEST): brokers that are no replicas make the request
     # inconsistent in itself.
     members = [m.broker for m in case.item.isr]
     proper = len(set(members)) == len(members) and set(members) <= set(case.held.replicas)
@@ -282,7 +287,7 @@ def _isr_of_replicas(case: _Case) -> Compared | None:
 
 
 def _leader_in_isr(case: _Case) -> Compared | None:
-    # KIP-497, Public Interfaces (INVALID_REQUEST): an ISR without its leader is inconsistent too.
+    # KIP-497, AlterIsrResponse (INVALID_REQUEST): an ISR without its leader is inconsistent too.
     members = [m.broker for m in case.item.isr]
     if case.request.broker in members:
         return None

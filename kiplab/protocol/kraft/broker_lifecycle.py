@@ -62,7 +62,8 @@ def start(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
 def register(broker: Broker) -> broker_parts.BrokerEffect:
     """Ask for a broker epoch.
 
-    Source: BrokerLifecycleManager.sendBrokerRegistration (3.5.0); KIP-631.
+    Source: BrokerLifecycleManager.sendBrokerRegistration (3.5.0, 3.9.0-rc3); KIP-631, Broker
+    Registration.
     """
     request = BrokerRegistrationRequest(broker=broker.id, incarnation=broker.incarnation)
     return broker, (Send(CONTROLLER, request),), ()

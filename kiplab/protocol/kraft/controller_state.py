@@ -74,10 +74,11 @@ def heartbeat(controller: Controller, broker: BrokerId) -> HeartbeatState | None
 def is_active(found: Registration | None, active: frozenset[str]) -> bool:
     """Whether a broker may lead and be in a new ISR.
 
-    Source: ClusterControlManager.isActive (3.5.0) and isUnfenced (3.2.0); KIP-841.
+    Source: ClusterControlManager.isActive (3.5.0, 3.9.0-rc3) and unfenced (3.2.0); KIP-841,
+    Proposed Changes.
     """
     if found is None or found.fenced:
         return False
-    # KIP-841, Proposed Changes: a broker that is shutting down is no more eligible than a fenced
-    # one. The KIP speaks of the ISR; that it may not lead either came with the same code (3.3).
+    # KIP-841, Proposed Changes, its two invariants: a broker that is shutting down may be in no ISR
+    # and may not lead, as a fenced one. Drafts up to version 6 of the page spoke of the ISR alone.
     return not (found.in_controlled_shutdown and "841.active-leader" in active)

@@ -47,7 +47,7 @@ def broker_heartbeat(
     """Move the broker along the table of states, write what that takes, and note the contact.
 
     Source: ReplicationControlManager.processBrokerHeartbeat and
-    QuorumController.processBrokerHeartbeat (3.5.0); KIP-631, the BrokerHeartbeat RPC.
+    QuorumController.processBrokerHeartbeat (3.2.0, 3.5.0, 3.9.0-rc3); KIP-631, Broker Leases.
     """
     found = registration(controller.registrations, request.broker)
     refused = _stale_heartbeat(found, request, features)
@@ -76,8 +76,9 @@ def broker_heartbeat(
 def _stale_heartbeat(
     found: Registration | None, request: BrokerHeartbeatRequest, features: Features
 ) -> Refused | None:
-    # KIP-631, the BrokerHeartbeat RPC: it names the broker epoch that the registration was answered
-    # with; a process that was replaced cannot keep its successor's session alive, nor end it.
+    # KIP-631, Broker Leases: heartbeats keep a registration alive, and each names the broker epoch
+    # that this was answered with (ClusterControlManager.checkBrokerEpoch, 3.2.0 to 3.9.0-rc3); a
+    # process that was replaced cannot keep its successor's session alive, nor end it.
     guard = "631.heartbeat-epoch"
     if found is not None and found.epoch == request.broker_epoch:
         return None

@@ -73,7 +73,8 @@ def build(
 ) -> PartitionChangeRecord | None:
     """The record that brings `partition` to `targets`, or None when there is nothing to write.
 
-    Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704.
+    Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704,
+    Proposed Changes.
     """
     goal = _completed(_filled(partition, targets))
     leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election)
@@ -195,7 +196,8 @@ def _recovery(
 ) -> LeaderRecoveryState | None:
     if goal.recovery != partition.recovery:
         return goal.recovery
-    # KIP-704: the leader of an unclean election is told that it has to recover.
+    # KIP-704, Proposed Changes, KRaft Controller: the record tells the leader of an unclean
+    # election that it has to recover.
     if not unclean or partition.recovery is LeaderRecoveryState.RECOVERING:
         return None
     known = at_least(code.metadata_version, "3.2-IV0")

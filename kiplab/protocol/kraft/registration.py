@@ -36,7 +36,7 @@ def register_broker(
     """Give a broker process its broker epoch: the metadata offset of its own registration.
 
     Source: ClusterControlManager.registerBroker (3.5.0; for the same incarnation also 3.7.0 and
-    3.9.0-rc3); KIP-631, the BrokerRegistration RPC.
+    3.9.0-rc3); KIP-631, Broker Registration.
     """
     existing = registration(controller.registrations, request.broker)
     refused = _duplicate(controller, existing, request, features, now_ms)
@@ -45,8 +45,9 @@ def register_broker(
         return controller, (Send(request.broker, reply),), (refused,)
     record = _registration_record(controller, existing, request, features)
     records: list[Record] = [record]
-    # KIP-903, Rejected Alternatives, 1: with a new leader epoch wherever the broker has a replica,
-    # every older request is fenced; but all of them have to stop and learn the epoch first.
+    # KIP-903, Rejected Alternatives, "Bump all the partition leader epochs when a broker registers":
+    # with a new leader epoch wherever the broker has a replica, every older request is fenced; but
+    # all of them have to stop and learn the epoch first.
     if "903.bump-leader-epochs" in features.active(CONTROLLER):
         records += [
             PartitionChangeRecord(partition=p.name, leader=p.leader)
@@ -92,9 +93,10 @@ def _duplicate(
     features: Features,
     now_ms: int | None,
 ) -> Refused | None:
-    # KIP-631, the BrokerRegistration RPC: two processes with one id are told apart by incarnation,
+    # KIP-631, Broker Registration: a registration is one process's, told apart by its incarnation,
     # and only one of them is alive to the controller. The old one is fenced before the new one is
-    # let in, so it is out of every ISR but those where it is alone.
+    # let in (ClusterControlManager.registerBroker, 3.2.0 to 3.9.0-rc3), so it is out of every ISR
+    # but those where it is alone.
     guard = "631.one-live-incarnation"
     if existing is None or existing.incarnation == request.incarnation:
         return None

@@ -113,7 +113,7 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
     The partition epoch rises with every record. The leader epoch rises whenever the leader field
     is set, even to the sitting leader: writing the unchanged leader is how an epoch is bumped.
 
-    Source: PartitionRegistration.merge (3.5.0); KIP-631.
+    Source: PartitionRegistration.merge (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     bump = 0 if record.leader is None else 1
     return replace(

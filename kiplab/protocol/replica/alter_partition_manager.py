@@ -93,7 +93,8 @@ def answered(
     """Hand every result to its partition; keep and resend what got none.
 
     Source: DefaultAlterPartitionManager.handleAlterPartitionResponse (3.5.0) and, for
-    NOT_CONTROLLER, BrokerToControllerRequestThread.handleResponse.
+    NOT_CONTROLLER, BrokerToControllerRequestThread.handleResponse
+    (3.5.0; from 3.7.0 on NodeToControllerRequestThread).
     """
     process = process_of(broker)
     if process.in_flight != request.items:

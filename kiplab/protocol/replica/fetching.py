@@ -66,7 +66,8 @@ def make_follower(
 def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:
     """One round of the fetcher threads: every followed partition asks for what comes next.
 
-    Source: AbstractFetcherThread.doWork and RemoteLeaderEndPoint.buildFetch (3.5.0); KIP-903.
+    Source: AbstractFetcherThread.doWork and RemoteLeaderEndPoint.buildFetch (3.5.0, 3.9.0-rc3);
+    KIP-903, Proposed Design.
     """
     process = broker_parts.process_of(broker)
     sends = tuple(
@@ -83,7 +84,8 @@ def _request(broker: Broker, replica: Replica, features: Features) -> FetchReque
         version=features.fetch_version(),
         partition=replica.partition,
         replica=broker.id,
-        # KIP-903, Proposed Design (Follower): the epoch that its registration was answered with.
+        # KIP-903, Proposed Design, The new behaviors, 1 (Follower): the epoch that its registration
+        # was answered with.
         replica_epoch=broker_parts.process_of(broker).epoch,
         leader_epoch=replica.leader_epoch,
         offset=mine.end,
@@ -98,8 +100,9 @@ def serve_fetch(
 
     The answer carries the high watermark of before the fetch was noted.
 
-    Source: ReplicaManager.readFromLocalLog and Partition.fetchRecords (3.5.0; for the stale fetch
-    Replica.updateFetchStateOrThrow, 3.7.0); KIP-320, KIP-595.
+    Source: ReplicaManager.readFromLocalLog (3.5.0; from 3.6.0 on readFromLog) and
+    Partition.fetchRecords (3.5.0, 3.9.0-rc3; for the stale fetch Replica.updateFetchStateOrThrow,
+    3.7.0); KIP-320, KIP-595.
     """
     here = broker_parts.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)

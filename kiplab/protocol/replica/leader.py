@@ -112,9 +112,9 @@ def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration
     tells the leader of its epoch before the metadata does.
     """
     known = replica.leading.isr_state if replica is not None and replica.leading else None
-    # KIP-497, Proposed Changes: the most conservative ISR counts while an update is pending. That
-    # it outlives metadata is our reading of it; Partition.updateAssignmentAndIsr (3.5.0) forgets
-    # it.
+    # KIP-497, Proposed Changes, in an early version of the page: the most conservative ISR counts
+    # while an update is pending. That it outlives metadata is our reading of it;
+    # Partition.updateAssignmentAndIsr (3.2.0 to 3.9.0-rc3) forgets it.
     if replica is None or known is None or "497.pending-outlives-metadata" not in here.active:
         return _committed(state)
     same = replica.leader_epoch == state.leader_epoch
@@ -160,7 +160,8 @@ def follower_fetched(
     `sender` is the true broker epoch of the fetching process, for the observer only.
     Returns the item for the AlterPartition manager, or None.
 
-    Source: Partition.updateFollowerFetchState and Replica.updateFetchState (3.5.0); KIP-903.
+    Source: Partition.updateFollowerFetchState (3.5.0, 3.9.0-rc3) and Replica.updateFetchState
+    (3.5.0; from 3.7.0 on updateFetchStateOrThrow); KIP-903, Proposed Design.
     """
     leading = _leading(replica)
     remote = _remote_of(leading, request.replica)
@@ -203,8 +204,8 @@ def _noted(
         leader_end_at_last_fetch=Offset(seen),
         last_fetch_ms=now,
         last_caught_up_ms=caught_up,
-        # KIP-903, Proposed Design (Leader): the epoch is kept as the last fetch had it. Below
-        # version 15 the field does not exist and reads as -1.
+        # KIP-903, Proposed Design, The new behaviors, 2 (Leader): the epoch is kept as the last
+        # fetch had it. Below version 15 the field does not exist and reads as -1.
         epoch=request.replica_epoch if request.version >= 15 else NO_BROKER_EPOCH,
         observed=sender,
     )
@@ -260,22 +261,23 @@ def propose_shrink(
 def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None:
     """The guard that bars a follower from being proposed, or None.
 
-    Source: Partition.isReplicaIsrEligible and isBrokerEpochIsrEligible (3.5.0); KIP-841, KIP-903.
+    Source: Partition.isReplicaIsrEligible and isBrokerEpochIsrEligible (3.5.0, 3.9.0-rc3);
+    KIP-841, Proposed Changes; KIP-903, Proposed Design.
     """
     cached = registration(here.registrations, remote.broker)
     name = f"broker {remote.broker}"
-    # KIP-841, Proposed Changes: the leader takes only unfenced replicas for eligible, as far as its
-    # metadata knows.
+    # KIP-841, Proposed Changes: the leader takes only active replicas for eligible, neither fenced
+    # nor shutting down, as far as its metadata knows.
     if cached is not None and cached.fenced and "841.leader-skips-fenced" in here.active:
         return "841.leader-skips-fenced", Compared(name, "caught up", "fenced")
     leaving = cached is not None and cached.in_controlled_shutdown
-    # KIP-841, Proposed Changes, names the fenced alone here; the code (3.3) holds the shutting-down
-    # to it too, as the KIP does in the controller.
+    # KIP-841, Proposed Changes, has the controlled shutdown written to the metadata log for this
+    # check. Drafts up to version 6 of the page named the fenced alone here.
     if leaving and "841.leader-skips-shutting-down" in here.active:
         return "841.leader-skips-shutting-down", Compared(name, "caught up", "shutting down")
-    # KIP-903, Proposed Design (Leader), and its "precautions check": a follower is proposed only
-    # when its last fetch and the metadata name one broker epoch. Who takes the epoch from the
-    # metadata (Rejected Alternatives, 2) has nothing to compare.
+    # KIP-903, Proposed Design, The new behaviors, 2 (Leader), the "precautions check": a follower is
+    # proposed only when its last fetch and the metadata name one broker epoch. Who takes the epoch
+    # from the metadata (a rejected alternative, see `_member`) has nothing to compare.
     if "903.leader-epoch" not in here.active or "903.epoch-from-metadata" in here.active:
         return None
     alive = cached.epoch if cached is not None and not cached.fenced else None
@@ -290,17 +292,20 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
 def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect:
     """Commit what every replica that counts has. A high watermark never goes back.
 
-    Source: Partition.maybeIncrementLeaderHW (3.5.0, 3.6.0, 3.7.0); KIP-497, KIP-966.
+    Source: Partition.maybeIncrementLeaderHW (3.5.0, 3.6.0, 3.7.0, 3.9.0-rc3); KIP-966, Additional
+    High Watermark advancement requirement.
     """
     leading = _leading(replica)
     state = leading.isr_state
-    # KIP-966, Proposed Changes, and KAFKA-15583, "Enforce HWM advance only if partition is not
-    # under-min-ISR": who has left a full ISR has everything that was committed since.
+    # KIP-966, Additional High Watermark advancement requirement (KAFKA-15583, "Enforce HWM advance
+    # only if partition is not under-min-ISR"): who has left a full ISR has everything that was
+    # committed since.
     too_few = len(state.isr) < wanted_in_sync(here, replica)
     if "966.committed-with-min-isr" in here.active and too_few:
         return replica, ()
-    # KIP-497, Proposed Changes: while an ISR is pending, the most conservative one counts, as
-    # either may turn out to hold.
+    # KIP-497, Proposed Changes, in an early version of the page (4; 5 has other words), and
+    # PendingExpandIsr.maximalIsr (3.2.0 to 3.9.0-rc3; KIP-497's own code, 2.7.0, has it too): while
+    # an ISR is pending, the most conservative one counts, as either may turn out to hold.
     counted = state.maximal if "497.maximal-isr" in here.active else state.isr
     lowest = log.end
     for remote in leading.remotes:
@@ -322,7 +327,8 @@ def wanted_in_sync(here: Here, replica: Replica) -> int:
     Source: Partition.effectiveMinIsr (3.7.0); KAFKA-15583.
     """
     wanted = replica.min_insync_replicas
-    # KIP-966 came with it: else a partition with fewer replicas would never commit again.
+    # KAFKA-15583 brought it with the rule of KIP-966: else a partition with fewer replicas would
+    # never commit again.
     newer = here.code >= (3, 7) or "966.committed-with-min-isr" in here.active
     return min(wanted, len(replica.replicas)) if newer else wanted
 
@@ -365,7 +371,8 @@ def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
     proposal stays pending. The high watermark is looked at again with the next append, fetch or
     metadata, not here.
 
-    Source: Partition.handleAlterPartitionError (3.5.0); KIP-841, KIP-903.
+    Source: Partition.handleAlterPartitionError (3.5.0, 3.9.0-rc3); KIP-841, Proposed Changes;
+    KIP-903, Proposed Design.
     """
     leading = _leading(replica)
     name = replica.partition
@@ -397,8 +404,9 @@ def _member(here: Here, leading: Leading, broker: BrokerId) -> IsrMember:
     if broker == here.id:
         return IsrMember(broker, here.epoch, here.epoch)
     remote = _remote_of(leading, broker)
-    # KIP-903, Rejected Alternatives, 2: metadata may already name a new life of a broker whose last
-    # fetch was the old one's, and the request would pass for a fresh one.
+    # KIP-903, Rejected Alternatives, "Using the broker epoch from the metadata instead of using the
+    # Fetch request": metadata may already name a new life of a broker whose last fetch was the old
+    # one's, and the request would pass for a fresh one.
     if "903.epoch-from-metadata" in here.active:
         cached = registration(here.registrations, broker)
         epoch = cached.epoch if cached is not None else NO_BROKER_EPOCH

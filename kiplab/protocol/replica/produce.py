@@ -7,7 +7,7 @@ watermark that may have moved; or NOT_ENOUGH_REPLICAS, and nothing is written.
 Whether the records are committed is not waited for, so NOT_ENOUGH_REPLICAS_AFTER_APPEND does not
 occur. Only a broker that leads is asked: NOT_LEADER_OR_FOLLOWER is for the engine to say.
 
-Source: kafka.server.ReplicaManager.appendRecords, kafka.cluster.Partition.
+Source: ReplicaManager.appendRecords and Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def produce(
 ) -> broker_parts.BrokerEffect:
     """Append `count` records to the log of `partition`, which `broker` leads.
 
-    Source: Partition.appendRecordsToLeader (3.5.0).
+    Source: Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
     """
     replica = replica_of(broker, partition)
     assert replica is not None, f"broker {broker.id} has no {partition}"
