@@ -69,6 +69,7 @@ from kiplab.rows import (
     sentences,
     state_tree,
     step_labels,
+    unlogged,
 )
 from kiplab.rows.columns import MarkKind
 from kiplab.widgets.controls import choices
@@ -229,8 +230,8 @@ TABLES = (
         "log lines",
         "_LINES in kiplab/rows/operator_log.py",
         lambda: operator_log._LINES,
-        operator_log.UNLOGGED,
-        "UNLOGGED in kiplab/rows/operator_log.py",
+        unlogged.UNLOGGED,
+        "UNLOGGED in kiplab/rows/unlogged.py",
     ),
     Table(
         "verb",
@@ -329,8 +330,8 @@ TABLES = (
         "log line",
         "_CHANGES in kiplab/rows/operator_log.py",
         lambda: operator_log._CHANGES,
-        operator_log.UNLOGGED_CHANGES,
-        "UNLOGGED_CHANGES in kiplab/rows/operator_log.py",
+        unlogged.UNLOGGED_CHANGES,
+        "UNLOGGED_CHANGES in kiplab/rows/unlogged.py",
     ),
     Table(
         "mark",
@@ -417,16 +418,16 @@ TABLES = (
         "log line",
         "_WAITING in kiplab/rows/operator_log.py",
         lambda: operator_log._WAITING,
-        operator_log.UNLOGGED_WAITING,
-        "UNLOGGED_WAITING in kiplab/rows/operator_log.py",
+        unlogged.UNLOGGED_WAITING,
+        "UNLOGGED_WAITING in kiplab/rows/unlogged.py",
     ),
     Table(
         "error of a fetch",
         "log line",
         "_FETCH_ERRORS in kiplab/rows/operator_log.py",
         lambda: operator_log._FETCH_ERRORS,
-        operator_log.UNLOGGED_FETCH_ERRORS,
-        "UNLOGGED_FETCH_ERRORS in kiplab/rows/operator_log.py",
+        unlogged.UNLOGGED_FETCH_ERRORS,
+        "UNLOGGED_FETCH_ERRORS in kiplab/rows/unlogged.py",
     ),
     Table("lifecycle", "sentence", "_LIFE in kiplab/engine/explain.py", lambda: explain._LIFE),
     Table(
@@ -642,7 +643,7 @@ TRIALS = [
             "has no mark in the picture: add it to _MARKS in kiplab/rows/marks.py, or the reason"
             " why not to UNMARKED in kiplab/rows/marks.py",
             "has no log lines: add it to _LINES in kiplab/rows/operator_log.py, or the reason why"
-            " not to UNLOGGED in kiplab/rows/operator_log.py",
+            " not to UNLOGGED in kiplab/rows/unlogged.py",
             "has no sign in the transcript: add it to _MARKS or _QUIET in"
             " kiplab/plays/transcript.py, or the reason why not to PLAIN in"
             " kiplab/plays/transcript.py",

@@ -53,8 +53,8 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
 
     def fetch_version(self) -> int:
         """The Fetch version of followers: ``903.fetch-epoch`` on lifts it to 15, off keeps 14."""
-        # KIP-903, Compatibility, Deprecation, and Migration Plan, 3: Fetch version 15, the first with
-        # the follower's epoch, waits for a metadata version that every broker understands.
+        # KIP-903, Compatibility, Deprecation, and Migration Plan, 3: Fetch version 15, the first
+        # with the follower's epoch, waits for a metadata version that every broker understands.
         version = METADATA_VERSIONS[self.metadata_version].fetch
         if ("903.fetch-epoch", True) in self.overrides:
             return max(version, 15)

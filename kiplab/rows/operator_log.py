@@ -2,8 +2,8 @@
 
 Formats facts and decides nothing. What the model does not keep (topic ids, microseconds, the whole
 text of a pending state) is written as …; where Kafka logs nothing, there is nothing. What it logs
-and is left out here, and why, stands in UNLOGGED.
-Source: the files named by each logger, at the last tag of every release.
+and is left out here, and why, stands in unlogged.py.
+Source: the files named by each logger, at the last tag of every release (of 3.9, 3.9.0-rc3).
 """
 
 from __future__ import annotations
@@ -12,25 +12,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..engine.cluster import Cluster, broker
-from ..engine.events import (
-    CommittedLost,
-    Delivered,
-    Dropped,
-    Event,
-    Happened,
-    NotApplicable,
-    PropertyBroken,
-    Sent,
-)
+from ..engine.events import Delivered, Event
 from ..engine.history import Recorded
-from ..engine.truth import registration_of, truth
+from ..engine.truth import truth
 from ..protocol import facts
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Refused
 from ..protocol.ids import CONTROLLER, BrokerId, node_name
+from ..protocol.kraft.records import PartitionChangeRecord
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
+    BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationResponse,
     FetchRequest,
@@ -38,6 +31,7 @@ from ..protocol.messages import (
 )
 from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of
+from .heartbeat_lines import granted
 from .rejection_lines import alter_partition, duplicate_registration, resignation, stale_epoch
 
 REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
@@ -87,6 +81,9 @@ def all_lines(moment: Moment) -> tuple[str, ...]:
 
 
 def _refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
+    """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 3.9, says it at DEBUG
+    to every client, and so do its siblings.
+    """
     delivered = moment.delivered
     if event.node != CONTROLLER or delivered is None:
         return
@@ -99,7 +96,7 @@ def _refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
         found = duplicate_registration(code)
     elif isinstance(delivered.body, AlterPartitionRequest):
         logger = REPLICATION
-        found = alter_partition(event, delivered.body, code, _leader(event, moment.before))
+        found = alter_partition(event, delivered.body, code, truth(moment.before).partitions)
     if found is not None:
         yield LogLine("controller", found[0], logger, found[1])
 
@@ -125,13 +122,8 @@ def _periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLin
     yield LogLine("controller", "INFO", QUORUM, text)
 
 
-def _leader(event: Refused, before: Cluster) -> int:
-    found = (p.leader for p in truth(before).partitions if p.name == event.partition)
-    return next(found, BrokerId(-1))
-
-
 def _isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
-    """Logged only where a leader asked for it; an election says nothing."""
+    """Logged only where a leader asked for it; else the broker's line counts it (`_changing`)."""
     delivered = moment.delivered
     if delivered is not None and isinstance(delivered.body, AlterPartitionRequest):
         isr = "[" + ", ".join(str(b) for b in event.after) + "]"
@@ -145,52 +137,47 @@ def _broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogL
 
 
 def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
-    """Logged only where its session ended; a fence that it asked for says nothing."""
+    """Only where its session ended: a fence that it asked for is the heartbeat's to say."""
     if moment.delivered is None:
         text = f"Fencing broker {id} because its session has timed out."
         yield LogLine("controller", "INFO", REPLICATION, text)
-
-
-def _broker_unfenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
-    if moment.delivered is not None:
-        text = f"The request from broker {id} to unfence has been granted because it has caught up"
-        yield LogLine("controller", "INFO", HEARTBEATS, text + _caught_up_with(id, moment))
-
-
-def _broker_shutting_down(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
-    if moment.delivered is not None:
-        text = f"Unfenced broker {id} has requested and been granted a controlled shutdown."
-        yield LogLine("controller", "INFO", HEARTBEATS, text)
+        yield from _changing("handleBrokerFenced", moment)
 
 
 _CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine]]] = {
     facts.BrokerChange.FENCED: _broker_fenced,
-    facts.BrokerChange.UNFENCED: _broker_unfenced,
-    facts.BrokerChange.SHUTTING_DOWN: _broker_shutting_down,
 }
-UNLOGGED_CHANGES = dict.fromkeys(
-    (facts.BrokerChange.REGISTERED, facts.BrokerChange.UNREGISTERED),
-    "what the controller writes is the record itself: RecordWritten, in UNLOGGED",
-)
-"""What may become of a registration without a line of the controller, and why."""
 
 
-def _caught_up_with(id: BrokerId, moment: Moment) -> str:
-    """KAFKA-13959 changed the condition in 3.3, and the words with it."""
-    if moment.code(CONTROLLER) < (3, 3):
-        last = truth(moment.before).next_offset - 1
-        return f" with the last committed metadata offset {last}."
-    found = registration_of(moment.before, id)
-    offset = found.record_offset if found is not None else "…"
-    whose = "its" if moment.code(CONTROLLER) >= (3, 5) else "it's"
-    return f" with the offset of {whose} register broker record {offset}."
+def _heartbeat(request: BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogLine]:
+    """What was granted; a stale heartbeat is refused, and `_refused` says it."""
+    if any(isinstance(e, Refused) for e in moment.step.events):
+        return
+    found = granted(request, moment.before, moment.step.cluster, moment.code(CONTROLLER))
+    if found is not None:
+        yield LogLine("controller", "INFO", HEARTBEATS, found.text)
+        yield from _changing(found.context, moment)
+
+
+def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
+    """How many partitions change with a broker (at DEBUG, Kafka names them instead).
+
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates, 3.2 to 3.9.
+    """
+    written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
+    changed = written.count(PartitionChangeRecord.__name__)
+    if changed:
+        text = f"{context}: changing {changed} partition(s)"
+        yield LogLine("controller", "INFO", REPLICATION, text)
 
 
 # --- the brokers --------------------------------------------------------------------------------
 
 
 def _delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    """What a broker says to an answer."""
+    """What a broker says to an answer, and a controller to a heartbeat."""
+    if event.receiver == CONTROLLER and isinstance(event.body, BrokerHeartbeatRequest):
+        yield from _heartbeat(event.body, moment)
     if event.receiver < 0 or event.previous_incarnation:
         return
     lines = _ANSWERS.get(type(event.body))
@@ -247,6 +234,9 @@ def _registered_reply(body: BrokerRegistrationResponse, event: Delivered, _: Mom
 
 
 def _heartbeat_reply(body: BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
+    """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that the
+    controller lets it go (BrokerHeartbeatResponseHandler, 3.2 to 3.9, at INFO).
+    """
     if body.error:
         text = f"Broker {event.receiver} sent a heartbeat request but received error"
         yield "WARN", LIFECYCLE, f"{text} {body.error.name}."
@@ -257,6 +247,7 @@ def _fetch_reply(body: FetchResponse, event: Delivered, moment: Moment) -> Words
     mine = replica_of(node, body.partition) if node is not None and node.process else None
     epoch = "…" if mine is None else str(mine.leader_epoch)
     found = _FETCH_ERRORS.get(body.error)
+    moved_on = False
     if body.error is KafkaError.FENCED_LEADER_EPOCH:
         asked = _asked(event, moment.before)
         moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
@@ -264,6 +255,9 @@ def _fetch_reply(body: FetchResponse, event: Delivered, moment: Moment) -> Words
     if found is not None:
         level, text = found
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
+    if body.error is KafkaError.FENCED_LEADER_EPOCH and not moved_on:
+        # AbstractFetcherThread.markPartitionFailed, 3.2 to 3.9: it stops fetching this partition.
+        yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
 
 
 def _asked(event: Delivered, before: Cluster) -> FetchRequest | None:
@@ -304,15 +298,6 @@ _FETCH_ERRORS = {
         " partition is being moved",
     ),
 }
-UNLOGGED_FETCH_ERRORS = {
-    KafkaError.FENCED_LEADER_EPOCH: "its words depend on who moved on: `_fenced`",
-    KafkaError.OFFSET_OUT_OF_RANGE: "left out: the truncation that follows has a line of its own",
-    KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
-        'Kafka writes "Received UNKNOWN_TOPIC_OR_PARTITION from the leader ..." at WARN; left out'
-        " because no partition is created or deleted here"
-    ),
-}
-"""Errors of a fetch without an entry above, and why."""
 _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
     AlterPartitionResponse: _altered,
     BrokerRegistrationResponse: _registered_reply,
@@ -341,15 +326,6 @@ _WAITING = {
     KafkaError.INVALID_UPDATE_VERSION: "because the partition epoch is invalid.",
     KafkaError.INVALID_REQUEST: "because the request is invalid.",
 }
-
-
-UNLOGGED_WAITING = {
-    KafkaError.NEW_LEADER_ELECTED: (
-        'Kafka writes "The alter partition request successfully updated the partition state to ..."'
-        " at DEBUG; left out because the state that it names is not kept"
-    )
-}
-"""Errors at which a leader waits without a line, and why."""
 
 
 def _stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:
@@ -406,42 +382,5 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.Truncated: _truncated,
     facts.EpochDropped: _epoch_dropped,
 }
-_CLIENTS = "it is in a client's log and in no node's"
-_ITS_OWN_FILE = (
-    'Kafka writes "Leader ... starts at leader epoch ..." or "Follower ..." at INFO (Partition);'
-    " left out because it goes to state-change.log, a file of its own"
-)
-_ROUTINE = "logged at DEBUG or TRACE, if at all"
-_NOBODY = "no node knows it"
-UNLOGGED: dict[type, str] = {
-    facts.NotProposed: "a leader passes a follower over without a word",
-    facts.IsrProposed: (
-        'Kafka writes "Shrinking ISR from ... to ..." at INFO (Partition.maybeShrinkIsr); left out'
-        " because it ends with the log ends of the replicas, which the fact has not got"
-    ),
-    facts.RecordWritten: (
-        'Kafka writes "Replayed ..." at INFO for what is about a broker (ClusterControlManager) and'
-        " lower for a partition; left out because the whole record is in it, and it is shown as"
-        " a tick"
-    ),
-    facts.LeaderElected: (
-        'Kafka writes "UNCLEAN partition change for ..." at INFO, and at DEBUG without the first'
-        " word for a clean election (PartitionRegistration.maybeLogPartitionChange); left out"
-        " because it repeats every field that the record changed"
-    ),
-    facts.Destroyed: "who dies writes nothing",
-    **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _ITS_OWN_FILE),
-    **dict.fromkeys((facts.Fetched, facts.Appended, facts.HighWatermarkMoved), _ROUTINE),
-    **dict.fromkeys((facts.Polled, facts.PollFailed, facts.PositionValidated), _CLIENTS),
-    **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _CLIENTS),
-    **dict.fromkeys((facts.ConsumerRaised, facts.MetadataRefreshed), _CLIENTS),
-    Sent: _ROUTINE,
-    Dropped: (
-        'Kafka writes "Disconnecting from node ... due to request timeout." at INFO'
-        " (NetworkClient); left out because there are messages here, and no connections"
-    ),
-    **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
-}
-"""Events that no operator reads of here, and why."""
 
 __all__ = ["LogLine", "Moment", "all_lines", "log_lines"]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from ..protocol.errors import KafkaError
 from ..protocol.facts import ControllerResigned, Refused
+from ..protocol.ids import NO_LEADER
 from ..protocol.messages import BODIES, AlterPartitionItem, AlterPartitionRequest
+from ..protocol.registrations import PartitionRegistration
 from ..protocol.releases import CodeVersion
 
 RejectionLine = tuple[str, str]
+_NO_TOPIC_ID = "A" * 22
+"""Uuid.ZERO_UUID as Kafka prints it: sixteen bytes of zero in base64."""
 _INELIGIBLE = {
     "841.registered": "not registered",
     "841.shutting-down": "shutting down",
@@ -16,23 +20,52 @@ _INELIGIBLE = {
 
 
 def alter_partition(
-    refused: Refused, request: AlterPartitionRequest, code: CodeVersion, leader: int
+    refused: Refused,
+    request: AlterPartitionRequest,
+    code: CodeVersion,
+    partitions: tuple[PartitionRegistration, ...],
 ) -> RejectionLine | None:
-    """`leader` is who leads by the controller's word; None for what Kafka does not log."""
+    """`partitions` are the controller's; None for what Kafka does not log."""
     item = next((i for i in request.items if i.partition == refused.partition), None)
-    if refused.error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION:
-        return (
-            "INFO",
-            f"Rejecting AlterPartition request for unknown partition {refused.partition}.",
-        )
+    if refused.error in (KafkaError.UNKNOWN_TOPIC_OR_PARTITION, KafkaError.UNKNOWN_TOPIC_ID):
+        return _unknown(refused, request, code, partitions)
     if item is None or refused.guard is None or not refused.compared:
         return None
+    leader = next((p.leader for p in partitions if p.name == item.partition), NO_LEADER)
     why = _why(refused, item, request, code, leader)
     if why is None:
         return None
     level, text = why
     name = refused.partition
     return level, f"Rejecting AlterPartition request from node {request.broker} for {name} {text}"
+
+
+def _unknown(
+    refused: Refused,
+    request: AlterPartitionRequest,
+    code: CodeVersion,
+    partitions: tuple[PartitionRegistration, ...],
+) -> RejectionLine | None:
+    """A topic that nobody knows is logged once, however many of its partitions were asked for.
+
+    Source: ReplicationControlManager.alterPartition and validateAlterPartitionData, 3.2 to 3.9.
+    """
+    start, name = "Rejecting AlterPartition request for unknown", str(refused.partition)
+    topic = _topic(name)
+    if any(_topic(p.name) == topic for p in partitions):
+        return "INFO", f"{start} partition {name}."
+    if name != next(i.partition for i in request.items if _topic(i.partition) == topic):
+        return None
+    if code < (3, 3):
+        # The id that it looked up by the name, and did not find.
+        return "INFO", f"{start} topic ID null."
+    # Up to version 1 a request has names, and prints the id of nothing; from 2 on it has ids.
+    named = f"{_NO_TOPIC_ID} or name {topic}" if request.version < 2 else "… or name "
+    return "INFO", f"{start} topic ID {named}."
+
+
+def _topic(partition: str) -> str:
+    return partition.rpartition("-")[0]
 
 
 def _why(

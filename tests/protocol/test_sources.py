@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
@@ -11,6 +12,7 @@ import pytest
 
 import kiplab.protocol
 from kiplab.protocol.guards import GUARDS, Guard
+from kiplab.protocol.releases import RELEASES
 
 PROTOCOL = Path(kiplab.protocol.__file__).parent
 VALUES = ("__init__.py", "messages")
@@ -21,6 +23,40 @@ ROOMS = sorted(
 RULES = [PROTOCOL / "log.py", *ROOMS]
 READING_DISTANCE = 6
 """So many lines above a check may its comment begin to be read with it."""
+OUTLINES = {
+    320: ("Motivation", "OffsetsForLeaderEpochRequest"),
+    497: ("Motivation", "AlterIsrRequest", "AlterIsrResponse", "Proposed Changes"),
+    631: ("Broker Registration", "Broker Leases"),
+    704: (
+        "Proposed Changes",
+        "Proposed Changes, KRaft Controller",
+        "AlterPartition RPC, Request Handling, 1",
+        "AlterPartition RPC, Request Handling, 2",
+    ),
+    841: ("Proposed Changes", "AlterPartition RPC"),
+    903: (
+        "Proposed Design",
+        "Proposed Design, The new behaviors, 1 (Follower)",
+        "Proposed Design, The new behaviors, 2 (Leader)",
+        "Proposed Design, The new behaviors, 3 (Controller)",
+        "AlterPartition RPC, Request (NewIsrWithEpochs)",
+        "Compatibility, Deprecation, and Migration Plan, 3",
+        'Rejected Alternatives, "Bump all the partition leader epochs when a broker registers"',
+        'Rejected Alternatives, "Using the broker epoch from the metadata instead of using the'
+        ' Fetch request"',
+    ),
+    966: ("Additional High Watermark advancement requirement",),
+}
+"""The places that each KIP has and that are named here: headings, schemas and numbered points,
+read in its text. A place is no invention of ours: read the KIP before one is added.
+"""
+UNREAD = (320, 497, 631)
+"""KIPs whose whole text was not to be had: their clauses name a Kafka class and method too, unless
+the place is a schema.
+"""
+CLAUSE = re.compile(r"KIP-(\d+), (?=[A-Z])(?!KIP|KAFKA)")
+METHOD = re.compile(r"\b[A-Z]\w+\.[A-Za-z]\w+ ?[^.;]*?\(?\d\.\d\.\d")
+TAG = re.compile(r"\b(\d+\.\d+)\.\d+(?:-rc\d+)?\b")
 
 
 class Ask(NamedTuple):
@@ -56,6 +92,42 @@ def test_a_public_rule_ends_with_its_source(path: Path) -> None:
             )
 
 
+@pytest.mark.parametrize("path", RULES, ids=lambda p: p.name)
+def test_a_source_names_class_method_and_the_release_at_which_they_were_read(path: Path) -> None:
+    for source in _sources(path.read_text()):
+        if source.startswith(("none;", "stands for")):
+            continue
+        tags = TAG.findall(source)
+        assert tags, f"{path.name}: name the release, such as (3.5.0), in 'Source: {source}'"
+        assert set(tags) <= set(RELEASES), (
+            f"{path.name}: 'Source: {source}' names a release that is not in releases.py"
+        )
+
+
+@pytest.mark.parametrize("path", sorted(PROTOCOL.rglob("*.py")), ids=lambda p: p.name)
+def test_a_clause_names_a_place_that_its_kip_has(path: Path) -> None:
+    text = _prose(path.read_text())
+    for found in CLAUSE.finditer(text):
+        places, rest = OUTLINES.get(int(found[1]), ()), text[found.end() :]
+        assert any(rest.startswith(place) for place in places), (
+            f"{path.name} names '{found[0]}{rest[:50]}...', which is no place of KIP-{found[1]} in"
+            " OUTLINES: read the KIP, and add the heading as it is written there"
+        )
+
+
+@pytest.mark.parametrize("guard", GUARDS.values(), ids=lambda g: g.id)
+def test_a_clause_names_a_place_and_not_the_kip_alone(guard: Guard) -> None:
+    for ask in _asks(guard.id):
+        beside = _prose("\n".join(_comments_beside(ask)))
+        place = f'{guard.subject}, "' if guard.kip is None else f"{guard.subject}, "
+        assert place in beside, f"{ask} asks for {guard.id}; name where {guard.subject} says so"
+        if guard.kip in UNREAD and "Request" not in beside and "Response" not in beside:
+            assert METHOD.search(beside), (
+                f"{ask} asks for {guard.id}; the text of {guard.subject} was not to be had, so name"
+                " the class, the method and the releases that do it too"
+            )
+
+
 @pytest.mark.parametrize("guard", GUARDS.values(), ids=lambda g: g.id)
 def test_the_clause_of_a_guard_stands_beside_each_of_its_checks(guard: Guard) -> None:
     asks = list(_asks(guard.id))
@@ -66,6 +138,16 @@ def test_the_clause_of_a_guard_stands_beside_each_of_its_checks(guard: Guard) ->
             f" above it, the clause that it stands for: what {guard.subject} says, in our words,"
             " and where it says so"
         )
+
+
+def _prose(source: str) -> str:
+    """Comments and docstrings as one line each may go on in the next."""
+    return re.sub(r"\s+", " ", re.sub(r"\n\s*#", " ", source))
+
+
+def _sources(text: str) -> Iterator[str]:
+    for found in re.finditer(r'Source: (.*?)(?="""|\n\s*\n|\n[A-Z_])', text, re.DOTALL):
+        yield " ".join(found[1].split())
 
 
 def _asks(guard: str) -> Iterator[Ask]:

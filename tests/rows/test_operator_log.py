@@ -199,6 +199,60 @@ def test_sessions_fences_and_shutdowns_are_logged() -> None:
     assert any("Unfenced broker 1 has requested and been granted a" in line for line in leaving)
 
 
+CHANGING = "controller log, INFO ReplicationControlManager: {}: changing 1 partition(s)"
+
+
+@pytest.mark.parametrize("kafka", RELEASES)
+def test_a_fence_and_its_end_say_how_many_partitions_change(kafka: str) -> None:
+    found = logs(play(TRIO + "crash 1\nexpire 1\ncrash 2\nexpire 2\ncrash 3\nexpire 3\n", kafka))
+    assert found.count(CHANGING.format("handleBrokerFenced")) == 3
+    again = "crash 1\nexpire 1\nstart 1\nunfence 1\n"
+    back = logs(play(f"broker 1\ntopic t replicas=1 isr=1 leader=1\n{again}", kafka))
+    assert CHANGING.format("handleBrokerUnfenced") in back
+
+
+@pytest.mark.parametrize("kafka", RELEASES)
+def test_a_controlled_shutdown_is_granted_step_by_step_in_every_release(kafka: str) -> None:
+    heartbeats = "controller log, INFO BrokerHeartbeatManager:"
+    found = [line for line in logs(play(LEAVING, kafka)) if line.startswith("controller")]
+    asked = "Unfenced broker 1 has requested and been granted a controlled shutdown."
+    first = found.index(f"{heartbeats} {asked}")
+    assert found[first + 1] == CHANGING.format("enterControlledShutdown[1]")
+
+
+def test_an_unfenced_broker_that_asks_for_it_is_granted_fencing() -> None:
+    found = sent("broker-heartbeat from=2 want-fence=yes")
+    assert (
+        "controller log, INFO BrokerHeartbeatManager:"
+        " Unfenced broker 2 has requested and been granted fencing"
+    ) in found
+
+
+@pytest.mark.parametrize(
+    ("kafka", "named"),
+    [
+        ("3.2", "topic ID null."),
+        ("3.3", "topic ID … or name ."),
+        ("3.9", "topic ID … or name ."),
+    ],
+)
+def test_a_topic_that_nobody_knows_is_logged_once(kafka: str, named: str) -> None:
+    twice = "partition=nobody-0 isr=1,2 partition=nobody-1 isr=1,2"
+    found = sent(f"alter-partition from=1 {twice}", kafka)
+    start = "controller log, INFO ReplicationControlManager: Rejecting AlterPartition request"
+    assert [line for line in found if "Rejecting" in line] == [f"{start} for unknown {named}"]
+
+
+def test_a_request_that_names_topics_is_logged_with_the_id_of_nothing() -> None:
+    found = sent("alter-partition from=1 partition=nobody-0 isr=1,2 version=1", "3.5")
+    assert any(f"unknown topic ID {'A' * 22} or name nobody." in line for line in found)
+
+
+def test_a_partition_that_its_topic_has_not_got_is_logged_by_name() -> None:
+    found = sent("alter-partition from=1 partition=t-7 isr=1,2")
+    assert any("request for unknown partition t-7." in line for line in found)
+
+
 def test_kafka_13959_changed_what_an_unfenced_broker_has_caught_up_with() -> None:
     found = logs(play(PAIR + "crash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2"))
     assert any("caught up with the last committed metadata offset" in line for line in found)
@@ -229,8 +283,9 @@ def test_a_follower_that_has_moved_on_since_its_fetch_says_so(kafka: str, said: 
 
 def test_a_follower_that_has_not_heard_of_the_epoch_says_that_it_waits() -> None:
     rows = play(LATE_FETCH.format("hold metadata to=2\n"))
-    (line,) = [x for x in logs(rows) if "ReplicaFetcherThread" in x]
-    assert "has an older epoch (5) than the current leader. Will await" in line
+    waits, failed = [x for x in logs(rows) if "ReplicaFetcherThread" in x]
+    assert "has an older epoch (5) than the current leader. Will await" in waits
+    assert failed == "broker 2 log, WARN ReplicaFetcherThread: Partition t-0 marked as failed"
 
 
 def test_a_second_process_with_the_same_id_is_logged_on_both_sides() -> None:

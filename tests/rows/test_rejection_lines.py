@@ -37,7 +37,7 @@ def line_of(guard: str, release: str) -> RejectionLine | None:
         compared=(Compared("broker 2 epoch", "1", "2"),),
         partition="a-0",
     )
-    return alter_partition(refused, REQUEST, RELEASES[release].code, leader=1)
+    return alter_partition(refused, REQUEST, RELEASES[release].code, ())
 
 
 @pytest.mark.parametrize("guard", [*(id for id, _, _ in CHECKS if id), *INELIGIBLE])

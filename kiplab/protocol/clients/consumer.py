@@ -83,14 +83,14 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
 
     Source: Metadata.updateLatestMetadata and SubscriptionState.maybeValidatePosition (3.7.0).
     """
-    # KIP-320, Motivation, "Consumer handling of unclean truncation", and
-    # SubscriptionState.maybeValidatePosition (3.2.0 to 3.9.0-rc3): before it reads from another
-    # leader epoch, a consumer asks where the epoch of its last record ends, and so learns that the
-    # log was cut.
     if state.leader == NO_LEADER or state.leader_epoch < consumer.leader_epoch:
         return consumer
     if (state.leader, state.leader_epoch) == (consumer.leader, consumer.leader_epoch):
         return consumer
+    # KIP-320, Motivation (Consumer handling of unclean truncation), and
+    # SubscriptionState.maybeValidatePosition (3.2.0 to 3.9.0-rc3): before it reads from another
+    # leader epoch, a consumer asks where the epoch of its last record ends, and so learns that the
+    # log was cut.
     validates = "320.validated-position" in features.active(CLIENT)
     return replace(
         consumer,

@@ -45,9 +45,9 @@ def register_broker(
         return controller, (Send(request.broker, reply),), (refused,)
     record = _registration_record(controller, existing, request, features)
     records: list[Record] = [record]
-    # KIP-903, Rejected Alternatives, "Bump all the partition leader epochs when a broker registers":
-    # with a new leader epoch wherever the broker has a replica, every older request is fenced; but
-    # all of them have to stop and learn the epoch first.
+    # KIP-903, Rejected Alternatives, "Bump all the partition leader epochs when a broker
+    # registers": with a new leader epoch wherever the broker has a replica, every older request is
+    # fenced; but all of them have to stop and learn the epoch first.
     if "903.bump-leader-epochs" in features.active(CONTROLLER):
         records += [
             PartitionChangeRecord(partition=p.name, leader=p.leader)

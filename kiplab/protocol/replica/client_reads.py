@@ -76,8 +76,8 @@ def not_the_leader(
         return refusal(here, partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     held = replica.leader_epoch
     compared = Compared("leader epoch", str(leader_epoch), str(held))
-    # KIP-320, Motivation, "Inadequate Replica Fencing", and Partition.checkCurrentLeaderEpoch (3.2.0
-    # to 3.9.0-rc3): fetches and OffsetsForLeaderEpoch name the leader epoch that the sender
+    # KIP-320, Motivation (Inadequate Replica Fencing), and Partition.checkCurrentLeaderEpoch
+    # (3.2.0 to 3.9.0-rc3): fetches and OffsetsForLeaderEpoch name the leader epoch that the sender
     # follows, and whoever is behind is fenced. -1 asks for no check.
     if (
         leader_epoch != NO_LEADER_EPOCH
@@ -86,7 +86,7 @@ def not_the_leader(
     ):
         error = KafkaError.FENCED_LEADER_EPOCH
         return refusal(here, partition, request, error, "320.fenced-fetch", compared)
-    # KIP-320 at the schema of OffsetsForLeaderEpoch, and Partition.checkCurrentLeaderEpoch (3.2.0 to
+    # KIP-320, OffsetsForLeaderEpochRequest, and Partition.checkCurrentLeaderEpoch (3.2.0 to
     # 3.9.0-rc3): a later epoch than the leader's own means that the leader is behind; it cannot
     # vouch for its log and has the sender come again.
     if leader_epoch > held and "320.unknown-fetch" in here.active:

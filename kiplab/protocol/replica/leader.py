@@ -275,9 +275,9 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
     # check. Drafts up to version 6 of the page named the fenced alone here.
     if leaving and "841.leader-skips-shutting-down" in here.active:
         return "841.leader-skips-shutting-down", Compared(name, "caught up", "shutting down")
-    # KIP-903, Proposed Design, The new behaviors, 2 (Leader), the "precautions check": a follower is
-    # proposed only when its last fetch and the metadata name one broker epoch. Who takes the epoch
-    # from the metadata (a rejected alternative, see `_member`) has nothing to compare.
+    # KIP-903, Proposed Design, The new behaviors, 2 (Leader), its "precautions check": a follower
+    # is proposed only when its last fetch and the metadata name one broker epoch. Who takes the
+    # epoch from the metadata (a rejected alternative, see `_member`) has nothing to compare.
     if "903.leader-epoch" not in here.active or "903.epoch-from-metadata" in here.active:
         return None
     alive = cached.epoch if cached is not None and not cached.fenced else None
@@ -327,8 +327,8 @@ def wanted_in_sync(here: Here, replica: Replica) -> int:
     Source: Partition.effectiveMinIsr (3.7.0); KAFKA-15583.
     """
     wanted = replica.min_insync_replicas
-    # KAFKA-15583 brought it with the rule of KIP-966: else a partition with fewer replicas would
-    # never commit again.
+    # KIP-966, Additional High Watermark advancement requirement, came with it (KAFKA-15583): else a
+    # partition with fewer replicas would never commit again.
     newer = here.code >= (3, 7) or "966.committed-with-min-isr" in here.active
     return min(wanted, len(replica.replicas)) if newer else wanted
 
