@@ -26,6 +26,7 @@ from ..protocol.ids import (
     Offset,
     PartitionEpoch,
     PartitionName,
+    Sender,
     host_of,
 )
 
@@ -177,7 +178,7 @@ def _owner(where: str, key: Any, fields: dict[Any, Any]) -> Callable[[Any], Any]
     if Incarnation not in (fields[key], *get_args(fields[key])):
         return None
     named = str(key).removesuffix("_incarnation")
-    brokers = [k for k, hint in fields.items() if hint is BrokerId]
+    brokers = [k for k, hint in fields.items() if hint in (BrokerId, Sender)]
     if not brokers:
         raise TypeError(
             f"{where}.{key} is an incarnation, but {where} doesn't say whose: give it a field of"
@@ -203,8 +204,7 @@ def _walker(hint: Any, where: str) -> _Walk | None:
         return _numbered(_NUMBERINGS[hint])
     origin = get_origin(hint)
     if origin is Annotated:
-        marked = hint.__metadata__ == (PLAIN,)
-        return None if marked else _walker(get_args(hint)[0], where)
+        return None if PLAIN in hint.__metadata__ else _walker(get_args(hint)[0], where)
     if hint in _STAY or _is_plain(hint):
         return None
     if hint is msgspec.Struct:

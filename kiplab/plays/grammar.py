@@ -9,13 +9,7 @@ from .expect_subjects import check_form
 from .header import names_of
 from .play import FREE_TEXT, Play, Statement, lines_of, split
 from .play_errors import Part, PlayError, nearest
-from .raw_requests import (
-    FIELDS,
-    ITEMS_MAX,
-    PER_PARTITION,
-    SENDABLE,
-    begins_another_item,
-)
+from .raw_requests import ITEMS_MAX, WORDS, said_again, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck
 
@@ -26,26 +20,7 @@ _PATTERN: Keys = {
     "life": values.count,
 }
 _LOSS: Keys = {"disk": values.one_of(*values.LOSSES)}
-_SEND: Keys = {
-    "from": values.any_broker,
-    "to": values.broker,
-    "version": values.number,
-    "partition": values.any_partition,
-    "broker-epoch": values.number,
-    "leader-epoch": values.number,
-    "partition-epoch": values.number,
-    "isr": values.members,
-    "recovery": values.recovery_state,
-    "partitions": values.asked_partitions,
-    "replica-epoch": values.number,
-    "offset": values.number,
-    "last-fetched-epoch": values.number,
-    "incarnation": values.number,
-    "metadata-offset": values.number,
-    "want-fence": values.yes_no,
-    "want-shut-down": values.yes_no,
-    "unclean": values.yes_no,
-}
+_SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
 _TOPIC: Keys = {
     "partition": values.partition_index,
     "replicas": values.brokers,
@@ -213,7 +188,7 @@ VERBS: dict[str, Verb] = {
     # An alter-partition may name several partitions: each ``partition=`` begins what is said of
     # the next one. elect-leaders takes partitions=orders-0,clicks-0, partitions=null for all of
     # them (Kafka's null), and without the key an empty list, which elects nobody.
-    "send": Verb("send KIND from=ID field=value...", (values.one_of(*SENDABLE),), _SEND),
+    "send": Verb("send KIND from=ID field=value...", (values.one_of(*WORDS),), _SEND),
     "expect": Verb("expect [@RELEASE] WHAT key=value...", (), _EXPECT, repeat=values.text),
 }
 
@@ -283,14 +258,14 @@ def _check_words(statement: Statement, verb: Verb, names: Names) -> None:
 def _check_keys(statement: Statement, verb: Verb, names: Names) -> None:
     seen: set[str] = set()
     for position, (key, value) in enumerate(statement.args):
-        if begins_another_item(statement, key, seen):
-            seen.difference_update(PER_PARTITION)
+        seen -= said_again(statement, key, seen)
         if key not in verb.keys or key in seen:
             problem = _wrong_key(statement, verb, key)
             problem.part = Part(pair=True, number=position)
             raise problem
         seen.add(key)
-        _check_part(verb.keys[key], value, names, Part(pair=True, number=position, value=True))
+        check_value = words_of(statement).get(key, verb.keys[key])
+        _check_part(check_value, value, names, Part(pair=True, number=position, value=True))
 
 
 def _wrong_key(statement: Statement, verb: Verb, key: str) -> PlayError:
@@ -332,8 +307,8 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
 def _check_fields(statement: Statement) -> None:
     kind = statement.words[0]
     for position, (key, _) in enumerate(statement.args):
-        if key not in FIELDS[kind]:
-            expected = nearest(key, FIELDS[kind])
+        if key not in WORDS[kind]:
+            expected = nearest(key, WORDS[kind])
             problem = PlayError(f"{kind} has no {key!r}", expected=expected, token=f"{key}=")
             problem.part = Part(pair=True, number=position)
             raise problem

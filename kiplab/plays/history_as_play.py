@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
-
-import msgspec
 
 from ..engine import moves
 from ..engine.history import History
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
-from ..protocol.messages import (
-    KINDS,
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    ElectLeadersRequest,
-    Request,
-)
 from ..protocol.replica.broker_state import Loss
 from .play import Play, Statement
+from .raw_requests import raw_statement
 from .values import DEFAULT_CONSUMER, LOSSES
 
 _TIMER_VERBS = {timer: timer.value for timer in moves.Timer} | {moves.Timer.LAG_CHECK: "check-lag"}
@@ -98,41 +90,6 @@ def _link(verb: str) -> Callable[[Any], Statement]:
     return lambda move: Statement(verb, (_node(move.one), _node(move.other)))
 
 
-def _raw(move: moves.RawRequest) -> Statement:
-    args = [("from", str(move.sender))]
-    if move.receiver >= 0:
-        args.append(("to", str(move.receiver)))
-    return Statement("send", (KINDS[type(move.body)],), (*args, *_fields(move.body)))
-
-
-def _fields(body: Request) -> tuple[tuple[str, str], ...]:
-    """Every field by the name `send` knows it under; the items of a request one after another."""
-    flat: dict[str, Any] = msgspec.structs.asdict(body)
-    items = flat.pop("items") if isinstance(body, AlterPartitionRequest) else ()
-    if isinstance(body, ElectLeadersRequest):
-        flat["partitions"] = _listed(body.partitions)
-    return tuple(pair for fields in (flat, *map(_item, items)) for pair in _pairs(fields))
-
-
-def _item(item: AlterPartitionItem) -> dict[str, Any]:
-    """What is said of one partition; the order counts, for its name begins it."""
-    isr = ",".join(f"{m.broker}@{m.epoch}" for m in item.isr) or "none"
-    return msgspec.structs.asdict(item) | {"isr": isr}
-
-
-def _listed(partitions: tuple[str, ...] | None) -> str:
-    return "null" if partitions is None else ",".join(partitions) or "none"
-
-
-def _pairs(fields: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    sender = ("broker", "replica")
-    return ((k.replace("_", "-"), _value(v)) for k, v in fields.items() if k not in sender)
-
-
-def _value(value: Any) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
-
-
 _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Deliver: _about_message("deliver"),
     moves.Drop: _about_message("drop"),
@@ -158,5 +115,5 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     ),
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: lambda m: Statement("upgrade", (), (("metadata", m.metadata_version),)),
-    moves.RawRequest: _raw,
+    moves.RawRequest: lambda m: raw_statement(m.sender, m.receiver, m.body),
 }

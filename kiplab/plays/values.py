@@ -185,13 +185,6 @@ def any_partition(text: str, _names: Names) -> str:
     return text
 
 
-def asked_partitions(text: str, names: Names) -> tuple[str, ...] | None:
-    """``orders-0,clicks-0``, ``none`` for an empty list, ``null`` for Kafka's null: all of them."""
-    if text == "null":
-        return None
-    return () if text == "none" else tuple(any_partition(part, names) for part in text.split(","))
-
-
 def brokers(text: str, names: Names) -> tuple[BrokerId, ...]:
     """``1,2,3`` or ``none``."""
     if text in ("none", ""):

@@ -32,7 +32,9 @@ PartitionEpoch = NewType("PartitionEpoch", int)
 PLAIN = "a number that means the same in every cluster"
 Count = Annotated[int, PLAIN]
 Milliseconds = Annotated[int, PLAIN]
-ApiVersion = Annotated[int, PLAIN]
+ApiVersion = Annotated[int, PLAIN, "of a request and its answer"]
+
+Sender = Annotated[BrokerId, "who sends the request that has such a field"]
 
 PartitionName = Annotated[str, "whose the offsets and epochs beside it are"]
 """``"orders-0"``: topic and number."""

@@ -12,7 +12,7 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
-from ..engine.cluster import Cluster, Message, MessageName, Observed
+from ..engine.cluster import Cluster, Message, Observed
 from ..engine.explain import describe
 from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
@@ -20,7 +20,7 @@ from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
 from ..protocol.kraft.controller_state import Controller, ControllerTimers, HeartbeatState
 from ..protocol.log import EpochStart, Log
-from ..protocol.messages import KINDS, AlterPartitionItem, AlterPartitionResult, IsrMember
+from ..protocol.messages import KINDS, AlterPartitionItem
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
 from ..protocol.replica.broker_state import (
     Broker,
@@ -180,8 +180,8 @@ class _TreeWalk(msgspec.Struct, frozen=True):
         rows: list[StateNode] = []
         for item in items:
             owner = type(item).__name__
-            name = IDENTITY[owner]
-            label = _item_label(item, getattr(item, name))
+            name = IDENTITY.get(owner, item.__struct_fields__[0])
+            label = _item_label(item, name)
             again = sum(row.label == label for row in rows)
             key = f"{label} ({again + 1})" if again else label
             short, place = _in_short(item), f"{owner}.{name}"
@@ -193,12 +193,12 @@ def _inside(parent: StateNode, child: StateNode) -> StateNode:
     return msgspec.structs.replace(child, key=f"{parent.key}.{child.key}")
 
 
-def _item_label(item: Any, identity: Any) -> str:
+def _item_label(item: Any, name: str) -> str:
     if isinstance(item, Consumer):
         return f"{item.name} on {item.partition}"
-    if isinstance(identity, MessageName):
-        return str(identity)
-    return node_name(BrokerId(identity)) if isinstance(identity, int) else str(identity)
+    identity = getattr(item, name)
+    is_node = name in _node_fields(cast(Hashable, type(item)))
+    return node_name(identity) if is_node else str(identity)
 
 
 @cache
@@ -295,7 +295,7 @@ _ALL_BELOW = "its fields, below it, are all there is to say"
 NOT_SHORT: dict[type, str] = {
     **dict.fromkeys((Cluster, Controller, Broker, Features), _A_BRANCH),
     **dict.fromkeys((Durable, Leading, IsrState, Observed), _ALL_BELOW),
-    **dict.fromkeys((Timers, ControllerTimers, AlterPartitionResult, IsrMember), _ALL_BELOW),
+    **dict.fromkeys((Timers, ControllerTimers), _ALL_BELOW),
 }
 """Structs of the state that have no few words of their own, and why."""
 

@@ -136,7 +136,10 @@ IDENTITY = {
     "Message": "name",
     "Consumer": "name",
 }
-"""The field that names one of many: it becomes the row's label."""
+"""The field that names one of many: it becomes the row's label, and has no row of its own.
+
+A struct that is not listed is named by its first field.
+"""
 
 NOTHING = {
     "Broker.process": "down",

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiplab.engine.moves import RawRequest
+from kiplab.engine.truth import registration_of
 from kiplab.plays.grammar import parse
 from kiplab.plays.history_as_play import statement_of
-from kiplab.plays.play import Play, Statement, format_play
+from kiplab.plays.play import Play, Statement, format_play, split
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.raw_requests import ITEMS_MAX, raw_request
+from kiplab.plays.request_words import Sending, form_of, made, said_of
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import transcript
-from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, LeaderEpoch, PartitionEpoch
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import (
+    CONTROLLER,
+    NO_LEADER,
+    ApiVersion,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+    PartitionName,
+    Sender,
+)
+from kiplab.protocol.log import Log
 from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
+    ApiRequest,
     ElectLeadersRequest,
     IsrMember,
     Request,
@@ -203,3 +224,98 @@ def test_a_request_survives_being_written_down(body: Request) -> None:
     assert parse(format_play(play)) == play
     again = raw_request(play.statements[-1], open_stage(play).cluster)
     assert again == (BrokerId(7), CONTROLLER, body)
+
+
+# --- a request of any shape -----------------------------------------------------------------------
+
+
+class TakeOver(msgspec.Struct, frozen=True):
+    """What a made-up request says of each partition."""
+
+    partition: PartitionName
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    replicas: tuple[BrokerId, ...]
+    recovered: bool = True
+
+
+class LeaderAndFollowers(ApiRequest, frozen=True, tag="leader-and-followers", kw_only=True):
+    """A made-up request with a field of every type that a request may have."""
+
+    sent_by: Sender
+    version: ApiVersion
+    controller_epoch: ControllerEpoch
+    broker_epoch: BrokerEpoch
+    process: Incarnation
+    up_to: MetadataOffset
+    from_offset: Offset
+    attempt: Count = 3
+    only: BrokerId | None = None
+    live: tuple[BrokerId, ...] | None
+    partitions: tuple[TakeOver, ...]
+
+    @classmethod
+    def version_sent(cls, features: Features, sender: BrokerId) -> int:
+        return features.fetch_version() + sender
+
+
+def made_up(words: str) -> LeaderAndFollowers:
+    cluster = open_stage(parse(TWO)).cluster
+    form = form_of(LeaderAndFollowers)
+    line = split(f"send leader-and-followers {words}").statements[0]
+    body = made(form, line, Sending(cluster, BrokerId(2), LeaderAndFollowers))
+    assert isinstance(body, LeaderAndFollowers)
+    assert made(form, written(body), Sending(cluster, BrokerId(2), LeaderAndFollowers)) == body
+    return body
+
+
+def written(body: LeaderAndFollowers) -> Statement:
+    return Statement("send", (), tuple(said_of(form_of(LeaderAndFollowers), body)))
+
+
+def test_what_a_line_does_not_say_is_the_default_or_fits_the_situation() -> None:
+    body = made_up("partition=b-0")
+    known = registration_of(open_stage(parse(TWO)).cluster, BrokerId(2))
+    assert known is not None
+    assert (body.sent_by, body.version, body.attempt, body.only) == (2, 17, 3, None)
+    assert (body.broker_epoch, body.process) == (known.epoch, known.incarnation + 1)
+    assert (body.controller_epoch, body.from_offset, body.live) == (1, 0, ())
+    assert body.partitions == (TakeOver("b-0", NO_LEADER, LeaderEpoch(5), ()),)
+
+
+def test_a_line_may_say_every_field() -> None:
+    body = made_up(
+        "version=1 controller-epoch=2 broker-epoch=-1 process=9 up-to=7 from-offset=8 attempt=4"
+        " only=1 live=null partition=a-0 leader=none partition=c-0 leader=1 leader-epoch=6"
+        " replicas=1,2 recovered=no"
+    )
+    assert (body.version, body.controller_epoch, body.broker_epoch, body.process) == (1, 2, -1, 9)
+    assert (body.up_to, body.from_offset, body.attempt) == (7, 8, 4)
+    assert (body.only, body.live) == (1, None)
+    assert body.partitions == (
+        TakeOver("a-0", NO_LEADER, LeaderEpoch(3), ()),
+        TakeOver("c-0", BrokerId(1), LeaderEpoch(6), (BrokerId(1), BrokerId(2)), recovered=False),
+    )
+
+
+def test_a_word_that_would_say_two_fields_is_refused() -> None:
+    class Twice(ApiRequest, frozen=True, kw_only=True):
+        leader_epoch: LeaderEpoch
+        partitions: tuple[TakeOver, ...]
+
+    with pytest.raises(TypeError, match="`leader-epoch=` would say two things of Twice: call one"):
+        form_of(Twice)
+
+
+def test_a_field_that_nobody_can_write_is_refused() -> None:
+    class WithALog(ApiRequest, frozen=True, kw_only=True):
+        records: Log
+
+    where = "add it to FORMS in kiplab/plays/request_words.py"
+    with pytest.raises(TypeError, match=rf"WithALog.records is annotated .*Log.*{where}"):
+        form_of(WithALog)
+
+
+def test_a_request_that_does_not_say_its_version_says_what_is_missing() -> None:
+    with pytest.raises(NotImplementedError, match="ApiRequest has no version_sent; say which"):
+        ApiRequest.version_sent(Features("3.5", "3.5-IV2"), BrokerId(1))

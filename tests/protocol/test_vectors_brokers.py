@@ -61,7 +61,10 @@ def test_broker_epoch_is_checked(
 ) -> None:
     before = replay(Controller(next_offset=AT_100), RegisterBrokerRecord(B1, LIFE, HUNDRED))
     request = BrokerHeartbeatRequest(
-        broker=BrokerId(broker), broker_epoch=BrokerEpoch(epoch), want_fence=True
+        broker=BrokerId(broker),
+        broker_epoch=BrokerEpoch(epoch),
+        metadata_offset=MetadataOffset(0),
+        want_fence=True,
     )
     after, sends, facts = broker_heartbeat(before, request, features, None)
     reply = sends[-1].body

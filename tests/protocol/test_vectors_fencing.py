@@ -351,7 +351,9 @@ def test_sessions_lapse(row: Lapse, features: Features) -> None:
     now, state = SESSION_TIMEOUT_MS + 1, row.given
     for broker in row.alive:
         request = BrokerHeartbeatRequest(
-            broker=BrokerId(broker), broker_epoch=BrokerEpoch(100 + broker)
+            broker=BrokerId(broker),
+            broker_epoch=BrokerEpoch(100 + broker),
+            metadata_offset=MetadataOffset(0),
         )
         state = broker_heartbeat(state, request, features, now)[0]
     fenced = []

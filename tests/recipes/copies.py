@@ -25,6 +25,14 @@ class Copied(NamedTuple):
 
     path: Path
 
+    def write(self, file: str, text: str, *, after: str = "") -> None:
+        """Add `text` to a file: right after some of its text, or to the end; or make the file."""
+        path = self.path / file
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        head, found, tail = before.partition(after) if after else (before, "", "")
+        assert found == after, f"{file} has no {after!r} any longer, which this recipe adds to"
+        path.write_text(head + found + text + tail, encoding="utf-8")
+
     def test(self, *what: str) -> Ran:
         """Run these tests of the copy, on the copy's own package."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *what]

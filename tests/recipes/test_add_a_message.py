@@ -1,132 +1,233 @@
-"""A message added as CONTRIBUTING.md says is complete: definition, rule and route are enough."""
+"""CONTRIBUTING.md, "Add a message": its definition, its rule and its route are enough.
+
+A made-up ListOffsets is added to a copy, and `added_message.py` looks at it there. What is left out
+is told: by a test, or as soon as the package is imported.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from kiplab.engine import channels, moves, routes
-from kiplab.engine.canonical import canonical
-from kiplab.engine.cluster import Cluster, Message
-from kiplab.engine.events import Delivered
-from kiplab.engine.explain import sentence
-from kiplab.engine.possible import why_not
-from kiplab.engine.step import Step, step
-from kiplab.plays.library import load
-from kiplab.plays.runner import open_stage
-from kiplab.protocol.ids import BrokerId, LeaderEpoch, Offset, PartitionName
-from kiplab.protocol.messages import (
-    ANSWERED,
-    BODIES,
-    KINDS,
-    Against,
-    Api,
-    ApiRequest,
-    ApiResponse,
-    Send,
-    asked_by,
-    declare,
-)
-from kiplab.protocol.replica.broker_state import Broker
-from kiplab.rows import message_contents
-from kiplab.rows.wording import api_name
+from tests.recipes.copies import Copied, copy
+
+MESSAGES = "kiplab/protocol/messages/replication_messages.py"
+RULE = "kiplab/protocol/replica/list_offsets.py"
+ROUTES = "kiplab/engine/routes.py"
+
+REQUEST = '''
 
 LIST_OFFSETS = Api(label="ListOffsets", noun="look-up", lane="fetch")
 
 
-class ListOffsetsRequest(ApiRequest, frozen=True, tag="list-offsets"):
-    api = LIST_OFFSETS
-    against = Against.REPLICA
+class ListOffsetsRequest(
+    ApiRequest, frozen=True, cache_hash=True, tag="list-offsets", kw_only=True
+):
+    """API 2, of a replica that asks where the leader's log ends."""
 
+    api: ClassVar[Api] = LIST_OFFSETS
+    against: ClassVar[Against] = Against.REPLICA
+
+    replica: Sender
     partition: PartitionName
     leader_epoch: LeaderEpoch
 
     def in_words(self) -> str:
         return f"ListOffsets of {self.partition} in leader epoch {self.leader_epoch}"
+'''
+RESPONSE = '''
 
-
-class ListOffsetsResponse(ApiResponse, frozen=True, tag="list-offsets-reply"):
-    api = LIST_OFFSETS
-    unlogged = "it is made up"
+class OffsetFound(msgspec.Struct, frozen=True, cache_hash=True):
+    """Where the log of a partition ends."""
 
     partition: PartitionName
     offset: Offset
 
+
+class ListOffsetsResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="list-offsets-reply", kw_only=True
+):
+    """One offset for each partition that was asked for."""
+
+    api: ClassVar[Api] = LIST_OFFSETS
+    unlogged: ClassVar[str] = "it is made up"
+
+    found: tuple[OffsetFound, ...]
+
     def in_words(self) -> str:
-        return f"ListOffsets reply: offset {self.offset}"
+        return "ListOffsets reply: " + ", ".join(f"offset {one.offset}" for one in self.found)
+'''
+DONE = '''\
+"""Where a log ends: a replica asks, and whoever has the log answers.
+
+In comes the request; nothing is compared. Out goes the answer, with the end of the log that this
+broker has on its disk, and 0 if it has none. Nothing is learned by it, so the broker is the object
+that it was, and no fact is reported: this rule is made up, to try out what has to be done when a
+message is added.
+"""
+
+from __future__ import annotations
+
+from ..ids import BrokerId
+from ..messages import ListOffsetsRequest, ListOffsetsResponse, OffsetFound, Send
+from .broker_parts import log_of
+from .broker_state import Broker
 
 
-def latest(node: Any, message: Any, _: Cluster) -> Any:
-    reply: Any = ListOffsetsResponse(message.body.partition, Offset(100))
-    return node, (Send(message.name.sender, reply),), ()
+def list_offsets(
+    broker: Broker, request: ListOffsetsRequest, asked_by: BrokerId
+) -> tuple[Broker, tuple[Send, ...], tuple[()]]:
+    """The end of the log.
+
+    Source: none, it is made up.
+    """
+    found = OffsetFound(request.partition, log_of(broker, request.partition).end)
+    return broker, (Send(asked_by, ListOffsetsResponse(found=(found,))),), ()
+'''
+IMPORTS = """\
+from ..protocol.messages import ListOffsetsRequest, ListOffsetsResponse
+from ..protocol.replica.list_offsets import list_offsets
+"""
+OF_BROKERS = """\
+    (Broker, ListOffsetsRequest): lambda b, m, _w: list_offsets(b, m.body, m.name.sender),
+    (Broker, ListOffsetsResponse): _heard,
+"""
+NO_CONTROLLER = '    (Controller, ListOffsetsRequest): "logs are on brokers",\n'
+ASKED_AGAIN = '    (Broker, ListOffsetsRequest): "whoever asked asks again",\n'
+HEADING = '''\
+"""Where logs end."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import msgspec
+
+from ..ids import LeaderEpoch, Offset, PartitionName, Sender
+from .api_message import Against, Api, ApiRequest, ApiResponse
+'''
+STEPS = {
+    "request": (MESSAGES, REQUEST, ""),
+    "response": (MESSAGES, RESPONSE, ""),
+    "rule": (RULE, DONE, ""),
+    "imports": (ROUTES, IMPORTS, "from ..protocol.facts import Fact\n"),
+    "route": (ROUTES, OF_BROKERS, "ROUTES: dict[tuple[NodeKind, type], Rule] = {\n"),
+    "no route": (ROUTES, NO_CONTROLLER, "NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {\n"),
+    "not missed": (ROUTES, ASKED_AGAIN, "NOT_MISSED: dict[tuple[NodeKind, type], str] = {\n"),
+}
+"""Every edit that adding it takes: (file, text, what it stands behind)."""
+COMPLETE = ("tests/test_completeness.py", "tests/engine/test_nodes.py")
+HELD_BY_ALL = (
+    *COMPLETE,
+    "tests/recipes/added_message.py",
+    "tests/plays/test_raw_requests.py",
+    "tests/widgets/test_inspector.py",
+    "tests/protocol/test_sources.py",
+    "tests/test_names.py",
+)
 
 
-@pytest.fixture(autouse=True)
-def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    tables: tuple[dict[Any, Any], ...] = (KINDS, BODIES, ANSWERED)
-    before = [dict(table) for table in tables]
-    declare(ListOffsetsRequest, ListOffsetsResponse)
-    monkeypatch.setitem(routes.ROUTES, (Broker, ListOffsetsRequest), latest)
-    monkeypatch.setitem(routes.ROUTES, (Broker, ListOffsetsResponse), lambda b, *_: (b, (), ()))
-    yield
-    for table, was in zip(tables, before, strict=True):
-        table.clear()
-        table.update(was)
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Copied:
+    return copy(tmp_path_factory.mktemp("copy"))
 
 
-def asked(leader_epoch: int = 5) -> Cluster:
-    """Broker 2 asks broker 1."""
-    body: Any = ListOffsetsRequest("orders-0", LeaderEpoch(leader_epoch))
-    cluster = open_stage(load("kafka-14139")).cluster
-    return channels.post(cluster, BrokerId(2), (Send(BrokerId(1), body),))[0]
+@pytest.fixture
+def copied(untouched: Copied) -> Iterator[Copied]:
+    """A copy that is put right again after each trial."""
+    files = {step[0] for step in STEPS.values()}
+    before = {f: (untouched.path / f).read_bytes() for f in files - {RULE}}
+    yield untouched
+    for file, content in before.items():
+        (untouched.path / file).write_bytes(content)
+    (untouched.path / RULE).unlink(missing_ok=True)
 
 
-def delivered(cluster: Cluster) -> tuple[Message, Step]:
-    message = cluster.messages[-1]
-    return message, step(cluster, moves.Deliver(message.name))
+def add(made: Copied, *, without: str = "", instead: tuple[str, str] = ("", "")) -> None:
+    """Follow the recipe, with a step or a few words of it left out or written otherwise."""
+    for name, (file, text, after) in STEPS.items():
+        if name != without:
+            made.write(file, text.replace(*instead) if instead[0] else text, after=after)
 
 
-def test_it_is_sent_delivered_and_answered() -> None:
-    question, there = delivered(asked())
-    assert (question.name.kind, question.lane) == ("list-offsets", "fetch")
-    answer, back = delivered(there.cluster)
-    assert (answer.name.kind, answer.request) == ("list-offsets-reply", question.body)
-    assert [sentence(e) for e in (*there.events, *back.events)] == [
-        "broker 2 -> broker 1: ListOffsets of orders-0 in leader epoch 5",
-        "broker 1 sends broker 2: ListOffsets reply: offset 100",
-        "broker 1 -> broker 2: ListOffsets reply: offset 100",
-    ]
+def test_definition_rule_and_route_touch_three_files_and_are_enough(copied: Copied) -> None:
+    add(copied)
+    assert {Path(step[0]).name for step in STEPS.values()} == {
+        "replication_messages.py",
+        "list_offsets.py",
+        "routes.py",
+    }
+    ran = copied.test(*HELD_BY_ALL)
+    assert ran.passed, ran.text
 
 
-def test_a_request_can_be_retried_and_an_answer_can_not() -> None:
-    here = asked()
-    question, there = delivered(here)
-    answer = there.cluster.messages[-1]
-    assert why_not(here, moves.Duplicate(question.name)) is None
-    assert why_not(there.cluster, moves.TimeOut(answer.name)) == (
-        "only a request can be retried, and list-offsets-reply is none"
-    )
+NO_SENTENCE = ("    def in_words(self) -> str:", "    def said(self) -> str:")
+OPEN_VERSION = ("    replica: Sender\n", "    replica: Sender\n    version: ApiVersion\n")
 
 
-def test_its_numbers_are_renumbered_with_all_others() -> None:
-    same = canonical(asked())
-    body: Any = same.messages[-1].body
-    assert body.leader_epoch == same.controller.partitions[0].leader_epoch < 5
-    assert same != canonical(asked(leader_epoch=4))
+@pytest.mark.parametrize(
+    ("instead", "sentence"),
+    [
+        (NO_SENTENCE, "ListOffsetsRequest has no sentence: add it to its method in_words"),
+        (OPEN_VERSION, "ListOffsetsRequest has no version that is sent: add it to its method"),
+        (('unlogged: ClassVar[str] = "it is made up"', ""), "ListOffsetsResponse has no log lines"),
+        (
+            ("leader_epoch: LeaderEpoch", "leader_epoch: int"),
+            "ListOffsetsRequest.leader_epoch is a bare int, so `canonical` can't tell",
+        ),
+        (
+            ("leader_epoch: LeaderEpoch", "leader_epoch: Log"),
+            "ListOffsetsRequest.leader_epoch is annotated <class 'kiplab.protocol.log.Log'>, and"
+            " `send` doesn't know how that is written: add it to FORMS in"
+            " kiplab/plays/request_words.py",
+        ),
+        (
+            ('tag="list-offsets"', "tag=None"),
+            "ListOffsetsRequest has no tag; say what plays call it",
+        ),
+    ],
+    ids=["sentence", "version", "log lines", "bare number", "form", "tag"],
+)
+def test_what_its_definition_lacks_is_told(
+    copied: Copied, instead: tuple[str, str], sentence: str
+) -> None:
+    add(copied, instead=instead)
+    ran = copied.test(COMPLETE[0])
+    assert not ran.passed
+    assert sentence in ran.text
 
 
-def test_it_is_labelled_told_and_compared() -> None:
-    here = asked()
-    _, there = delivered(here)
-    arrival = there.events[0]
-    assert isinstance(arrival, Delivered)
-    assert (api_name("list-offsets"), api_name("list-offsets-reply")) == (
-        "ListOffsets",
-        "ListOffsets reply",
-    )
-    assert asked_by("list-offsets-reply") == "list-offsets"
-    assert list(message_contents.fields(arrival.body)) == []
-    (held,) = message_contents.held(arrival, here)
-    assert held.startswith("broker 1 leads with leader epoch 5")
+@pytest.mark.parametrize(
+    ("without", "sentences"),
+    [
+        (
+            "route",
+            [
+                "ListOffsetsRequest may come to Broker: add a rule to ROUTES, or say in",
+                "ListOffsetsResponse may come to Broker: add a rule to ROUTES, or say in",
+            ],
+        ),
+        ("no route", ["ListOffsetsRequest may come to Controller: add a rule to ROUTES, or say"]),
+        (
+            "not missed",
+            ["ListOffsetsRequest has no word on what its sender does without an answer"],
+        ),
+    ],
+    ids=["rule", "why none", "without an answer"],
+)
+def test_a_route_that_it_lacks_is_told(copied: Copied, without: str, sentences: list[str]) -> None:
+    add(copied, without=without)
+    ran = copied.test(*COMPLETE)
+    assert not ran.passed
+    assert [s for s in sentences if s not in ran.text] == []
+
+
+def test_a_file_of_messages_that_is_not_read_is_told(copied: Copied) -> None:
+    copied.write("kiplab/protocol/messages/offset_messages.py", HEADING + REQUEST + RESPONSE)
+    ran = copied.test(COMPLETE[0])
+    (copied.path / "kiplab/protocol/messages/offset_messages.py").unlink()
+    assert not ran.passed
+    told = "write ListOffsetsRequest, ListOffsetsResponse in one of the FILES in kiplab/protocol/"
+    assert told in ran.text

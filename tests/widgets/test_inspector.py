@@ -15,6 +15,7 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
 from kiplab.plays.library import load, names
+from kiplab.plays.raw_requests import WORDS
 from kiplab.protocol.ids import BrokerId
 from kiplab.rows.state_tree import StateNode, changed, tree_of
 from kiplab.rows.state_words import (
@@ -83,6 +84,7 @@ def clusters() -> Iterator[Cluster]:
     for line in (
         "poll orders-1",
         "fail-over",
+        *(f"send {kind} from=2" for kind in WORDS),
         "cut 2 1",
         "send alter-partition from=2 partition=orders-0 isr=2",
     ):

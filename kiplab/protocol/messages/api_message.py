@@ -1,6 +1,7 @@
 """What every message says of itself: the tables of the other rooms are read off it.
 
-A new message is a struct that fills this in, a place in the union `Body`, a rule and a route.
+A new message is a struct that fills this in, a rule and a route. What `send` takes for a request is
+read off the annotations of its fields.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import ClassVar
 
 import msgspec
 
-from ..ids import BrokerId, PartitionName
+from ..features import Features
+from ..ids import ApiVersion, BrokerId, PartitionName
 
 LAST_TOLD = 9
 IsrOf = Callable[[PartitionName], tuple[BrokerId, ...]]
@@ -73,6 +75,11 @@ class ApiRequest(ApiMessage, frozen=True, cache_hash=True):
     """A message that somebody waits for an answer to."""
 
     against: ClassVar[Against] = Against.NOTHING
+
+    @classmethod
+    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
+        """The version that `sender` speaks where these features hold."""
+        raise NotImplementedError(f"{cls.__name__} has no version_sent; say which version is sent")
 
     def details(self) -> Iterable[str]:
         """What its fields say, a line each: ``"leader epoch 5, last fetched epoch 4"``."""

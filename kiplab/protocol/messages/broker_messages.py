@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ..errors import KafkaError
-from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from ..ids import NO_BROKER_EPOCH, BrokerEpoch, Incarnation, MetadataOffset, Sender
 from .api_message import Against, Api, ApiRequest, ApiResponse
 
 BROKER_REGISTRATION = Api(
@@ -29,7 +29,7 @@ class BrokerRegistrationRequest(
     api: ClassVar[Api] = BROKER_REGISTRATION
     against: ClassVar[Against] = Against.REGISTRATION
 
-    broker: BrokerId
+    broker: Sender
     incarnation: Incarnation
 
     def in_words(self) -> str:
@@ -62,9 +62,9 @@ class BrokerHeartbeatRequest(
     api: ClassVar[Api] = BROKER_HEARTBEAT
     against: ClassVar[Against] = Against.REGISTRATION
 
-    broker: BrokerId
+    broker: Sender
     broker_epoch: BrokerEpoch
-    metadata_offset: MetadataOffset = MetadataOffset(0)
+    metadata_offset: MetadataOffset
     want_fence: bool = False
     want_shut_down: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..errors import KafkaError
-from ..ids import MetadataOffset
+from ..ids import MetadataOffset, PartitionName
 from ..registrations import PartitionRegistration, Registration
 from .api_message import Api, ApiMessage, ApiRequest, ApiResponse
 
@@ -22,7 +22,7 @@ class ElectLeadersRequest(
     told: ClassVar[int] = 2
 
     unclean: bool
-    partitions: tuple[str, ...] | None
+    partitions: tuple[PartitionName, ...] | None
 
     def in_words(self) -> str:
         return f"ElectLeaders {'UNCLEAN' if self.unclean else 'PREFERRED'}"

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from ..errors import KafkaError
+from ..features import Features
 from ..ids import (
     NO_BROKER_EPOCH,
     NO_LEADER_EPOCH,
@@ -19,6 +20,7 @@ from ..ids import (
     Offset,
     PartitionEpoch,
     PartitionName,
+    Sender,
     broker_list,
 )
 from ..log import EMPTY, EpochStart, Log
@@ -30,7 +32,7 @@ ALTER_PARTITION = Api(
 )
 FETCH = Api(label="Fetch", noun="fetch", lane="fetch", routine=True)
 
-RecoveryOnWire = Annotated[int, PLAIN]
+RecoveryOnWire = Annotated[int, PLAIN, "a byte"]
 """LeaderRecoveryState as a byte: a forger may write any, and the rule that receives it reads it."""
 
 
@@ -62,9 +64,13 @@ class AlterPartitionRequest(
     against: ClassVar[Against] = Against.PARTITION
 
     version: ApiVersion
-    broker: BrokerId
+    broker: Sender
     broker_epoch: BrokerEpoch
     items: tuple[AlterPartitionItem, ...]
+
+    @classmethod
+    def version_sent(cls, features: Features, sender: BrokerId) -> ApiVersion:
+        return features.alter_partition_version(sender)
 
     def in_words(self) -> str:
         items = "; ".join(
@@ -171,11 +177,15 @@ class FetchRequest(ApiRequest, frozen=True, cache_hash=True, tag="fetch", kw_onl
 
     version: ApiVersion
     partition: PartitionName
-    replica: BrokerId
+    replica: Sender
     replica_epoch: BrokerEpoch
-    leader_epoch: LeaderEpoch
+    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
     offset: Offset
     last_fetched_epoch: LeaderEpoch = NO_LEADER_EPOCH
+
+    @classmethod
+    def version_sent(cls, features: Features, _sender: BrokerId) -> ApiVersion:
+        return features.fetch_version()
 
     def in_words(self) -> str:
         epoch = f", broker epoch {self.replica_epoch}" if self.version >= 15 else ""

@@ -1,0 +1,294 @@
+"""What a line of `send` says of a request: read off the annotations of the request's struct.
+
+Every field is a word: ``leader-epoch=5`` of `leader_epoch`. Its type says how its value is written,
+and what it is where a line doesn't say it: the struct's default, or else what fits the situation.
+Who sends it is said by ``from``. A field that has a struct for each of several partitions has no
+word of its own: the words of these structs follow one another, and each ``partition=`` begins the
+next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import NoneType
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec.structs import replace
+
+from ..engine.cluster import Cluster
+from ..engine.numbering import plan_of
+from ..engine.truth import partition_of, registration_of, truth
+from ..protocol.ids import (
+    NO_LEADER,
+    ApiVersion,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+    PartitionName,
+    Sender,
+)
+from ..protocol.messages import KINDS, REQUESTS, ApiRequest, IsrMember, RecoveryOnWire
+from . import values
+from .play import Statement
+from .values import Names, WordCheck
+
+_ANY = Names()
+
+
+class Sending(NamedTuple):
+    """Who sends what in which situation, and of which partition the words around speak."""
+
+    cluster: Cluster
+    sender: BrokerId
+    request: type[ApiRequest]
+    partition: PartitionName = ""
+
+
+class ValueForm(NamedTuple):
+    """How the values of a type are read and written, and which one fits a situation."""
+
+    read: WordCheck
+    fitting: Callable[[Sending], Any]
+    written: Callable[[Any], str] = str
+
+
+class RequestWord(NamedTuple):
+    """A ``key=value``, and the field that it says."""
+
+    key: str
+    field: str
+    form: ValueForm
+    default: Any
+    """What the struct says; NODEFAULT where it leaves that to the situation."""
+
+
+class RequestForm(NamedTuple):
+    """What is said of a request, or of one of the partitions that it asks for."""
+
+    struct: type[Any]
+    words: tuple[RequestWord, ...]
+    sender: str | None = None
+    """The field that ``from`` says."""
+    partition: RequestWord | None = None
+    """The word that says which partition the others speak of."""
+    several: Several | None = None
+
+    @property
+    def own(self) -> tuple[RequestWord, ...]:
+        """Its words, and those that may be said of each partition."""
+        return self.words if self.several is None else (*self.words, *self.several.each.own)
+
+
+class Several(NamedTuple):
+    """A field that has a struct for each of several partitions."""
+
+    field: str
+    each: RequestForm
+    begins: str
+    """The word that begins what is said of the next one."""
+
+    def parts(self, statement: Statement) -> tuple[Statement, ...]:
+        """One statement per partition; what stands before the first counts for the first."""
+        starts = [n for n, (key, _) in enumerate(statement.args) if key == self.begins][1:]
+        bounds = zip([0, *starts], [*starts, len(statement.args)], strict=True)
+        return tuple(replace(statement, args=statement.args[a:b]) for a, b in bounds)
+
+
+# --- types ----------------------------------------------------------------------------------------
+
+
+def _first_partition(sending: Sending) -> PartitionName:
+    partitions = truth(sending.cluster).partitions
+    return partitions[0].name if partitions else "orders-0"
+
+
+def _leader_epoch(sending: Sending) -> LeaderEpoch:
+    state = partition_of(sending.cluster, sending.partition)
+    return state.leader_epoch if state else LeaderEpoch(0)
+
+
+def _partition_epoch(sending: Sending) -> PartitionEpoch:
+    state = partition_of(sending.cluster, sending.partition)
+    return state.partition_epoch if state else PartitionEpoch(0)
+
+
+def _broker_epoch(sending: Sending) -> BrokerEpoch:
+    known = registration_of(sending.cluster, sending.sender)
+    return known.epoch if known else BrokerEpoch(-1)
+
+
+def _next_incarnation(sending: Sending) -> Incarnation:
+    known = registration_of(sending.cluster, sending.sender)
+    return Incarnation(known.incarnation + 1 if known else 1)
+
+
+def _members(text: str, names: Names) -> tuple[IsrMember, ...]:
+    """An ISR as people write it: ``1@101,2``."""
+    found = values.members(text, names)
+    return tuple(IsrMember(BrokerId(id), BrokerEpoch(epoch)) for id, epoch in found)
+
+
+FORMS: dict[Any, ValueForm] = {
+    PartitionName: ValueForm(values.any_partition, _first_partition),
+    ApiVersion: ValueForm(
+        values.number, lambda s: s.request.version_sent(s.cluster.features, s.sender)
+    ),
+    BrokerId: ValueForm(
+        values.leader, lambda _: NO_LEADER, lambda id: "none" if id == NO_LEADER else str(id)
+    ),
+    ControllerEpoch: ValueForm(values.number, lambda s: truth(s.cluster).controller_epoch),
+    BrokerEpoch: ValueForm(values.number, _broker_epoch),
+    LeaderEpoch: ValueForm(values.number, _leader_epoch),
+    PartitionEpoch: ValueForm(values.number, _partition_epoch),
+    Incarnation: ValueForm(values.number, _next_incarnation),
+    MetadataOffset: ValueForm(values.number, lambda s: truth(s.cluster).next_offset - 1),
+    Offset: ValueForm(values.number, lambda _: Offset(0)),
+    Count: ValueForm(values.number, lambda _: 0),
+    bool: ValueForm(
+        lambda text, names: values.yes_no(text, names) == "yes",
+        lambda _: False,
+        lambda on: "yes" if on else "no",
+    ),
+    RecoveryOnWire: ValueForm(values.recovery_state, lambda _: 0),
+    tuple[IsrMember, ...]: ValueForm(
+        _members,
+        lambda _: (),
+        lambda isr: ",".join(f"{m.broker}@{m.epoch}" for m in isr) or "none",
+    ),
+}
+"""How each type of a request's fields is said. Lists of them, and None, need no entry."""
+
+
+def _listed(one: ValueForm) -> ValueForm:
+    """``orders-0,clicks-0``, or ``none``."""
+
+    def read(text: str, names: Names) -> tuple[object, ...]:
+        return () if text == "none" else tuple(one.read(part, names) for part in text.split(","))
+
+    return ValueForm(read, lambda _: (), lambda all: ",".join(map(one.written, all)) or "none")
+
+
+def _nullable(some: ValueForm) -> ValueForm:
+    """``null`` for None, as Kafka's schemas call it."""
+    return ValueForm(
+        lambda text, names: None if text == "null" else some.read(text, names),
+        some.fitting,
+        lambda value: "null" if value is None else some.written(value),
+    )
+
+
+def _form_of(hint: Any, where: str) -> ValueForm:
+    if hint in FORMS:
+        return FORMS[hint]
+    inside = [part for part in get_args(hint) if part is not NoneType]
+    if get_origin(hint) is tuple and inside[1:] == [Ellipsis]:
+        return _listed(_form_of(inside[0], where))
+    if NoneType in get_args(hint) and len(inside) == 1:
+        return _nullable(_form_of(inside[0], where))
+    raise TypeError(
+        f"{where} is annotated {hint!r}, and `send` doesn't know how that is written: add it to"
+        " FORMS in kiplab/plays/request_words.py"
+    )
+
+
+# --- structs --------------------------------------------------------------------------------------
+
+
+def form_of(struct: type[msgspec.Struct]) -> RequestForm:
+    """What a line says of a request.
+
+    Raises TypeError, naming struct and field, for a number that doesn't say what it counts, for a
+    field whose type has no form, and for a word that would say two fields.
+    """
+    plan_of(struct)
+    hints = get_type_hints(struct, include_extras=True)
+    fields = {f.name: hints[f.name] for f in msgspec.structs.fields(struct)}
+    sender = next((name for name, hint in fields.items() if hint == Sender), None)
+    several = next((name for name, hint in fields.items() if _is_several(hint)), None)
+    words = tuple(
+        _word(struct, f, fields[f.name])
+        for f in msgspec.structs.fields(struct)
+        if f.name not in (sender, several)
+    )
+    return _without_doubles(
+        RequestForm(
+            struct,
+            words,
+            sender,
+            partition=next((w for w in words if fields[w.field] == PartitionName), None),
+            several=_several(several, get_args(fields[several])[0]) if several else None,
+        )
+    )
+
+
+def _word(struct: type, field: msgspec.structs.FieldInfo, hint: Any) -> RequestWord:
+    form = _form_of(hint, f"{struct.__name__}.{field.name}")
+    return RequestWord(field.name.replace("_", "-"), field.name, form, field.default)
+
+
+def _is_several(hint: Any) -> bool:
+    if get_origin(hint) is not tuple or get_args(hint)[1:] != (Ellipsis,) or hint in FORMS:
+        return False
+    each = get_args(hint)[0]
+    is_struct = isinstance(each, type) and issubclass(each, msgspec.Struct)
+    return is_struct and PartitionName in get_type_hints(each, include_extras=True).values()
+
+
+def _several(field: str, struct: type[msgspec.Struct]) -> Several:
+    each = form_of(struct)
+    assert each.partition is not None
+    return Several(field, each, each.partition.key)
+
+
+def _without_doubles(form: RequestForm) -> RequestForm:
+    keys = ["from", "to", *(word.key for word in form.own)]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise TypeError(
+                f"`{key}=` would say two things of {form.struct.__name__}: call one of its fields"
+                " otherwise"
+            )
+    return form
+
+
+REQUEST_FORMS = {KINDS[request]: form_of(request) for request in REQUESTS}
+"""What `send` takes for each kind of request, without who sends it to whom."""
+
+
+# --- reading and writing --------------------------------------------------------------------------
+
+
+def made(form: RequestForm, statement: Statement, sending: Sending) -> Any:
+    """The request that a line says."""
+    if form.partition is not None:
+        sending = sending._replace(partition=_value(form.partition, statement, sending))
+    fields = {word.field: _value(word, statement, sending) for word in form.words}
+    if form.sender is not None:
+        fields[form.sender] = sending.sender
+    if form.several is not None:
+        parts = form.several.parts(statement)
+        fields[form.several.field] = tuple(made(form.several.each, p, sending) for p in parts)
+    return form.struct(**fields)
+
+
+def _value(word: RequestWord, statement: Statement, sending: Sending) -> Any:
+    given = statement.arg(word.key)
+    if given is not None:
+        return word.form.read(given, _ANY)
+    return word.form.fitting(sending) if word.default is msgspec.NODEFAULT else word.default
+
+
+def said_of(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
+    """Every field by its word; what is said of several partitions one after another."""
+    for word in form.words:
+        yield word.key, word.form.written(getattr(value, word.field))
+    if form.several is not None:
+        for one in getattr(value, form.several.field):
+            yield from said_of(form.several.each, one)
