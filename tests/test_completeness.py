@@ -37,7 +37,15 @@ from kiplab.engine.events import Event
 from kiplab.explore.matrix import alternatives
 from kiplab.explore.search import explored
 from kiplab.figures.timeline import axis, lane_marks, legend
-from kiplab.plays import grammar, history_as_play, transcript, verbs
+from kiplab.plays import (
+    grammar,
+    header,
+    history_as_play,
+    play,
+    runner,
+    transcript,
+    verbs,
+)
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
@@ -102,6 +110,13 @@ def named_in(file: str | None, owner: str) -> set[str]:
     nodes = ast.walk(ast.parse(Path(file).read_text(encoding="utf-8")))
     found = (n for n in nodes if isinstance(n, ast.Attribute))
     return {n.attr for n in found if ast.unparse(n.value).split(".")[-1] == owner}
+
+
+def texts_in(file: str | None) -> set[str]:
+    """The texts that a file compares with or looks up, each as a whole."""
+    assert file is not None
+    nodes = ast.walk(ast.parse(Path(file).read_text(encoding="utf-8")))
+    return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
 def driven() -> set[moves.Timer]:
@@ -245,6 +260,12 @@ TABLES = (
         lambda: step_labels._LABELS,
         step_labels.AS_WRITTEN,
         "AS_WRITTEN in kiplab/rows/step_labels.py",
+    ),
+    Table(
+        "header verb",
+        "reader",
+        "kiplab/plays/header.py (play.py and runner.py read what is about the play itself)",
+        lambda: texts_in(header.__file__) | texts_in(play.__file__) | texts_in(runner.__file__),
     ),
     Table(
         "timer",
@@ -453,6 +474,7 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     "response": lambda: get_args(Response),
     "move": lambda: get_args(moves.Move),
     "event": lambda: get_args(Event),
+    "header verb": lambda: [name for name, verb in grammar.VERBS.items() if verb.header],
     "verb": lambda: [name for name, verb in grammar.VERBS.items() if not verb.header],
     "timer": lambda: list(moves.Timer),
     "record": lambda: get_args(records.Record),
