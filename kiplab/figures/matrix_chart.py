@@ -75,11 +75,11 @@ def said(cell: Cell) -> str:
 def stretches(guard: str, subsets: Sequence[frozenset[str]]) -> list[tuple[int, int]]:
     """(first, last) of every stretch in which `guard` is off."""
     found: list[tuple[int, int]] = []
-    for place, off in enumerate(subsets):
-        if guard in off and found and found[-1][1] == place - 1:
-            found[-1] = (found[-1][0], place)
+    for index, off in enumerate(subsets):
+        if guard in off and found and found[-1][1] == index - 1:
+            found[-1] = (found[-1][0], index)
         elif guard in off:
-            found.append((place, place))
+            found.append((index, index))
     return found
 
 
@@ -94,10 +94,10 @@ def matrix_drawing(matrix: Matrix, *, theme: str = "light", width: int | None = 
     wide = WIDTH if width is None else width
     if wide < WIDTH_MIN:
         raise ValueError(f"width is {wide}; a matrix needs {WIDTH_MIN} pixels or more")
-    seen, look = layout_of(matrix), theme_of(theme)
+    seen, palette = layout_of(matrix), theme_of(theme)
     left = MARGIN + len(seen.down) * _side(wide)
     sizes = replace(sizes_of(wide), left=left, right=MARGIN)
-    canvas = Canvas(wide, len(seen.columns), look, sizes)
+    canvas = Canvas(wide, len(seen.columns), palette, sizes)
     top = _heading(canvas, matrix)
     top = _bars_across(canvas, seen, top)
     _bars_down(canvas, seen, top)
@@ -114,9 +114,11 @@ def _side(width: int) -> int:
 
 
 def _heading(canvas: Canvas, matrix: Matrix) -> float:
-    sizes, look = canvas.sizes, canvas.theme
-    y = _paragraph(canvas, f"Which rules are enough? {matrix.title}", 12, sizes.heading, look.text)
-    return _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2, 0, look.muted) + 14
+    sizes, palette = canvas.sizes, canvas.theme
+    y = _paragraph(
+        canvas, f"Which rules are enough? {matrix.title}", 12, sizes.heading, palette.text
+    )
+    return _paragraph(canvas, f"Kafka {matrix.base}, {matrix.within}", y + 2, 0, palette.muted) + 14
 
 
 def _paragraph(canvas: Canvas, text: str, top: float, size: float, color: str) -> float:
@@ -145,13 +147,13 @@ def _bars_down(canvas: Canvas, seen: Layout, top: float) -> None:
             _bar(canvas, (x0, x1, top + first * ROW, top + (last + 1) * ROW), guard)
 
 
-def _bar(canvas: Canvas, place: CellBox, guard: str) -> None:
+def _bar(canvas: Canvas, box: CellBox, guard: str) -> None:
     """A filled stretch with the name of the guard that is off in it."""
-    look, size = canvas.theme, canvas.sizes.small
-    x0, x1, y0, y1 = place
+    palette, size = canvas.theme, canvas.sizes.small
+    x0, x1, y0, y1 = box
     gap = canvas.at(canvas.px(0) + GAP / 2)
-    edge = {"color": look.tile_edge, "width": 1}
-    canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, look.tile, line=edge)
+    edge = {"color": palette.tile_edge, "width": 1}
+    canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, palette.tile, line=edge)
     room = canvas.px(x1) - canvas.px(x0) - 3 * GAP
     said = f"{guard_word(guard)} off"
     fits = wrapped(said, room, size) if y1 - y0 > BAR else None
@@ -170,8 +172,8 @@ def _cells(canvas: Canvas, matrix: Matrix, seen: Layout, top: float) -> float:
             cell = cell_at(matrix, row, column)
             y0 = top + down * ROW
             lines = _lines(cell, frozenset(cell.on) in least, narrow)
-            place = (across, across + 1, y0, y0 + ROW)
-            _cell(canvas, cell, place, lines, paint[cell.word, cell.steps])
+            box = (across, across + 1, y0, y0 + ROW)
+            _cell(canvas, cell, box, lines, paint[cell.word, cell.steps])
     return top + len(seen.rows) * ROW
 
 
@@ -185,14 +187,14 @@ def _lines(cell: Cell, is_minimal: bool, narrow: bool) -> tuple[str, str]:
 
 
 def _cell(
-    canvas: Canvas, cell: Cell, place: CellBox, lines: tuple[str, str], colors: tuple[str, str]
+    canvas: Canvas, cell: Cell, box: CellBox, lines: tuple[str, str], colors: tuple[str, str]
 ) -> None:
-    look, size, small = canvas.theme, canvas.sizes.text, canvas.sizes.small
-    x0, x1, y0, y1 = place
+    palette, size, small = canvas.theme, canvas.sizes.text, canvas.sizes.small
+    x0, x1, y0, y1 = box
     fill, color = colors
     gap = canvas.at(canvas.px(0) + GAP / 2)
     framed = lines[1] == MINIMAL
-    edge = {"color": look.band_edge if framed else fill, "width": 2 if framed else 0}
+    edge = {"color": palette.band_edge if framed else fill, "width": 2 if framed else 0}
     canvas.rect(x0 + gap, x1 - gap, y0 + GAP / 2, y1 - GAP / 2, fill, line=edge)
     room, middle = canvas.unit - 2 * GAP, (x0 + x1) / 2
     first, second = shortened(lines[0], room, size, bold=True), shortened(lines[1], room, small)
@@ -201,21 +203,21 @@ def _cell(
     canvas.card(middle, y0 + ROW / 2, _card(cell))
 
 
-def colors_of(matrix: Matrix, look: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
+def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tuple[str, str]]:
     """(fill, text) by (word, steps), told apart by words, signs and numbers as well: the more
     steps it takes, the paler.
     """
     found: dict[tuple[str, int | None], tuple[str, str]] = {}
     for word in {cell.word for cell in matrix.cells}:
         fill, text = {
-            "proved": (look.safe, look.safe_text),
-            "loss": (look.lost, look.lost_text),
-            "harm": (look.risk, look.risk_text),
-        }.get(word, (look.offline, look.text))
+            "proved": (palette.safe, palette.safe_text),
+            "loss": (palette.lost, palette.lost_text),
+            "harm": (palette.risk, palette.risk_text),
+        }.get(word, (palette.offline, palette.text))
         steps = sorted({cell.steps or 0 for cell in matrix.cells if cell.word == word})
         for cell in (cell for cell in matrix.cells if cell.word == word):
             share = steps.index(cell.steps or 0) / max(len(steps) - 1, 1)
-            found[word, cell.steps] = (mixed(fill, look.paper, PALEST * share), text)
+            found[word, cell.steps] = (mixed(fill, palette.paper, PALEST * share), text)
     return found
 
 
@@ -237,9 +239,9 @@ def _card(cell: Cell) -> str:
 
 def _below(canvas: Canvas, matrix: Matrix, top: float) -> float:
     """How to read it, and what it says."""
-    look, y = canvas.theme, top + 12
+    palette, y = canvas.theme, top + 12
     for line in (*legend(matrix), "", *findings(matrix)):
-        color = look.text if line in findings(matrix) else look.muted
+        color = palette.text if line in findings(matrix) else palette.muted
         y = _paragraph(canvas, line, y, 0, color) + 3 if line else y + 6
     return y
 

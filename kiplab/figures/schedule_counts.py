@@ -33,44 +33,44 @@ def schedules_figure(rows: Sequence[CountRow], caveat: str, *, theme: str = "lig
     with needed_by("a figure"):
         import plotly.graph_objects as go
 
-    look = theme_of(theme)
+    palette = theme_of(theme)
     names = list(dict.fromkeys(row["features"] for row in rows))
     figure = go.Figure()
     panels = [metric for metric in PANELS if any(row["metric"] == metric for row in rows)]
-    for place, metric in enumerate(panels):
-        chosen = [row for row in rows if row["metric"] == metric]
-        figure.add_trace(_dots(chosen, metric, place, look))
-        figure.update_layout({_axis(place): _shares(chosen, place, len(panels), look)})
-        for note in (_heading(metric, place, look), *_counts(chosen, names, place, look)):
+    for panel, metric in enumerate(panels):
+        of_metric = [row for row in rows if row["metric"] == metric]
+        figure.add_trace(_dots(of_metric, metric, panel, palette))
+        figure.update_layout({_axis(panel): _shares(of_metric, panel, len(panels), palette)})
+        for note in (_heading(metric, panel, palette), *_counts(of_metric, names, panel, palette)):
             figure.add_annotation(note)
-    figure.add_annotation(_caveat(rows, caveat, look))
-    figure.update_layout(_layout(names, rows, look))
+    figure.add_annotation(_caveat(rows, caveat, palette))
+    figure.update_layout(_layout(names, rows, palette))
     return figure
 
 
-def _axis(place: int) -> str:
-    return "xaxis" if place == 0 else f"xaxis{place + 1}"
+def _axis(panel: int) -> str:
+    return "xaxis" if panel == 0 else f"xaxis{panel + 1}"
 
 
-def _reference(place: int) -> str:
-    return "x" if place == 0 else f"x{place + 1}"
+def _reference(panel: int) -> str:
+    return "x" if panel == 0 else f"x{panel + 1}"
 
 
-def _dots(rows: Sequence[CountRow], metric: str, place: int, look: Theme) -> go.Scatter:
+def _dots(rows: Sequence[CountRow], metric: str, panel: int, palette: Theme) -> go.Scatter:
     import plotly.graph_objects as go
 
     title, name, shape = PANELS[metric]
-    color = getattr(look, name)
+    color = getattr(palette, name)
     return go.Scatter(
         x=[row["rate"] for row in rows],
         y=[row["features"] for row in rows],
-        xaxis=_reference(place),
+        xaxis=_reference(panel),
         mode="markers",
         name=title,
         marker={
             "symbol": shape,
             "size": 10,
-            "color": [color if row["events"] else look.paper for row in rows],
+            "color": [color if row["events"] else palette.paper for row in rows],
             "line": {"color": color, "width": 2},
         },
         error_x={
@@ -101,9 +101,9 @@ def _count(row: CountRow) -> str:
     return f"{row['events']:,} ({'all' if excused == row['events'] else f'{excused:,}'} excused)"
 
 
-def _shares(rows: Sequence[CountRow], place: int, panels: int, look: Theme) -> dict[str, Any]:
+def _shares(rows: Sequence[CountRow], panel: int, panels: int, palette: Theme) -> dict[str, Any]:
     wide = (1 - GAP * (panels - 1)) / panels
-    start = place * (wide + GAP)
+    start = panel * (wide + GAP)
     end = max(row["high"] for row in rows) * LABEL_ROOM
     return {
         "domain": [start, start + wide],
@@ -111,29 +111,29 @@ def _shares(rows: Sequence[CountRow], place: int, panels: int, look: Theme) -> d
         "tickformat": ".0%" if end > 0.1 else ".1~%",
         "nticks": 6,
         "showgrid": True,
-        "gridcolor": look.grid,
+        "gridcolor": palette.grid,
         "zeroline": True,
-        "zerolinecolor": look.line,
-        "tickfont": {"color": look.muted},
+        "zerolinecolor": palette.line,
+        "tickfont": {"color": palette.muted},
     }
 
 
-def _heading(metric: str, place: int, look: Theme) -> dict[str, Any]:
+def _heading(metric: str, panel: int, palette: Theme) -> dict[str, Any]:
     return {
         "text": f"<b>{PANELS[metric][0]}</b>",
-        "xref": f"{_reference(place)} domain",
+        "xref": f"{_reference(panel)} domain",
         "yref": "y domain",
         "x": 0,
         "y": 1,
         "yanchor": "bottom",
         "xanchor": "left",
         "showarrow": False,
-        "font": {"size": 13, "color": look.text},
+        "font": {"size": 13, "color": palette.text},
     }
 
 
 def _counts(
-    rows: Sequence[CountRow], names: list[str], place: int, look: Theme
+    rows: Sequence[CountRow], names: list[str], panel: int, palette: Theme
 ) -> list[dict[str, Any]]:
     """How many, to the right of each interval; for none, what it may be at most."""
     # By its place from below: plotly would take a name like 3.6 for a number.
@@ -141,20 +141,20 @@ def _counts(
     return [
         {
             "text": _count(row) if row["events"] else f"none seen, at most {row['high']:.2%}",
-            "xref": _reference(place),
+            "xref": _reference(panel),
             "yref": "y",
             "x": row["high"],
             "y": heights[row["features"]],
             "xanchor": "left",
             "xshift": 12,
             "showarrow": False,
-            "font": {"size": 11.5, "color": look.text},
+            "font": {"size": 11.5, "color": palette.text},
         }
         for row in rows
     ]
 
 
-def _caveat(rows: Sequence[CountRow], caveat: str, look: Theme) -> dict[str, Any]:
+def _caveat(rows: Sequence[CountRow], caveat: str, palette: Theme) -> dict[str, Any]:
     text = f"share of schedules ({caveat}); bars: exact 95 % intervals"
     if any(row.get("excused") for row in rows):
         text += (
@@ -172,11 +172,11 @@ def _caveat(rows: Sequence[CountRow], caveat: str, look: Theme) -> dict[str, Any
         "yshift": -28,
         "align": "left",
         "showarrow": False,
-        "font": {"size": 12, "color": look.muted},
+        "font": {"size": 12, "color": palette.muted},
     }
 
 
-def _layout(names: list[str], rows: Sequence[CountRow], look: Theme) -> dict[str, Any]:
+def _layout(names: list[str], rows: Sequence[CountRow], palette: Theme) -> dict[str, Any]:
     exposure = max(row["exposure"] for row in rows)
     return {
         "width": WIDTH,
@@ -187,11 +187,11 @@ def _layout(names: list[str], rows: Sequence[CountRow], look: Theme) -> dict[str
             "x": 0.015,
             "xanchor": "left",
             "y": 0.95,
-            "font": {"size": 17, "color": look.text},
+            "font": {"size": 17, "color": palette.text},
         },
-        "font": {"family": FONT, "size": 12, "color": look.text},
-        "paper_bgcolor": look.paper,
-        "plot_bgcolor": look.paper,
+        "font": {"family": FONT, "size": 12, "color": palette.text},
+        "paper_bgcolor": palette.paper,
+        "plot_bgcolor": palette.paper,
         "showlegend": False,
         "yaxis": {
             "type": "category",
@@ -199,7 +199,7 @@ def _layout(names: list[str], rows: Sequence[CountRow], look: Theme) -> dict[str
             "categoryarray": names[::-1],
             "range": [-0.6, len(names) - 0.4],
             "showgrid": True,
-            "gridcolor": look.grid,
+            "gridcolor": palette.grid,
             "automargin": True,
             "tickfont": {"size": 13},
         },

@@ -74,19 +74,19 @@ def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool 
 
     Raises ValueError for a theme that there is none of.
     """
-    look = theme_of(theme)
+    palette = theme_of(theme)
     least = {frozenset(on) for on in matrix.minimal}
     ids = {cell.off: f"cell-{n}" for n, cell in enumerate(matrix.cells)}
     views = {ids[cell.off]: _view(cell, ids[cell.off], theme) for cell in matrix.cells if cell.play}
     return _PAGE.format(
         title=html.escape(f"Which rules are enough? {matrix.title}"),
         font=FONT,
-        text=look.text,
-        paper=look.paper,
-        muted=look.muted,
-        edge=look.band_edge,
-        accent=look.message,
-        cells=_colors(matrix, look),
+        text=palette.text,
+        paper=palette.paper,
+        muted=palette.muted,
+        edge=palette.band_edge,
+        accent=palette.message,
+        cells=_colors(matrix, palette),
         plotlyjs=plotlyjs() if include_plotlyjs else "",
         findings=_paragraphs(findings(matrix)),
         grid=grid_html(
@@ -98,15 +98,15 @@ def matrix_page(matrix: Matrix, *, theme: str = "light", include_plotlyjs: bool 
     )
 
 
-def _paragraphs(lines: list[str], look: str = "") -> str:
-    kind = f' class="{look}"' if look else ""
+def _paragraphs(lines: list[str], css_class: str = "") -> str:
+    kind = f' class="{css_class}"' if css_class else ""
     return "".join(f"<p{kind}>{html.escape(line)}</p>" for line in lines)
 
 
-def _colors(matrix: Matrix, look: Theme) -> str:
+def _colors(matrix: Matrix, palette: Theme) -> str:
     return "\n".join(
         f".map .{_class(word, steps)} {{ background: {fill}; color: {color}; }}"
-        for (word, steps), (fill, color) in sorted(colors_of(matrix, look).items(), key=str)
+        for (word, steps), (fill, color) in sorted(colors_of(matrix, palette).items(), key=str)
     )
 
 

@@ -21,7 +21,7 @@ from ..rows.comparison import differences_html
 from ..rows.run_titles import titles
 from ..rows.sentences import sentences, summary, table_html
 from ..rows.view import ViewOptions
-from .player import carried, plain, player, size_of, style
+from .player import carried, player, size_of, style, with_few_decimals
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -150,10 +150,10 @@ def _drawings(
     **options: Unpack[ViewOptions],
 ) -> list[Json]:
     """The picture in one width or more, the widest first."""
-    shown = _drawn_in(theme).name
+    drawn_in = _drawn_in(theme).name
     if figure is not None:
         return [json_of(figure)]
-    return [picture(runs, shown, w, **options) for w in ([width] if width else [None, NARROW])]
+    return [picture(runs, drawn_in, w, **options) for w in ([width] if width else [None, NARROW])]
 
 
 def _drawn_in(theme: str) -> Theme:
@@ -198,7 +198,7 @@ def _embedded(
         from plotly.io import to_html
 
     drawn = to_html(
-        plain(drawings[0]),
+        with_few_decimals(drawings[0]),
         full_html=False,
         include_plotlyjs=include_plotlyjs,
         div_id=f"{id}-plot",

@@ -102,7 +102,10 @@ def _cursor(drawing: Json) -> Json | None:
 def _pictures(drawings: Sequence[Json], moments: range) -> tuple[PlayerPicture, ...]:
     first, *others = drawings
     found = [_picture(first, moments)]
-    found += [_picture(other, moments, _without_cards(plain(other), first)) for other in others]
+    found += [
+        _picture(other, moments, _without_cards(with_few_decimals(other), first))
+        for other in others
+    ]
     return tuple(found)
 
 
@@ -132,7 +135,7 @@ def size_of(drawing: Json) -> tuple[int, int]:
     return int(layout.get("width") or PLOTLY_SIZE[0]), int(layout.get("height") or PLOTLY_SIZE[1])
 
 
-def plain(drawing: Json) -> Json:
+def with_few_decimals(drawing: Json) -> Json:
     """Plotly's data and layout, with no more decimals than pixels need."""
     layout = {key: value for key, value in drawing["layout"].items() if key != "template"}
     found: Json = rounded({"data": drawing["data"], "layout": layout})

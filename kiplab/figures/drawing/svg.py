@@ -37,9 +37,9 @@ class Styles:
 
     def name(self, declarations: str) -> str:
         """The class that has these declarations."""
-        place = len(self._names)
-        more = str(place // len(_LETTERS)) if place >= len(_LETTERS) else ""
-        return self._names.setdefault(declarations, f"{_LETTERS[place % len(_LETTERS)]}{more}")
+        number = len(self._names)
+        more = str(number // len(_LETTERS)) if number >= len(_LETTERS) else ""
+        return self._names.setdefault(declarations, f"{_LETTERS[number % len(_LETTERS)]}{more}")
 
     def sheet(self, scope: str) -> str:
         """All classes as CSS; `scope` goes in front of each, as in ``"#id "``."""

@@ -95,5 +95,5 @@ def first_fit(candidates: Iterable[str], width: float, size: float) -> str:
 
 @lru_cache(maxsize=4096)  # a lab draws the same words again at every step
 def _line(text: str, size: float) -> float:
-    plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    return sum(_WIDTHS.get(char, _OTHER) for char in plain) * size / 1000
+    unescaped = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return sum(_WIDTHS.get(char, _OTHER) for char in unescaped) * size / 1000
