@@ -25,7 +25,7 @@ _NOBODY = "no node knows it"
 UNLOGGED: dict[type, str] = {
     facts.NotProposed: (
         "a leader passes a follower over without a word (Partition.isReplicaIsrEligible, 3.3 to"
-        " 3.9, which from 3.7 on warns of replicas of a deleted topic alone)"
+        " 3.9, which from 3.6 on warns of replicas of a deleted topic alone)"
     ),
     facts.IsrProposed: (
         'Kafka writes "Shrinking ISR from ... to ..." at INFO (Partition.maybeShrinkIsr, 3.2 to'

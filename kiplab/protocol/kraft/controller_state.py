@@ -80,5 +80,5 @@ def is_active(found: Registration | None, active: frozenset[str]) -> bool:
     if found is None or found.fenced:
         return False
     # KIP-841, Proposed Changes, its two invariants: a broker that is shutting down may be in no ISR
-    # and may not lead, as a fenced one. Drafts up to version 6 of the page spoke of the ISR alone.
+    # and may not lead, as a fenced one. Version 6 of the page, a draft, spoke of the ISR alone.
     return not (found.in_controlled_shutdown and "841.active-leader" in active)

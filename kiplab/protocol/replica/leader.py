@@ -272,7 +272,7 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
         return "841.leader-skips-fenced", Compared(name, "caught up", "fenced")
     leaving = cached is not None and cached.in_controlled_shutdown
     # KIP-841, Proposed Changes, has the controlled shutdown written to the metadata log for this
-    # check. Drafts up to version 6 of the page named the fenced alone here.
+    # check. Version 6 of the page, a draft, named the fenced alone here.
     if leaving and "841.leader-skips-shutting-down" in here.active:
         return "841.leader-skips-shutting-down", Compared(name, "caught up", "shutting down")
     # KIP-903, Proposed Design, The new behaviors, 2 (Leader), its "precautions check": a follower
