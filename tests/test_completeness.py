@@ -34,6 +34,7 @@ from kiplab.engine import (
 )
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
+from kiplab.engine.nodes import Clients
 from kiplab.explore.matrix import alternatives
 from kiplab.explore.search import explored
 from kiplab.figures.timeline import axis, lane_marks, legend
@@ -54,7 +55,7 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import BrokerChange, Fact, Replayed
 from kiplab.protocol.ids import ApiVersion
 from kiplab.protocol.kraft import records, replay
-from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
+from kiplab.protocol.kraft.controller_state import ControllerTimers
 from kiplab.protocol.messages import (
     ANSWERED,
     BODIES,
@@ -69,7 +70,7 @@ from kiplab.protocol.messages import (
 )
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.replica import fetching, leader
-from kiplab.protocol.replica.broker_state import Lifecycle, Loss, Timers
+from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers
 from kiplab.rows import (
     marks,
     message_contents,
@@ -120,9 +121,9 @@ def texts_in(file: str | None) -> set[str]:
 
 
 def driven() -> set[moves.Timer]:
-    """The timers that a timed run fires by itself: the controller's are read off TIMERS."""
+    """The timers that a timed run fires by itself: control planes' are read off TIMERS."""
     of_brokers = {moves.Timer[name] for name in named_in(clock.__file__, "Timer")}
-    return of_brokers | {timer for kind, timer in routes.TIMERS if kind is Controller}
+    return of_brokers | {timer for kind, timer in routes.TIMERS if kind is not Broker}
 
 
 def with_a_button() -> set[moves.Timer]:
@@ -482,7 +483,9 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     "change of a broker": lambda: list(BrokerChange),
     "mark": lambda: get_args(MarkKind),
     "sign": lambda: [*lane_marks.GLYPHS, *lane_marks.SIGNS],
-    "struct of the state": lambda: list(structs_of(Cluster)),
+    "struct of the state": lambda: [
+        found for kind in {Cluster, *routes.node_kinds()} - {Clients} for found in structs_of(kind)
+    ],
     "kind of guard": lambda: list(guards.GuardKind),
     "mode": lambda: list(Mode),
     "error": lambda: list(KafkaError),

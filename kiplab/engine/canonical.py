@@ -15,12 +15,14 @@ from ..protocol.ids import BrokerId
 from ..protocol.messages import asked_by
 from .cluster import Cluster, Message, MessageName
 from .numbering import Numbering, plan_of, renumbered
+from .routes import node_kinds
 from .truth import truth
 
 GAP_MAX = 8
 """Distances of this many records and more count as equal."""
-plan_of(Cluster)
-# Here rather than at the first use: a field that doesn't say what it counts is found at import.
+for _kind in (Cluster, *node_kinds()):
+    # Here rather than at the first use: a field that doesn't say what it counts is found at import.
+    plan_of(_kind)
 
 
 def canonical(cluster: Cluster) -> Cluster:

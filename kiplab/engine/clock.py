@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..protocol.ids import CONTROLLER, NO_BROKER_EPOCH, NO_LEADER, BrokerId
+from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.replica.broker_state import (
     Broker,
     Leading,
@@ -22,8 +22,8 @@ from ..protocol.replica.broker_state import (
 from ..protocol.replica.periods import CHECKPOINT_MS, FLUSH_MS, LAG_CHECK_MS
 from . import moves
 from .cluster import Cluster, broker
-from .nodes import due_ms, state_of
-from .routes import PERIOD_MS, TIMERS
+from .nodes import control_planes, due_ms, state_of
+from .routes import IDLE, PERIOD_MS, TIMERS
 from .truth import Session, session_timeout_ms, sessions
 
 Due = tuple[int, moves.Move]
@@ -37,7 +37,7 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
     expiry = _expiry(cluster)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, until)]
-    found += _of_controller(cluster)
+    found += _of_control_planes(cluster)
     if expiry is not None:
         # First: the controller's event was due before a request of the same millisecond came.
         found.insert(0, expiry)
@@ -49,13 +49,16 @@ def _when(due: Due) -> int:
     return due[0]
 
 
-def _of_controller(cluster: Cluster) -> Iterator[Due]:
-    """The elections that it has planned; a timer at 0 waits for nothing."""
-    state = state_of(cluster, CONTROLLER)
-    for kind, timer in TIMERS:
-        at = due_ms(state, timer) if kind is type(state) else 0
-        if at:
-            yield max(at, cluster.now_ms), moves.Fire(CONTROLLER, timer)
+def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
+    """The timers of each that something would come of."""
+    for node in control_planes(cluster):
+        state = state_of(cluster, node)
+        for kind, timer in TIMERS:
+            if kind is not type(state):
+                continue
+            idle = IDLE.get((kind, timer))
+            if idle is None or idle(state, cluster) is None:
+                yield max(due_ms(state, timer), cluster.now_ms), moves.Fire(node, timer)
 
 
 def _expiry(cluster: Cluster) -> Due | None:

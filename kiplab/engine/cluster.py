@@ -17,7 +17,6 @@ from ..protocol.ids import (
     PartitionName,
     node_name,
 )
-from ..protocol.kraft.controller_state import Controller
 from ..protocol.log import EMPTY, Log
 from ..protocol.messages import Body, Request
 from ..protocol.replica.broker_state import Broker
@@ -73,15 +72,16 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     """Everything. Brokers are sorted by id, messages in the order they were sent, consumers by name
     and partition.
 
-    `broken` names the (property, partition) pairs that do not hold any more. `forged` is set by a
-    raw request: what a forger does is not promised anything. `inherited` is set by an upgrade from
-    features that promise less: what they let through or sent may still count. `sent` counts
-    messages per sender, incarnation and kind, for their names. `timed` says whether `now_ms` and
-    all timers count.
+    `controller` is what stands off the brokers of the control plane; its type is the mode, and
+    `truth` reads it. `broken` names the (property, partition) pairs that do not hold any more.
+    `forged` is set by a raw request: what a forger does is not promised anything. `inherited` is
+    set by an upgrade from features that promise less: what they let through or sent may still
+    count. `sent` counts messages per sender, incarnation and kind, for their names. `timed` says
+    whether `now_ms` and all timers count.
     """
 
     features: Features
-    controller: Controller
+    controller: msgspec.Struct
     brokers: tuple[Broker, ...]
     messages: tuple[Message, ...] = ()
     observed: tuple[Observed, ...] = ()

@@ -11,7 +11,9 @@ from ..protocol.ids import CONTROLLER
 from ..protocol.replica.broker_state import Loss
 from . import moves
 from .cluster import Cluster
+from .nodes import control_planes, kind_of
 from .possible import why_not
+from .routes import TIMERS
 from .truth import truth
 
 
@@ -20,7 +22,8 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
 
     `faults_left` bounds the moves of `moves.FAULTS`: with 0 none is offered. Sizes are small
     tuples; `produce` lists record counts, `poll` names of consumers: each polls every partition,
-    asks for metadata and goes to either end.
+    asks for metadata and goes to either end. `timers` are brokers', `controller_timers` those of
+    control planes, wherever they live.
     """
 
     messages: tuple[type, ...] = (moves.Deliver,)
@@ -55,9 +58,15 @@ EVERYTHING = Menu(
 )
 """Every family; what a panel of buttons offers."""
 
-PROGRESS = Menu(
-    timers=(moves.Timer.HEARTBEAT, moves.Timer.FETCH, moves.Timer.LAG_CHECK, moves.Timer.RETRY)
-)
+NO_PROGRESS: dict[moves.Timer, str] = {
+    moves.Timer.CHECKPOINT: "what is written to disk makes nothing better for who runs on",
+    moves.Timer.FLUSH: "what is written to disk makes nothing better for who runs on",
+    moves.Timer.ELECT_UNCLEAN: "an unclean election may lose what was committed",
+    moves.Timer.BALANCE_LEADERS: "another leader is no better than the one there is",
+}
+"""Timers without which a cluster comes to rest as well, and why."""
+_HELPFUL = tuple(timer for timer in moves.Timer if timer not in NO_PROGRESS)
+PROGRESS = Menu(timers=_HELPFUL, controller_timers=_HELPFUL)
 """Everything that is not a fault: how a cluster gets better when it is left alone."""
 
 NOT_OFFERED: dict[type, str] = {
@@ -97,10 +106,20 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     for name in menu.poll:
         yield from _about_consumer(cluster, name)
     yield from _about_links(cluster, menu)
-    yield from (moves.Fire(CONTROLLER, timer) for timer in menu.controller_timers)
+    yield from _about_control_planes(cluster, menu)
     if menu.fail_over:
         yield moves.FailOver()
     yield from (moves.Advance(ms) for ms in menu.advance_ms)
+
+
+def _about_control_planes(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
+    if not menu.controller_timers:
+        return
+    for node in control_planes(cluster):
+        kind = kind_of(cluster, node)
+        for owner, timer in TIMERS:
+            if owner is kind and timer in menu.controller_timers:
+                yield moves.Fire(node, timer)
 
 
 def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:

@@ -13,7 +13,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, Incarnation, Milliseconds, host_of
+from ..protocol.ids import (
+    CLIENT,
+    CONTROLLER,
+    BrokerId,
+    Incarnation,
+    Milliseconds,
+    controller_on,
+    host_of,
+)
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from .cluster import Cluster, broker
@@ -56,6 +64,15 @@ def with_state(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
 def kind_of(cluster: Cluster, node: BrokerId) -> type:
     """What lives at `node`: the type of its state, whether or not the broker is up."""
     return Broker if node >= 0 else type(state_of(cluster, node))
+
+
+def control_planes(cluster: Cluster) -> tuple[BrokerId, ...]:
+    """Where control planes run: off the brokers, then on one broker after the other."""
+    found = [CONTROLLER]
+    for host in cluster.brokers:
+        if host.process is not None and host.process.control_plane is not None:
+            found.append(controller_on(host.id))
+    return tuple(found)
 
 
 def is_up(cluster: Cluster, node: BrokerId) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
-from ..protocol.kraft.periodic_elections import has_unclean_elections
 from ..protocol.messages import KINDS, ApiRequest
 from ..protocol.releases import known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
@@ -17,7 +16,7 @@ from .channels import blocker, find
 from .cluster import Cluster, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .nodes import due_ms, is_cut, kind_of, state_of
-from .routes import NOT_ADDRESSED, TIMERS
+from .routes import IDLE, NOT_ADDRESSED, TIMERS
 from .truth import registration_of, session_lasts, stale_session, truth
 
 
@@ -93,37 +92,13 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
         return _running(cluster, move.node)[1]
     if (type(state), move.timer) not in TIMERS:
         return f"{node_name(move.node)} has no {move.timer} timer"
-    nothing = _nothing_to_do(state, move) or _no_such_election(cluster, state, move)
+    idle = IDLE.get((type(state), move.timer))
+    nothing = None if idle is None else idle(state, cluster)
     if nothing is not None or not cluster.timed:
         return nothing
     due = due_ms(state, move.timer)
     if due > cluster.now_ms:
         return f"the {move.timer} timer of {node_name(move.node)} is due at {due} ms"
-    return None
-
-
-def _no_such_election(cluster: Cluster, state: Any, move: moves.Fire) -> str | None:
-    """What the controller elects unasked hangs on its release, its configuration, and the clock."""
-    unclean = move.timer is moves.Timer.ELECT_UNCLEAN
-    if not unclean and move.timer is not moves.Timer.BALANCE_LEADERS:
-        return None
-    if unclean and not has_unclean_elections(cluster.features):
-        return "this controller does not look after leaderless partitions unasked (KAFKA-12670)"
-    if not unclean and not state.auto_leader_rebalance:
-        return "auto.leader.rebalance.enable is off; `controller auto-leader-rebalance=yes`"
-    if cluster.timed and not due_ms(state, move.timer):
-        return "the controller has found no reason yet, and nothing is planned"
-    return None
-
-
-def _nothing_to_do(state: Any, move: moves.Fire) -> str | None:
-    if not isinstance(state, Broker) or state.process is None:
-        return None
-    process = state.process
-    if move.timer is moves.Timer.FETCH and not any(r.leading is None for r in process.replicas):
-        return f"broker {move.node} follows nobody"
-    if move.timer is moves.Timer.RETRY and not process.items:
-        return f"broker {move.node} has no AlterPartition to retry"
     return None
 
 

@@ -4,8 +4,9 @@ A rule is found under (kind of the node, type of the message), or (kind, timer);
 is the type of its state (`nodes`). Rules get the state, the message, and the cluster for what it
 says of features and of the time; they return (state, sends, facts).
 
-What starts a broker, lets it go, ends its session or puts another controller in charge is another
-matter in every mode: MODE_MOVES has the rule under (kind of the control plane, type of the move).
+What starts a broker, lets it go, ends its session, puts another controller in charge or asks one
+for an election is another matter in every mode: MODE_MOVES has the rule under (kind of the control
+plane, type of the move).
 
 A node of a new kind says for every message which rule answers it (ROUTES) or why none is addressed
 to it (NOT_ADDRESSED). A new request says what its sender does that notices that no answer will come
@@ -14,7 +15,11 @@ to it (NOT_ADDRESSED). A new request says what its sender does that notices that
 A new timer of a node is a member of `moves.Timer`, an entry (kind, timer) in TIMERS, its period in
 PERIOD_MS, and a field with its name in the struct `timers` of the node's state: of a broker that is
 in its process, of every other node in the state itself. Firing it sets that field one period ahead
-in a run with a clock, and `clock` says when it would be worth firing.
+in a run with a clock. IDLE says when nothing would come of it. A control plane's is fired whenever
+it is due and not idle; when a broker's is worth firing, `clock` says.
+
+What a kind of node puts off and plans for later, whatever has just happened, stands in PLANS, or in
+PLANS_NOTHING why there is nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from ..protocol.facts import Fact
-from ..protocol.ids import CONTROLLER, BrokerId
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
@@ -50,6 +55,7 @@ from ..protocol.messages import (
     Send,
 )
 from ..protocol.replica import alter_partition_manager, disk, fetching, periods
+from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.lag_check import check_lag
 from . import moves
@@ -61,6 +67,10 @@ NodeKind = type
 """What lives at an address: the type of its state."""
 Rule = Callable[[Any, Any, Cluster], NodeEffect]
 TimerRule = Callable[[Any, Cluster], NodeEffect]
+IdleCheck = Callable[[Any, Cluster], str | None]
+"""(node, cluster) to why nothing would come of a timer; None when something may."""
+Plan = Callable[[Any, Cluster], Any]
+"""(node, cluster with a clock) to the node with its timers set; the same node if they are."""
 
 
 def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
@@ -147,6 +157,61 @@ PERIOD_MS = {
     moves.Timer.BALANCE_LEADERS: periodic_elections.INTERVAL_MS,
 }
 
+
+def _follows_nobody(node: Broker, _cluster: Cluster) -> str | None:
+    if any(r.leading is None for r in process_of(node).replicas):
+        return None
+    return f"broker {node.id} follows nobody"
+
+
+def _nothing_to_retry(node: Broker, _cluster: Cluster) -> str | None:
+    if process_of(node).items:
+        return None
+    return f"broker {node.id} has no AlterPartition to retry"
+
+
+def _no_unclean_elections(controller: Controller, cluster: Cluster) -> str | None:
+    if not periodic_elections.has_unclean_elections(cluster.features):
+        return "this controller does not look after leaderless partitions unasked (KAFKA-12670)"
+    return _nothing_planned(controller.timers.elect_unclean, cluster)
+
+
+def _no_rebalance(controller: Controller, cluster: Cluster) -> str | None:
+    if not controller.auto_leader_rebalance:
+        return "auto.leader.rebalance.enable is off; `controller auto-leader-rebalance=yes`"
+    return _nothing_planned(controller.timers.balance_leaders, cluster)
+
+
+def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
+    if cluster.timed and not due_ms:
+        return "the controller has found no reason yet, and nothing is planned"
+    return None
+
+
+IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
+    (Broker, moves.Timer.FETCH): _follows_nobody,
+    (Broker, moves.Timer.RETRY): _nothing_to_retry,
+    (Controller, moves.Timer.ELECT_UNCLEAN): _no_unclean_elections,
+    (Controller, moves.Timer.BALANCE_LEADERS): _no_rebalance,
+}
+"""Timers of which, as things are, nothing may come, and the reason for people."""
+
+PLANS: dict[NodeKind, Plan] = {
+    Controller: lambda c, w: periodic_elections.plan(c, w.features, w.now_ms),
+}
+"""What a control plane plans after every move of a run with a clock."""
+PLANS_NOTHING: dict[NodeKind, str] = {
+    Broker: "its rules set its timers",
+    Clients: "they have no timers",
+}
+"""Kinds of nodes that plan nothing, and why."""
+
+
+def node_kinds() -> frozenset[NodeKind]:
+    """Every kind of node that has routes."""
+    return frozenset(kind for kind, _ in (*ROUTES, *NOT_ADDRESSED))
+
+
 # --- moves that every mode does in its own way --------------------------------------------------
 
 ModeRule = Callable[[Cluster, Any], tuple[tuple[BrokerId, NodeEffect], ...]]
@@ -157,9 +222,15 @@ def _start(cluster: Cluster, move: moves.Start) -> tuple[tuple[BrokerId, NodeEff
     """A process begins, and the controller lets it have the metadata."""
     down = broker(cluster, move.broker)
     assert down is not None
-    update = Send(move.broker, image(cluster.controller))
-    told = (cluster.controller, (update,), ())
+    controller = state_of(cluster, CONTROLLER)
+    told = (controller, (Send(move.broker, image(controller)),), ())
     return (move.broker, lifecycle.start(down, cluster.clock)), (CONTROLLER, told)
+
+
+def _elect(cluster: Cluster, move: moves.Elect) -> tuple[tuple[BrokerId, NodeEffect], ...]:
+    """An admin client's request reaches the active controller, by way of any broker."""
+    request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
+    return ((CLIENT, (state_of(cluster, CLIENT), (Send(CONTROLLER, request),), ())),)
 
 
 MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
@@ -171,7 +242,10 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
         (m.broker, lifecycle.begin_shutdown(state_of(w, m.broker), w.clock)),
     ),
     (Controller, moves.ExpireSession): lambda w, m: (
-        (CONTROLLER, expire_session(w.controller, m.broker, w.features)),
+        (CONTROLLER, expire_session(state_of(w, CONTROLLER), m.broker, w.features)),
     ),
-    (Controller, moves.FailOver): lambda w, _: ((CONTROLLER, fail_over(w.controller, w.clock)),),
+    (Controller, moves.FailOver): lambda w, _: (
+        (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.clock)),
+    ),
+    (Controller, moves.Elect): _elect,
 }

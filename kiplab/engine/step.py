@@ -11,20 +11,27 @@ from msgspec.structs import replace
 from ..protocol import features as feature_rules
 from ..protocol.facts import Fact
 from ..protocol.features import Features
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, node_name
-from ..protocol.kraft.periodic_elections import plan
-from ..protocol.messages import ElectLeadersRequest, Send
+from ..protocol.ids import CONTROLLER, BrokerId, node_name
+from ..protocol.messages import Send
 from ..protocol.replica import disk
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.produce import produce
 from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
-from .nodes import incarnation_of, is_up, kind_of, state_of, with_due, with_state
+from .nodes import (
+    control_planes,
+    incarnation_of,
+    is_up,
+    kind_of,
+    state_of,
+    with_due,
+    with_state,
+)
 from .observer import observe
 from .possible import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .routes import MODE_MOVES, PERIOD_MS, ROUTES, TIMERS, UNANSWERED
+from .routes import MODE_MOVES, PERIOD_MS, PLANS, ROUTES, TIMERS, UNANSWERED
 from .truth import truth
 
 
@@ -51,9 +58,14 @@ def step(cluster: Cluster, move: moves.Move) -> Step:
 
 
 def _planned(cluster: Cluster) -> Cluster:
-    """The controller plans what it puts off, whatever has just given it a reason."""
-    controller = plan(cluster.controller, cluster.features, cluster.now_ms)
-    return with_state(cluster, CONTROLLER, controller)
+    """Control planes plan what they put off, whatever has just given them a reason."""
+    for node in control_planes(cluster):
+        state = state_of(cluster, node)
+        plan = PLANS.get(type(state))
+        planned = state if plan is None else plan(state, cluster)
+        if planned is not state:
+            cluster = with_state(cluster, node, planned)
+    return cluster
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -114,12 +126,12 @@ def _dropped(message: Message, why: str) -> Dropped:
 
 
 def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
-    found = broker(cluster, request.name.sender)
-    same_life = found is not None and found.incarnation == request.name.incarnation
-    if found is None or found.process is None or not same_life:
+    sender = request.name.sender
+    node = state_of(cluster, sender)
+    if node is None or incarnation_of(cluster, sender) != request.name.incarnation:
         return cluster
-    given_up = UNANSWERED.get((type(found), type(request.body)))
-    return cluster if given_up is None else with_state(cluster, found.id, given_up(found))
+    given_up = UNANSWERED.get((type(node), type(request.body)))
+    return cluster if given_up is None else with_state(cluster, sender, given_up(node))
 
 
 # --- time and timers ----------------------------------------------------------------------------
@@ -146,11 +158,6 @@ def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
     features, clock = cluster.features, cluster.clock
     done = produce(node, move.partition, move.count, features, clock, acks_all=move.acks_all)
     return _done(cluster, move.broker, *done)
-
-
-def _elect(cluster: Cluster, move: moves.Elect) -> Moved:
-    request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
-    return channels.post(cluster, CLIENT, (Send(CONTROLLER, request),))
 
 
 def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
@@ -271,7 +278,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Cut: _cut,
     moves.Heal: _heal,
     moves.FailOver: _fail_over,
-    moves.Elect: _elect,
+    moves.Elect: _as_the_mode_does,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,
     moves.RawRequest: _raw,

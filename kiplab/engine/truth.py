@@ -8,7 +8,7 @@ test_truth.py` holds that. A mode adds its reader to READERS.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..protocol.ids import BrokerId, ControllerEpoch
 from ..protocol.kraft.controller_state import Controller
@@ -66,10 +66,11 @@ def truth(cluster: Cluster) -> Truth:
 
     Raises NoTruthReaderError for a control plane that READERS does not know.
     """
-    state = cluster.controller
+    state: Any = cluster.controller
     if type(state) not in READERS:
         raise NoTruthReaderError(type(state))
-    return state
+    held: Truth = state
+    return held
 
 
 def partition_of(cluster: Cluster, name: str) -> PartitionRegistration | None:
@@ -127,16 +128,22 @@ def _reader(cluster: Cluster) -> TruthReader:
 
 
 def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
+    held: Any = cluster.controller
     return tuple(
         Session(h.broker, h.fenced, h.last_contact_ms, h.controlled_shutdown_offset >= 0)
-        for h in cluster.controller.heartbeats
+        for h in held.heartbeats
     )
+
+
+def _kraft_stale_session(cluster: Cluster) -> BrokerId | None:
+    held: Any = cluster.controller
+    return stale_broker(held, cluster.clock)
 
 
 READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
         sessions=_kraft_sessions,
-        stale_session=lambda cluster: stale_broker(cluster.controller, cluster.clock),
+        stale_session=_kraft_stale_session,
         session_timeout_ms=SESSION_TIMEOUT_MS,
     )
 }

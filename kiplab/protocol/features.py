@@ -7,7 +7,7 @@ from functools import cache
 import msgspec
 
 from .guards import GUARDS, NATIVE, named
-from .ids import CONTROLLER, BrokerId
+from .ids import CONTROLLER, BrokerId, host_of
 from .releases import (
     METADATA_LEVEL,
     METADATA_VERSIONS,
@@ -36,8 +36,9 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
     overrides: tuple[tuple[str, bool], ...] = ()
 
     def release_of(self, node: BrokerId) -> str:
-        """The release of `node` (a broker id or CONTROLLER)."""
-        return next((r for n, r in self.nodes if n == node), self.release)
+        """The release of `node`: a control plane on a broker has that broker's."""
+        host = host_of(node)
+        return next((r for n, r in self.nodes if n == host), self.release)
 
     def code_of(self, node: BrokerId) -> CodeVersion:
         """The version of the code that `node` runs: what rules compare, never the names."""
@@ -47,9 +48,9 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
         """Ids of the guards that act on `node`."""
         return _active(self, node)
 
-    def alter_partition_version(self, sender: BrokerId) -> int:
-        """The version `sender` and the controller agree on."""
-        return min(_alter_partition_max(self, sender), _alter_partition_max(self, CONTROLLER))
+    def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> int:
+        """The version `sender` and `controller` agree on."""
+        return min(_alter_partition_max(self, sender), _alter_partition_max(self, controller))
 
     def fetch_version(self) -> int:
         """The Fetch version of followers: ``903.fetch-epoch`` on lifts it to 15, off keeps 14."""

@@ -154,7 +154,7 @@ class _TreeWalk(msgspec.Struct, frozen=True):
                 continue
             if place in CLOCKED and not self.timed:
                 continue
-            if place in OF_OTHER_MODES and getattr(struct, name) is None:
+            if place in OF_OTHER_MODES and getattr(struct, name) == OF_OTHER_MODES[place]:
                 continue
             row = self.field(struct, name)
             spliced = place in INLINE

@@ -5,6 +5,8 @@ A field is named ``"Struct.field"``. One that no table here names is shown under
 
 from __future__ import annotations
 
+from ..protocol.ids import CONTROLLER
+
 LABELS = {
     "Controller.epoch": "controller epoch",
     "Controller.next_offset": "next metadata offset",
@@ -100,8 +102,12 @@ LEFT_OUT = {
 }
 """Fields that are not shown, and why."""
 
-OF_OTHER_MODES = {"Volatile.controller_epoch", "Volatile.control_plane"}
-"""Fields that only some modes have, and that are shown where they hold something."""
+OF_OTHER_MODES = {
+    "Volatile.controller": CONTROLLER,
+    "Volatile.controller_epoch": None,
+    "Volatile.control_plane": None,
+}
+"""Fields that say something in some modes only, and what they hold in the others: not shown."""
 
 CLOCKED = {
     "Cluster.now_ms",

@@ -12,6 +12,7 @@ from kiplab.classroom.exercises.missing_rule import MISSING, SUSPECTS, check_mis
 from kiplab.classroom.exercises.proofs import check_holes, check_proof
 from kiplab.classroom.exercises.wrapped_text import broken, say
 from kiplab.engine.cluster import Cluster
+from kiplab.engine.truth import truth
 from kiplab.explore.levels.level_table import ExploreError
 from kiplab.explore.matrix.guard_matrix import PENDING
 from kiplab.protocol.ids import BrokerId
@@ -171,12 +172,12 @@ def accepted(off: str) -> Cluster:
     play = proofs.charted().cell(off).play
     assert play is not None
     steps = kiplab.run(play).stage.history.steps
-    return next(s.cluster for s in steps if s.cluster.controller.partitions[0].partition_epoch > 10)
+    return next(s.cluster for s in steps if truth(s.cluster).partitions[0].partition_epoch > 10)
 
 
 def test_the_holes_are_those_of_the_shortest_ways() -> None:
     fenced, returned = (
-        registration(accepted(off).controller.registrations, BrokerId(2)) for off in ("841", "903")
+        registration(truth(accepted(off)).registrations, BrokerId(2)) for off in ("841", "903")
     )
     assert fenced is not None
     assert returned is not None

@@ -17,7 +17,7 @@ from kiplab.protocol.facts import (
     Refused,
 )
 from kiplab.protocol.ids import BrokerId
-from kiplab.protocol.kraft.controller_state import heartbeat
+from kiplab.protocol.kraft.controller_state import Controller, heartbeat
 from kiplab.protocol.registrations import registration
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Volatile
 from tests.engine.small_clusters import BROKER_1, BROKER_2
@@ -136,6 +136,7 @@ def test_a_broker_whose_heartbeats_are_held_recovers_but_stays_fenced() -> None:
     stage = run("crash 2\nadvance 15s\nhold broker-heartbeat from=2 life=2\nstart 2\nadvance 60s\n")
     assert process(stage.cluster.brokers[1]).lifecycle is Lifecycle.RECOVERY
     controller = stage.cluster.controller
+    assert isinstance(controller, Controller)
     held, other = registration(controller.registrations, BROKER_2), heartbeat(controller, BROKER_1)
     assert held is not None
     assert held.fenced

@@ -17,6 +17,7 @@ from kiplab.engine.history import History
 from kiplab.engine.possible import ImpossibleMoveError, why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
+from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage, run_play
@@ -124,7 +125,7 @@ def test_a_link_that_is_cut_keeps_what_is_on_it() -> None:
 def test_settle_heals_a_crash() -> None:
     cluster = step(opened("3.9", "last-replica"), moves.Crash(BROKER_2, Loss.DISK)).cluster
     rested = settle(cluster)
-    state = rested.controller.partitions[0]
+    state = truth(rested).partitions[0]
     assert set(state.isr) == {1, 2, 3}
     assert not rested.messages
     assert {b.durable.replicas[0].log.end for b in rested.brokers} == {100}
@@ -133,7 +134,7 @@ def test_settle_heals_a_crash() -> None:
 
 def test_settle_does_not_restore_what_was_lost() -> None:
     rested = settle(ran("3.4").cluster)
-    assert rested.controller.partitions[0].leader == 2
+    assert truth(rested).partitions[0].leader == 2
     assert {b.durable.replicas[0].log.end for b in rested.brokers} == {0}
 
 

@@ -9,6 +9,7 @@ from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.setup import BrokerSetup, PartitionSetup, Setup, cluster_of
 from kiplab.engine.step import step
+from kiplab.engine.truth import truth
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch
 from kiplab.protocol.messages import AlterPartitionRequest
@@ -50,7 +51,7 @@ def isr_state(cluster: Cluster) -> IsrState:
 
 
 def stored(cluster: Cluster) -> LeaderRecoveryState:
-    return cluster.controller.partitions[0].recovery
+    return truth(cluster).partitions[0].recovery
 
 
 def asked(cluster: Cluster) -> AlterPartitionRequest:
@@ -80,6 +81,6 @@ def test_a_leader_installs_recovered_and_the_controller_hears_of_it_with_the_nex
 
 
 def test_it_is_a_byte_in_what_is_saved() -> None:
-    state = elected_uncleanly("3.5").controller.partitions[0]
+    state = truth(elected_uncleanly("3.5")).partitions[0]
     assert b'"recovery":1' in msgspec.json.encode(state)
     assert msgspec.json.decode(msgspec.json.encode(state), type=type(state)) == state

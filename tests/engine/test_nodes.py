@@ -1,12 +1,8 @@
-"""Nodes have kinds: a made-up controller that lives on a broker, and two of them at once.
-
-It answers ElectLeaders, and announces the metadata to every other broker, one at a time, from a
-queue of its own. It is no controller of Kafka's; it has what one of them needs of the engine.
-"""
+"""Nodes have kinds: a made-up controller that lives on a broker, and two of them at once."""
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 import pytest
@@ -14,12 +10,11 @@ from msgspec.structs import replace
 
 from kiplab.engine import moves, nodes, routes, truth
 from kiplab.engine.canonical import canonical
-from kiplab.engine.cluster import Cluster, Message
+from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped
 from kiplab.engine.possible import why_not
 from kiplab.engine.step import Step, step
-from kiplab.engine.truth import READERS, TruthReader
-from kiplab.protocol.errors import KafkaError
+from kiplab.engine.truth import READERS
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import (
     CLIENT,
@@ -28,83 +23,34 @@ from kiplab.protocol.ids import (
     BrokerId,
     ControllerEpoch,
     LeaderEpoch,
-    MetadataOffset,
-    Milliseconds,
     Offset,
-    controller_on,
     host_of,
     node_name,
 )
 from kiplab.protocol.messages import (
     Body,
     ElectLeadersRequest,
-    ElectLeadersResponse,
     FetchRequest,
-    MetadataUpdate,
-    Send,
 )
-from kiplab.protocol.registrations import PartitionRegistration, Registration
-from kiplab.protocol.replica.broker_state import Broker, Loss
+from kiplab.protocol.replica.broker_state import Loss
+from tests.engine.made_up_controller import (
+    ANNOUNCE,
+    HERE,
+    THERE,
+    MadeUp,
+    MadeUpTruth,
+    make_known,
+    with_plane,
+)
 from tests.engine.small_clusters import BROKER_1, BROKER_2, cluster, partition
 
-HERE, THERE = controller_on(BROKER_1), controller_on(BROKER_2)
-PERIOD_MS = routes.PERIOD_MS[moves.Timer.RETRY]
-
-
-class MadeUpTimers(msgspec.Struct, frozen=True):
-    """When the next announcement is due."""
-
-    retry: Milliseconds = 0
-
-
-class MadeUp(msgspec.Struct, frozen=True, kw_only=True):
-    """A control plane on a broker. `queued` is what it has not sent yet, and to whom.
-
-    `elected_at` is where in the metadata it was elected.
-    """
-
-    epoch: ControllerEpoch
-    elected_at: MetadataOffset = MetadataOffset(1_000_000)
-    queued: tuple[BrokerId, ...] = ()
-    timers: MadeUpTimers = MadeUpTimers()
-
-
-def elected(plane: MadeUp, message: Message, world: Cluster) -> routes.NodeEffect:
-    """An unclean election makes it resign; any other is announced to every broker."""
-    request = message.body
-    assert isinstance(request, ElectLeadersRequest)
-    if request.unclean:
-        return None, (), ()
-    answer = ElectLeadersResponse(results=(("orders-0", KafkaError.NONE),))
-    everybody = tuple(b.id for b in world.brokers)
-    waiting = replace(plane, queued=(*plane.queued, *everybody))
-    return waiting, (Send(message.name.sender, answer),), ()
-
-
-def announced(plane: MadeUp, world: Cluster) -> routes.NodeEffect:
-    """Send to whoever is first, unless it is down: then it stays first."""
-    if not plane.queued or not nodes.is_up(world, plane.queued[0]):
-        return plane, (), ()
-    news = MetadataUpdate(offset=MetadataOffset(0), registrations=(), partitions=())
-    return replace(plane, queued=plane.queued[1:]), (Send(plane.queued[0], news),), ()
+PERIOD_MS = routes.PERIOD_MS[ANNOUNCE]
 
 
 @pytest.fixture(autouse=True)
 def made_up_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a new kind of node takes: its routes, and its timers."""
-    monkeypatch.setitem(routes.ROUTES, (MadeUp, ElectLeadersRequest), elected)
-    monkeypatch.setitem(routes.TIMERS, (MadeUp, moves.Timer.RETRY), announced)
-    for body in get_args(Body):
-        if body is not ElectLeadersRequest:
-            monkeypatch.setitem(routes.NOT_ADDRESSED, (MadeUp, body), "it asks nobody")
-
-
-def with_plane(world: Cluster, node: BrokerId, epoch: int) -> Cluster:
-    """`world` with a made-up controller at `node`."""
-    host = nodes.state_of(world, host_of(node))
-    plane = MadeUp(epoch=ControllerEpoch(epoch))
-    process = replace(host.process, control_plane=plane, controller_epoch=plane.epoch)
-    return nodes.with_state(world, host.id, replace(host, process=process))
+    """The tables know the made-up controller."""
+    make_known(monkeypatch)
 
 
 @pytest.fixture
@@ -161,15 +107,15 @@ def test_two_at_once_keep_their_states_and_their_queues_apart(world: Cluster) ->
 
 def test_its_timer_sends_what_it_has_queued(world: Cluster) -> None:
     world = arrived(asked(world, HERE)).cluster
-    world = step(world, moves.Fire(HERE, moves.Timer.RETRY)).cluster
+    world = step(world, moves.Fire(HERE, ANNOUNCE)).cluster
     assert queue_of(world, HERE) == (2, 3)
     assert (world.messages[-1].name.sender, world.messages[-1].receiver) == (HERE, BROKER_1)
 
 
 def test_its_timer_is_due_one_period_later_in_a_run_with_a_clock(world: Cluster) -> None:
     timed = replace(world, timed=True)
-    again = moves.Fire(HERE, moves.Timer.RETRY)
-    fired = step(timed, again).cluster
+    again = moves.Fire(HERE, ANNOUNCE)
+    fired = step(arrived(asked(timed, HERE)).cluster, again).cluster
     said = f"the retry timer of controller on broker 1 is due at {PERIOD_MS} ms"
     assert why_not(fired, again) == said
     assert why_not(step(fired, moves.Advance(PERIOD_MS)).cluster, again) is None
@@ -180,7 +126,7 @@ def test_it_has_no_timers_but_its_own(world: Cluster) -> None:
     assert why_not(world, flush) == "controller on broker 1 has no flush timer"
     heartbeat = moves.Fire(CONTROLLER, moves.Timer.HEARTBEAT)
     assert why_not(world, heartbeat) == "controller has no heartbeat timer"
-    nowhere = moves.Fire(THERE, moves.Timer.RETRY)
+    nowhere = moves.Fire(THERE, ANNOUNCE)
     assert why_not(world, nowhere) == "there is no controller on broker 2"
 
 
@@ -208,7 +154,7 @@ def test_a_crash_of_a_receiver_loses_what_was_sent_and_not_what_is_queued(
     world: Cluster,
 ) -> None:
     world = arrived(asked(world, HERE)).cluster
-    announce = moves.Fire(HERE, moves.Timer.RETRY)
+    announce = moves.Fire(HERE, ANNOUNCE)
     world = step(step(world, announce).cluster, announce).cluster
     assert world.messages[-1].receiver == BROKER_2
     world = step(world, moves.Crash(BROKER_2, Loss.NOTHING)).cluster
@@ -218,7 +164,7 @@ def test_a_crash_of_a_receiver_loses_what_was_sent_and_not_what_is_queued(
 
 def test_what_is_queued_for_a_broker_that_is_down_reaches_its_next_life(world: Cluster) -> None:
     world = arrived(asked(world, HERE)).cluster
-    announce = moves.Fire(HERE, moves.Timer.RETRY)
+    announce = moves.Fire(HERE, ANNOUNCE)
     world = step(world, announce).cluster
     world = step(world, moves.Crash(BROKER_2, Loss.NOTHING)).cluster
     waiting = step(world, announce).cluster
@@ -267,22 +213,9 @@ def test_a_message_that_no_such_node_gets_is_refused_with_the_reason(world: Clus
     assert said == "fetch is nothing to send to controller on broker 1: it asks nobody"
 
 
-class MadeUpTruth(msgspec.Struct, frozen=True):
-    """What is true in a made-up mode; it has what `Truth` asks for."""
-
-    controller_epoch: ControllerEpoch
-    next_offset: int = 0
-    registrations: tuple[Registration, ...] = ()
-    partitions: tuple[PartitionRegistration, ...] = ()
-
-
-def test_a_mode_that_says_how_it_is_read_is_read(
-    world: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mode_that_says_how_it_is_read_is_read(world: Cluster) -> None:
     held = MadeUpTruth(ControllerEpoch(7), partitions=truth.truth(world).partitions)
-    reader = TruthReader(lambda _c: (), lambda _c: None, session_timeout_ms=1)
-    monkeypatch.setitem(READERS, MadeUpTruth, reader)
-    other: Any = replace(world, controller=held)
+    other = replace(world, controller=held)
     assert truth.truth(other).controller_epoch == 7
     assert truth.partition_of(other, "orders-0") is truth.partition_of(world, "orders-0")
     assert not truth.session_lasts(other, BROKER_1)
@@ -291,14 +224,22 @@ def test_a_mode_that_says_how_it_is_read_is_read(
 # --- complete -----------------------------------------------------------------------------------
 
 
+class Unheard(msgspec.Struct, frozen=True):
+    """A mode that no table but READERS has heard of."""
+
+
+def kinds() -> list[type]:
+    """Every kind of node that any table knows, by name."""
+    known = {kind for kind, _ in routes.TIMERS} | routes.node_kinds() | {*routes.PLANS, *READERS}
+    return sorted(known, key=lambda kind: kind.__name__)
+
+
 def without_a_route() -> list[str]:
     """What is missing in the routing tables, one sentence for each message of a kind of node."""
-    kinds = {kind for kind, _ in (*routes.ROUTES, *routes.NOT_ADDRESSED, *routes.TIMERS)}
-    kinds |= {Broker, nodes.Clients, *READERS}
     return [
         f"{body.__name__} may come to {kind.__name__}: add a rule to ROUTES, or say in"
         " NOT_ADDRESSED why it never does (kiplab/engine/routes.py)"
-        for kind in sorted(kinds, key=lambda k: k.__name__)
+        for kind in kinds()
         for body in get_args(Body)
         if ((kind, body) in routes.ROUTES) == ((kind, body) in routes.NOT_ADDRESSED)
     ]
@@ -315,10 +256,10 @@ def test_a_kind_of_node_without_a_route_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_mode_without_routes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
+    monkeypatch.setitem(READERS, Unheard, next(iter(READERS.values())))
     said = "\n".join(without_a_route())
     for body in get_args(Body):
-        assert f"{body.__name__} may come to MadeUpTruth: add a rule to ROUTES, or say" in said
+        assert f"{body.__name__} may come to Unheard: add a rule to ROUTES, or say" in said
 
 
 def without_a_rule() -> list[str]:
@@ -338,6 +279,32 @@ def test_every_mode_says_how_its_brokers_come_and_go() -> None:
 
 
 def test_a_mode_that_does_not_say_so_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(READERS, MadeUpTruth, next(iter(READERS.values())))
-    said = "FailOver is not said of MadeUpTruth: add (MadeUpTruth, moves.FailOver) to MODE_MOVES"
+    monkeypatch.setitem(READERS, Unheard, next(iter(READERS.values())))
+    said = "FailOver is not said of Unheard: add (Unheard, moves.FailOver) to MODE_MOVES"
     assert any(line.startswith(said) for line in without_a_rule())
+
+
+def without_a_plan() -> list[str]:
+    """The kinds of nodes of which nobody says what they plan."""
+    return [
+        f"{kind.__name__} plans something or nothing: add it to PLANS, or say in PLANS_NOTHING why"
+        " not (kiplab/engine/routes.py)"
+        for kind in kinds()
+        if (kind in routes.PLANS) == (kind in routes.PLANS_NOTHING)
+    ]
+
+
+def test_every_kind_of_node_says_what_it_plans_or_why_it_plans_nothing() -> None:
+    assert not without_a_plan(), "\n".join(without_a_plan())
+
+
+def test_a_kind_of_node_that_does_not_say_what_it_plans_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(routes.PLANS, MadeUp)
+    (said,) = (line for line in without_a_plan() if line.startswith("MadeUp "))
+    assert said.startswith("MadeUp plans something or nothing: add it to PLANS, or say")
+
+
+def test_what_is_idle_is_a_timer() -> None:
+    assert set(routes.IDLE) <= set(routes.TIMERS)

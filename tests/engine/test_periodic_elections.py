@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kiplab.engine import moves
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.nodes import state_of
 from kiplab.engine.possible import why_not
+from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.history_as_play import written
 from kiplab.plays.play import Play, format_play
@@ -14,7 +17,7 @@ from kiplab.plays.stage import Stage
 from kiplab.plays.verdict import verdict
 from kiplab.protocol.facts import PeriodicElections
 from kiplab.protocol.ids import CONTROLLER, NO_LEADER
-from kiplab.protocol.kraft.controller_state import ControllerTimers
+from kiplab.protocol.kraft.controller_state import Controller, ControllerTimers
 
 LEADERLESS = """\
 timed
@@ -37,7 +40,13 @@ def run(*lines: str, header: str) -> Stage:
 
 
 def leader(stage: Stage) -> int:
-    return stage.cluster.controller.partitions[0].leader
+    return truth(stage.cluster).partitions[0].leader
+
+
+def timers(cluster: Cluster) -> ControllerTimers:
+    controller = state_of(cluster, CONTROLLER)
+    assert isinstance(controller, Controller)
+    return controller.timers
 
 
 def told(stage: Stage) -> list[PeriodicElections]:
@@ -68,7 +77,7 @@ def test_after_an_upgrade_to_3_9_it_takes_300_s_from_the_upgrade_on(who: str) ->
 def test_without_kafka_12670_nobody_ever_looks(kafka: str) -> None:
     stage = run("advance 1000s", header=f"kafka {kafka}\n{LEADERLESS}")
     assert leader(stage) == NO_LEADER
-    assert stage.cluster.controller.timers == ControllerTimers()
+    assert timers(stage.cluster) == ControllerTimers()
 
 
 def test_a_topic_that_does_not_allow_it_stays_without_a_leader() -> None:
@@ -100,13 +109,13 @@ def test_the_preferred_leader_comes_back_after_300_s_if_the_play_asks_for_it(kaf
 def test_else_the_leader_stays(asked: str) -> None:
     stage = run("advance 1000s", header=f"kafka 3.9\n{asked}{TWO}")
     assert leader(stage) == 2
-    assert stage.cluster.controller.timers == ControllerTimers()
+    assert timers(stage.cluster) == ControllerTimers()
 
 
 def test_300_s_count_from_when_the_preferred_leader_lost_the_partition() -> None:
     header = "kafka 3.9\n" + REBALANCE + TWO.replace("leader=2", "leader=1")
     lost = run("advance 100s", "crash 1", "advance 20s", "start 1", header=header)
-    planned = lost.cluster.controller.timers.balance_leaders
+    planned = timers(lost.cluster).balance_leaders
     assert leader(lost) == 2
     assert 400_000 < planned <= 420_000
     left = planned - lost.cluster.now_ms
@@ -122,7 +131,7 @@ def test_a_new_controller_plans_anew() -> None:
     header = "kafka 3.9\n" + REBALANCE + TWO
     stage = run("advance 200s", "fail-over", "advance 200s", header=header)
     assert leader(stage) == 2
-    assert stage.cluster.controller.timers.balance_leaders == 500_000
+    assert timers(stage.cluster).balance_leaders == 500_000
     assert leader(run("advance 200s", "fail-over", "advance 300s", header=header)) == 1
 
 
@@ -130,10 +139,10 @@ def test_what_is_planned_is_held_although_the_reason_is_gone() -> None:
     header = "kafka 3.9\n" + REBALANCE + TWO
     stage = run("advance 100s", "elect orders-0", "advance 100s", header=header)
     assert leader(stage) == 1
-    assert stage.cluster.controller.timers.balance_leaders == 300_000
+    assert timers(stage.cluster).balance_leaders == 300_000
     done = run("advance 100s", "elect orders-0", "advance 500s", header=header)
     assert told(done) == []
-    assert done.cluster.controller.timers.balance_leaders == 0
+    assert timers(done.cluster).balance_leaders == 0
 
 
 # --- without a clock, and written down ------------------------------------------------------------
@@ -157,7 +166,7 @@ def test_without_a_clock_a_line_holds_them() -> None:
     header = "kafka 3.9\n" + REBALANCE + TWO.replace("timed\n", "")
     stage = run("balance-leaders", "expect orders-0 leader=1 leader-epoch=1", header=header)
     assert stage.expectations[0].status == "held"
-    assert stage.cluster.controller.timers == ControllerTimers()
+    assert timers(stage.cluster) == ControllerTimers()
 
 
 def test_a_timed_run_with_them_is_a_play() -> None:

@@ -16,9 +16,7 @@ from kiplab.protocol.ids import BrokerId
 KIPLAB = Path(__file__).resolve().parents[2] / "kiplab"
 MAY_NAME_THE_CONTROLLER = {
     "engine/truth.py": "is the surface",
-    "engine/cluster.py": "holds it",
     "engine/nodes.py": "finds the state of every node",
-    "engine/step.py": "has it plan what it puts off",
     "engine/routes.py": "names its rules, and hands it to them",
     "engine/setup.py": "makes the first one",
     "rows/state_tree.py": "shows every state there is, field by field",

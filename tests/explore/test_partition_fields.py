@@ -16,6 +16,7 @@ from kiplab.explore.levels.level_table import do, offered
 from kiplab.explore.levels.partition_fields import CONSTANT, IN_STATE, TOLD_FROM_OTHERS
 from kiplab.explore.search.engine_model import spent
 from kiplab.explore.search_terms import Budgets
+from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.messages import KINDS
 from tests.explore.conftest import Start
 
@@ -48,9 +49,9 @@ def parts_of(annotation: Any) -> Iterator[type]:
 
 
 def structs_of_a_state() -> set[type]:
-    """Whatever is reached from Cluster through fields that are part of a state."""
-    found: set[type] = {Cluster}
-    todo: list[type] = [Cluster]
+    """What is reached from Cluster and its Controller by fields that are part of a state."""
+    found: set[type] = {Cluster, Controller}
+    todo: list[type] = [Cluster, Controller]
     for kind in todo:
         hints = get_type_hints(kind)
         inside = {p for name in IN_STATE.get(kind, ()) for p in parts_of(hints[name])}

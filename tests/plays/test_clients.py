@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
@@ -154,7 +155,7 @@ def test_a_second_unclean_election_is_one_too() -> None:
 @pytest.mark.parametrize(("release", "leader"), [("3.2", -1), ("3.8", -1), ("3.9", 2)])
 def test_unclean_election_by_configuration_came_with_3_9(release: str, leader: int) -> None:
     stage = ran("topic t isr=1 log=10@5 unclean-leader-election=yes\ncrash 1\nexpire 1\n", release)
-    (state,) = stage.cluster.controller.partitions
+    (state,) = truth(stage.cluster).partitions
     assert state.leader == leader
     assert not breaks_promise(stage)
 
@@ -164,7 +165,7 @@ def test_with_the_configuration_a_member_of_the_isr_still_comes_first() -> None:
         "topic t replicas=3,1,2 isr=1,2 log=10@5 unclean-leader-election=yes\ncrash 1\nexpire 1\n"
     )
     stage = ran("broker 3\n" + text, "3.9")
-    (state,) = stage.cluster.controller.partitions
+    (state,) = truth(stage.cluster).partitions
     assert (state.leader, state.isr, state.recovery) == (2, (2,), 0)
 
 
@@ -178,5 +179,5 @@ def test_an_unfenced_broker_takes_over_a_leaderless_partition_uncleanly() -> Non
         "3.9",
     )
     assert not [e for e in stage.expectations if e.status == "failed"]
-    (state,) = stage.cluster.controller.partitions
+    (state,) = truth(stage.cluster).partitions
     assert (state.leader, state.recovery) == (2, 1)

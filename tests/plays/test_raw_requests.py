@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiplab.engine.moves import RawRequest
-from kiplab.engine.truth import registration_of
+from kiplab.engine.truth import registration_of, truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.history_as_play import statement_of
 from kiplab.plays.play import Play, Statement, format_play, split
@@ -129,7 +129,7 @@ def test_a_recovery_state_that_is_none_costs_the_controller_its_epoch() -> None:
         "reply error=UNKNOWN_SERVER_ERROR",
         "a-0 isr=1,2 partition-epoch=4",
     )
-    assert stage.cluster.controller.epoch == 2
+    assert truth(stage.cluster).controller_epoch == 2
     told = transcript(stage)
     assert "the controller of epoch 1 resigns: alter-partition ended in an exception" in told
     assert "recovery state: request 7, here 0 or 1" in told
@@ -140,7 +140,7 @@ def test_version_0_has_no_recovery_state_to_be_wrong() -> None:
         "send alter-partition from=2 version=0 partition=a-0 isr=2 recovery=7",
         "reply a-0 error=NONE isr=2",
     )
-    assert stage.cluster.controller.epoch == 1
+    assert truth(stage.cluster).controller_epoch == 1
 
 
 # --- ElectLeaders ---------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ STATE = '''\
 
 import msgspec
 
-from ..ids import ControllerEpoch
+from ..ids import ControllerEpoch, MetadataOffset
 from ..registrations import PartitionRegistration, Registration
 
 
@@ -19,7 +19,7 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
     """Brokers sorted by id, partitions by name."""
 
     controller_epoch: ControllerEpoch = ControllerEpoch(1)
-    next_offset: int = 0
+    next_offset: MetadataOffset = MetadataOffset(0)
     registrations: tuple[Registration, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()
 '''
@@ -31,6 +31,7 @@ ROUTED = """
 NOT_ADDRESSED.update({(Ensemble, body): "it is written to" for body in get_args(Request)})
 NOT_ADDRESSED.update({(Ensemble, body): "it asks nobody" for body in get_args(Response)})
 NOT_ADDRESSED[Ensemble, MetadataUpdate] = "it has it"
+PLANS_NOTHING[Ensemble] = "it is written to"
 """
 MOVES = """
 MODE_MOVES.update({(Ensemble, move): lambda w, m: () for _, move in tuple(MODE_MOVES)})
@@ -69,6 +70,7 @@ def test_a_mode_is_told_what_it_does_not_say_and_then_it_is_complete(here: Copie
     ran = here.test(*NAMED)
     assert not ran.passed
     assert "FetchRequest may come to Ensemble: add a rule to ROUTES, or say in" in ran.text
+    assert "Ensemble plans something or nothing: add it to PLANS, or say in" in ran.text
     assert "Start is not said of Ensemble: add (Ensemble, moves.Start) to MODE_MOVES" in ran.text
     add(here, "kiplab/engine/routes.py", ROUTED + MOVES)
     done = here.test(*NAMED)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kiplab.engine.truth import truth
 from kiplab.plays.grammar import VERBS
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError
@@ -43,7 +44,7 @@ def every_choice(stage: Stage) -> tuple[Choice, ...]:
     found: list[Choice] = [*about_controller(cluster), *about_time(stage)]
     for node in cluster.brokers:
         found += [*about_broker(stage, node.id, "tail-lost"), *more_about_broker(stage, node.id)]
-    for state in cluster.controller.partitions:
+    for state in truth(cluster).partitions:
         found += about_partition(cluster, state.name)
         leaders = (None, *believes_to_lead(cluster, state.name))
         found += [

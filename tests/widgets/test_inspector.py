@@ -14,6 +14,7 @@ import pytest
 from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
+from kiplab.engine.routes import node_kinds
 from kiplab.plays.library import load, names
 from kiplab.plays.raw_requests import WORDS
 from kiplab.protocol.ids import BrokerId
@@ -49,7 +50,8 @@ def reachable(kind: Any) -> None:
             reachable(hints[field])
 
 
-reachable(Cluster)
+for root in (Cluster, *node_kinds()):
+    reachable(root)
 FIELDS = {f"{name}.{field}" for name, s in STRUCTS.items() for field in s.__struct_fields__}
 """Every field of the state."""
 
@@ -106,7 +108,7 @@ def shown() -> set[str]:
 
 def test_every_field_of_the_state_is_shown_or_left_out_for_a_reason(shown: set[str]) -> None:
     identities = {f"{owner}.{field}" for owner, field in IDENTITY.items()}
-    hidden = set(LEFT_OUT) | OF_OTHER_MODES
+    hidden = set(LEFT_OUT) | set(OF_OTHER_MODES)
     assert FIELDS - shown - hidden - identities - INLINE == set()
 
 
@@ -114,7 +116,7 @@ def test_what_is_left_out_is_not_shown_and_exists(shown: set[str]) -> None:
     assert all(LEFT_OUT.values())
     assert shown & set(LEFT_OUT) == set()
     spoken_of = set(LABELS) | set(NOTES) | set(NOTHING) | set(LEFT_OUT) | CLOCKED
-    spoken_of |= OF_OTHER_MODES
+    spoken_of |= set(OF_OTHER_MODES)
     assert spoken_of - FIELDS == set()
 
 

@@ -99,7 +99,7 @@ class Unpacking:
             isr=self.encoding.members(held >> at.C_ISR & at.THREE),
         )
         return replace(
-            self.start.controller,
+            forms.kraft_controller(self.start),
             registrations=tuple(registrations),
             partitions=(state,),
             heartbeats=tuple(heartbeats),

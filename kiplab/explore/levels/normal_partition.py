@@ -50,6 +50,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
+from ...plays.play_errors import PlayError
 from ...protocol.ids import (
     CONTROLLER,
     BrokerEpoch,
@@ -110,10 +111,11 @@ def normal(cluster: Cluster, earlier: Lives = NO_LIVES) -> Cluster:
 
 def parts(cluster: Cluster, earlier: Lives = NO_LIVES) -> Parts:
     """The normal form of `cluster`, in parts that change independently of each other."""
-    lives = {**earlier, **new_lives(cluster.controller)}
+    held = kraft_controller(cluster)
+    lives = {**earlier, **new_lives(held)}
     requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
     return Parts(
-        controller=of_controller(cluster.controller, lives),
+        controller=of_controller(held, lives),
         brokers=tuple(of_broker(b, lives) for b in cluster.brokers),
         requests=of_requests(requests, lives),
         observed=of_observed(cluster.observed, lives),
@@ -138,6 +140,18 @@ def whole(cluster: Cluster, found: Parts, late: Collection[BrokerId] | None = No
         sent=counters(messages),
         broken=(),
     )
+
+
+def kraft_controller(cluster: Cluster) -> Controller:
+    """The control plane of a cluster in KRaft mode, the one mode that this level knows.
+
+    Raises PlayError for a cluster in another mode.
+    """
+    held = cluster.controller
+    if not isinstance(held, Controller):
+        problem = f"the control plane of this play is a {type(held).__name__}, not KRaft's"
+        raise PlayError(problem, expected="level cluster explores other modes")
+    return held
 
 
 def new_lives(held: Controller) -> dict[tuple[BrokerId, int], int]:

@@ -94,6 +94,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
     DurableReplica: {"partition": _ONE_PARTITION},
     Volatile: {
         "timers": _NO_CLOCK,
+        "controller": "In KRaft it has one address.",
         "controller_epoch": "In KRaft no broker has one.",
         "control_plane": "In KRaft no broker has one.",
     },

@@ -305,7 +305,7 @@ class MemoisedModel:
         ):
             _remember(option, key, None)
             return None, nothing
-        lives = forms.new_lives(done.cluster.controller)
+        lives = forms.new_lives(forms.kraft_controller(done.cluster))
         effect = self._effect(state, option, cluster, done, lives)
         _remember(option, key, effect)
         known = self.observers(forms.of_observed(done.cluster.observed, lives))
@@ -326,7 +326,8 @@ class MemoisedModel:
         after = done.cluster
         controller: int | None = None
         if after.controller is not cluster.controller:
-            controller = self.controllers(forms.of_controller(after.controller, lives))
+            held = forms.kraft_controller(after)
+            controller = self.controllers(forms.of_controller(held, lives))
         brokers = []
         for place, was, now in zip(
             self.places.values(), cluster.brokers, after.brokers, strict=True

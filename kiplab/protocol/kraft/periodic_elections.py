@@ -21,6 +21,7 @@ from ..errors import KafkaError
 from ..facts import PeriodicElections
 from ..features import Features
 from ..ids import CONTROLLER, NO_LEADER, Milliseconds
+from ..registrations import PartitionRegistration
 from .controller_state import Controller, ControllerTimers
 from .elections import elect_leader
 from .partition_change import Code, Election, ordinary
@@ -42,24 +43,34 @@ def plan(controller: Controller, features: Features, now_ms: Milliseconds) -> Co
         elect_unclean=_due(
             waiting.elect_unclean,
             has_unclean_elections(features),
-            any(p.leader == NO_LEADER for p in controller.partitions),
+            map(_is_leaderless, controller.partitions),
             now_ms,
         ),
         balance_leaders=_due(
             waiting.balance_leaders,
             controller.auto_leader_rebalance,
-            any(p.leader != p.replicas[0] for p in controller.partitions),
+            map(_is_imbalanced, controller.partitions),
             now_ms,
         ),
     )
     return controller if timers == waiting else replace(controller, timers=timers)
 
 
-def _due(waiting: Milliseconds, has: bool, needed: bool, now_ms: Milliseconds) -> Milliseconds:
+def _is_leaderless(state: PartitionRegistration) -> bool:
+    return state.leader == NO_LEADER
+
+
+def _is_imbalanced(state: PartitionRegistration) -> bool:
+    return state.leader != state.replicas[0]
+
+
+def _due(
+    waiting: Milliseconds, has: bool, needed: Iterable[bool], now_ms: Milliseconds
+) -> Milliseconds:
     # What waits goes on waiting although the reason may be gone: then it finds nothing to do.
     if not has:
         return 0
-    return waiting or (now_ms + INTERVAL_MS if needed else 0)
+    return waiting or (now_ms + INTERVAL_MS if any(needed) else 0)
 
 
 def has_unclean_elections(features: Features) -> bool:
@@ -83,7 +94,7 @@ def elect_unclean_leaders(controller: Controller, features: Features) -> Control
     leaderless = [
         p.name
         for p in controller.partitions
-        if p.leader == NO_LEADER and ordinary(p, code) is Election.UNCLEAN
+        if _is_leaderless(p) and ordinary(p, code) is Election.UNCLEAN
     ]
     return _hold(replace(controller, timers=timers), leaderless, True, features)
 
@@ -96,7 +107,7 @@ def balance_leaders(controller: Controller, features: Features) -> ControllerEff
     Source: ReplicationControlManager.maybeBalancePartitionLeaders (3.2.0 to 3.9.0-rc3).
     """
     timers = replace(controller.timers, balance_leaders=0)
-    imbalanced = [p.name for p in controller.partitions if p.leader != p.replicas[0]]
+    imbalanced = [p.name for p in controller.partitions if _is_imbalanced(p)]
     return _hold(replace(controller, timers=timers), imbalanced, False, features)
 
 

@@ -1,13 +1,14 @@
 """AlterPartitionManager: one request in flight per broker, one item per partition.
 
 In comes an item that a leader prepared, the answer to a request, or word that an answer will not
-come. An item waits until nothing is in flight; then all that wait go out in one request, with the
-broker epoch of now in its header, while the epochs inside an item stay those of when it was
-prepared. Of an answer it is judged first whether it belongs to the request in flight, then whether
-the request failed as a whole (kept, and sent again after a pause), then each result: it is handed
-to its partition only if the proposal that it answers still stands there. A partition without a
-result stays in line. Out go requests for the controller, and the facts of what a leader makes of
-its result; a broker with nothing to send and nothing decided stays the same object.
+come. An item waits until nothing is in flight and a controller is known; then all that wait go out
+in one request to whom the process takes for the controller, with the broker epoch of now in its
+header, while the epochs inside an item stay those of when it was prepared. Of an answer it is
+judged first whether it belongs to the request in flight, then whether the request failed as a whole
+(kept, and sent again after a pause), then each result: it is handed to its partition only if the
+proposal that it answers still stands there. A partition without a result stays in line. Out go
+requests for the controller, and the facts of what a leader makes of its result; a broker with
+nothing to send and nothing decided stays the same object.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Fact
 from ..features import Features
-from ..ids import CONTROLLER
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -49,21 +49,21 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
 
 
 def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
-    """Send every waiting item in one request, unless one is in flight.
+    """Send every waiting item in one request, unless one is in flight or no controller is known.
 
     Source: DefaultAlterPartitionManager.maybePropagateIsrChanges and buildRequest (3.5.0).
     """
     process = process_of(broker)
-    if process.in_flight or not process.items:
+    if process.in_flight or not process.items or process.controller is None:
         return broker, (), ()
     request = AlterPartitionRequest(
-        version=features.alter_partition_version(broker.id),
+        version=features.alter_partition_version(broker.id, process.controller),
         broker=broker.id,
         broker_epoch=process.epoch,
         items=process.items,
     )
     sent = replace(process, in_flight=process.items)
-    return replace(broker, process=sent), (Send(CONTROLLER, request),), ()
+    return replace(broker, process=sent), (Send(process.controller, request),), ()
 
 
 def give_up_waiting(broker: Broker) -> Broker:

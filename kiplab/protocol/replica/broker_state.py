@@ -14,6 +14,7 @@ from enum import StrEnum
 import msgspec
 
 from ..ids import (
+    CONTROLLER,
     NO_BROKER_EPOCH,
     BrokerEpoch,
     BrokerId,
@@ -154,9 +155,10 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     `in_flight` those of them that are on their way. `published` says whether the process has
     replicated the metadata up to its own registration; before that it plays no replica.
 
-    A mode whose controllers live on brokers keeps one in `control_plane`, with whatever it has
-    queued for others and not sent; and `controller_epoch` is then the highest that this process
-    has heard of. Both are None in KRaft.
+    `controller` is the node that this process takes for the controller, and None while it knows
+    of none; in KRaft that is always CONTROLLER. A mode whose controllers live on brokers keeps one
+    in `control_plane`, with whatever it has queued for others and not sent; and `controller_epoch`
+    is then the highest that this process has heard of. These two are None in KRaft.
     """
 
     lifecycle: Lifecycle = Lifecycle.STARTING
@@ -168,6 +170,7 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     items: tuple[AlterPartitionItem, ...] = ()
     in_flight: tuple[AlterPartitionItem, ...] = ()
     timers: Timers = Timers()
+    controller: BrokerId | None = CONTROLLER
     controller_epoch: ControllerEpoch | None = None
     control_plane: msgspec.Struct | None = None
 
