@@ -81,7 +81,7 @@ def list_offsets(
 ) -> tuple[Broker, tuple[Send, ...], tuple[()]]:
     """The end of the log.
 
-    Source: none, it is made up.
+    Source: none; it is made up.
     """
     found = OffsetFound(request.partition, log_of(broker, request.partition).end)
     return broker, (Send(asked_by, ListOffsetsResponse(found=(found,))),), ()
