@@ -26,6 +26,7 @@ from kiplab.engine import (
     events,
     explain,
     moves,
+    observer,
     possible,
     properties,
     routes,
@@ -449,6 +450,22 @@ TABLES = (
         unlogged.UNLOGGED_FETCH_ERRORS,
         "UNLOGGED_FETCH_ERRORS in kiplab/rows/unlogged.py",
     ),
+    Table(
+        "property",
+        "check",
+        "kiplab/engine/observer.py, which yields it where it breaks",
+        lambda: {
+            getattr(properties, name).id
+            for name in named_in(observer.__file__, "properties")
+            if isinstance(getattr(properties, name), properties.Property)
+        },
+    ),
+    Table(
+        "property",
+        "entry",
+        "PROPERTIES in kiplab/engine/properties.py",
+        lambda: properties.PROPERTIES,
+    ),
     Table("lifecycle", "sentence", "_LIFE in kiplab/engine/explain.py", lambda: explain._LIFE),
     Table(
         "lifecycle", "word", "_LIFE in kiplab/widgets/controls/choices.py", lambda: choices._LIFE
@@ -488,6 +505,9 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
     ],
     "kind of guard": lambda: list(guards.GuardKind),
     "mode": lambda: list(Mode),
+    "property": lambda: [
+        found.id for found in vars(properties).values() if isinstance(found, properties.Property)
+    ],
     "error": lambda: list(KafkaError),
     "error at which a leader waits": lambda: leader.WAITING,
     "error of a fetch": lambda: fetch_errors() - {KafkaError.NONE},
