@@ -117,8 +117,8 @@ def _print_expectations(run: Run) -> None:
         print(f"expectations: {', '.join(words)}")
     for expectation in run.stage.expectations:
         if expectation.status == "failed":
-            place = f"{run.stage.play.name}:{expectation.line}"
-            print(f"{place}: {expectation.text}: {expectation.found}", file=sys.stderr)
+            where = f"{run.stage.play.name}:{expectation.line}"
+            print(f"{where}: {expectation.text}: {expectation.found}", file=sys.stderr)
 
 
 def _explore(options: argparse.Namespace) -> int:

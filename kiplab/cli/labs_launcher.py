@@ -49,8 +49,8 @@ def open_labs(name: str | None, *, browser: bool, port: int | None, folder: Path
 
 def labs_folder(folder: Path | None) -> Path:
     """The student's folder: the given one, else $KIPLAB_LABS, else ./kiplab-labs. Absolute."""
-    chosen = folder or Path(os.environ.get(FOLDER_VARIABLE) or "kiplab-labs")
-    return chosen.expanduser().absolute()
+    student_folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or "kiplab-labs")
+    return student_folder.expanduser().absolute()
 
 
 def shipped_labs() -> Path:
@@ -58,9 +58,9 @@ def shipped_labs() -> Path:
 
     Raises LabsError when they are in neither.
     """
-    for place in (_PACKAGE / "_labs", _PACKAGE.parent / "labs"):
-        if any(place.glob("*.ipynb")):
-            return place
+    for folder in (_PACKAGE / "_labs", _PACKAGE.parent / "labs"):
+        if any(folder.glob("*.ipynb")):
+            return folder
     raise LabsError(
         f"no labs in {_PACKAGE / '_labs'} nor in {_PACKAGE.parent / 'labs'}; install kiplab again"
     )

@@ -60,7 +60,7 @@ def run_timeline(options: argparse.Namespace) -> int:
         return complain(sentence, BAD_INPUT)
     runs = [run_of(options), *(_compared(options.play, words) for words in options.compare)]
     try:
-        write([r.rows() for r in runs], out, **_look(options))
+        write([r.rows() for r in runs], out, **_drawn_with(options))
     except ValueError as problem:
         return complain(str(problem), BAD_INPUT)
     except ExportError as problem:
@@ -76,25 +76,25 @@ def run_timeline(options: argparse.Namespace) -> int:
     return max(code_of(r) for r in runs)
 
 
-def _look(options: argparse.Namespace) -> dict[str, Any]:
+def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     """What the picture shows and how; ValueError, in one sentence, for what cannot be read."""
-    look: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
+    drawn_with: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
     if options.all_steps:
-        look["fold"] = False
+        drawn_with["fold"] = False
     if options.kinds is not None:
-        look["kinds"] = tuple(kind.strip() for kind in options.kinds.split(","))
+        drawn_with["kinds"] = tuple(kind.strip() for kind in options.kinds.split(","))
     if options.between is not None:
         first, _, last = options.between.partition(":")
         if not (first.isdecimal() and last.isdecimal()):
             raise ValueError(f"--between takes two moments, as in 34:60, not {options.between!r}")
-        look["between"] = (int(first), int(last))
+        drawn_with["between"] = (int(first), int(last))
     if options.width is not None:
         narrow, wide = WIDTHS
         if not (options.width.isdecimal() and narrow <= int(options.width) <= wide):
             problem = f"--width takes pixels, from {narrow} to {wide}, not {options.width!r}"
             raise ValueError(problem)
-        look["width"] = int(options.width)
-    return look
+        drawn_with["width"] = int(options.width)
+    return drawn_with
 
 
 def _compared(play: str, words: list[str]) -> Run:

@@ -32,8 +32,8 @@ def comparison(compared: facts.Compared) -> str:
     if compared.name.startswith("broker") and not compared.name.endswith("epoch"):
         asked = "proposed" if compared.requested == "member" else compared.requested
         return f"{compared.name}: {asked}, but {compared.held}"
-    held = "registered" if compared.name.startswith("broker") else "here"
-    return f"{compared.name}: request {compared.requested}, {held} {compared.held}"
+    where = "registered" if compared.name.startswith("broker") else "here"
+    return f"{compared.name}: request {compared.requested}, {where} {compared.held}"
 
 
 def describe(body: ApiMessage) -> str:

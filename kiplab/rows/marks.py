@@ -42,8 +42,8 @@ def _marked(event: Event, x: int, before: Cluster) -> Iterator[MarkRow]:
     if isinstance(event, facts.Fetched):
         yield from _fetched(event, x, before)
         return
-    made = _MARKS.get(type(event))
-    found = made(event) if made is not None else None
+    mark_of = _MARKS.get(type(event))
+    found = mark_of(event) if mark_of is not None else None
     if found is not None:
         lane, kind, text = found
         yield MarkRow(x, lane, kind, text, str(getattr(event, "partition", "") or ""))

@@ -97,13 +97,13 @@ def _delivered(row: MessageRow, event: Delivered, x: int, events: Sequence[Event
 
 def _with_answers(rows: Iterable[MessageRow]) -> Iterator[MessageRow]:
     """Requests whose answer came at the same moment have its log lines too."""
-    kept = tuple(rows)
+    messages = tuple(rows)
     answers: dict[tuple[str, str, int | None], list[str]] = {}
-    for row in kept:
+    for row in messages:
         if row.kind in ANSWERED and row.fate == "delivered" and row.log:
             key = (asked_by(row.kind), row.receiver, row.x_arrived)
             answers.setdefault(key, []).extend(row.log)
-    for row in kept:
+    for row in messages:
         found = answers.get((row.kind, row.sender, row.x_arrived))
         log = dict.fromkeys((*row.log, *(found or ())))
         yield replace(row, log=tuple(log)) if found else row

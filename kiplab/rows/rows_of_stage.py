@@ -65,12 +65,12 @@ def frames(rows: Rows) -> dict[str, pd.DataFrame]:
     with needed_by("a table"):
         import pandas as pd
 
-    made: dict[str, pd.DataFrame] = {}
+    tables: dict[str, pd.DataFrame] = {}
     for table, kind in zip(TABLES, _kinds(), strict=True):
         records = [msgspec.structs.asdict(row) for row in getattr(rows, table)]
-        made[table] = pd.DataFrame.from_records(records, columns=list(kind.__struct_fields__))
-    made["messages"]["x_arrived"] = made["messages"]["x_arrived"].astype("Int64")
-    return made
+        tables[table] = pd.DataFrame.from_records(records, columns=list(kind.__struct_fields__))
+    tables["messages"]["x_arrived"] = tables["messages"]["x_arrived"].astype("Int64")
+    return tables
 
 
 def _kinds() -> list[type[msgspec.Struct]]:

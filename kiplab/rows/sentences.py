@@ -119,8 +119,8 @@ def _standing(rows: Rows, x: int) -> Iterator[str]:
 
 def _told(rows: Rows, x: int) -> Iterator[str]:
     """What happened at `x`: messages that arrive, events, messages that stay on their way."""
-    held = [m for m in told_messages(rows) if m.x_arrived != m.x_sent]
-    for message in held:
+    delayed = [m for m in told_messages(rows) if m.x_arrived != m.x_sent]
+    for message in delayed:
         if message.x_arrived == x:
             fate = "is lost" if message.fate == "dropped" else "arrives"
             yield f"{message.detail} of {message.sender}, sent at {message.x_sent}, {fate}"
@@ -130,7 +130,7 @@ def _told(rows: Rows, x: int) -> Iterator[str]:
     for line in log_at(rows, x, _ROUTINE):
         if "DEBUG" not in line:
             yield f"in the {line.rstrip('.')}"
-    for message in held:
+    for message in delayed:
         if message.x_sent == x:
             yield f"{message.sender} sends {message.detail} to {message.receiver}: it is on its way"
 

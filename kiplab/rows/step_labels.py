@@ -34,8 +34,8 @@ def moments(shots: Sequence[Snapshot]) -> Iterator[MomentRow]:
 def _label(shot: Snapshot, statement: Statement) -> str:
     if shot.not_applicable is not None:
         return f"({statement.verb}: not applicable)"
-    made = _LABELS.get(statement.verb)
-    return made(statement, shot.events) if made is not None else statement.text
+    label_of = _LABELS.get(statement.verb)
+    return label_of(statement, shot.events) if label_of is not None else statement.text
 
 
 def _message(statement: Statement, _events: Sequence[Event]) -> str:

@@ -16,11 +16,11 @@ def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
     Those that arrived at once and were not refused have none: hover cards and tables list them.
     With `partition`, those about others have none either.
     """
-    kept = [m for m in rows.messages if m.is_telling]
+    told = [m for m in rows.messages if m.is_telling]
     if partition:
-        kept = [m for m in kept if m.partition in ("", partition)]
+        told = [m for m in told if m.partition in ("", partition)]
     groups: dict[tuple[object, ...], list[MessageRow]] = {}
-    for m in kept:
+    for m in told:
         key = (m.kind, m.sender, m.receiver, m.x_arrived, m.fate, m.partition)
         groups.setdefault(key, []).append(m)
     merged = [_merged(group) for group in groups.values()]

@@ -80,8 +80,8 @@ def with_kinds(rows: Rows, kinds: Iterable[str] | None) -> Rows:
     if unknown:
         known = ", ".join(api_kinds())
         raise ValueError(f"there are no messages called {unknown[0]!r}; there are {known}")
-    kept = (m for m in rows.messages if asked_by(m.kind) in wanted)
-    return replace(rows, messages=tuple(kept))
+    of_kinds = (m for m in rows.messages if asked_by(m.kind) in wanted)
+    return replace(rows, messages=tuple(of_kinds))
 
 
 def kinds_in(rows: Rows) -> tuple[str, ...]:

@@ -157,8 +157,8 @@ def _answer(function: Function, columns: "pa.Schema", block: int, payload: bytes
 
 def _explain(error: Exception) -> str:
     """Name, message and place of an exception in one line."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(place.filename).name}, line {place.lineno}, in {place.name}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}"
     return f"{type(error).__name__}: {error} ({where})"
 
 

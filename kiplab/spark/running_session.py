@@ -29,10 +29,11 @@ def live_session(master: str | None) -> "SparkSession | None":
     spark = SparkSession.getActiveSession() if is_remote() else _live_classic()
     if spark is None or master is None:
         return spark
-    held = "sc://" if is_connect(spark) else str(spark.sparkContext.master)
-    if not (master == held or (held == "sc://" and master.startswith(held))):
+    live_master = "sc://" if is_connect(spark) else str(spark.sparkContext.master)
+    if not (master == live_master or (live_master == "sc://" and master.startswith(live_master))):
         raise SparkUnavailable(
-            f"A Spark session on {held} is live in this process, but {master} was asked for.",
+            f"A Spark session on {live_master} is live in this process, but {master} was asked"
+            " for.",
             "Stop the live one with `spark.stop()`, or leave the master out to use it.",
         )
     return spark

@@ -78,12 +78,12 @@ def fenced_by(stage: Stage) -> list[str]:
 
 
 def _epochs(cluster: Cluster) -> tuple[object, ...]:
-    held = truth(cluster)
+    now = truth(cluster)
     return (
-        held.controller_epoch,
-        tuple((r.broker, r.epoch) for r in held.registrations),
-        tuple(p.leader_epoch for p in held.partitions),
-        tuple(p.partition_epoch for p in held.partitions),
+        now.controller_epoch,
+        tuple((r.broker, r.epoch) for r in now.registrations),
+        tuple(p.leader_epoch for p in now.partitions),
+        tuple(p.partition_epoch for p in now.partitions),
     )
 
 
@@ -109,28 +109,28 @@ def _unknown(given: Sequence[str]) -> Checked | None:
     return unfit(len(given), f"There is no epoch {', '.join(strange[:5])}. Use {letters}.")
 
 
-def _wrong_event(place: int, text: str, said: str, moved: frozenset[str]) -> Slip:
-    part = f"event {place} ({text})"
+def _wrong_event(number: int, text: str, said: str, moved: frozenset[str]) -> Slip:
+    part = f"event {number} ({text})"
     if said == BLANK:
         return still_open(part)
     misconception, hint = _idea(text.split()[0], _set(said), moved)
     return Slip(part, hint, misconception)
 
 
-def _wrong_fence(place: int, fence: str, said: str) -> Slip:
-    part, look = f"message {place}", f"Compare the {EPOCHS[fence]} with the one that is held."
+def _wrong_fence(number: int, fence: str, said: str) -> Slip:
+    part, compare = f"message {number}", f"Compare the {EPOCHS[fence]} with the one that is held."
     if said == "C":
-        return Slip(part, look, "every request carries the controller epoch")
+        return Slip(part, compare, "every request carries the controller epoch")
     if fence == "B":
-        return Slip(part, look, "a broker's earlier life shows in the partition's epochs")
-    if place == FETCH and said == "P":
+        return Slip(part, compare, "a broker's earlier life shows in the partition's epochs")
+    if number == FETCH and said == "P":
         hint = "A fetch changes nothing, so it names no version. Which number does it carry?"
         return Slip(part, hint, "a fetch is checked like AlterPartition")
     if (fence, said) == ("L", "P"):
-        return Slip(part, look, "an old leader is kept out by the partition epoch")
+        return Slip(part, compare, "an old leader is kept out by the partition epoch")
     if (fence, said) == ("P", "L"):
-        return Slip(part, look, "every version of a partition is a reign of its own")
-    return Slip(part, look)
+        return Slip(part, compare, "every version of a partition is a reign of its own")
+    return Slip(part, compare)
 
 
 def _idea(verb: str, said: frozenset[str], moved: frozenset[str]) -> tuple[str, str]:

@@ -125,8 +125,8 @@ def _success(play: Play, stage: Stage) -> str:
 def _impossible(names: list[str], broken: Performed, stage: Stage) -> Checked:
     name = next(n for n in names if EVENTS[n][1] == broken.statement.text)
     reason = broken.not_applicable.reason if broken.not_applicable else ""
-    place = names.index(name) + 1
-    message = f"Event {place} cannot happen there. “{EVENTS[name][0]}”: {reason}."
+    number = names.index(name) + 1
+    message = f"Event {number} cannot happen there. “{EVENTS[name][0]}”: {reason}."
     misconception, hint = _why_impossible(name, stage)
     return Checked(points=0, of=POINTS, message=message, hint=hint, misconception=misconception)
 

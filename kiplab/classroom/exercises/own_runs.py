@@ -95,8 +95,8 @@ def _written(lines: str, own: Play) -> Stage:
     try:
         return run_play(parse(f"{before}{lines}\n"))
     except PlayError as problem:
-        place = max(problem.line - len(header), 1)
-        said = f"line {place}: {problem.problem}"
+        number = max(problem.line - len(header), 1)
+        said = f"line {number}: {problem.problem}"
         raise PlayError(said, expected=problem.expected) from None
 
 

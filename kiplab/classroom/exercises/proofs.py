@@ -185,9 +185,9 @@ _IDEAS = {
 }
 
 
-def _wrong_part(place: int, said: str, _true: str) -> Slip:
+def _wrong_part(number: int, said: str, _true: str) -> Slip:
     hint = "Press the cell in which only that guard is off. How does its shortest schedule end?"
-    if place > 1:
+    if number > 1:
         hint = "Read the two sentences with the matrix: they name what suffices and what is spare."
-    idea, hint = _IDEAS.get((place, said), ("", hint))
-    return Slip(_PARTS[place], hint, idea)
+    idea, hint = _IDEAS.get((number, said), ("", hint))
+    return Slip(_PARTS[number], hint, idea)

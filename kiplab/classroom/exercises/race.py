@@ -232,8 +232,8 @@ def _wrong_cell(rules: str, given: str, true: frozenset[str]) -> Slip:
     return Slip(rules, hint)
 
 
-def _wrong_part(place: int, said: str) -> Slip:
-    part = ("offsets lost", "offsets thrown away", "refusals")[place - 1]
+def _wrong_part(number: int, said: str) -> Slip:
+    part = ("offsets lost", "offsets thrown away", "refusals")[number - 1]
     ideas = {
         (1, "80-99"): (
             "what another replica still has is not lost",
@@ -256,6 +256,6 @@ def _wrong_part(place: int, said: str) -> Slip:
             "KIP-903 compares epochs in AlterPartition. Did anybody ask to change the ISR?",
         ),
     }
-    where = "Look at the line LOST, and at the line ✂." if place < 3 else "Count the ⊘."
-    idea, hint = ideas.get((place, said), ("", where))
+    where = "Look at the line LOST, and at the line ✂." if number < 3 else "Count the ⊘."
+    idea, hint = ideas.get((number, said), ("", where))
     return Slip(part, hint, idea)

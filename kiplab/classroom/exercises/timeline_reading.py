@@ -35,17 +35,17 @@ def check_reading(answer: object, kafka: str | None = None) -> Checked:
     found = run(PLAY, kafka=kafka)
     rows = found.rows()
     slips = [
-        _slip(place, question, said, rows)
-        for place, (question, said) in enumerate(zip(QUESTIONS, given, strict=True), 1)
+        _slip(number, question, said, rows)
+        for number, (question, said) in enumerate(zip(QUESTIONS, given, strict=True), 1)
         if _plain(said) != _plain(question.find(rows))
     ]
     return summed(len(QUESTIONS), slips, "You can read a timeline.", found.token)
 
 
-def _slip(place: int, question: ReadingQuestion, said: str, rows: Rows) -> Slip:
+def _slip(number: int, question: ReadingQuestion, said: str, rows: Rows) -> Slip:
     tempted = _plain(said) == _plain(question.tempting(rows))
     idea = question.misconception if tempted else ""
-    return Slip(f"question {place}", question.hint, idea)
+    return Slip(f"question {number}", question.hint, idea)
 
 
 def _plain(text: str) -> str:

@@ -60,8 +60,8 @@ class Ordering:
 
     def move(self, name: str, by: int) -> None:
         """Move an event so many places: -1 is one earlier. At the ends it stays."""
-        place = self.answer.index(name)
-        self.answer.insert(max(0, min(place + by, len(self.answer) - 1)), self.answer.pop(place))
+        index = self.answer.index(name)
+        self.answer.insert(max(0, min(index + by, len(self.answer) - 1)), self.answer.pop(index))
         self._show(name)
 
     def check(self) -> None:

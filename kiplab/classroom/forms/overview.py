@@ -102,7 +102,7 @@ class MyWork:
     def html(self) -> str:
         """The table and the button: a link, so that it needs neither kernel nor widget."""
         cell = f"text-align:left;vertical-align:top;padding:3px 14px 3px 0;{_RULE}"
-        look = f"<style>.kiplab-my-work :is(th,td){{{cell}}}</style>"
+        style = f"<style>.kiplab-my-work :is(th,td){{{cell}}}</style>"
         heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
@@ -112,7 +112,7 @@ class MyWork:
         notes = "<br>".join(escape(said) for said in self.notes)
         return (
             f'<div class="kiplab-my-work" style="max-width:840px;color:{INK};line-height:1.4">'
-            f"{look}{alarm}<table>"
+            f"{style}{alarm}<table>"
             "<caption style='text-align:left;font-weight:600'>My work</caption>"
             f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
             f'{self._button()}<div style="color:{MUTED};font-size:13px">{notes}</div></div>'

@@ -134,15 +134,17 @@ class Roots(NamedTuple):
 @cache
 def roots() -> Roots:
     """The roots, cached on disk under the digest of this room's sources."""
-    made = digest()
-    return Roots(_successors(made), _expand(made), _move(made), hash_of)
+    sources_digest = digest()
+    return Roots(
+        _successors(sources_digest), _expand(sources_digest), _move(sources_digest), hash_of
+    )
 
 
-def _successors(made: int) -> Any:
+def _successors(sources_digest: int) -> Any:
     @root
     def successors(before: Ints, given: Ints, rows: Ints, codes: Ints, out: Ints) -> int:
         """All successors of one state; the codes have what broke above 16 bits."""
-        assert made  # A part of the key under which this is cached.
+        assert sources_digest  # A part of the key under which this is cached.
         count = 0
         for kind in range(KINDS):
             for broker in range(REQUESTS if kind == DELIVER else given[P_BROKERS]):
@@ -155,7 +157,7 @@ def _successors(made: int) -> Any:
     return successors
 
 
-def _expand(made: int) -> Any:
+def _expand(sources_digest: int) -> Any:
     @root
     def expand(
         rows: Ints,
@@ -171,7 +173,7 @@ def _expand(made: int) -> Any:
         out: Ints,
     ) -> int:
         """Look at rows LOOKED to UNTIL. At a hit, `out[BROKEN]` is the code of the last action."""
-        assert made  # A part of the key under which this is cached.
+        assert sources_digest  # A part of the key under which this is cached.
         before, after = two[0], two[1]
         while tallies[LOOKED] < tallies[UNTIL]:
             if tallies[COUNT] + MOST_SUCCESSORS > len(parents):
@@ -206,11 +208,11 @@ def _expand(made: int) -> Any:
     return expand
 
 
-def _move(made: int) -> Any:
+def _move(sources_digest: int) -> Any:
     @root
     def move(narrow: Table, table: Table, free: int) -> None:
         """Put every entry of a table into an empty one."""
-        assert made  # A part of the key under which this is cached.
+        assert sources_digest  # A part of the key under which this is cached.
         last = len(table) - 1
         for entry in narrow:
             if entry == 0:

@@ -141,9 +141,9 @@ def sentence_of(
     """The verdict in words, never without its bounds."""
     within = f"Kafka {rules}, level {level.name}, within {level.in_words(bounds)}"
     if outcome.verdict == PROVED:
-        held = " ".join(PROPERTIES[id].sentence for id in properties)
+        proved = " ".join(PROPERTIES[id].sentence for id in properties)
         return (
-            f"Proved for these bounds ({within}): {held}"
+            f"Proved for these bounds ({within}): {proved}"
             f" All {outcome.states:,} states were looked at."
         )
     if outcome.verdict == REFUTED:

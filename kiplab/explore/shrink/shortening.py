@@ -128,10 +128,10 @@ def without_pairs(trial: Trial, lines: Lines) -> Lines:
 
 def simplified(trial: Trial, lines: Lines) -> Lines:
     """Every line as plain as it can be: one record, a broker that keeps its disk, whole seconds."""
-    for place in _actions(lines):
+    for index in _actions(lines):
         found = True
         while found:
-            plainer = (_with(lines, place, s) for s in _simpler(lines[place]))
+            plainer = (_with(lines, index, s) for s in _simpler(lines[index]))
             after = _first(trial, lines, plainer)
             found, lines = after != lines, after
     return lines
@@ -171,13 +171,13 @@ def _without(lines: Lines, places: Iterable[int]) -> Lines:
     return tuple(s for n, s in enumerate(lines) if n not in gone)
 
 
-def _with(lines: Lines, place: int, statement: Statement) -> Lines:
-    return (*lines[:place], statement, *lines[place + 1 :])
+def _with(lines: Lines, index: int, statement: Statement) -> Lines:
+    return (*lines[:index], statement, *lines[index + 1 :])
 
 
-def _moved(lines: Lines, place: int, to: int) -> Lines:
-    rest = [s for n, s in enumerate(lines) if n != place]
-    return (*rest[:to], lines[place], *rest[to:])
+def _moved(lines: Lines, index: int, to: int) -> Lines:
+    rest = [s for n, s in enumerate(lines) if n != index]
+    return (*rest[:to], lines[index], *rest[to:])
 
 
 def _joined(lines: Lines, one: int, other: int) -> Lines:

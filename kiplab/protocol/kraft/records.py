@@ -116,8 +116,8 @@ def record_text(record: Record) -> str:
     Source: none; it stands for what kafka-dump-log prints of a metadata log.
     """
     fields = msgspec.structs.asdict(record)
-    shown = {k: v for k, v in fields.items() if v is not None}
-    words = (f"{k}={_value(v)}" for k, v in shown.items())
+    given = {k: v for k, v in fields.items() if v is not None}
+    words = (f"{k}={_value(v)}" for k, v in given.items())
     return f"{type(record).__name__} {' '.join(words)}"
 
 
