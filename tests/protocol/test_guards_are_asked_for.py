@@ -104,6 +104,17 @@ def test_a_guard_that_changes_nothing_is_needed_by_no_vector(
     assert needed_by(MADE_UP, found) is None
 
 
+def test_an_alternative_that_changes_nothing_is_told_where_its_vector_goes(
+    found: list[Vector], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alternative = replace(GUARDS["903.bump-leader-epochs"], id=MADE_UP)
+    monkeypatch.setitem(GUARDS, MADE_UP, alternative)
+    assert needed_by(MADE_UP, found) is None
+    told = without_vector(alternative)
+    assert told.startswith(f"no vector has {MADE_UP} on and fails when it is off: add one to")
+    assert "tests/protocol/test_vectors_alternatives.py" in told
+
+
 # A guard that is not there yet is tried on the table
 
 

@@ -17,7 +17,7 @@ GUARD = """\
 """
 CHECK = """\
 def _made_up(case: _Case) -> Compared | None:
-    # KIP-704, Made up: one partition stays as it is.
+    # KIP-704, AlterPartition RPC, Request Handling, 1: one partition stays as it is.
     return _compared("partition", case.held.name, "another") if case.held.name == "odd-0" else None
 
 
@@ -28,10 +28,23 @@ VECTOR = """\
              ask(1, 101, item("odd-0", {1: 101, 2: 102}, le=5, pe=10)), E.INVALID_REQUEST),
 """
 VECTORS = "tests/protocol/rows.py"
+ALTERNATIVE = """\
+    _alternative(
+        "903.made-up",
+        "A made-up clause.",
+    ),
+"""
+BELIEVED = """\
+    # KIP-903, Rejected Alternatives, 1: made up.
+    if "903.made-up" in active:
+        return None
+"""
 # What stands there already, beside what is added.
 GUARD_AFTER = "    # The leader decides what to propose and when a record is committed.\n"
 CHECK_BEFORE = "_E = KafkaError\n"
 VECTOR_AFTER = "    # Rows of the decision table that no vector reaches\n"
+ALTERNATIVE_AFTER = "    # What KIP-903 rejected.\n"
+BELIEVED_BEFORE = "    for guard, check, error in CHECKS:\n"
 ROW_AFTER = '    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),\n'
 
 
@@ -87,6 +100,23 @@ def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
     said = told(copied, "tests/protocol/test_sources.py")
     assert "asks for 704.made-up; write beside the check" in said
+
+
+def test_an_alternative_without_a_vector_is_told(copied: Copied) -> None:
+    stands(copied, TABLE, ALTERNATIVE_AFTER, ALTERNATIVE_AFTER + ALTERNATIVE)
+    stands(copied, RULE, BELIEVED_BEFORE, BELIEVED + BELIEVED_BEFORE)
+    said = told(copied, "tests/protocol", "tests/explore/test_compiled_guards.py")
+    assert "no vector has 903.made-up on and fails when it is off: add one to tests/prot" in said
+    assert "nobody says what 903.made-up does to the compiled search: compile its check" in said
+
+
+def test_a_refusal_that_no_log_has_words_for_is_told(copied: Copied) -> None:
+    stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
+    stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
+    stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
+    said = told(copied, "tests/rows/test_rejection_lines.py")
+    assert "704.made-up refuses without a line in the log of Kafka 3.2, 3.3" in said
+    assert "add its words to `_why` in kiplab/rows/rejection_lines.py" in said
 
 
 def test_a_guard_without_a_vector_is_told_and_with_one_the_rules_are_complete(
