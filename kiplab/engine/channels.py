@@ -28,7 +28,7 @@ def post(
 def _receivers(cluster: Cluster, receiver: BrokerId) -> tuple[BrokerId, ...]:
     if receiver != ALL_BROKERS:
         return (receiver,)
-    return tuple(b.id for b in cluster.brokers if b.process is not None)
+    return tuple(b.id for b in cluster.brokers if b.up)
 
 
 def _post_one(
@@ -89,11 +89,11 @@ def blocker(cluster: Cluster, message: Message) -> Message | None:
     for other in cluster.messages:
         if other is message:
             return None
-        # The same connection: both ends, the sender's life, and what it is for.
+        # The same connection: what it is for, both ends, the sender's life.
         if (
-            other.name.sender == name.sender
-            and other.lane == message.lane
+            other.lane == message.lane
             and other.receiver == message.receiver
+            and other.name.sender == name.sender
             and other.name.incarnation == name.incarnation
             and other.connection == message.connection
             # Every retry has a connection of its own, numbered apart for each kind of request.

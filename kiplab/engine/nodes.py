@@ -76,8 +76,11 @@ def control_planes(cluster: Cluster) -> tuple[BrokerId, ...]:
 
 
 def is_up(cluster: Cluster, node: BrokerId) -> bool:
-    """Whether something can be delivered to `node`."""
-    return state_of(cluster, node) is not None
+    """Whether something can be delivered to `node`. It looks no further than that."""
+    if node >= 0:
+        found = broker(cluster, node)
+        return found is not None and found.up
+    return node in (CONTROLLER, CLIENT) or state_of(cluster, node) is not None
 
 
 def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:

@@ -33,6 +33,7 @@ def observe(
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
+    events = tuple([event for event in events if heeds(event)])
     after = replace(after, observed=tuple(_updated(after, o, events) for o in after.observed))
     for event in events:
         if isinstance(event, BecameLeader):
@@ -44,6 +45,16 @@ def observe(
         after, fact = _report(after, found, name, detail)
         noticed += fact
     return after, noticed
+
+
+_HEEDED = (BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected)
+
+
+def heeds(event: Event) -> bool:
+    """Whether the observer hears of such an event; it sees the rest with its own eyes."""
+    if isinstance(event, Delivered):
+        return isinstance(event.body, AlterPartitionRequest)
+    return isinstance(event, _HEEDED)
 
 
 def broken_now(cluster: Cluster) -> tuple[str, ...]:

@@ -47,14 +47,21 @@ def step(cluster: Cluster, move: moves.Move) -> Step:
 
     Raises ImpossibleMoveError, with the reason `why_not` gives, for a move that cannot be done.
     """
+    after, events = unobserved(cluster, move)
+    after, noticed = observe(cluster, after, events)
+    return Step(after, (*events, *noticed))
+
+
+def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
+    """What `step` does before the observer looks at it: only that which some node does or sees.
+
+    Raises ImpossibleMoveError as `step` does.
+    """
     reason = why_not(cluster, move)
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
     after, events = _MOVES[type(move)](cluster, move)
-    if after.timed:
-        after = _planned(after)
-    after, noticed = observe(cluster, after, events)
-    return Step(after, (*events, *noticed))
+    return (_planned(after) if after.timed else after), events
 
 
 def _planned(cluster: Cluster) -> Cluster:

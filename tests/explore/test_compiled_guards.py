@@ -18,6 +18,7 @@ from kiplab.protocol import features
 from kiplab.protocol.guards import GUARDS, Guard, GuardKind
 from kiplab.protocol.kraft import alter_partition
 from tests.explore.guard_rules import rules_of_the_tables, switched_off, switched_on
+from tests.explore.test_memoised_model import assert_same_graph, bounds
 
 MADE_UP = "903.trust-the-leader"
 ALTERNATIVE = Guard(
@@ -97,6 +98,11 @@ def test_the_engine_finds_what_it_breaks_and_so_does_auto(made_up: str) -> None:
     assert (auto.verdict, auto.engine) == ("refuted", "step")
     assert auto.steps == step.steps
     assert any(made_up in sentence for sentence in said)
+
+
+def test_the_memoised_model_honours_what_step_honours(start: Any, made_up: str) -> None:
+    """It has no table of guards, and none to refuse: its effects are those of the rules."""
+    assert_same_graph(start(play="kafka-14139", on=(made_up,)), bounds(0, 1, 0))
 
 
 def test_a_level_with_another_menu_is_refused(start: Any) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from kiplab.explore.levels.all_levels import level_named
-from kiplab.explore.search.breadth_first import search
+from kiplab.explore.levels.level_table import Level
 from kiplab.explore.search.engine_model import EngineModel
-from kiplab.explore.search.memoised_model import READS, IncompleteReadsError, MemoisedModel
-from kiplab.explore.search_terms import Halt, HaltReason
+from kiplab.explore.search.memoised_model import MemoisedModel
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables
 
 PARTITION = level_named("partition")
@@ -21,11 +20,8 @@ def bounds(writes: int, crashes: int, fences: int) -> dict[str, int]:
     return {"writes": writes, "crashes": crashes, "fences": fences}
 
 
-def assert_same_graph(cluster: Any, within: dict[str, int], states: int = 0) -> None:
-    engine, memoised = (
-        EngineModel(PARTITION, cluster, within),
-        MemoisedModel(PARTITION, cluster, within),
-    )
+def assert_same_graph(cluster: Any, within: dict[str, int], level: Level = PARTITION) -> None:
+    engine, memoised = EngineModel(level, cluster, within), MemoisedModel(level, cluster, within)
     known = {memoised.first(): engine.first()}
     before: dict[Any, set[str]] = {memoised.first(): set()}
     todo = list(known)
@@ -44,7 +40,6 @@ def assert_same_graph(cluster: Any, within: dict[str, int], states: int = 0) -> 
     assert len(set(known.values())) == len(known)
     assert memoised.seen.guards == engine.seen.guards
     assert memoised.seen.committed == engine.seen.committed
-    assert not states or len(known) == states
 
 
 @pytest.mark.parametrize("rules", FAR_REACHING, ids=str)
@@ -63,19 +58,3 @@ def test_a_write_and_a_crash_between_three_brokers(start: Any) -> None:
 
 def test_a_spurious_fencing(start: Any) -> None:
     assert_same_graph(start(), bounds(0, 0, 1))
-
-
-def test_every_kind_of_action_says_what_it_reads() -> None:
-    assert set(READS) == {kind.name for kind in PARTITION.kinds}
-
-
-@pytest.mark.parametrize("kind", ["deliver", "view", "fence", "unfence"])
-def test_a_part_that_is_read_and_not_named_is_found_out(
-    start: Any, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    """As after a rule that looks further than before: these read the controller, too."""
-    monkeypatch.setitem(READS, kind, ("node",))
-    model = MemoisedModel(PARTITION, start(), bounds(1, 1, 0))
-    enough = Halt(HaltReason.STATES, 9_000)
-    with pytest.raises(IncompleteReadsError, match=f"'{kind}' reads"):
-        search(model, (), lambda now: enough if now.states > 9_000 else None)

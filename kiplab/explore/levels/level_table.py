@@ -15,7 +15,7 @@ from ...engine.cluster import Cluster, Message
 from ...engine.events import Event
 from ...engine.moves import Deliver, Move
 from ...engine.possible import why_not
-from ...engine.step import step
+from ...engine.step import Step, step
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId
@@ -147,7 +147,13 @@ class AfterAction(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
 
 
-def do(level: Level, cluster: Cluster, action: Action) -> AfterAction | None:
+Stepping = Callable[[Cluster, Move], Step]
+"""`step`, or what does the same and takes notes."""
+
+
+def do(
+    level: Level, cluster: Cluster, action: Action, stepping: Stepping = step
+) -> AfterAction | None:
     """The engine's own steps for one action; None where it cannot be done or comes to nothing.
 
     Where an action came to nothing (Kind.came), the events say why; its cluster is of no use.
@@ -157,19 +163,25 @@ def do(level: Level, cluster: Cluster, action: Action) -> AfterAction | None:
     if not given or why_not(cluster, given[0]) is not None:
         return None
     events: list[Event] = []
-    after = _flow(level, cluster, given, events)
+    after = _flow(level, cluster, given, events, stepping)
     if kind.then is not None and kind.came(after, action):
-        after = _flow(level, after, kind.then(after, action), events)
+        after = _flow(level, after, kind.then(after, action), events, stepping)
     return AfterAction(after, tuple(events))
 
 
-def _flow(level: Level, cluster: Cluster, given: tuple[Move, ...], events: list[Event]) -> Cluster:
+def _flow(
+    level: Level,
+    cluster: Cluster,
+    given: tuple[Move, ...],
+    events: list[Event],
+    stepping: Stepping,
+) -> Cluster:
     for move in given:
-        done = step(cluster, move)
+        done = stepping(cluster, move)
         cluster = done.cluster
         events += done.events
     while (ready := _ready(cluster, level.holds)) is not None:
-        done = step(cluster, Deliver(ready.name))
+        done = stepping(cluster, Deliver(ready.name))
         cluster = done.cluster
         events += done.events
     return cluster

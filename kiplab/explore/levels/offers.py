@@ -48,8 +48,11 @@ def has_session(cluster: Cluster, node: Broker, _process: Volatile | None) -> bo
 
 
 def produce(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
-    """One record to the broker."""
-    return (moves.Produce(truth(cluster).partitions[0].name, action.node, 1),)
+    """One record to the broker, for the partition that it leads, or believes to lead."""
+    node = broker(cluster, action.node)
+    replicas = node.process.replicas if node is not None and node.process is not None else ()
+    led = (r.partition for r in replicas if r.leading is not None)
+    return tuple(moves.Produce(partition, action.node, 1) for partition in led)[:1]
 
 
 def on(move: Callable[[BrokerId], moves.Move]) -> Callable[..., tuple[moves.Move, ...]]:

@@ -81,7 +81,8 @@ def _requests(cluster: Cluster) -> Iterable[Action]:
 
 def _deliver(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     wanted = (action.node, action.life, "alter-partition")
-    return tuple(moves.Deliver(m.name) for m in cluster.messages if m.name[:3] == wanted)[:1]
+    name = next((m.name for m in cluster.messages if m.name[:3] == wanted), None)
+    return () if name is None else (moves.Deliver(name),)
 
 
 def _catch_up(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:

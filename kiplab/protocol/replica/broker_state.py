@@ -183,6 +183,11 @@ class Broker(msgspec.Struct, frozen=True, cache_hash=True):
     durable: Durable = Durable()
     process: Volatile | None = None
 
+    @property
+    def up(self) -> bool:
+        """Whether a process runs."""
+        return self.process is not None
+
 
 def log_of(broker: Broker, partition: str) -> Log:
     """The replica's log; empty if the broker has none of `partition`.

@@ -1,0 +1,102 @@
+"""The parts of states at the level "partition", each under a number: equal parts have one.
+
+What was worked out once is found again by numbers, which are compared sooner than parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from ...engine.cluster import Cluster, Message
+from ...protocol.replica.broker_state import Broker
+from ..levels import normal_partition as forms
+from ..search_terms import ModelState
+from .hidden_parts import FIRST_BROKER
+from .observer_views import view_of
+
+MemoisedState = tuple[int, ...]
+"""(controller, requests, observer, budgets, broker, broker, ...), each the number of a part."""
+
+
+class Numbers:
+    """Parts and their numbers, in the order in which they were met."""
+
+    def __init__(self) -> None:
+        self.of: dict[Any, int] = {}
+        self.parts: list[Any] = []
+
+    def __call__(self, part: Hashable) -> int:
+        number = self.of.get(part)
+        if number is None:
+            number = self.of[part] = len(self.parts)
+            self.parts.append(part)
+        return number
+
+
+class NumberedParts:
+    """All parts that a search has met. `start` is the normal form that it begins with.
+
+    `view_of` and `life_of` are, under the number of a broker, the number of what an observer sees
+    of it, and of (incarnation, whether it runs).
+    """
+
+    def __init__(self, start: Cluster) -> None:
+        self.start = start
+        self.places = {b.id: FIRST_BROKER + n for n, b in enumerate(start.brokers)}
+        self.controllers, self.observers, self.budgets = Numbers(), Numbers(), Numbers()
+        self.messages, self.flights, self.brokers = Numbers(), Numbers(), Numbers()
+        self.views, self.lives = Numbers(), Numbers()
+        self.view_of: list[int] = []
+        self.life_of: list[int] = []
+        self._late: dict[int, bool] = {}
+
+    def first(self, bounds: tuple[int, ...]) -> MemoisedState:
+        """The start, with every bound untouched."""
+        found = forms.parts(self.start)
+        return (
+            self.controllers(found.controller),
+            self.flight(found.requests),
+            self.observers(found.observed),
+            self.budgets(bounds),
+            *(self.broker(b) for b in found.brokers),
+        )
+
+    def flight(self, requests: Iterable[Message]) -> int:
+        """The number of these requests in flight, whatever their order."""
+        ordered = sorted(requests, key=lambda m: m.name)
+        return self.flights(tuple(self.messages(m) for m in ordered))
+
+    def requests(self, flight: int) -> tuple[Message, ...]:
+        """The requests in flight that have this number."""
+        return tuple(self.messages.parts[m] for m in self.flights.parts[flight])
+
+    def broker(self, node: Broker) -> int:
+        """The number of a broker in normal form, level with the metadata."""
+        number = self.brokers(node)
+        if number == len(self.view_of):
+            self.view_of.append(self.views(view_of(node)))
+            self.life_of.append(self.lives((node.incarnation, node.up)))
+        return number
+
+    def is_late(self, held: int, number: int) -> bool:
+        """Whether an image of this controller is under way to this broker."""
+        key = number << 32 | held
+        known = self._late.get(key)
+        if known is None:
+            node = self.brokers.parts[number]
+            known = self._late[key] = forms.has_news(self.controllers.parts[held], node)
+        return known
+
+    def cluster(self, state: ModelState) -> Cluster:
+        """The normal form that a state stands for."""
+        held, flight, known, _, *nodes = state
+        brokers = tuple([self.brokers.parts[n] for n in nodes])
+        found = forms.Parts(
+            controller=self.controllers.parts[held],
+            brokers=brokers,
+            requests=self.requests(flight),
+            observed=self.observers.parts[known],
+        )
+        pairs = zip(nodes, brokers, strict=True)
+        return forms.whole(self.start, found, [b.id for n, b in pairs if self.is_late(held, n)])

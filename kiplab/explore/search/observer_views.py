@@ -1,0 +1,175 @@
+"""What the observer gets to see of an action: no more than its answer is remembered under.
+
+The observer's answer is a function of what it is shown: the controller, views of the brokers, what
+it knew, and the events that it heeds. All of that is in the key that the answer is kept under
+(action_effects.py). If the observer ever looks further, it ends in UnseenError instead of an answer
+that is remembered for too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster, Observed
+from ...engine.events import Event
+from ...engine.observer import heeds, observe
+from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, LeaderEpoch, Offset
+from ...protocol.kraft.controller_state import Controller
+from ...protocol.replica.broker_state import Broker, Durable
+from ..levels.normal_partition import kraft_controller, new_lives, of_observed
+from .engine_model import broken
+from .hidden_parts import controller_in
+
+
+class UnseenError(RuntimeError):
+    """The observer looks at what is not in its view of a broker. A bug."""
+
+
+class _View(msgspec.Struct, frozen=True, cache_hash=True):
+    def __getattr__(self, name: str) -> NoReturn:
+        raise UnseenError(
+            f"the observer looks at {name!r}, which {type(self).__name__} does not show: give it"
+            f" that field in {__name__}"
+        )
+
+
+class ReplicaView(_View, frozen=True, cache_hash=True):
+    """What the observer sees of how a process plays a partition; `leading` is True or None."""
+
+    partition: str
+    leader_epoch: LeaderEpoch
+    high_watermark: Offset
+    leading: bool | None
+
+
+class ProcessView(_View, frozen=True, cache_hash=True):
+    """What the observer sees of any process."""
+
+    epoch: BrokerEpoch
+
+
+class BrokerView(_View, frozen=True, cache_hash=True):
+    """What the observer sees of a broker that an action leaves alone."""
+
+    id: BrokerId
+    durable: Durable
+    process: ProcessView | None
+
+
+class ChangingProcessView(_View, frozen=True, cache_hash=True):
+    """What the observer sees of a process that a move changes."""
+
+    epoch: BrokerEpoch
+    replicas: tuple[ReplicaView, ...]
+
+
+class ChangingBrokerView(_View, frozen=True, cache_hash=True):
+    """What the observer sees of a broker that a move changes, before and after it."""
+
+    id: BrokerId
+    incarnation: Incarnation
+    durable: Durable
+    process: ChangingProcessView | None
+
+
+def view_of(node: Broker) -> BrokerView:
+    """What the observer sees of `node` while an action leaves it alone."""
+    process = node.process
+    seen = None if process is None else ProcessView(process.epoch)
+    return BrokerView(node.id, node.durable, seen)
+
+
+def _changing(node: Any) -> ChangingBrokerView:
+    process = node.process
+    seen = None
+    if process is not None:
+        replicas = [
+            ReplicaView(
+                r.partition, r.leader_epoch, r.high_watermark, None if r.leading is None else True
+            )
+            for r in process.replicas
+        ]
+        seen = ChangingProcessView(process.epoch, tuple(replicas))
+    return ChangingBrokerView(node.id, node.incarnation, node.durable, seen)
+
+
+class Moment(NamedTuple):
+    """What the observer sees of one move.
+
+    `brokers` are its views of every broker before and after, None for one that the action has left
+    alone so far; `controllers` those before and after, None where none has been changed.
+    """
+
+    brokers: tuple[tuple[ChangingBrokerView, ChangingBrokerView] | None, ...]
+    controllers: tuple[Controller | None, Controller | None]
+    events: tuple[Event, ...]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to see."""
+        before, after = self.controllers
+        same = all(pair is None or pair[0] == pair[1] for pair in self.brokers)
+        return same and before is after and not self.events
+
+
+def shows_something(before: Cluster, after: Cluster) -> bool:
+    """Whether a move did more than send, lose or deliver messages: at these nobody looks."""
+    same = before.brokers is after.brokers
+    return not same or controller_in(before) is not controller_in(after)
+
+
+def moment(first: Cluster, before: Cluster, after: Cluster, events: Iterable[Event]) -> Moment:
+    """A move of an action that begins with `first`, as the observer sees it."""
+    start, was, now = controller_in(first), controller_in(before), controller_in(after)
+    return Moment(
+        tuple(_pairs(first, before, after)),
+        (None if was is start else was, None if now is start else now),
+        tuple(e for e in events if heeds(e)),
+    )
+
+
+def _pairs(
+    first: Cluster, before: Cluster, after: Cluster
+) -> Iterator[tuple[ChangingBrokerView, ChangingBrokerView] | None]:
+    for start, was, now in zip(first.brokers, before.brokers, after.brokers, strict=True):
+        if now is start:
+            yield None
+        else:
+            old = _changing(was)
+            yield old, old if now is was else _changing(now)
+
+
+class Watched(NamedTuple):
+    """What the observer knows in the end, in normal form, and the properties that broke."""
+
+    observed: tuple[Observed, ...]
+    broken: tuple[str, ...]
+
+
+def watch(known: Cluster, moments: Iterable[Moment], views: Sequence[BrokerView]) -> Watched:
+    """Show the observer one move after the other.
+
+    `known` has the controller and the observer's knowledge from before the first of them, and
+    `views` a view of each of its brokers.
+    """
+    held, noticed = known.controller, list[Event]()
+    for seen in moments:
+        before, after = (
+            replace(
+                known,
+                controller=held if changed is None else changed,
+                brokers=tuple(
+                    view if pair is None else pair[side]
+                    for view, pair in zip(views, seen.brokers, strict=True)
+                ),
+            )
+            for side, changed in enumerate(seen.controllers)
+        )
+        known, found = observe(before, after, seen.events)
+        noticed += found
+    lives = new_lives(kraft_controller(known))
+    return Watched(of_observed(known.observed, lives), broken(known, tuple(noticed)))

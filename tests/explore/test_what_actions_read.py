@@ -1,0 +1,207 @@
+"""Nobody says what an action reads: it is found out, so that no list of it can be incomplete.
+
+Every kind of action is made nosy, one after the other and for every part of a state: it comes to
+nothing where that part looks odd. The memoised model has to follow the engine all the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.engine import observer, routes
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.truth import truth
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.levels.level_table import Action, Kind, Level
+from kiplab.explore.search.action_effects import Option
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.hidden_parts import (
+    CONTROLLER,
+    FIRST_BROKER,
+    REQUESTS,
+    ForbiddenPartError,
+)
+from kiplab.explore.search.memoised_model import MemoisedModel, UnforeseenOfferError
+from kiplab.explore.search.observer_views import UnseenError
+from tests.explore.conftest import Start
+from tests.explore.test_memoised_model import assert_same_graph, bounds
+
+PARTITION = level_named("partition")
+KINDS = [kind.name for kind in PARTITION.kinds]
+Peek = Callable[[Cluster, Action], int]
+"""A number told from some part of a cluster; an odd one brings a nosy action to nothing."""
+
+
+def the_controller(cluster: Cluster, _action: Action) -> int:
+    return truth(cluster).partitions[0].partition_epoch
+
+
+def its_own_broker(cluster: Cluster, action: Action) -> int:
+    logs = (b.durable.replicas[0].log for b in cluster.brokers if b.id == action.node)
+    return sum(len(log.epochs) for log in logs)
+
+
+def other_brokers(cluster: Cluster, action: Action) -> int:
+    return sum(b.durable.replicas[0].log.end for b in cluster.brokers if b.id != action.node)
+
+
+def whether_others_run(cluster: Cluster, action: Action) -> int:
+    return sum(b.up for b in cluster.brokers if b.id != action.node)
+
+
+def lives_of_others(cluster: Cluster, action: Action) -> int:
+    return sum(b.incarnation for b in cluster.brokers if b.id != action.node)
+
+
+def requests_in_flight(cluster: Cluster, _action: Action) -> int:
+    return sum(m.name.sender for m in cluster.messages if m.name.kind == "alter-partition")
+
+
+def images_on_their_way(cluster: Cluster, _action: Action) -> int:
+    return sum(m.receiver_incarnation for m in cluster.messages if m.name.kind == "metadata")
+
+
+def age_of_its_metadata(cluster: Cluster, action: Action) -> int:
+    known = (b.process.image for b in cluster.brokers if b.id == action.node and b.process)
+    return sum(image.offset for image in known if image)
+
+
+PEEKS = [
+    the_controller,
+    its_own_broker,
+    other_brokers,
+    whether_others_run,
+    lives_of_others,
+    requests_in_flight,
+    images_on_their_way,
+    age_of_its_metadata,
+]
+
+
+def level_with(kind: str, change: Callable[[Kind], Kind]) -> Level:
+    kinds = tuple(change(k) if k.name == kind else k for k in PARTITION.kinds)
+    return replace(PARTITION, kinds=kinds)
+
+
+def nosy(kind: str, peek: Peek) -> Level:
+    """The level with a kind of action that looks at what `peek` looks at."""
+
+    def change(of: Kind) -> Kind:
+        return replace(
+            of, moves=lambda cluster, a: () if peek(cluster, a) % 2 else of.moves(cluster, a)
+        )
+
+    return level_with(kind, change)
+
+
+@pytest.mark.parametrize("peek", PEEKS, ids=lambda peek: peek.__name__)
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_an_action_reads_it_is_remembered_under(
+    start: Start, kind: str, peek: Peek
+) -> None:
+    within = bounds(1, 1, 0) if kind in ("write", "fetch") else bounds(0, 1, 0)
+    assert_same_graph(start(play="kafka-14139"), within, level=nosy(kind, peek))
+
+
+def is_of_another(option: Option, piece: int) -> bool:
+    return abs(piece) >= FIRST_BROKER and abs(piece) != option.place
+
+
+Forgotten = Callable[[Option, int], bool]
+"""Whether a piece that was read is left out of what an effect is remembered under."""
+FORGOTTEN: list[tuple[str, Peek, Forgotten]] = [
+    ("write", the_controller, lambda _, piece: piece == CONTROLLER),
+    ("write", its_own_broker, lambda option, piece: piece == option.place),
+    ("fetch", other_brokers, is_of_another),
+    ("write", whether_others_run, is_of_another),
+    ("write", lives_of_others, is_of_another),
+    ("write", requests_in_flight, lambda _, piece: piece == REQUESTS),
+    ("write", images_on_their_way, lambda _, piece: piece == CONTROLLER),
+    ("write", age_of_its_metadata, lambda _, piece: piece == CONTROLLER),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "peek", "forgotten"), FORGOTTEN, ids=[peek.__name__ for _, peek, _ in FORGOTTEN]
+)
+def test_a_part_that_was_forgotten_would_show(
+    start: Start, monkeypatch: pytest.MonkeyPatch, kind: str, peek: Peek, forgotten: Forgotten
+) -> None:
+    """The comparison above can fail: each part makes a difference, and is what it is named for."""
+    remember = Option.remember
+
+    def forgetful(option: Option, state: Any, lives: Any, read: list[int], effect: Any) -> None:
+        left = [p for p in read if option.action.kind != kind or not forgotten(option, p)]
+        remember(option, state, lives, left, effect)
+
+    monkeypatch.setattr(Option, "remember", forgetful)
+    with pytest.raises(AssertionError):
+        assert_same_graph(start(play="kafka-14139"), bounds(1, 1, 0), level=nosy(kind, peek))
+
+
+def test_every_peek_is_forgotten_once() -> None:
+    assert [peek for _, peek, _ in FORGOTTEN] == PEEKS
+
+
+def test_no_rule_is_given_the_messages_in_flight() -> None:
+    """How many there are is the one thing that could be asked without anybody noticing."""
+    tree = ast.parse(Path(routes.__file__).read_text())
+    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert {"features", "clock"} <= read
+    assert not {"messages", "sent"} & read, "hidden_parts.py does not notice who counts messages"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_action_reads_what_the_observer_knows(start: Start, kind: str) -> None:
+    level = nosy(kind, lambda cluster, _: cluster.observed[0].committed.end)
+    with pytest.raises(ForbiddenPartError, match="no node can know"):
+        search(MemoisedModel(level, start(play="kafka-14139"), bounds(1, 1, 0)), ())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_offer_that_hangs_on_another_broker_ends_the_search(start: Start, kind: str) -> None:
+    def change(of: Kind) -> Kind:
+        def offered(cluster: Cluster) -> Iterator[Action]:
+            return (a for a in of.offered(cluster) if not other_brokers(cluster, a) % 2)
+
+        return replace(of, offered=offered)
+
+    model = MemoisedModel(level_with(kind, change), start(), bounds(1, 1, 0))
+    with pytest.raises(UnforeseenOfferError, match=kind):
+        search(model, ())
+
+
+def test_the_observer_sees_no_more_than_its_answer_is_remembered_under(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = observer._checks
+
+    def nosy_checks(before: Cluster, after: Cluster) -> Any:
+        assert sum(b.incarnation for b in after.brokers)
+        return checks(before, after)
+
+    monkeypatch.setattr(observer, "_checks", nosy_checks)
+    with pytest.raises(UnseenError, match=r"'incarnation'.*BrokerView"):
+        search(MemoisedModel(PARTITION, start(), bounds(0, 1, 0)), ())
+
+
+def test_an_observer_who_sees_nothing_new_learns_nothing_new(start: Start) -> None:
+    """So that what shows the observer nothing needs no answer of its own."""
+    model = MemoisedModel(PARTITION, start(play="kafka-14139"), bounds(1, 1, 0))
+    known = {model.first(): None}
+    todo = list(known)
+    for state in todo:
+        new = [after for _, after, _ in model.successors(state) if after not in known]
+        known.update(dict.fromkeys(new))
+        todo += dict.fromkeys(new)
+        cluster = model.cluster(state)
+        brokers = tuple(replace(b, durable=replace(b.durable)) for b in cluster.brokers)
+        after, _ = observer.observe(cluster, replace(cluster, brokers=brokers), ())
+        assert after.observed == cluster.observed
+    assert len(known) > 300
