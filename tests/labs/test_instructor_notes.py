@@ -46,7 +46,9 @@ def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def note(name: str) -> str:
     """The notes on a lab."""
-    return (NOTES / f"{name}.md").read_text(encoding="utf-8")
+    file = NOTES / f"{name}.md"
+    assert file.is_file(), f"lab {name} has no notes: write labs/instructor/{name}.md"
+    return file.read_text(encoding="utf-8")
 
 
 def answers(name: str) -> list[Said]:
@@ -78,14 +80,16 @@ def commands(name: str) -> list[str]:
 
 def test_there_are_notes_on_every_lab_and_on_nothing_else() -> None:
     noted = {path.stem for path in NOTES.iterdir()}
-    odd = ", ".join(sorted(noted ^ set(NAMES)))
-    assert not odd, f"{odd}: a lab without notes in labs/instructor, or notes without a lab"
+    said = [f"lab {n} has no notes: write labs/instructor/{n}.md" for n in {*NAMES} - noted]
+    said += [f"there is no lab {n}: take labs/instructor/{n}.md away" for n in noted - {*NAMES}]
+    assert not said, "\n".join(sorted(said))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_have_every_section(name: str) -> None:
     places = [note(name).find(section) for section in SECTIONS]
-    assert -1 not in places
+    missing = [section for section in SECTIONS if section not in note(name)]
+    assert not missing, f"labs/instructor/{name}.md lacks {', '.join(missing)}"
     assert places == sorted(places)
 
 

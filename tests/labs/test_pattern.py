@@ -56,8 +56,17 @@ def test_every_question_is_in_the_list_of_what_is_asked(name: str) -> None:
     locked = set(re.findall(r'kiplab\.predict\(\s*"([^"]+)"', code))
     checks = re.findall(r"kiplab\.(check_\w+)\(", code)
     here = [a for a in ASKED if a.lab == name[:2]]
-    assert {a.id for a in here if not a.check} == locked
-    assert [a.check for a in here if a.check] == checks
+    entered = {a.id for a in here if not a.check}
+    file = "kiplab/classroom/work/asked.py"
+    said = [f"lab {name} asks for {id!r}: add it to ASKED in {file}" for id in locked - entered]
+    said += [
+        f"lab {name} asks no {id!r}: take it out of ASKED in {file}" for id in entered - locked
+    ]
+    assert not said, "\n".join(sorted(said))
+    assert [a.check for a in here if a.check] == checks, (
+        f"lab {name} calls {', '.join(checks) or 'no check'}: enter that, in this order, in ASKED"
+        f" in {file}"
+    )
     assert len(asked(name)) == len(set(asked(name)))
 
 
