@@ -559,7 +559,7 @@ def test_what_is_left_out_has_a_reason_and_is_really_left_out(table: Table) -> N
 
 def test_every_message_that_is_written_down_is_in_the_union() -> None:
     def below(base: type[Any]) -> set[type[Any]]:
-        found = {c for c in base.__subclasses__() if c.__module__.startswith("kiplab.")}
+        found = {c for c in base.__subclasses__() if c.__module__.startswith("kiplab.protocol.")}
         return found.union(*(below(one) for one in found))
 
     for module in iter_modules(messages.__path__, f"{messages.__name__}."):
