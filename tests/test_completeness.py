@@ -70,7 +70,7 @@ from kiplab.protocol.messages import (
     Response,
 )
 from kiplab.protocol.releases import RELEASES, Mode
-from kiplab.protocol.replica import fetching, leader
+from kiplab.protocol.replica import fetching, isr_proposals
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers
 from kiplab.rows import (
     marks,
@@ -509,7 +509,7 @@ UNIONS: dict[str, Callable[[], Collection[Any]]] = {
         found.id for found in vars(properties).values() if isinstance(found, properties.Property)
     ],
     "error": lambda: list(KafkaError),
-    "error at which a leader waits": lambda: leader.WAITING,
+    "error at which a leader waits": lambda: isr_proposals.WAITING,
     "error of a fetch": lambda: fetch_errors() - {KafkaError.NONE},
     "loss": lambda: list(Loss),
     "lifecycle": lambda: list(Lifecycle),

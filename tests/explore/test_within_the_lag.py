@@ -13,7 +13,7 @@ from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import HARM, LOSS, SAFE, expectations, verdict
-from kiplab.protocol.replica.leader import LAG_TIME_MAX_MS
+from kiplab.protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 
 KEPT = feature_set("@3.5+497.pending-outlives-metadata")
 THREE = """\

@@ -47,7 +47,8 @@ from kiplab.protocol.replica.broker_state import (
     replica_of,
 )
 from kiplab.protocol.replica.fetching import serve_fetch
-from kiplab.protocol.replica.leader import move_high_watermark, propose_shrink
+from kiplab.protocol.replica.high_watermark import move_high_watermark
+from kiplab.protocol.replica.isr_proposals import propose_shrink
 from tests.protocol.building import partition
 
 GENERIC, KRAFT = 13, 15

@@ -13,7 +13,7 @@ from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ...protocol.kraft.partition_change import Code
 from ...protocol.replica.broker_parts import here, process_of
-from ...protocol.replica.leader import wanted_in_sync
+from ...protocol.replica.high_watermark import wanted_in_sync
 from . import word_layout as at
 from .compiled_guards import check_guards
 from .small_numbers import NotCompiledError, SmallNumbers

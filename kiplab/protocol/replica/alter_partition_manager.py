@@ -25,7 +25,7 @@ from ..messages import (
     AlterPartitionResult,
     Send,
 )
-from . import leader
+from . import isr_proposals
 from .broker_parts import BrokerEffect, here, log_of, process_of, with_replica
 from .broker_state import Broker, Replica, replica_of
 
@@ -133,9 +133,9 @@ def _hand_over(
         return broker, ()
     place, log = here(broker, features, now_ms), log_of(broker, item.partition)
     if result.error is KafkaError.NONE:
-        replica, facts = leader.decided(place, replica, log, result)
-    elif result.error in leader.REVERTING or result.error in leader.WAITING:
-        replica, facts = leader.denied(place, replica, result.error)
+        replica, facts = isr_proposals.decided(place, replica, log, result)
+    elif result.error in isr_proposals.REVERTING or result.error in isr_proposals.WAITING:
+        replica, facts = isr_proposals.denied(place, replica, result.error)
     else:
         # "Any other" error: the same pending state is submitted again.
         process = process_of(broker)

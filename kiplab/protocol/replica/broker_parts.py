@@ -2,26 +2,53 @@
 
 A rule on a broker takes the whole broker and gives it back; what it changes is one replica in
 memory or one log on disk. These functions find the part and put its successor in place, sorted as
-everything is, and hand back the same broker when the part is the same object.
+everything is, and hand back the same broker when the part is the same object. `Here` is what a rule
+about one partition gets to see of the broker that it runs on.
 """
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
 from ..facts import Fact
 from ..features import Features
-from ..ids import Offset
+from ..ids import BrokerEpoch, BrokerId, Offset
 from ..log import Log
 from ..messages import Send
+from ..registrations import Registration
+from ..releases import CodeVersion
 from .broker_state import Broker, DurableReplica, Replica, Volatile, log_of
-from .leader import Here
 
+
+class Here(msgspec.Struct, frozen=True):
+    """Where a leader rule runs: who it is, what code it has, what it can see, what time it is.
+
+    `now_ms` is None in a run without a clock: then "in time" means "level with the leader".
+    """
+
+    id: BrokerId
+    epoch: BrokerEpoch
+    code: CodeVersion
+    active: frozenset[str]
+    registrations: tuple[Registration, ...]
+    now_ms: int | None
+
+    @property
+    def stamp(self) -> int:
+        """The time to store; 0 without a clock, so that equal situations stay equal states."""
+        return self.now_ms or 0
+
+
+ReplicaEffect = tuple[Replica, tuple[Fact, ...]]
+"""How a broker plays a partition after a rule, and what it reports."""
 BrokerEffect = tuple[Broker, tuple[Send, ...], tuple[Fact, ...]]
 """The broker after a rule, what it sends, what it reports."""
 
 __all__ = [
     "BrokerEffect",
+    "Here",
+    "ReplicaEffect",
     "checkpoint_of",
     "here",
     "log_of",

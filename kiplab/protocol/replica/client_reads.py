@@ -20,8 +20,8 @@ from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
 from . import broker_parts
+from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
-from .leader import Here
 
 CONSUMER_FETCH = "consumer-fetch"
 END_OF_EPOCH = "offsets-for-leader-epoch"

@@ -23,9 +23,10 @@ from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, Lead
 from ..messages import FetchRequest, FetchResponse, Send
 from ..registrations import PartitionRegistration, registration
 from . import alter_partition_manager, broker_parts
+from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
 from .client_reads import not_the_leader, refusal
-from .leader import Here, follower_fetched
+from .leader import follower_fetched
 
 KIND = "fetch"
 FETCH_WAIT_MS = 500

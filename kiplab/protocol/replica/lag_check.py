@@ -1,9 +1,9 @@
 """The periodic look for members of the ISR that have fallen behind.
 
 In comes the round that a broker makes every half replica.lag.time.max.ms. Each partition that it
-leads is judged by `leader.propose_shrink`: a proposal under way blocks it; else whoever is behind
-is left out of the next. Out goes one AlterPartition request with every item, if none is in flight,
-and a fact for each proposal; where nobody lags the broker stays the same object.
+leads is judged by `isr_proposals.propose_shrink`: a proposal under way blocks it; else whoever is
+behind is left out of the next. Out goes one AlterPartition request with every item, if none is in
+flight, and a fact for each proposal; where nobody lags the broker stays the same object.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..features import Features
 from ..messages import Send
 from . import alter_partition_manager, broker_parts
 from .broker_state import Broker, log_of
-from .leader import propose_shrink
+from .isr_proposals import propose_shrink
 
 
 def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_parts.BrokerEffect:

@@ -18,8 +18,9 @@ from ..facts import Appended, Compared, Refused
 from ..features import Features
 from ..ids import Offset
 from . import broker_parts
+from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
-from .leader import Here, move_high_watermark, wanted_in_sync
+from .high_watermark import move_high_watermark, wanted_in_sync
 
 PRODUCE = "produce"
 

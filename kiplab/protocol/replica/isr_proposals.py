@@ -1,0 +1,156 @@
+"""Which ISR a leader asks for, and what it makes of the answer.
+
+In come a follower that has fetched, the periodic look at who lags, and the controller's word on a
+proposal. A leader proposes one ISR at a time. A follower is proposed if it is outside, has reached
+the high watermark and the start of this leader epoch, and is eligible (`isr_eligibility.py`); a
+member is left out if it is not caught up any more. A proposal is decided, reverted or stuck, by the
+error of its answer; metadata ends it in any case (`leader.make_leader`).
+Out go the replica with the proposal in it, an item for the AlterPartition manager, and facts. A
+leader with nothing to ask for, or an answer that comes too late, leaves the same object.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Fact, IsrProposed, IsrReverted, IsrStuck, NotProposed
+from ..ids import NO_BROKER_EPOCH, BrokerId
+from ..log import Log
+from ..messages import AlterPartitionItem, AlterPartitionResult, IsrMember
+from ..registrations import LeaderRecoveryState, registration
+from .broker_parts import Here, ReplicaEffect
+from .broker_state import IsrState, Leading, Replica
+from .high_watermark import move_high_watermark
+from .isr_eligibility import ineligible
+from .remote_replicas import is_caught_up, leading_of, remote_of
+
+
+def propose_expand(
+    here: Here, replica: Replica, follower: BrokerId
+) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
+    """Ask for `follower` in the ISR when it is caught up, eligible, and outside.
+
+    Source: Partition.maybeExpandIsr, canAddReplicaToIsr and isFollowerInSync (3.5.0).
+    """
+    leading = leading_of(replica)
+    state, remote = leading.isr_state, remote_of(leading, follower)
+    if state.sent is not None or follower in state.isr or remote.end < replica.high_watermark:
+        return replica, None, ()
+    # KAFKA-7128, "Follower has to catch up to offset within current leader epoch to join ISR": a
+    # new leader's high watermark may lag behind what its predecessor committed, so to have reached
+    # it is not enough.
+    if "kafka-7128.epoch-start" in here.active and remote.end < leading.start_offset:
+        return replica, None, ()
+    barred = ineligible(here, remote)
+    if barred is not None:
+        guard, compared = barred
+        fact = NotProposed(
+            node=here.id,
+            partition=replica.partition,
+            follower=follower,
+            guard=guard,
+            compared=(compared,),
+        )
+        return replica, None, (fact,)
+    return _proposed(here, replica, leading, (*state.isr, follower))
+
+
+def propose_shrink(
+    here: Here, replica: Replica, log: Log
+) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
+    """Ask for the ISR without every member that has fallen behind.
+
+    Source: Partition.maybeShrinkIsr and getOutOfSyncReplicas (3.5.0).
+    """
+    leading = leading_of(replica)
+    state = leading.isr_state
+    if state.sent is not None:
+        return replica, None, ()
+    behind = [b for b in state.isr if b != here.id and not is_caught_up(here, leading, b, log.end)]
+    if not behind:
+        return replica, None, ()
+    return _proposed(here, replica, leading, tuple(b for b in state.isr if b not in behind))
+
+
+def _proposed(
+    here: Here, replica: Replica, leading: Leading, isr: tuple[BrokerId, ...]
+) -> tuple[Replica, AlterPartitionItem, tuple[Fact, ...]]:
+    item = AlterPartitionItem(
+        partition=replica.partition,
+        leader_epoch=replica.leader_epoch,
+        partition_epoch=replica.partition_epoch,
+        isr=tuple(_member(here, leading, b) for b in isr),
+        recovery=LeaderRecoveryState.RECOVERED,
+    )
+    state = replace(leading.isr_state, sent=item)
+    pending = replace(replica, leading=replace(leading, isr_state=state))
+    fact = IsrProposed(node=here.id, partition=replica.partition, isr=isr, maximal=state.maximal)
+    return pending, item, (fact,)
+
+
+def _member(here: Here, leading: Leading, broker: BrokerId) -> IsrMember:
+    if broker == here.id:
+        return IsrMember(broker, here.epoch, here.epoch)
+    remote = remote_of(leading, broker)
+    # KIP-903, Rejected Alternatives, "Using the broker epoch from the metadata instead of using the
+    # Fetch request": metadata may already name a new life of a broker whose last fetch was the old
+    # one's, and the request would pass for a fresh one.
+    if "903.epoch-from-metadata" in here.active:
+        cached = registration(here.registrations, broker)
+        epoch = cached.epoch if cached is not None else NO_BROKER_EPOCH
+        return IsrMember(broker, epoch, remote.observed)
+    epoch = NO_BROKER_EPOCH if remote.epoch is None else remote.epoch
+    return IsrMember(broker, epoch, remote.observed)
+
+
+def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult) -> ReplicaEffect:
+    """The controller accepted the pending proposal.
+
+    An answer of another leader epoch or an older partition epoch is ignored: the proposal stays
+    pending until metadata replaces it.
+
+    Source: Partition.handleAlterPartitionUpdate (3.5.0).
+    """
+    leading = leading_of(replica)
+    if result.leader_epoch != replica.leader_epoch:
+        return replica, ()
+    if result.partition_epoch < replica.partition_epoch:
+        return replica, ()
+    committed = replace(
+        leading, isr_state=IsrState(result.isr, recovery=LeaderRecoveryState(result.recovery))
+    )
+    adopted = replace(replica, partition_epoch=result.partition_epoch, leading=committed)
+    return move_high_watermark(here, adopted, log)
+
+
+REVERTING = (KafkaError.OPERATION_NOT_ATTEMPTED, KafkaError.INELIGIBLE_REPLICA)
+
+WAITING = (
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.INVALID_UPDATE_VERSION,
+    KafkaError.INVALID_REQUEST,
+    KafkaError.NEW_LEADER_ELECTED,
+)
+
+
+def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
+    """The controller refused the pending proposal with an error that is not retried.
+
+    With INELIGIBLE_REPLICA the leader goes back to the committed ISR; with most other errors the
+    proposal stays pending. The high watermark is looked at again with the next append, fetch or
+    metadata, not here.
+
+    Source: Partition.handleAlterPartitionError (3.5.0, 3.9.0-rc3); KIP-841, Proposed Changes;
+    KIP-903, Proposed Design.
+    """
+    leading = leading_of(replica)
+    name = replica.partition
+    if error in WAITING:
+        return replica, (IsrStuck(node=here.id, partition=name, error=error),)
+    isr = leading.isr_state.isr
+    reverted = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
+    fact = IsrReverted(node=here.id, partition=name, isr=isr, error=error)
+    return reverted, (fact,)
