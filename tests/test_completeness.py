@@ -73,6 +73,8 @@ from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.replica import fetching, isr_proposals
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers
 from kiplab.rows import (
+    broker_log,
+    controller_log,
     marks,
     message_contents,
     metadata_ticks,
@@ -209,8 +211,8 @@ TABLES = (
     Table(
         "response",
         "log lines",
-        "_ANSWERS in kiplab/rows/operator_log.py",
-        lambda: {*operator_log._ANSWERS, *(r for r in get_args(Response) if r.unlogged)},
+        "_ANSWERS in kiplab/rows/broker_log.py",
+        lambda: {*broker_log._ANSWERS, *(r for r in get_args(Response) if r.unlogged)},
         allows="its own `unlogged`",
     ),
     Table("move", "effect", "_MOVES in kiplab/engine/step.py", lambda: step._MOVES),
@@ -349,8 +351,8 @@ TABLES = (
     Table(
         "change of a broker",
         "log line",
-        "_CHANGES in kiplab/rows/operator_log.py",
-        lambda: operator_log._CHANGES,
+        "_CHANGES in kiplab/rows/controller_log.py",
+        lambda: controller_log._CHANGES,
         unlogged.UNLOGGED_CHANGES,
         "UNLOGGED_CHANGES in kiplab/rows/unlogged.py",
     ),
@@ -437,16 +439,16 @@ TABLES = (
     Table(
         "error at which a leader waits",
         "log line",
-        "_WAITING in kiplab/rows/operator_log.py",
-        lambda: operator_log._WAITING,
+        "_WAITING in kiplab/rows/broker_log.py",
+        lambda: broker_log._WAITING,
         unlogged.UNLOGGED_WAITING,
         "UNLOGGED_WAITING in kiplab/rows/unlogged.py",
     ),
     Table(
         "error of a fetch",
         "log line",
-        "_FETCH_ERRORS in kiplab/rows/operator_log.py",
-        lambda: operator_log._FETCH_ERRORS,
+        "_FETCH_ERRORS in kiplab/rows/broker_log.py",
+        lambda: broker_log._FETCH_ERRORS,
         unlogged.UNLOGGED_FETCH_ERRORS,
         "UNLOGGED_FETCH_ERRORS in kiplab/rows/unlogged.py",
     ),
@@ -473,8 +475,8 @@ TABLES = (
     Table(
         "lifecycle",
         "log line",
-        "_LIFE in kiplab/rows/operator_log.py",
-        lambda: operator_log._LIFE,
+        "_LIFE in kiplab/rows/broker_log.py",
+        lambda: broker_log._LIFE,
         {Lifecycle.STARTING: "a log begins with the process: there is nothing to say yet"},
     ),
     Table(
@@ -678,7 +680,7 @@ TRIALS = [
         [
             "has no request that it answers: add it to the file that it is written in, with the"
             " same `api`",
-            "has no log lines: add it to _ANSWERS in kiplab/rows/operator_log.py, or the reason why"
+            "has no log lines: add it to _ANSWERS in kiplab/rows/broker_log.py, or the reason why"
             " not to its own `unlogged`",
         ],
     ),

@@ -19,7 +19,8 @@ from ..protocol.ids import BrokerId, PartitionName, broker_list
 from ..protocol.messages import ANSWERED, Against, ApiRequest, asked_by
 from . import message_contents
 from .columns import MessageRow
-from .operator_log import Moment, all_lines
+from .log_moment import Moment
+from .operator_log import all_lines
 from .snapshots import Snapshot
 from .wording import lane_of
 

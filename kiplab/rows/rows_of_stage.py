@@ -17,10 +17,11 @@ from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
 from .columns import EventRow, Meta, MomentRow, Rows
+from .log_moment import LogLine, Moment
 from .marks import marks
 from .message_paths import messages
 from .metadata_ticks import ticks
-from .operator_log import LogLine, Moment, log_lines
+from .operator_log import log_lines
 from .snapshots import Snapshot, snapshots
 from .spans import spans
 from .step_labels import moments

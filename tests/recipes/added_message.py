@@ -30,6 +30,7 @@ from kiplab.plays.transcript import transcript
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.messages import asked_by
 from kiplab.rows import message_contents, operator_log
+from kiplab.rows.log_moment import Moment
 from kiplab.rows.state_tree import StateNode, tree_of
 from kiplab.rows.wording import api_name
 
@@ -155,7 +156,7 @@ def test_the_transcript_tells_of_it() -> None:
 def test_the_operators_log_is_as_silent_as_it_says() -> None:
     history = run_play(parse(f"{HEAD}{WHOLE}")).history
     before = (history.start, *(done.cluster for done in history.steps))
-    moments = map(operator_log.Moment, before, history.steps)
+    moments = map(Moment, before, history.steps)
     assert [operator_log.all_lines(moment) for moment in moments] == [()] * len(history.steps)
 
 

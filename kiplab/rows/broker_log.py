@@ -1,0 +1,220 @@
+"""What a broker logs: answers of others, its ISR proposals, its life, and its log.
+
+Each function gives the lines of one kind of event, in the words of the release that the broker
+runs. Where Kafka logs nothing, there is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..engine.cluster import Cluster, broker
+from ..engine.events import Delivered
+from ..protocol import facts
+from ..protocol.errors import KafkaError
+from ..protocol.ids import node_name
+from ..protocol.messages import (
+    AlterPartitionResponse,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationResponse,
+    FetchRequest,
+    FetchResponse,
+)
+from ..protocol.releases import CodeVersion
+from ..protocol.replica.broker_state import replica_of
+from .log_moment import LogLine, Moment
+
+LIFECYCLE = "BrokerLifecycleManager"
+
+
+def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
+    """What a broker says to an answer."""
+    if event.receiver < 0 or event.previous_incarnation:
+        return
+    lines = _ANSWERS.get(type(event.body))
+    said = lines(event.body, event, moment) if lines is not None else ()
+    for level, logger, text in said:
+        yield LogLine(node_name(event.receiver), level, logger, text)
+
+
+Words = Iterable[tuple[str, str, str]]
+
+
+def _altered(body: AlterPartitionResponse, event: Delivered, moment: Moment) -> Words:
+    if body.error is KafkaError.STALE_BROKER_EPOCH:
+        node = broker(moment.before, event.receiver)
+        epoch = node.process.epoch if node is not None and node.process is not None else "…"
+        text = f"Broker had a stale broker epoch ({epoch}), retrying."
+        manager = "AlterPartitionManager" if moment.code(event.receiver) >= (3, 3) else None
+        yield "WARN", f"Default{manager or 'AlterIsrManager'}", text
+    for result in body.results:
+        if result.error is KafkaError.NONE and _is_adopted(result.partition, event, moment):
+            yield "INFO", "Partition", _updated(result.partition, event, moment)
+
+
+def _is_adopted(partition: str, event: Delivered, moment: Moment) -> bool:
+    """Whether this very answer ended the leader's waiting."""
+    return _waits(moment.before, event, partition) and not _waits(
+        moment.step.cluster, event, partition
+    )
+
+
+def _waits(cluster: Cluster, event: Delivered, partition: str) -> bool:
+    node = broker(cluster, event.receiver)
+    mine = replica_of(node, partition) if node is not None and node.process is not None else None
+    return mine is not None and mine.leading is not None and mine.leading.isr_state.sent is not None
+
+
+def _updated(partition: str, event: Delivered, moment: Moment) -> str:
+    node = broker(moment.step.cluster, event.receiver)
+    mine = replica_of(node, partition) if node is not None else None
+    if mine is None or mine.leading is None:
+        return ""
+    isr = mine.leading.isr_state.isr
+    # From 3.5 on Kafka's format leaves a second blank where the ISR is large enough.
+    few = "(under-min-isr)" if len(isr) < mine.min_insync_replicas else ""
+    few = f" {few} " if moment.code(event.receiver) >= (3, 5) else " "
+    listed = ",".join(str(b) for b in isr)
+    return f"ISR updated to {listed}{few}and version updated to {mine.partition_epoch}"
+
+
+def _registered_reply(body: BrokerRegistrationResponse, event: Delivered, _: Moment) -> Words:
+    if body.error:
+        text = f"Unable to register broker {event.receiver} because the controller returned error"
+        yield "INFO", LIFECYCLE, f"{text} {body.error.name}"
+
+
+def _heartbeat_reply(body: BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
+    """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that the
+    controller lets it go (BrokerHeartbeatResponseHandler, 3.2 to 3.9, at INFO).
+    """
+    if body.error:
+        text = f"Broker {event.receiver} sent a heartbeat request but received error"
+        yield "WARN", LIFECYCLE, f"{text} {body.error.name}."
+
+
+def _fetch_reply(body: FetchResponse, event: Delivered, moment: Moment) -> Words:
+    node = broker(moment.before, event.receiver)
+    mine = replica_of(node, body.partition) if node is not None and node.process else None
+    epoch = "…" if mine is None else str(mine.leader_epoch)
+    found = _FETCH_ERRORS.get(body.error)
+    moved_on = False
+    if body.error is KafkaError.FENCED_LEADER_EPOCH:
+        asked = _asked(event, moment.before)
+        moved_on = mine is not None and asked is not None and asked.leader_epoch < mine.leader_epoch
+        found = "INFO", _fenced(moved_on, moment.code(event.receiver))
+    if found is not None:
+        level, text = found
+        yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
+    if body.error is KafkaError.FENCED_LEADER_EPOCH and not moved_on:
+        # AbstractFetcherThread.markPartitionFailed, 3.2 to 3.9: it stops fetching this partition.
+        yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
+
+
+def _asked(event: Delivered, before: Cluster) -> FetchRequest | None:
+    """The fetch that a reply answers."""
+    asked = next((m.request for m in before.messages if m.name == event.message), None)
+    return asked if isinstance(asked, FetchRequest) else None
+
+
+def _fenced(moved_on: bool, code: CodeVersion) -> str:
+    """What a follower says whose fetch was of an epoch that is over. With `moved_on` it has heard
+    of the new one since it sent the fetch.
+    """
+    if not moved_on:
+        return (
+            "Partition {partition} has an older epoch ({epoch}) than the current leader."
+            " Will await the new LeaderAndIsr state before resuming fetching."
+        )
+    if code >= (3, 4):
+        return (
+            "Partition {partition} has a newer epoch ({epoch}) than the current leader."
+            " Retry the partition later."
+        )
+    return (
+        "Partition {partition} has an new epoch ({epoch}) than the current leader."
+        " retry the partition later"
+    )
+
+
+_FETCH_ERRORS = {
+    KafkaError.UNKNOWN_LEADER_EPOCH: (
+        "DEBUG",
+        "Remote broker has a smaller leader epoch for partition {partition} than this replica's"
+        " current leader epoch of {epoch}.",
+    ),
+    KafkaError.NOT_LEADER_OR_FOLLOWER: (
+        "DEBUG",
+        "Remote broker is not the leader for partition {partition}, which could indicate that the"
+        " partition is being moved",
+    ),
+}
+_ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
+    AlterPartitionResponse: _altered,
+    BrokerRegistrationResponse: _registered_reply,
+    BrokerHeartbeatResponse: _heartbeat_reply,
+    FetchResponse: _fetch_reply,
+}
+
+
+def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
+    if moment.code(event.node) >= (3, 3):
+        isr = ", ".join(str(b) for b in event.isr)
+        text = (
+            "Failed to alter partition to … since the controller rejected the request with"
+            f" {event.error.name}. Partition state has been reset to the latest committed state"
+            f" CommittedPartitionState(isr=Set({isr}), leaderRecoveryState=…)."
+        )
+        yield LogLine(node_name(event.node), "INFO", "Partition", text)
+
+
+_WAITING = {
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
+        "since the controller doesn't know about this topic or partition."
+    ),
+    KafkaError.UNKNOWN_TOPIC_ID: "since the controller doesn't know about this topic.",
+    KafkaError.FENCED_LEADER_EPOCH: "since the leader epoch is old.",
+    KafkaError.INVALID_UPDATE_VERSION: "because the partition epoch is invalid.",
+    KafkaError.INVALID_REQUEST: "because the request is invalid.",
+}
+
+
+def stuck(event: facts.IsrStuck, moment: Moment) -> Iterator[LogLine]:
+    if event.error not in _WAITING:
+        return
+    newer = "Partition state may be out of sync, awaiting new the latest metadata."
+    end = newer if moment.code(event.node) >= (3, 3) else "Giving up."
+    text = f"Failed to alter partition to … {_WAITING[event.error]} {end}"
+    yield LogLine(node_name(event.node), "DEBUG", "Partition", text)
+
+
+_LIFE = {
+    "RECOVERY": "The broker has caught up. Transitioning from STARTING to RECOVERY.",
+    "RUNNING": "The broker has been unfenced. Transitioning from RECOVERY to RUNNING.",
+    "PENDING_CONTROLLED_SHUTDOWN": "Beginning controlled shutdown.",
+}
+
+
+def lifecycle(event: facts.LifecycleChanged, _moment: Moment) -> Iterator[LogLine]:
+    text = _LIFE.get(str(event.state))
+    if text is not None:
+        yield LogLine(node_name(event.node), "INFO", LIFECYCLE, text)
+
+
+def registered(event: facts.Registered, _moment: Moment) -> Iterator[LogLine]:
+    text = f"Successfully registered broker {event.node} with broker epoch {event.epoch}"
+    yield LogLine(node_name(event.node), "INFO", LIFECYCLE, text)
+
+
+def truncated(event: facts.Truncated, _moment: Moment) -> Iterator[LogLine]:
+    text = f"Truncating to offset {event.first}"
+    yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
+
+
+def epoch_dropped(event: facts.EpochDropped, _moment: Moment) -> Iterator[LogLine]:
+    text = (
+        f"Truncating to {event.end} has no effect as the largest offset in the log is"
+        f" {event.end - 1}"
+    )
+    yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)

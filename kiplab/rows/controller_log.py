@@ -1,0 +1,124 @@
+"""What the controller logs: a refusal, a resignation, elections, and what becomes of brokers.
+
+Each function gives the lines of one kind of event, in the words of the release that the controller
+runs. Where Kafka logs nothing, there is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..engine.events import Delivered
+from ..engine.truth import truth
+from ..protocol import facts
+from ..protocol.errors import KafkaError
+from ..protocol.facts import Refused
+from ..protocol.ids import CONTROLLER, BrokerId
+from ..protocol.kraft.records import PartitionChangeRecord
+from ..protocol.messages import (
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+)
+from .heartbeat_lines import granted
+from .log_moment import LogLine, Moment
+from .rejection_lines import alter_partition, duplicate_registration, resignation, stale_epoch
+
+REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
+HEARTBEATS = "BrokerHeartbeatManager"
+
+
+def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
+    """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 3.9, says it at DEBUG
+    to every client, and so do its siblings.
+    """
+    delivered = moment.delivered
+    if event.node != CONTROLLER or delivered is None:
+        return
+    code = moment.code(CONTROLLER)
+    found: tuple[str, str] | None = None
+    logger = QUORUM
+    if event.error is KafkaError.STALE_BROKER_EPOCH:
+        found = stale_epoch(event, code)
+    elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
+        found = duplicate_registration(code)
+    elif isinstance(delivered.body, AlterPartitionRequest):
+        logger = REPLICATION
+        found = alter_partition(event, delivered.body, code, truth(moment.before).partitions)
+    if found is not None:
+        yield LogLine("controller", found[0], logger, found[1])
+
+
+def resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLine]:
+    yield LogLine("controller", *resignation(event, moment.code(CONTROLLER)))
+
+
+def periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine]:
+    """Before 3.9 a rebalance is not logged."""
+    if moment.code(CONTROLLER) < (3, 9):
+        return
+    offline = "unclean leader election for offline partition"
+    if event.unclean:
+        for name in event.elected:
+            yield LogLine("controller", "ERROR", REPLICATION, f"Triggering {offline} {name}.")
+        error = KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE.name
+        for name in event.left:
+            text = f"Cannot trigger {offline} {name}: {error}"
+            yield LogLine("controller", "WARN", REPLICATION, text)
+    task = "maybeElectUncleanLeaders" if event.unclean else "maybeBalancePartitionLeaders"
+    text = f"{task}: generated {len(event.elected)} records in … microseconds."
+    yield LogLine("controller", "INFO", QUORUM, text)
+
+
+def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
+    """Logged only where a leader asked for it; else the broker's line counts it (`_changing`)."""
+    delivered = moment.delivered
+    if delivered is not None and isinstance(delivered.body, AlterPartitionRequest):
+        isr = "[" + ", ".join(str(b) for b in event.after) + "]"
+        text = f"Node {delivered.body.broker} has altered ISR for {event.partition} to {isr}."
+        yield LogLine("controller", "DEBUG", REPLICATION, text)
+
+
+def broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogLine]:
+    words = _CHANGES.get(event.change)
+    return iter(()) if words is None else words(event.broker, moment)
+
+
+def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
+    """Only where its session ended: a fence that it asked for is the heartbeat's to say."""
+    if moment.delivered is None:
+        text = f"Fencing broker {id} because its session has timed out."
+        yield LogLine("controller", "INFO", REPLICATION, text)
+        yield from _changing("handleBrokerFenced", moment)
+
+
+_CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine]]] = {
+    facts.BrokerChange.FENCED: _broker_fenced,
+}
+
+
+def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
+    """What a controller says to a heartbeat."""
+    if event.receiver == CONTROLLER and isinstance(event.body, BrokerHeartbeatRequest):
+        yield from _heartbeat(event.body, moment)
+
+
+def _heartbeat(request: BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogLine]:
+    """What was granted; a stale heartbeat is refused, and `refused` says it."""
+    if any(isinstance(e, Refused) for e in moment.step.events):
+        return
+    found = granted(request, moment.before, moment.step.cluster, moment.code(CONTROLLER))
+    if found is not None:
+        yield LogLine("controller", "INFO", HEARTBEATS, found.text)
+        yield from _changing(found.context, moment)
+
+
+def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
+    """How many partitions change with a broker (at DEBUG, Kafka names them instead).
+
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates, 3.2 to 3.9.
+    """
+    written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
+    changed = written.count(PartitionChangeRecord.__name__)
+    if changed:
+        text = f"{context}: changing {changed} partition(s)"
+        yield LogLine("controller", "INFO", REPLICATION, text)
