@@ -25,9 +25,9 @@ from kiplab.engine import (
     enabled,
     events,
     explain,
+    impossible_moves,
     moves,
     observer,
-    possible,
     properties,
     routes,
     setup,
@@ -216,7 +216,12 @@ TABLES = (
         allows="its own `unlogged`",
     ),
     Table("move", "effect", "_MOVES in kiplab/engine/step.py", lambda: step._MOVES),
-    Table("move", "check", "_CHECKS in kiplab/engine/possible.py", lambda: possible._CHECKS),
+    Table(
+        "move",
+        "check",
+        "_CHECKS in kiplab/engine/impossible_moves.py",
+        lambda: impossible_moves._CHECKS,
+    ),
     Table(
         "move",
         "place in a menu",
@@ -726,7 +731,7 @@ TRIALS = [
         MadeUpMove,
         [
             "has no effect: add it to _MOVES in kiplab/engine/step.py",
-            "has no check: add it to _CHECKS in kiplab/engine/possible.py",
+            "has no check: add it to _CHECKS in kiplab/engine/impossible_moves.py",
             "has no place in a menu: add it to _candidates in kiplab/engine/enabled.py, or the"
             " reason why not to NOT_OFFERED in kiplab/engine/enabled.py",
             "has no line of a play: add it to _WRITERS in kiplab/plays/history_as_play.py",

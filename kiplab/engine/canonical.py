@@ -14,7 +14,7 @@ import msgspec
 from ..protocol.ids import BrokerId
 from ..protocol.messages import asked_by
 from .cluster import Cluster, Message, MessageName
-from .numbering import Numbering, plan_of, renumbered
+from .renumbering import Numbering, plan_of, renumbered
 from .routes import node_kinds
 from .truth import truth
 

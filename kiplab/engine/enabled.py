@@ -11,8 +11,8 @@ from ..protocol.ids import CONTROLLER
 from ..protocol.replica.broker_state import Loss
 from . import moves
 from .cluster import Cluster
+from .impossible_moves import why_not
 from .nodes import control_planes, kind_of
-from .possible import why_not
 from .routes import TIMERS
 from .truth import truth
 

@@ -32,11 +32,11 @@ from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
+from ..protocol.kraft.broker_registration import register_broker
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.elections import elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.heartbeats import broker_heartbeat
-from ..protocol.kraft.registration import register_broker
 from ..protocol.kraft.replay import image
 from ..protocol.messages import (
     AlterPartitionRequest,

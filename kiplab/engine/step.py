@@ -19,6 +19,7 @@ from ..protocol.replica.produce import produce
 from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
+from .impossible_moves import ImpossibleMoveError, why_not
 from .nodes import (
     control_planes,
     incarnation_of,
@@ -29,7 +30,6 @@ from .nodes import (
     with_state,
 )
 from .observer import observe
-from .possible import ImpossibleMoveError, why_not
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .routes import MODE_MOVES, PERIOD_MS, PLANS, ROUTES, TIMERS, UNANSWERED
 from .truth import truth

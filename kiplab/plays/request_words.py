@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..engine.cluster import Cluster
-from ..engine.numbering import plan_of
+from ..engine.renumbering import plan_of
 from ..engine.truth import partition_of, registration_of, truth
 from ..protocol.ids import (
     NO_LEADER,

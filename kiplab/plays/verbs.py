@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ..engine import moves
 from ..engine.clock import due_moves
 from ..engine.cluster import broker
-from ..engine.possible import ImpossibleMoveError
+from ..engine.impossible_moves import ImpossibleMoveError
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER, BrokerId

@@ -17,7 +17,7 @@ from kiplab.engine.consumers import consumer_of
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
 from kiplab.engine.events import CommittedLost, Event, PropertyBroken
 from kiplab.engine.explain import sentence
-from kiplab.engine.possible import why_not
+from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.setup import ConsumerSetup
 from kiplab.engine.step import step

@@ -13,7 +13,7 @@ from kiplab.engine import moves, nodes
 from kiplab.engine.clock import due_moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, enabled
-from kiplab.engine.possible import why_not
+from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.engine.truth import truth

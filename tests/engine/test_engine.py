@@ -14,7 +14,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, PROGRESS, Menu, enabled
 from kiplab.engine.events import CommittedLost, PropertyBroken
 from kiplab.engine.history import History
-from kiplab.engine.possible import ImpossibleMoveError, why_not
+from kiplab.engine.impossible_moves import ImpossibleMoveError, why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.engine.truth import truth

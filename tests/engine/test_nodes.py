@@ -12,7 +12,7 @@ from kiplab.engine import moves, nodes, routes, truth
 from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped
-from kiplab.engine.possible import why_not
+from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import READERS
 from kiplab.protocol.features import parse_features

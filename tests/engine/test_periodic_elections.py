@@ -6,8 +6,8 @@ import pytest
 
 from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
+from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.nodes import state_of
-from kiplab.engine.possible import why_not
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.history_as_play import written

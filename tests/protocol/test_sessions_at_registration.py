@@ -6,8 +6,8 @@ import pytest
 
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
-from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.messages import BrokerRegistrationRequest
 from kiplab.protocol.registrations import Registration
 

@@ -9,7 +9,7 @@ import pytest
 from kiplab.protocol.facts import LeaderElected
 from kiplab.protocol.features import Features, switched
 from kiplab.protocol.ids import BrokerId, Incarnation
-from kiplab.protocol.kraft.registration import register_broker
+from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.messages import BrokerRegistrationRequest
 from tests.protocol.building import at, brokers, but, controller, partition
 from tests.protocol.leading import KRAFT, Stage

@@ -13,6 +13,7 @@ from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft import sessions as rules
+from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state, lowest_active_offset
 from kiplab.protocol.kraft.records import (
@@ -21,7 +22,6 @@ from kiplab.protocol.kraft.records import (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
 )
-from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import replay
 from kiplab.protocol.kraft.sessions import has_valid_session, stale_broker
 from kiplab.protocol.messages import (

@@ -16,6 +16,7 @@ from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
@@ -27,7 +28,6 @@ from kiplab.protocol.kraft.records import (
     RegisterBrokerRecord,
     fence_record,
 )
-from kiplab.protocol.kraft.registration import register_broker
 from kiplab.protocol.kraft.replay import ControllerEffect
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from kiplab.protocol.messages import (

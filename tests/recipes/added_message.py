@@ -16,7 +16,7 @@ from kiplab.engine.canonical import canonical
 from kiplab.engine.cluster import Cluster, Message
 from kiplab.engine.events import Delivered, Event
 from kiplab.engine.explain import sentence
-from kiplab.engine.possible import why_not
+from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse

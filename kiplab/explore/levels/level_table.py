@@ -13,8 +13,8 @@ import msgspec
 from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message
 from ...engine.events import Event
+from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver, Move
-from ...engine.possible import why_not
 from ...engine.step import Step, step
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError

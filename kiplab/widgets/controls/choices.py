@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from ...engine import moves
 from ...engine.cluster import Cluster, Message, broker
 from ...engine.explain import describe
+from ...engine.impossible_moves import why_not
 from ...engine.nodes import is_cut
-from ...engine.possible import why_not
 from ...engine.truth import registration_of, truth
 from ...plays.history_as_play import statement_of
 from ...plays.play import Statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.consumers import consumer_of
-from ...engine.possible import why_not
+from ...engine.impossible_moves import why_not
 from ...engine.truth import partition_of
 from ...plays.play import Statement
 from ...plays.values import DEFAULT_CONSUMER

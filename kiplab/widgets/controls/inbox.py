@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message, MessageName
+from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver
-from ...engine.possible import why_not
 from ...plays.play import Statement
 from ...plays.stage import Pattern, Stage
 from ...protocol.ids import BrokerId, node_name

@@ -231,7 +231,7 @@ def _unknown(hint: Any, where: str) -> str:
             " or with Count, Milliseconds or ApiVersion if its value means something by itself"
         )
     return (
-        f"{where} is annotated {hint!r}, which kiplab/engine/numbering.py cannot walk over: it"
+        f"{where} is annotated {hint!r}, which kiplab/engine/renumbering.py cannot walk over: it"
         " takes structs, named tuples, tuples, unions of these, enums, strings and the numbers of"
         " kiplab/protocol/ids.py"
     )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from kiplab.engine.numbering import Numbering, plan_of, renumbered
+from kiplab.engine.renumbering import Numbering, plan_of, renumbered
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import (
     BrokerEpoch,
