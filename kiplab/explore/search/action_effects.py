@@ -22,7 +22,7 @@ from ..search_terms import Coverage
 from .engine_model import note
 from .hidden_parts import CONTROLLER, FIRST_BROKER, OBSERVER, HiddenPartError, controller_in
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
-from .observer_views import Moment, moment, shows_something, watch
+from .observer_views import ObservedMove, moment, shows_something, watch
 from .partial_clusters import PartialClusters
 
 
@@ -43,7 +43,7 @@ NOTHING = Effect(None, (), None, None)
 """The action cannot be done, or comes to nothing."""
 
 
-class Reading:
+class NextLook:
     """What an action looks into next, and what is known under each number found there.
 
     `piece` is the place of a part in a state; `-piece` stands for whether the broker there runs.
@@ -53,10 +53,10 @@ class Reading:
 
     def __init__(self, piece: int) -> None:
         self.piece = piece
-        self.known: dict[int, Known] = {}
+        self.known: dict[int, Remembered] = {}
 
 
-Known = Reading | Effect | None
+Remembered = NextLook | Effect | None
 
 
 class Option:
@@ -73,7 +73,7 @@ class Option:
     ) -> None:
         self.rank, self.action, self.cost, self.place = rank, action, cost, place
         self.request = request
-        self.known: Known = None
+        self.known: Remembered = None
 
     def remember(self, state: MemoisedState, lives: list[int], read: list[int], it: Effect) -> None:
         """Keep what the action does, under the pieces that were read, in their order."""
@@ -81,10 +81,10 @@ class Option:
             self.known = it
             return
         if self.known is None:
-            self.known = Reading(read[0])
+            self.known = NextLook(read[0])
         at: Any = self.known
         for piece, following in pairwise(read):
-            at = at.known.setdefault(number_of(state, lives, piece), Reading(following))
+            at = at.known.setdefault(number_of(state, lives, piece), NextLook(following))
         at.known[number_of(state, lives, read[-1])] = it
 
 
@@ -117,7 +117,7 @@ class ActionEffects:
         lives = self.parts.life_of
         read: list[int] = []
         known = option.known
-        while isinstance(known, Reading):
+        while isinstance(known, NextLook):
             read.append(known.piece)
             known = known.known.get(number_of(state, lives, known.piece))
         while True:
@@ -140,7 +140,7 @@ class ActionEffects:
 
     def _attempt(self, state: MemoisedState, option: Option, shown: list[int]) -> Effect:
         cluster = self.partial.cluster(state, option.request, shown)
-        moments: list[Moment] = []
+        moments: list[ObservedMove] = []
 
         def noting(before: Cluster, move: Move) -> Step:
             after, events = unobserved(before, move)
@@ -161,7 +161,7 @@ class ActionEffects:
         option: Option,
         before: Cluster,
         after: Cluster,
-        moments: list[Moment],
+        moments: list[ObservedMove],
     ) -> Effect:
         held = controller_in(after)
         lives = forms.NO_LIVES if held is None else forms.new_lives(held)
@@ -199,7 +199,7 @@ class ActionEffects:
     # --- the observer ----------------------------------------------------------------------------
 
     def _watched(
-        self, state: MemoisedState, moments: tuple[Moment, ...]
+        self, state: MemoisedState, moments: tuple[ObservedMove, ...]
     ) -> tuple[int, tuple[str, ...]]:
         parts = self.parts
         known = replace(

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ...engine.cluster import Cluster
 from ..levels.level_table import Action, Level, offered
 from ..search_terms import ModelState
-from .action_effects import NOTHING, ActionEffects, Option, Reading
+from .action_effects import NOTHING, ActionEffects, NextLook, Option
 from .engine_model import spent
 from .hidden_parts import BUDGETS, CONTROLLER, FIRST_BROKER, OBSERVER, REQUESTS
 from .numbered_parts import MemoisedState, NumberedParts, Numbers
@@ -72,7 +72,7 @@ class MemoisedModel:
                 continue
             # As action_effects.number_of says; this loop is where a search spends its time.
             known = option.known
-            while isinstance(known, Reading):
+            while isinstance(known, NextLook):
                 piece = known.piece
                 known = known.known.get(state[piece] if piece >= 0 else life_of[state[-piece]])
             effect = self.effects.work_out(state, option) if known is None else known

@@ -97,7 +97,7 @@ def _changing(node: Any) -> ChangingBrokerView:
     return ChangingBrokerView(node.id, node.incarnation, node.durable, seen)
 
 
-class Moment(NamedTuple):
+class ObservedMove(NamedTuple):
     """What the observer sees of one move.
 
     `brokers` are its views of every broker before and after, None for one that the action has left
@@ -122,10 +122,12 @@ def shows_something(before: Cluster, after: Cluster) -> bool:
     return not same or controller_in(before) is not controller_in(after)
 
 
-def moment(first: Cluster, before: Cluster, after: Cluster, events: Iterable[Event]) -> Moment:
+def moment(
+    first: Cluster, before: Cluster, after: Cluster, events: Iterable[Event]
+) -> ObservedMove:
     """A move of an action that begins with `first`, as the observer sees it."""
     start, was, now = controller_in(first), controller_in(before), controller_in(after)
-    return Moment(
+    return ObservedMove(
         tuple(_pairs(first, before, after)),
         (None if was is start else was, None if now is start else now),
         tuple(e for e in events if heeds(e)),
@@ -150,7 +152,7 @@ class Watched(NamedTuple):
     broken: tuple[str, ...]
 
 
-def watch(known: Cluster, moments: Iterable[Moment], views: Sequence[BrokerView]) -> Watched:
+def watch(known: Cluster, moments: Iterable[ObservedMove], views: Sequence[BrokerView]) -> Watched:
     """Show the observer one move after the other.
 
     `known` has the controller and the observer's knowledge from before the first of them, and
