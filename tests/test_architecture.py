@@ -15,6 +15,8 @@ def test_imports_go_downwards_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
+    # It configures logging, and would silence every logger that there is for the tests after it.
+    monkeypatch.setattr("importlinter.cli.logging_config.dictConfig", lambda _: None)
     status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 

@@ -89,9 +89,11 @@ class HiddenBroker:
         raise HiddenPartError(self._place)
 
     def __eq__(self, _other: object) -> bool:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
     def __hash__(self) -> int:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
 
@@ -133,6 +135,7 @@ class HiddenMessage:
         raise HiddenPartError(self._place)
 
     def __eq__(self, _other: object) -> bool:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
     def __hash__(self) -> int:
