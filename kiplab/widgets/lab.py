@@ -27,8 +27,9 @@ from .controls.sharing import Sharing
 from .controls.transport import Transport
 from .controls.view_options import Look
 from .elements.daylight import AUTO, Daylight
-from .elements.labelled import attempted_by, column, discard, words
-from .elements.picture import PictureWidget
+from .elements.kinds import PlotlyPicture
+from .elements.labelled import attempted_by, column, words
+from .elements.surface import Surface
 from .guarded_calls import Attempts
 from .history_tree import bench as benches
 from .history_tree import branch_tree as trees
@@ -71,9 +72,9 @@ class Lab:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
         features = features_asked_for(found, shared, kafka, _tuple(off), _tuple(on))
         tree = trees.plant(benches.open_bench(found, features))
-        self.box = column([words(note(WAIT))], width="100%")
-        self.daylight = Daylight(theme, self.box)
-        self.box.children += self.daylight.parts
+        self.daylight = Daylight(theme)
+        self._root = column([words(note(WAIT))], width="100%")
+        self.box = self.daylight.of(Surface(self._root, pictures=True))
         self._scene = Scene(tree, width=width, theme=self.daylight.theme, legend=False)
         self._after = after
         if after is None or after.locked:
@@ -190,8 +191,7 @@ class Lab:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """A reference to the widgets, and words where there are none: notebooks stay small."""
-        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
-        return {**bundle, "text/plain": repr(self)}
+        return self.box.bundle(repr(self), **options)
 
     def _ipython_display_(self) -> None:
         """The widgets; and a still picture for a notebook that is read without a kernel: of the
@@ -204,12 +204,13 @@ class Lab:
 
     def _open(self) -> None:
         self._scene.look["theme"] = self.daylight.theme
-        self.picture = PictureWidget(self._scene.drawing())
-        self.box.layout.width = f"{self._scene.look['width'] + 4}px"
+        self.picture = PlotlyPicture(self._scene.drawing())
+        self._root.layout.width = f"{self._scene.look['width'] + 4}px"
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
-        with attempted_by(self._attempts):
-            self._furnish()
-        self._show()
+        with self.box.held():
+            with attempted_by(self._attempts):
+                self._furnish()
+            self._show()
 
     def _furnish(self) -> None:
         """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
@@ -228,13 +229,11 @@ class Lab:
         self._followers: list[Any] = [self.transport, self.jumps, self.signs]
         self._followers += [self.invariants, self.folds]
         self._fit()
-        self.box.children = laid_out(self)
+        self._root.children = laid_out(self)
         self.daylight.follow(self._turn_page)
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
-        for old in (*self.hands.children, *self.told.children[1:], *self.looking.children):
-            discard(old)
         self._fitted = self.tree.trunk.bench.own
         self.inject = Inject(self.bench, self.act, self.do)
         self.in_flight = InFlight(self.bench, self.act)
@@ -260,7 +259,7 @@ class Lab:
         self._turn_to(trees.seek(self.tree, at), playing=True)
 
     def _turn_to(self, tree: Tree, said: str = "", *, playing: bool = False) -> None:
-        with self._scene.kept():
+        with self._scene.kept(), self.box.held():
             self._scene.take(tree)
             if self.is_open:
                 if not playing:
@@ -268,7 +267,7 @@ class Lab:
                 self._show(said)
 
     def _look_at(self, options: dict[str, Any]) -> None:
-        with self._scene.kept():
+        with self._scene.kept(), self.box.held():
             self._scene.look = self._scene.look | options
             self.picture.paint(self._scene.drawing())
             self.signs.paint()
@@ -280,8 +279,9 @@ class Lab:
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""
-        self.transport.pause()
-        self._show()
+        with self.box.held():
+            self.transport.pause()
+            self._show()
 
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ipywidgets
-
-from .elements.keys import with_keys
+from .elements.kinds import Container, Element, Style, ToggleButton
 from .elements.labelled import column, row, watch, words
-from .elements.sticky import growing, stage
 from .history_tree.bench import Bench
 
 if TYPE_CHECKING:
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 
 # The sign before a heading is not read aloud, where browsers know how to say that.
 _STYLE = """<style>
-.kiplab-fold.jupyter-button { text-align: left; font-weight: 600; padding-left: 10px; }
+.kiplab-fold { text-align: left; font-weight: 600; padding-left: 10px; }
 .kiplab-keys .kiplab-fold.mod-active { background: var(--jp-layout-color2); }
 .kiplab-keys .kiplab-alarm { line-height: 22px; }
 .kiplab-fold::before { content: "▸\\00a0"; content: "▸\\00a0" / ""; }
@@ -47,14 +44,14 @@ class Folds:
         self.headings = {title: self._heading(title) for title in self._folds}
         self._bodies = {title: column([f.box]) for title, f in self._folds.items()}
         for body in self._bodies.values():
-            body.layout = ipywidgets.Layout(display="none", padding="6px 14px 12px")
+            body.layout.display, body.layout.padding = "none", "6px 14px 12px"
         parts = ((self.headings[title], self._bodies[title]) for title in self._folds)
         self.box = column([words(_STYLE, margin="0"), *chain.from_iterable(parts)])
 
     def _heading(self, title: str) -> Any:
-        made = ipywidgets.ToggleButton(description=title, tooltip=f"{title}: open or close")
+        made = ToggleButton(description=title, tooltip=f"{title}: open or close")
         made.add_class("kiplab-fold")
-        made.layout = ipywidgets.Layout(width="auto", margin="2px 0")
+        made.layout = Style(margin="2px 0")
         watch(made, "value", lambda is_open: self._turned(title, is_open))
         return made
 
@@ -108,9 +105,23 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
         two_columns(lab.hands, lab.told),
         lab.invariants.box,
         lab.folds.box,
-        with_keys(lab.box),
-        *lab.daylight.parts,
     )
+
+
+def stage(parts: Iterable[Element]) -> Container:
+    """The parts one under the other, in a box that stays while what comes after it is scrolled."""
+    staged = column(parts)
+    staged.add_class("kiplab-stage")
+    return staged
+
+
+def growing(box: Container, *, least: int) -> Container:
+    """A last part of a stage, `least` pixels high. What more it needs is taken from what lies below
+    the stage: nothing in it moves.
+    """
+    box.layout.min_height = f"{least}px"
+    box.add_class("kiplab-growing")
+    return box
 
 
 def beside(verdict: Any, note: Any) -> Any:

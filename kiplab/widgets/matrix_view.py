@@ -5,13 +5,11 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-import ipywidgets
-
 from ..explore.matrix.cells import Cell, Matrix
 from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
+from ..figures.matrix_chart import Layout as MatrixLayout
 from ..figures.matrix_chart import (
-    Layout,
     cell_at,
     colors_of,
     findings,
@@ -27,8 +25,9 @@ from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from ..rows.sentences import sentences, table_html
 from .elements.daylight import AUTO, Daylight
-from .elements.keys import with_keys
+from .elements.kinds import Container, Element, Style
 from .elements.labelled import button, column, words
+from .elements.surface import Surface
 from .markup import muted, note
 
 _HOW = (
@@ -47,27 +46,28 @@ class MatrixView:
     def __init__(self, matrix: Matrix, *, theme: str = AUTO, width: int = 840) -> None:
         self.matrix, self._width = matrix, width
         self._opened: Cell | None = None
-        self.box = column([], width="100%")
-        self.daylight = Daylight(theme, self.box)
+        self.daylight = Daylight(theme)
         self.below = words(note("Press a cell: its shortest counterexample is shown here."))
         self.buttons: dict[tuple[str, ...], Any] = {}
         self.grid = self._map(layout_of(matrix))
         told = [words(muted(line)) for line in (*findings(matrix), _HOW, signs(matrix))]
         body = column([*told, self.grid, self.below], width="100%")
-        self._color(self.daylight.theme)
-        self.box.children = (with_keys(body), *self.daylight.parts, body)
+        self.box = self.daylight.of(Surface(body))
+        with self.box.held():
+            self._color(self.daylight.theme)
         self.daylight.follow(self._turn_page)
 
-    def _map(self, seen: Layout) -> Any:
+    def _map(self, seen: MatrixLayout) -> Any:
         guards = self.matrix.guards
-        children = [words("")]
+        children: list[Element] = [words("")]
         children += [words(muted(off_words(off, guards))) for off in seen.columns]
         for row in seen.rows:
             children.append(words(muted(off_words(row, guards))))
             children += [self._button(cell_at(self.matrix, row, off)) for off in seen.columns]
-        return ipywidgets.GridBox(
-            children,
-            layout=ipywidgets.Layout(
+        return Container(
+            children=tuple(children),
+            layout=Style(
+                display="grid",
                 grid_template_columns=f"{ROW_HEAD} repeat({len(seen.columns)}, {CELL})",
                 grid_gap="2px",
                 align_items="center",
@@ -77,8 +77,7 @@ class MatrixView:
 
     def _button(self, cell: Cell) -> Any:
         made = button(said(cell), lambda: self.open(*cell.off), cell.sentence)
-        made.style.font_weight = "bold"
-        made.layout = ipywidgets.Layout(width="auto", height="36px", padding="0")
+        made.layout = Style(height="36px", padding="0", font_weight="bold")
         self.buttons[cell.off] = made
         return made
 
@@ -87,7 +86,7 @@ class MatrixView:
         for off, made in self.buttons.items():
             cell = self.matrix.cell(*off)
             fill, color = paint[cell.word, cell.steps]
-            made.style.button_color, made.style.text_color = fill, color
+            made.layout.background, made.layout.color = fill, color
 
     def _turn_page(self, theme: str) -> None:
         """The page is light now, or dark: the same in its theme."""

@@ -34,12 +34,12 @@ def repaint(play: Any) -> None:
     """The picture alone: rows of the step, their drawing, what plotly makes of it, the message."""
     from kiplab.figures.timeline.under_way import drawing_so_far
     from kiplab.rows.rows_of_stage import rows_of, rows_until
-    from kiplab.widgets.elements.picture import PictureWidget
+    from kiplab.widgets.elements.kinds import PlotlyPicture
     from kiplab.widgets.history_tree.bench import open_bench
 
     bench = open_bench(play)
     whole = rows_of(bench.whole)
-    picture = PictureWidget(drawing_so_far(whole, whole, width=840))
+    picture = PlotlyPicture(drawing_so_far(whole, whole, width=840))
 
     def step(at: int) -> None:
         now = rows_until(whole, bench.stops[at].stage)

@@ -141,7 +141,7 @@ def test_a_release_and_two_kips_are_switched(hands: Hands) -> None:
 
 def test_every_single_rule_can_be_turned(hands: Hands) -> None:
     hands.press("Single rules")
-    boxes = hands.lab.locator(".widget-checkbox label", has_text=re.compile(r"^\d+\.|^kafka-"))
+    boxes = hands.lab.locator(".kiplab-tick label", has_text=re.compile(r"^\d+\.|^kafka-"))
     names = [name.strip() for name in boxes.all_inner_texts()]
     assert len(names) == len(GUARDS)
     for name in names:

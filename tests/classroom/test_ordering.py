@@ -48,9 +48,8 @@ def test_a_losing_order_is_praised_and_drawn() -> None:
     exercise = kiplab.Ordering(LOSING)
     exercise.check_button.click()
     assert "2 of 2 points" in exercise.result.value
-    (shown,) = exercise.schedule.outputs
-    figure = shown["data"]["application/vnd.plotly.v1+json"]
-    assert "100 committed records lost" in figure["layout"]["meta"]["description"]
+    (shown,) = exercise.schedule.children
+    assert "100 committed records lost" in shown.drawing["layout"]["meta"]["description"]
     assert exercise.run is not None
     assert exercise.run.verdict == "loss"
 
@@ -62,4 +61,4 @@ def test_a_second_check_replaces_the_first() -> None:
     exercise.check_button.click()
     assert "1 of 2 points" in exercise.result.value
     assert "KIP-841" in exercise.result.value
-    assert len(exercise.schedule.outputs) == 1
+    assert len(exercise.schedule.inside) == 1

@@ -74,11 +74,11 @@ def test_what_waits_for_it_happens_once() -> None:
 def test_beside_a_run_it_says_both_once_there_is_both() -> None:
     question, run = ask(), kiplab.run("kafka-14139", kafka="3.5")
     shown = question.beside(run)
-    assert "lock in your prediction above" in shown.box.value
+    assert "lock in your prediction above" in shown.words.value
     assert "lock in your prediction above" in shown._repr_mimebundle_()["text/plain"]
     question.lock(CHOICES[2])
     for said in (CHOICES[2], run.sentence, "INELIGIBLE_REPLICA"):
-        assert said in shown.box.value
+        assert said in shown.words.value
         assert said in repr(shown)
 
 

@@ -73,3 +73,8 @@ def html(widget: Any) -> str:
     inside = "".join(html(child) for child in getattr(widget, "children", ()))
     own = getattr(widget, "value", "")
     return f"{own if isinstance(own, str) else ''}{inside}"
+
+
+def hear(widget: Any, content: dict[str, Any], *buffers: bytes) -> None:
+    """What a page sends to the panel of a Lab or another widget."""
+    widget.box._hear(widget.box, content, list(buffers))

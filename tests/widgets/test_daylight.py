@@ -14,10 +14,10 @@ from kiplab.explore.matrix.guard_matrix import matrix
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme, theme_of
 from kiplab.figures.matrix_chart import colors_of
 from kiplab.widgets import Lab
-from kiplab.widgets.elements.daylight import _Page
-from kiplab.widgets.elements.picture import PictureWidget
+from kiplab.widgets.elements.kinds import PlotlyPicture
+from kiplab.widgets.elements.surface import Surface
 from kiplab.widgets.matrix_view import MatrixView
-from tests.widgets.hands import fails
+from tests.widgets.hands import fails, hear
 
 PLAY = "kafka-14139"
 Shown = dict[str, Any]
@@ -25,7 +25,7 @@ Shown = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def no_page_has_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_Page, "seen_last", "light")
+    monkeypatch.setattr(Surface, "seen_last", "light")
 
 
 @pytest.fixture
@@ -40,11 +40,10 @@ def found() -> Matrix:
 
 def tell(widget: Any, theme: str) -> None:
     """What the browser sends when the page has that theme."""
-    for page in widget.daylight.parts:
-        page.set_state({"theme": theme})
+    hear(widget, {"theme": theme})
 
 
-def shown(picture: PictureWidget) -> Shown:
+def shown(picture: PlotlyPicture) -> Shown:
     """Everything that has a colour in a figure."""
     figure = picture.drawing
     layout = figure["layout"]
@@ -118,9 +117,10 @@ def test_later_steps_and_other_plays_keep_to_the_page(lab: Lab) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_what_was_asked_for_wins(theme: str) -> None:
     lab = kiplab.Lab(PLAY, theme=theme)
-    assert lab.daylight.parts == ()
+    tell(lab, "dark")
+    tell(lab, "light")
     assert paper(lab) is theme_of(theme)
-    assert not any(name.startswith("kiplab-drawn") for name in lab.box._dom_classes)
+    assert not any(name.startswith("kiplab-drawn") for name in lab.box.root.classes)
 
 
 def test_a_theme_that_there_is_none_of_is_refused() -> None:
@@ -143,19 +143,17 @@ def test_a_lab_that_waits_has_listened_when_it_opens() -> None:
 
     lock = Lock()
     lab = kiplab.Lab(PLAY, after=lock)
-    assert lab.daylight.parts[0] in lab.box.children
     tell(lab, "dark")
     lock.locked = True
     lock.then()
     assert paper(lab) is DARK
-    assert lab.daylight.parts[0] in lab.box.children
     tell(lab, "light")
     assert paper(lab) is LIGHT
 
 
 def test_the_style_sheet_knows_which_theme_was_painted(lab: Lab) -> None:
     def classes() -> list[str]:
-        return [name for name in lab.box._dom_classes if name.startswith("kiplab-drawn")]
+        return [name for name in lab.box.root.classes if name.startswith("kiplab-drawn")]
 
     assert classes() == ["kiplab-drawn-light"]
     tell(lab, "dark")
@@ -209,8 +207,8 @@ def test_the_matrix_and_its_counterexample_turn_too(found: Matrix) -> None:
     view.open("903")
     light = view.below.value
     tell(view, "dark")
-    style = view.buttons[cell.off].style
-    assert (style.button_color, style.text_color) == colors_of(found, DARK)[cell.word, cell.steps]
+    style = view.buttons[cell.off].layout
+    assert (style.background, style.color) == colors_of(found, DARK)[cell.word, cell.steps]
     assert DARK.paper in _image(view.below.value)
     assert LIGHT.paper in _image(light)
     tell(view, "light")
@@ -219,9 +217,7 @@ def test_the_matrix_and_its_counterexample_turn_too(found: Matrix) -> None:
 
 def test_a_matrix_asked_to_be_dark_is(found: Matrix) -> None:
     view = MatrixView(found, theme="dark")
-    assert view.daylight.parts == ()
     cell = found.cell()
     assert (
-        view.buttons[cell.off].style.button_color
-        == colors_of(found, DARK)[cell.word, cell.steps][0]
+        view.buttons[cell.off].layout.background == colors_of(found, DARK)[cell.word, cell.steps][0]
     )

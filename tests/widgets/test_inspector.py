@@ -220,7 +220,7 @@ def test_every_fold_has_a_path_of_its_own() -> None:
 def test_the_widget_shows_the_step_where_one_stands() -> None:
     inspector = Inspector()
     inspector.show(at(3))
-    before = inspector.box.html
+    before = inspector.box.value
     inspector.show(at(6))
-    assert before != inspector.box.html
+    assert before != inspector.box.value
     assert "alter-partition #1" in before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,13 +17,6 @@ def lab() -> Lab:
     return kiplab.Lab("kafka-14139")
 
 
-def parts(box: Any) -> Iterator[Any]:
-    """A box and all that is in it, in reading order."""
-    yield box
-    for child in getattr(box, "children", ()):
-        yield from parts(child)
-
-
 def drawn(lab: Lab) -> str:
     """The legend's image, as SVG."""
     found = re.search(r"base64,([^\"]*)", lab.signs.image.value)
@@ -33,16 +25,16 @@ def drawn(lab: Lab) -> str:
 
 
 def test_picture_steps_and_verdict_are_on_one_stage(lab: Lab) -> None:
-    stage = lab.box.children[0]
-    assert "kiplab-stage" in stage._dom_classes
-    inside = list(parts(stage))
+    stage = lab.box.root.inside[0]
+    assert "kiplab-stage" in stage.classes
+    inside = list(stage.everything())
     places = [inside.index(part) for part in (lab.picture, lab.transport.step, lab.verdict)]
     assert places == sorted(places)
     assert lab.note in inside
 
 
 def test_what_can_be_done_comes_before_what_is_promised(lab: Lab) -> None:
-    order = list(parts(lab.box))
+    order = list(lab.box.root.everything())
     wanted = (lab.transport.step, lab.rulebook.box, lab.inject.box, lab.invariants.box)
     places = [order.index(part) for part in (*wanted, lab.folds.box)]
     assert places == sorted(places)

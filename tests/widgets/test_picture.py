@@ -10,7 +10,8 @@ from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.under_way import drawing_so_far, so_far
 from kiplab.plays.library import load, names
 from kiplab.rows.rows_of_stage import rows_of
-from kiplab.widgets.elements.picture import PictureWidget
+from kiplab.widgets.elements.kinds import PlotlyPicture
+from kiplab.widgets.elements.surface import PlotlyCode, Surface
 from kiplab.widgets.history_tree.bench import Bench, open_bench
 
 
@@ -59,24 +60,24 @@ def test_the_last_step_says_what_the_timeline_says() -> None:
 def test_painting_leaves_the_widget_as_if_it_had_been_made_so() -> None:
     """What a page that is loaded again, or a second view, is given."""
     bench = open_bench(load("kafka-14139"))
-    widget = PictureWidget(drawing(bench, 0))
+    picture = PlotlyPicture(drawing(bench, 0))
+    widget = Surface(picture)
     for step in (6, 11, 3):
-        widget.paint(drawing(bench, step))
-        assert widget.get_state()["drawing"] == drawing(bench, step)
+        picture.paint(drawing(bench, step))
+        assert widget.get_state()["tree"]["parts"][picture.id]["drawing"] == drawing(bench, step)
 
 
 def test_plotly_is_sent_once_for_all_pictures() -> None:
     bench = open_bench(load("kafka-14139"))
-    one, other = PictureWidget(drawing(bench, 0)), PictureWidget(drawing(bench, 1))
-    assert one.plotly is other.plotly
-    assert one.get_state()["plotly"] == f"IPY_MODEL_{one.plotly.model_id}"
+    one, other = (Surface(PlotlyPicture(drawing(bench, step))) for step in (0, 1))
+    assert one.plotly == other.plotly == PlotlyCode.shared().model_id
     assert len(one.get_state()["_esm"]) < 10_000
 
 
 def test_plotly_is_sent_again_when_all_widgets_were_closed() -> None:
     bench = open_bench(load("kafka-14139"))
-    gone = PictureWidget(drawing(bench, 0)).plotly
-    gone.close()
-    again = PictureWidget(drawing(bench, 0)).plotly
-    assert again is not gone
-    assert again.comm is not None
+    gone = Surface(PlotlyPicture(drawing(bench, 0))).plotly
+    PlotlyCode.shared().close()
+    again = Surface(PlotlyPicture(drawing(bench, 0))).plotly
+    assert again != gone
+    assert PlotlyCode.shared().model_id == again

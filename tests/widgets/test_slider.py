@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiplab.widgets.elements.slider import Slider
+from kiplab.widgets.elements.kinds import Slider
 
 
 def test_a_position_stays_between_the_ends() -> None:

@@ -46,16 +46,17 @@ def viewer() -> Viewer:
 
 
 def from_browser(widget: Any, **state: Any) -> None:
-    """A message as the browser sends it: everything that changed since the last one."""
-    widget.set_state(state)
+    """What the browser sends: what changed since the last time, one after the other."""
+    for name, value in state.items():
+        widget.heard(name, value)
 
 
 def counted(viewer: Viewer) -> None:
     """The player in the browser, counting until it comes to its end or is told to stop."""
     player = viewer.transport.player
     while player.playing:
-        if player.value + player.step <= player.max:
-            from_browser(player, value=player.value + player.step)
+        if player.value < player.max:
+            from_browser(player, value=player.value + 1)
         else:
             from_browser(player, playing=False)
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import ipywidgets
-
 from ...runs import Run
-from ...widgets.elements.keys import with_keys
+from ...widgets.elements.kinds import Listed, PlotlyPicture, Style
 from ...widgets.elements.labelled import button, column, row, words
+from ...widgets.elements.surface import Surface
 from ...widgets.markup import INK, SOFT
 from ..exercises.check_result import Checked
 from ..exercises.losing_order import EVENTS, LETTERS, stage_of
@@ -18,7 +17,6 @@ from ..work.attempts import check_order
 
 WIDTH = "844px"
 _LETTER = {name: letter for letter, name in LETTERS.items()}
-_PLOTLY = "application/vnd.plotly.v1+json"
 
 
 class Ordering:
@@ -33,24 +31,17 @@ class Ordering:
         self.answer = list(start)
         self.checked: Checked | None = None
         self._run: Run | None = None
-        self.list = ipywidgets.Select(
-            rows=len(EVENTS),
-            description="First to last",
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="520px"),
-        )
+        self.list = Listed(description="First to last", layout=Style(width="520px"))
         self.list.observe(lambda _: self._allow(), "value")
         self.earlier = button("Earlier", lambda: self.move(self.list.value, -1))
         self.later = button("Later", lambda: self.move(self.list.value, 1))
         self.check_button = button("Check", self.check, "Let the engine judge this order")
         self.check_button.button_style = "primary"
         self.result = words(max_width=WIDTH)
-        # Not a FigureWidget: those bring five megabytes each.
-        self.schedule = ipywidgets.Output()
+        self.schedule = column([])
         hands = column([self.earlier, self.later, self.check_button], margin="0 0 0 8px")
         parts = [row([self.list, hands]), self.result, self.schedule]
-        self.box = column(parts)
-        self.box.children = (*parts, with_keys(self.box))
+        self.box = Surface(column(parts))
         self._show(self.answer[0])
 
     @property
@@ -70,15 +61,13 @@ class Ordering:
         self.result.value = _told(self.checked)
         self._run = Run(stage_of(self.answer))
         drawn = self._run.timeline(width=840)
-        bundle = {_PLOTLY: drawn.to_plotly_json(), "text/plain": str(self.checked)}
-        output = {"output_type": "display_data", "data": bundle, "metadata": {}}
-        self.schedule.outputs = (output,)
+        self.schedule.children = (PlotlyPicture(drawn.to_plotly_json()),)
 
     def _show(self, name: str) -> None:
-        self.list.options = [
+        self.list.options = tuple(
             (f"{place}. {_LETTER[event]} · {EVENTS[event][0]}", event)
             for place, event in enumerate(self.answer, 1)
-        ]
+        )
         self.list.value = name
         self._allow()
 
@@ -91,11 +80,10 @@ class Ordering:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """A reference to the widgets, and the events in words where there are none."""
-        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
         events = "\n".join(
             f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()
         )
-        return {**bundle, "text/plain": f"{events}\n{self!r}"}
+        return self.box.bundle(f"{events}\n{self!r}", **options)
 
 
 def _told(found: Checked) -> str:

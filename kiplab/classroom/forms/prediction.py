@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets
-
-from ...widgets.elements.keys import with_keys
+from ...widgets.elements.kinds import Radio
 from ...widgets.elements.labelled import button, column, words
+from ...widgets.elements.surface import Surface
 from ...widgets.markup import heading, note
 from ..work import unreadable_work, work_on_disk
 
@@ -30,17 +29,14 @@ class Prediction:
     def __init__(self, id: str, question: str, choices: Sequence[str]) -> None:
         self.id, self.question = id, question
         self._waiting: list[Callable[[], None]] = []
-        self.choices = ipywidgets.RadioButtons(
-            options=list(choices), value=None, layout=ipywidgets.Layout(width="auto")
-        )
+        self.choices = Radio(description=question, options=tuple(choices))
         self.choices.observe(lambda _: self._ready(), "value")
         self.lock_button = button("Lock in my prediction", self._press)
         self.lock_button.button_style = "primary"
         self.state = words()
         asked = words(heading(question))
         parts = [asked, self.choices, self.lock_button, self.state]
-        self.box = column(parts, max_width=WIDTH, align_items="flex-start")
-        self.box.children = (*parts, with_keys(self.box))
+        self.box = Surface(column(parts, max_width=WIDTH, align_items="flex-start"))
         self._ready()
         if self.answer is not None:
             self._keep(self.answer)
@@ -119,8 +115,7 @@ class Prediction:
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """A reference to the widgets, and the question in words where there are none."""
-        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
-        return {**bundle, "text/plain": f"{self.question}\n{self!r}"}
+        return self.box.bundle(f"{self.question}\n{self!r}", **options)
 
 
 class PredictionBesideRun:
@@ -128,7 +123,8 @@ class PredictionBesideRun:
 
     def __init__(self, prediction: Prediction, run: Run) -> None:
         self._prediction, self._run = prediction, run
-        self.box = words(note(_NOTHING_YET))
+        self.words = words(note(_NOTHING_YET))
+        self.box = Surface(self.words)
         prediction.when_locked(self._fill_in)
 
     @property
@@ -147,14 +143,13 @@ class PredictionBesideRun:
             f'<td style="text-align:left;padding:4px 0">{escape(text)}</td></tr>'
             for head, text in self.cells
         )
-        self.box.value = f'<table style="font-size:14px;line-height:1.5">{rows}</table>'
+        self.words.value = f'<table style="font-size:14px;line-height:1.5">{rows}</table>'
 
     def __repr__(self) -> str:
         return "\n".join(f"{head}: {text}" for head, text in self.cells) or _NOTHING_YET
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle: dict[str, Any] = self.box._repr_mimebundle_(**options)
-        return {**bundle, "text/plain": repr(self)}
+        return self.box.bundle(repr(self), **options)
 
 
 def predict(id: str, question: str, choices: Sequence[str]) -> Prediction:

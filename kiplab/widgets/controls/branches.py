@@ -6,14 +6,12 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import ipywidgets
-
 from ...plays import verdict as verdicts
 from ...protocol.features import Features
 from ...rows.comparison import differences_html
 from ...rows.rows_of_stage import rows_of
-from ..elements.labelled import button, column, offer, row, watch, words
-from ..elements.picture import PictureWidget
+from ..elements.kinds import PlotlyPicture, Style
+from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
 from ..history_tree import branch_tree as trees
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
@@ -45,21 +43,13 @@ class Branches:
     ) -> None:
         self._tree, self._turn = tree, turn
         self.drawing = words()
-        self.which = ipywidgets.Dropdown(
-            description="Branch",
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
-        )
+        self.which = dropdown("Branch", ())
+        self.which.layout = Style(flex="1 1 auto", margin="2px")
         watch(self.which, "value", lambda _: self._offer())
         self.go = button("Go there", self._go)
         self.compare = button("Compare with where I am", self._compare)
         self.delete = button("Delete", self._delete)
-        self.name = ipywidgets.Text(
-            description="New name",
-            placeholder="what happens on this branch",
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
-        )
+        self.name = line("New name", "what happens on this branch")
         self.rename = button("Rename", self._rename)
         self.answer = Answer()
         self.comparison = BranchComparison(look)
@@ -124,7 +114,7 @@ class BranchComparison:
 
     def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
         self._look = look
-        self._picture: PictureWidget | None = None
+        self._picture: PlotlyPicture | None = None
         self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
         self.box = column([])
@@ -144,7 +134,7 @@ class BranchComparison:
         if self._compared:
             self._paint(self._compared)
 
-    def _paint(self, compared: tuple[Branch, ...]) -> PictureWidget:
+    def _paint(self, compared: tuple[Branch, ...]) -> PlotlyPicture:
         from ...figures.timeline.twin import twin
 
         upper, lower = (rows_of(branch.bench.whole) for branch in compared)
@@ -153,7 +143,7 @@ class BranchComparison:
         names = tuple(branch.name for branch in compared)
         figure = twin(upper, lower, width=width, theme=look["theme"], names=names).to_dict()
         if self._picture is None:
-            self._picture = PictureWidget(figure)
+            self._picture = PlotlyPicture(figure)
         else:
             self._picture.paint(figure)
         return self._picture

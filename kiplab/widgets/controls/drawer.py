@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import ipywidgets
-
+from ..elements.kinds import Element, ToggleButton
 from ..elements.labelled import column, watch
 
 
 class Drawer:
     """`toggle` opens and closes `box`. `opened` is called when it opens: fill it only then."""
 
-    def __init__(self, label: str, opened: Callable[[], None], *inside: Any) -> None:
+    def __init__(self, label: str, opened: Callable[[], None], *inside: Element) -> None:
         self._opened = opened
-        self.toggle = ipywidgets.ToggleButton(
-            description=label, layout=ipywidgets.Layout(width="auto", flex="0 0 auto")
-        )
+        self.toggle = ToggleButton(description=label)
         self.box = column(inside, display="none")
         watch(self.toggle, "value", lambda _: self._turned())
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
-
 from ...engine.truth import partition_of, truth
 from ...protocol.ids import NO_LEADER, BrokerId, node_name
-from ..elements.labelled import button, column, dropdown, row, watch, words
+from ..elements.kinds import Style, WholeNumber
+from ..elements.labelled import button, column, dropdown, line, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import MUTED, heading, muted
 from .actions import Act, Actions, Reasons
@@ -86,10 +85,13 @@ class _Clients:
         self._bench = bench
         names = [state.name for state in truth(bench.here.cluster).partitions]
         self.partition = dropdown("partition", [(name, name) for name in names])
-        self.count = ipywidgets.BoundedIntText(
-            value=10, min=1, max=RECORDS_MAX, description="records", style=_STYLE
+        self.count = WholeNumber(
+            value=10,
+            min=1,
+            max=RECORDS_MAX,
+            description="records",
+            layout=Style(width="130px", margin="2px"),
         )
-        self.count.layout = ipywidgets.Layout(width="130px")
         self.acks = dropdown("acks", [("all", "all"), ("1", "1")])
         self.to = dropdown("to", [_LEADER])
         self.consumer = dropdown("consumer", [])
@@ -141,12 +143,7 @@ class Inject:
         self.partitions = [_PartitionRow(p.name, act) for p in truth(cluster).partitions]
         self.controller, self.time = Actions(act), Actions(act)
         self.clients = _Clients(bench, act)
-        self.line = ipywidgets.Text(
-            description="Any other line",
-            placeholder="produce orders-0 count=10",
-            style=_STYLE,
-            layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
-        )
+        self.line = line("Any other line", "produce orders-0 count=10")
         self.do = button("Do it", lambda: write(self.line.value), "Do this line here")
         self.written = words()
         self.reasons = Reasons(self._reasons)
@@ -208,7 +205,6 @@ def _offer_values(made: Any, options: tuple[tuple[str, Any], ...]) -> None:
         made.value = kept if kept in dict(options).values() else options[0][1]
 
 
-_STYLE = {"description_width": "initial"}
 _LEADER = ("the leader", NO_LEADER)
 """Whoever leads. (A dropdown takes None for nothing chosen.)"""
 

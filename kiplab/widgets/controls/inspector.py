@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import Any
 
 from ...rows.state_tree import Change, StateNode, changed, tree_of
-from ..elements.folding import Folding
+from ..elements.kinds import Folding
 from ..history_tree.bench import Bench
 from ..markup import INK, LINE, MUTED
 
@@ -32,11 +31,11 @@ class Inspector:
     """`box` shows the state of the step where one stands."""
 
     def __init__(self) -> None:
-        self.box: Any = Folding()
+        self.box = Folding()
 
     def show(self, bench: Bench) -> None:
         """The state here, compared with the step before."""
-        self.box.html = inspected(bench)
+        self.box.value = inspected(bench)
 
 
 def inspected(bench: Bench) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import ipywidgets
 import msgspec
 
 from ...engine.cluster import Cluster
 from ...engine.properties import ALTERNATIVES, PROPERTIES, Property, is_promised
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
+from ..elements.kinds import Style
 from ..elements.labelled import button, column, row, words
 from ..history_tree.bench import Bench
 from ..markup import INK, LINE, MUTED
@@ -137,7 +137,7 @@ class InvariantStrip:
 
     def _alarm(self, id: str) -> Any:
         made = button(id, lambda: self._jump(id))
-        made.layout = ipywidgets.Layout(width="auto", height="22px", margin="1px 10px 1px 2px")
+        made.layout = Style(height="22px", margin="1px 10px 1px 2px")
         made.add_class("kiplab-alarm")
         return made
 

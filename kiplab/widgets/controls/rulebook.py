@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
-
 from ...protocol.features import Features
 from ...protocol.guards import GUARDS, Guard, releases_of
-from ..elements.labelled import button, column, row, watch, words
+from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import heading, muted
 from .rule_switches import (
     EVERY_RELEASE,
@@ -30,13 +28,8 @@ class Rulebook:
         self._features, self._own = own, own
         self._change = change
         self._showing = False
-        self.release = ipywidgets.Dropdown(
-            options=[(f"Kafka {r}", r) for r in EVERY_RELEASE],
-            description="Rules of",
-            value=own.release,
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="170px"),
-        )
+        self.release = dropdown("Rules of", [(f"Kafka {r}", r) for r in EVERY_RELEASE])
+        self.release.value = own.release
         self.release.tooltip = "What code every node runs; what you switched by hand stays"
         watch(self.release, "value", self._released)
         self.kips = {kip: self._kip_box(kip) for kip in KIPS}
@@ -58,11 +51,7 @@ class Rulebook:
         self._showing = False
 
     def _box(self, name: str, words: str) -> Any:
-        box = ipywidgets.Checkbox(
-            description=words,
-            indent=False,
-            layout=ipywidgets.Layout(width="auto", margin="2px 2px 2px 18px"),
-        )
+        box = checkbox(words, margin="2px 2px 2px 18px")
         watch(box, "value", lambda on: self._switched(name, on))
         return box
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import ipywidgets
-
-from ..elements.labelled import button, careful, column, offer, row, words
+from ..elements.kinds import Upload
+from ..elements.labelled import button, careful, column, line, offer, row, words
 from ..history_tree import lab_file
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import Tree
@@ -38,17 +37,14 @@ class Sharing:
         self._tree, self._token, self._take = tree, token, take
         self._before: Tree | None = None
         self.token = words()
-        self.file, self._proposed = _field("File", "a name"), ""
+        self.file, self._proposed = line("File", "a name"), ""
         self.save = button("Save the whole lab", self._save, "Every branch, name, rule, position")
         self.save_play = button(
             "Save this branch as a play", self._save_play, "A text file for kiplab play"
         )
-        self.source = _field("Token or file", "kiplab1:… or a file's name")
+        self.source = line("Token or file", "kiplab1:… or a file's name")
         self.load = button("Load", self._load, "Show what the token or the file holds")
-        self.upload = ipywidgets.FileUpload(
-            description="Choose a file", accept=".json,.play,.txt", multiple=False
-        )
-        self.upload.layout.width = "auto"
+        self.upload = Upload(description="Choose a file", accept=".json,.play,.txt")
         self.upload.observe(careful(lambda _: self._uploaded()), "value")
         self.bring_back = button("Bring back what was here", self._bring_back)
         self.answer = Answer()
@@ -119,15 +115,6 @@ class Sharing:
         self._before = before
         self.show(tree.here.bench)
         return said
-
-
-def _field(label: str, placeholder: str) -> Any:
-    return ipywidgets.Text(
-        description=label,
-        placeholder=placeholder,
-        style={"description_width": "initial"},
-        layout=ipywidgets.Layout(flex="1 1 auto", width="auto"),
-    )
 
 
 def _with_suffix(name: str, suffix: str) -> str:

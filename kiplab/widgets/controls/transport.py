@@ -1,8 +1,8 @@
 """First, back, play, step, last, a slider; undo and reset: moving through the steps of a run.
 
-There is never a backlog. Slider and player keep their position in the browser, and ipywidgets has
-at most one message of a widget under way: what changes until the kernel is idle again is collapsed
-into the next message. However slow the kernel, it sees few positions, and the last one always.
+There is never a backlog. Slider and player keep their position in the browser, and a surface has at
+most one message under way: what changes until the kernel has answered is collapsed into the next
+message. However slow the kernel, it sees few positions, and the last one always.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
-
-from ..elements.labelled import button, careful, offer, row, watch
-from ..elements.slider import Slider
+from ..elements.kinds import Player, Slider, Style
+from ..elements.labelled import button, careful, checkbox, dropdown, offer, row, watch
 from ..history_tree.bench import Bench, seek
 from ..history_tree.branch_tree import Branch
 from .jumps import next_refusal
@@ -41,11 +39,11 @@ class Transport:
         self.undo, self.reset = button("Undo", undo), button("Reset", reset)
         self.slider = Slider(
             description="step",
-            layout=ipywidgets.Layout(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px"),
+            layout=Style(flex="1 1 auto", min_width="160px", margin="2px 8px 2px 16px"),
         )
         watch(self.slider, "value", self._slid)
         # The player counts in the browser. It has no words on it, so it is driven by ours.
-        self.player = ipywidgets.Play(min=0, max=1, layout=ipywidgets.Layout(display="none"))
+        self.player = Player(max=1)
         self.player.observe(careful(self._ticked), ["value", "playing"])
         self._make_pace()
         steps = [self.first, self.back, self.play, self.step, self.last, self.slider]
@@ -62,21 +60,15 @@ class Transport:
         self.step.button_style = "primary"
 
     def _make_pace(self) -> None:
-        self.speed = ipywidgets.Dropdown(
-            options=list(SPEEDS.items()),
-            value=SPEEDS["normal"],
-            description="Speed",
-            tooltip="How fast Play steps: every 2 seconds, every second, or three times a second",
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="135px"),
+        self.speed = dropdown("Speed", SPEEDS.items())
+        self.speed.value = SPEEDS["normal"]
+        self.speed.tooltip = (
+            "How fast Play steps: every 2 seconds, every second, or three times a second"
         )
         watch(self.speed, "value", self._set_speed)
         self._set_speed(self.speed.value)
-        self.until_refusal = ipywidgets.Checkbox(
-            description="stop at a refusal",
-            tooltip="Play until a request is refused",
-            indent=False,
-            layout=ipywidgets.Layout(width="auto", margin="2px 8px"),
+        self.until_refusal = checkbox(
+            "stop at a refusal", tooltip="Play until a request is refused", margin="2px 8px"
         )
         watch(self.until_refusal, "value", lambda _: self.pause())
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
-
 from ...rows.rows_of_stage import rows_of
 from ...rows.view import kinds_in
 from ...rows.wording import api_name
-from ..elements.labelled import button, careful, column, row, watch, words
-from ..elements.slider import Slider
+from ..elements.kinds import Slider
+from ..elements.labelled import button, careful, checkbox, column, dropdown, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import muted
 
@@ -27,11 +25,7 @@ class Look:
         self._change = change
         self._showing = False
         self._stops: object = None
-        self.partition = ipywidgets.Dropdown(
-            description="Partition followed",
-            style={"description_width": "initial"},
-            layout=ipywidgets.Layout(width="auto"),
-        )
+        self.partition = dropdown("Partition followed", ())
         self.fold = _checkbox(_FOLD)
         self.kinds: dict[str, Any] = {}
         self._kinds = row([], flex_flow="row wrap")
@@ -116,5 +110,4 @@ class Look:
 
 
 def _checkbox(description: str) -> Any:
-    layout = ipywidgets.Layout(width="auto", margin="2px 18px 2px 2px")
-    return ipywidgets.Checkbox(value=True, description=description, indent=False, layout=layout)
+    return checkbox(description, value=True, margin="2px 18px 2px 2px")

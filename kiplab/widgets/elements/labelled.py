@@ -1,4 +1,4 @@
-"""Widgets with words on them, made alike everywhere; and the one wrapper for every callback."""
+"""Parts with words on them, made alike everywhere; and the one wrapper for every callback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-import ipywidgets
+from traitlets import HasTraits
+
+from .kinds import Button, Checkbox, Container, Dropdown, Element, Html, Style, Text
 
 Attempt = Callable[[Callable[[], None]], None]
 """Calls an action, and answers for what goes wrong in it."""
@@ -32,60 +34,59 @@ def careful(action: Callable[..., None]) -> Callable[..., None]:
     return lambda *given: attempt(lambda: action(*given))
 
 
-def watch(made: Any, trait: str, action: Callable[[Any], None]) -> None:
+def watch(part: HasTraits, trait: str, action: Callable[[Any], None]) -> None:
     """Call `action` with each new value of a trait; as careful as the buttons are."""
     called = careful(action)
-    made.observe(lambda change: called(change["new"]), trait)
+    part.observe(lambda change: called(change["new"]), trait)
 
 
-def button(label: str, action: Callable[[], None], tooltip: str = "") -> Any:
+def button(label: str, action: Callable[[], None], tooltip: str = "") -> Button:
     """A button that calls `action`; its label says what it does."""
-    made = ipywidgets.Button(
-        description=label,
-        tooltip=tooltip or label,
-        layout=ipywidgets.Layout(width="auto", flex="0 0 auto"),
-    )
+    found = Button(description=label, tooltip=tooltip or label)
     called = careful(action)
-    made.on_click(lambda _: called())
-    return made
+    found.on_click(lambda _: called())
+    return found
 
 
-def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Any:
+def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Dropdown:
     """A choice among (words, value), labelled."""
-    return ipywidgets.Dropdown(
+    room = Style(margin="2px 8px 2px 2px")
+    return Dropdown(description=label, options=tuple(options), layout=room)
+
+
+def checkbox(label: str, *, value: bool = False, tooltip: str = "", **layout: str) -> Checkbox:
+    """A box to tick, its words behind it."""
+    return Checkbox(
         description=label,
-        options=tuple(options),
-        style={"description_width": "initial"},
-        layout=ipywidgets.Layout(width="auto", margin="2px 8px 2px 2px"),
+        value=value,
+        tooltip=tooltip,
+        layout=Style(**{"margin": "2px", **layout}),
     )
 
 
-def words(html: str = "", **layout: str) -> Any:
-    """HTML that keeps no room for a label of its own."""
-    return ipywidgets.HTML(html, layout=ipywidgets.Layout(**{"margin": "2px", **layout}))
+def line(label: str, placeholder: str) -> Text:
+    """A line to write in, as wide as there is room."""
+    return Text(
+        description=label, placeholder=placeholder, layout=Style(flex="1 1 auto", margin="2px")
+    )
 
 
-def row(children: Iterable[Any], **layout: str) -> Any:
+def words(html: str = "", **layout: str) -> Html:
+    """HTML."""
+    return Html(value=html, layout=Style(**{"margin": "2px", **layout}))
+
+
+def row(children: Iterable[Element], **layout: str) -> Container:
     """Side by side, on one middle line."""
-    return ipywidgets.HBox(
-        tuple(children), layout=ipywidgets.Layout(**{"align_items": "center", **layout})
-    )
+    return Container(children=tuple(children), layout=Style(**{"align_items": "center", **layout}))
 
 
-def column(children: Iterable[Any], **layout: str) -> Any:
+def column(children: Iterable[Element], **layout: str) -> Container:
     """One under the other."""
-    return ipywidgets.VBox(tuple(children), layout=ipywidgets.Layout(**layout))
+    return Container(children=tuple(children), layout=Style(flex_direction="column", **layout))
 
 
-def discard(made: Any) -> None:
-    """Close a widget with all that is in it: a kernel never forgets one that is not closed."""
-    parts = (getattr(made, name, None) for name in ("layout", "style"))
-    for inside in (*getattr(made, "children", ()), *(part for part in parts if part is not None)):
-        discard(inside)
-    made.close()
-
-
-def offer(made: Any, reason: str | None, tooltip: str) -> None:
+def offer(part: Any, reason: str | None, tooltip: str) -> None:
     """Let a button be pressed, or not and say why in its tooltip."""
-    made.disabled = reason is not None
-    made.tooltip = tooltip if reason is None else f"Not now: {reason}"
+    part.disabled = reason is not None
+    part.tooltip = tooltip if reason is None else f"Not now: {reason}"

@@ -24,26 +24,24 @@ const isDark = (element) => {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
 };
 
-export default {
-  render({ model, el }) {
-    el.style.display = "none";
-    const tell = () => {
-      const theme = isDark(el) ? "dark" : "light";
-      document.body.dataset.kiplabPage = theme;
-      if (theme === model.get("theme")) return;
-      model.set("theme", theme);
-      model.save_changes();
-    };
-    const watch = new MutationObserver(tell);
-    const attributeFilter = ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind", "theme"];
-    for (const root of [document.documentElement, document.body]) {
-      watch.observe(root, { attributes: true, attributeFilter });
-    }
-    SYSTEM.addEventListener("change", tell);
-    tell();
-    return () => {
-      watch.disconnect();
-      SYSTEM.removeEventListener("change", tell);
-    };
-  },
+const watchTheme = (element, told) => {
+  let last;
+  const tell = () => {
+    const theme = isDark(element) ? "dark" : "light";
+    document.body.dataset.kiplabPage = theme;
+    if (theme === last) return;
+    last = theme;
+    told(theme);
+  };
+  const watch = new MutationObserver(tell);
+  const attributeFilter = ["class", "style", "data-jp-theme-light", "data-vscode-theme-kind", "theme"];
+  for (const root of [document.documentElement, document.body]) {
+    watch.observe(root, { attributes: true, attributeFilter });
+  }
+  SYSTEM.addEventListener("change", tell);
+  tell();
+  return () => {
+    watch.disconnect();
+    SYSTEM.removeEventListener("change", tell);
+  };
 };

@@ -39,31 +39,28 @@ const upTo = (box, element) => {
   return found;
 };
 
-export default {
-  render({ el }) {
-    el.style.display = "none";
-    if (document.body.dataset[MARK]) return;
-    document.body.dataset[MARK] = "true";
-    let path = [];
-    const gone = new MutationObserver(() => refuge(path));
-    document.addEventListener("focusin", ({ target }) => {
-      const box = target.closest?.(INSIDE);
-      gone.disconnect();
-      if (!box || target === box) return;
-      target.dataset.lmSuppressShortcuts = "true";
-      if (target.matches("button") && !Object.hasOwn(target, "disabled")) stay(target);
-      path = upTo(box, target);
-      gone.observe(box, { childList: true, subtree: true });
-    });
-    const refuse = (event) => {
-      if (!event.target.closest?.(`${INSIDE} [aria-disabled="true"]`)) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    };
-    document.addEventListener("click", refuse, true);
-    // The keys are the controls' own, so somebody has to give them back: to the notebook's cell.
-    document.addEventListener("keydown", ({ key, target }) => {
-      if (key === "Escape" && target.closest?.(INSIDE)) target.closest(".jp-Cell")?.focus();
-    });
-  },
+const keepKeys = () => {
+  if (document.body.dataset[MARK]) return;
+  document.body.dataset[MARK] = "true";
+  let path = [];
+  const gone = new MutationObserver(() => refuge(path));
+  document.addEventListener("focusin", ({ target }) => {
+    const box = target.closest?.(INSIDE);
+    gone.disconnect();
+    if (!box || target === box) return;
+    target.dataset.lmSuppressShortcuts = "true";
+    if (target.matches("button") && !Object.hasOwn(target, "disabled")) stay(target);
+    path = upTo(box, target);
+    gone.observe(box, { childList: true, subtree: true });
+  });
+  const refuse = (event) => {
+    if (!event.target.closest?.(`${INSIDE} [aria-disabled="true"]`)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  document.addEventListener("click", refuse, true);
+  // The keys are the controls' own, so somebody has to give them back: to the notebook's cell.
+  document.addEventListener("keydown", ({ key, target }) => {
+    if (key === "Escape" && target.closest?.(INSIDE)) target.closest(".jp-Cell")?.focus();
+  });
 };

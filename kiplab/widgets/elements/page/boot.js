@@ -1,0 +1,55 @@
+// Keeps a panel's tree up to date, and reads the code that draws it. This module is short and plain on
+// purpose: anywidget keeps every message of a model until its module is there, and JupyterLab every
+// message of the kernel behind them. What may fail, fails later, in a sentence.
+const FAILED = "This panel cannot be drawn here. To try once more, run the cell again.";
+
+const read = async (code) => {
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  try {
+    return (await import(url)).default;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+};
+
+// One promise for each version of the code, whichever panel asks first.
+const readers = (globalThis.kiplabCode = globalThis.kiplabCode || new Map());
+
+const reader = (model) => {
+  const code = model.get("code");
+  if (!readers.has(code)) readers.set(code, read(code));
+  return readers.get(code);
+};
+
+const take = (tree, patch) => {
+  for (const [id, traits] of Object.entries(patch)) {
+    tree.parts[id] = Object.assign(tree.parts[id] || {}, traits);
+  }
+};
+
+export default {
+  initialize({ model }) {
+    // The model's own value is changed in place: a second view begins with what is there by then.
+    model.on("msg:custom", (message) => {
+      const tree = model.get("tree");
+      if (message.tree) Object.assign(tree, message.tree);
+      if (!message.patch) return;
+      if (message.number !== tree.number + 1) {
+        model.send({ hello: tree.number });
+        return;
+      }
+      tree.number = message.number;
+      take(tree, message.patch);
+    });
+  },
+  async render({ model, el }) {
+    let draw;
+    try {
+      draw = await reader(model);
+    } catch (problem) {
+      el.textContent = FAILED;
+      throw problem;
+    }
+    return draw({ model, el });
+  },
+};

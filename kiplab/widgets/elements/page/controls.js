@@ -1,0 +1,275 @@
+// One drawer of elements for each kind of part: `make` once, `paint` with what has changed.
+const make = (name, ...classes) => {
+  const element = document.createElement(name);
+  element.classList.add(...classes);
+  return element;
+};
+
+// A control that was set here and not yet told to the kernel knows better than what comes from there.
+const set = (element, name, value) => {
+  if (element[name] !== value) element[name] = value;
+};
+
+const pressable = {
+  make({ act }) {
+    const element = make("button", "kiplab-button");
+    element.type = "button";
+    element.addEventListener("click", () => act("press"));
+    return element;
+  },
+  paint(element, part) {
+    set(element, "textContent", part.description);
+    set(element, "disabled", part.disabled);
+    element.classList.toggle("kiplab-primary", part.button_style === "primary");
+  },
+};
+
+const toggling = {
+  make({ act }) {
+    const element = make("button", "kiplab-button", "kiplab-toggle");
+    element.type = "button";
+    element.addEventListener("click", () => act("value", element.ariaPressed !== "true"));
+    return element;
+  },
+  paint(element, part) {
+    set(element, "textContent", part.description);
+    set(element, "disabled", part.disabled);
+    element.ariaPressed = String(part.value);
+    element.setAttribute("aria-pressed", String(part.value));
+    element.classList.toggle("mod-active", part.value);
+  },
+};
+
+const written = {
+  make() { return make("div", "kiplab-words"); },
+  paint(element, part, changed) {
+    if (changed.has("value")) element.innerHTML = part.value;
+  },
+};
+
+// What the reader has unfolded, and where the focus is, stays when the words change.
+const folding = {
+  make() {
+    const element = make("div", "kiplab-words");
+    element.unfolded = new Map();
+    return element;
+  },
+  paint(element, part, changed) {
+    if (!changed.has("value")) return;
+    const focused = element.contains(document.activeElement)
+      ? document.activeElement.closest("details")?.dataset.path : undefined;
+    element.innerHTML = part.value;
+    for (const fold of element.querySelectorAll("details")) {
+      const path = fold.dataset.path;
+      if (element.unfolded.has(path)) fold.open = element.unfolded.get(path);
+      if (path === focused) fold.querySelector("summary").focus();
+      fold.addEventListener("toggle", () => element.unfolded.set(path, fold.open));
+    }
+  },
+};
+
+const labelled = (name, input, ...after) => {
+  const element = make("span", "kiplab-field");
+  element.words = make("label");
+  element.words.htmlFor = name;
+  element.input = input;
+  input.id = name;
+  element.append(element.words, input, ...after);
+  return element;
+};
+
+// The words stand behind what is ticked.
+const ticking = (name, input) => {
+  const element = labelled(name, input);
+  element.classList.add("kiplab-tick");
+  element.prepend(input);
+  return element;
+};
+
+const paintField = (element, part) => {
+  set(element.words, "textContent", part.description);
+  element.words.hidden = !part.description;
+  set(element.input, "disabled", part.disabled);
+};
+
+const ticked = {
+  make({ act, name }) {
+    const input = make("input");
+    input.type = "checkbox";
+    input.addEventListener("change", () => act("value", input.checked));
+    return ticking(name, input);
+  },
+  paint(element, part, changed) {
+    paintField(element, part);
+    if (changed.has("value")) set(element.input, "checked", part.value);
+  },
+};
+
+const lined = {
+  make({ act, name }) {
+    const input = make("input");
+    input.type = "text";
+    input.addEventListener("input", () => act("value", input.value));
+    return labelled(name, input);
+  },
+  paint(element, part, changed) {
+    paintField(element, part);
+    element.input.placeholder = part.placeholder;
+    if (changed.has("value")) set(element.input, "value", part.value);
+  },
+};
+
+const numbered = {
+  make({ act, name }) {
+    const input = make("input");
+    input.type = "number";
+    input.step = "1";
+    input.addEventListener("change", () => act("value", Number(input.value)));
+    return labelled(name, input);
+  },
+  paint(element, part, changed) {
+    paintField(element, part);
+    element.input.min = part.min;
+    element.input.max = part.max;
+    if (changed.has("value")) set(element.input, "value", String(part.value));
+  },
+};
+
+const slid = {
+  make({ act, name }) {
+    const input = make("input");
+    input.type = "range";
+    input.step = "1";
+    const number = make("output");
+    const element = labelled(name, input, number);
+    element.classList.add("kiplab-slider");
+    const say = () => { number.textContent = `${input.value} of ${input.max}`; };
+    element.say = say;
+    input.addEventListener("input", () => {
+      say();
+      act("value", Number(input.value), { latest: true });
+    });
+    return element;
+  },
+  paint(element, part, changed) {
+    paintField(element, part);
+    element.input.min = part.min;
+    element.input.max = part.max;
+    if (changed.has("value") || changed.has("max")) element.input.value = part.value;
+    element.say();
+  },
+};
+
+const menu = {
+  make({ act, name }) {
+    const input = make("select");
+    input.addEventListener("change", () => act("value", input.selectedIndex));
+    return labelled(name, input);
+  },
+  paint(element, part, changed) {
+    paintField(element, part);
+    if (changed.has("options")) {
+      element.input.replaceChildren(...part.options.map((words) => new Option(words)));
+    }
+    if (changed.has("value") || changed.has("options")) {
+      element.input.selectedIndex = part.value ?? -1;
+    }
+  },
+};
+
+const listed = {
+  ...menu,
+  paint(element, part, changed) {
+    element.input.size = Math.max(2, part.options.length);
+    menu.paint(element, part, changed);
+  },
+};
+
+const chosen = {
+  make() { return make("div", "kiplab-choices"); },
+  paint(element, part, changed, { act, name }) {
+    element.setAttribute("role", "radiogroup");
+    element.ariaLabel = part.description;
+    if (changed.has("options")) {
+      element.replaceChildren(...part.options.map((words, place) => {
+        const input = make("input");
+        input.type = "radio";
+        input.name = name;
+        input.addEventListener("change", () => act("value", place));
+        const label = ticking(`${name}-${place}`, input);
+        label.words.textContent = words;
+        return label;
+      }));
+    }
+    [...element.children].forEach((label, place) => {
+      if (changed.has("value") || changed.has("options")) label.input.checked = place === part.value;
+      label.input.disabled = part.disabled;
+    });
+  },
+};
+
+// A file is read here: the kernel may be on another machine.
+const uploaded = {
+  make({ act }) {
+    const input = make("input");
+    input.type = "file";
+    input.hidden = true;
+    const element = make("button", "kiplab-button");
+    element.type = "button";
+    element.input = input;
+    element.addEventListener("click", () => input.click());
+    input.addEventListener("change", async () => {
+      for (const file of input.files) {
+        act("file", { name: file.name }, { buffers: [await file.arrayBuffer()] });
+      }
+      input.value = "";
+    });
+    return element;
+  },
+  paint(element, part) {
+    set(element, "textContent", part.description);
+    set(element, "disabled", part.disabled);
+    element.input.accept = part.accept;
+    element.after(element.input);
+  },
+};
+
+// It counts here, so that it keeps its pace however slow the kernel is.
+const playing = {
+  make({ act }) {
+    const element = make("span");
+    element.hidden = true;
+    element.act = act;
+    return element;
+  },
+  paint(element, part, changed) {
+    if (changed.has("value")) element.at = part.value;
+    if (!changed.has("playing") && !changed.has("interval")) return;
+    clearInterval(element.timer);
+    if (!part.playing) return;
+    element.timer = setInterval(() => {
+      element.at += 1;
+      element.act("value", element.at, { latest: true });
+      if (element.at < part.max) return;
+      clearInterval(element.timer);
+      element.act("playing", false);
+    }, part.interval);
+  },
+  end(element) { clearInterval(element.timer); },
+};
+
+const KINDS = {
+  button: pressable,
+  checkbox: ticked,
+  dropdown: menu,
+  folding,
+  list: listed,
+  number: numbered,
+  player: playing,
+  radio: chosen,
+  slider: slid,
+  text: lined,
+  toggle: toggling,
+  upload: uploaded,
+  words: written,
+};

@@ -1,0 +1,76 @@
+// Draws plotly figures. plotly.js comes once for a whole page, in a model of its own.
+const CONFIG = { displayModeBar: false };
+const LOADING = "The picture is being loaded …";
+const FAILED = "The picture cannot be drawn here. The words below it say the same; to try once more,"
+  + " run the cell again.";
+const TRIES = 30;
+
+// One promise for each version, whichever picture asks first.
+const plotlyReaders = (globalThis.kiplabPlotly ??= new Map());
+
+const readPlotly = async (code) => {
+  const parts = ["const module = { exports: {} };\n", code, "\nexport default module.exports;"];
+  const url = URL.createObjectURL(new Blob(parts, { type: "text/javascript" }));
+  try {
+    return (await import(url)).default;
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+};
+
+// A slow machine may not have read the model yet, and is asked again: each try takes two seconds.
+const found = async (model, id) => {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await model.widget_manager.get_model(id);
+    } catch (problem) {
+      if (!left) throw problem;
+    }
+  }
+};
+
+const plotlyOf = async (model) => {
+  const shared = await found(model, model.get("plotly"));
+  const version = shared.get("version");
+  if (!plotlyReaders.has(version)) plotlyReaders.set(version, readPlotly(shared.get("code")));
+  return plotlyReaders.get(version);
+};
+
+// plotly writes into what it is given, and another view may be given the same. Of drawings that come
+// faster than they can be drawn, the last one counts.
+const drawSoon = (element, part, drew) => {
+  element.drawing = part.drawing;
+  if (element.waiting || !element.plotly) return;
+  element.waiting = true;
+  requestAnimationFrame(async () => {
+    element.waiting = false;
+    const { data, layout } = structuredClone(element.drawing);
+    await element.plotly.react(element.figure, data, layout, CONFIG);
+    drew();
+  });
+};
+
+const pictured = {
+  make({ model, drew }) {
+    const element = make("div", "kiplab-picture");
+    const said = make("p");
+    element.figure = make("div");
+    said.textContent = LOADING;
+    element.append(said, element.figure);
+    plotlyOf(model).then((plotly) => {
+      said.remove();
+      element.plotly = plotly;
+      drawSoon(element, { drawing: element.drawing }, drew);
+    }).catch((problem) => {
+      said.textContent = FAILED;
+      console.error(problem);
+    });
+    return element;
+  },
+  paint(element, part, changed, { drew }) {
+    if (changed.has("drawing")) drawSoon(element, part, drew);
+  },
+  end(element) { element.plotly?.purge(element.figure); },
+};
+
+KINDS.picture = pictured;

@@ -1,0 +1,179 @@
+// A tree of parts as elements, and what is done to them as messages.
+const RESTARTED = "The kernel was restarted. Run the cells from the top: what you locked in is kept.";
+const SILENT = "The kernel has not answered yet. It is busy, or it is gone: then run the cells from"
+  + " the top; what you locked in is kept.";
+const PATIENCE = 6_000;
+const GONE = ["restarting", "autorestarting", "terminating", "dead"];
+
+const box = {
+  make() { return make("div", "kiplab-box"); },
+  paint() {},
+};
+KINDS.box = box;
+
+// Messages go out one at a time: what is set while one is under way waits, and of the positions of a
+// slider only the last one does.
+const mailbox = (view, tell, silent) => {
+  const waiting = [];
+  let under_way = null;
+  let count = 0;
+  let patience;
+  const send = () => {
+    const next = waiting.shift();
+    under_way = next ?? null;
+    clearTimeout(patience);
+    silent(false);
+    if (!next) return;
+    under_way.by = `${view}-${count += 1}`;
+    const { buffers, latest, ...content } = next;
+    patience = setTimeout(() => silent(true), PATIENCE);
+    tell(content, buffers);
+  };
+  return {
+    put(message) {
+      const last = waiting.at(-1);
+      const same = message.latest && last?.latest && last.part === message.part;
+      if (same) waiting.pop();
+      waiting.push(message);
+      if (!under_way) send();
+    },
+    done(by) { if (under_way?.by === by) send(); },
+    knows(part, name) { return waiting.some((m) => m.part === part && m.name === name); },
+    end() { clearTimeout(patience); },
+  };
+};
+
+const bannerIn = (el) => {
+  const banner = make("div", "kiplab-banner");
+  banner.setAttribute("role", "alert");
+  banner.hidden = true;
+  el.append(banner);
+  return (text) => {
+    banner.hidden = !text;
+    set(banner, "textContent", text);
+    el.classList.toggle("kiplab-unheard", Boolean(text));
+  };
+};
+
+export default ({ model, el }) => {
+  const tree = model.get("tree");
+  const elements = new Map();
+  const view = Math.random().toString(36).slice(2);
+  const say = bannerIn(el);
+  let gone = false;
+  const orphaned = () => {
+    gone = true;
+    say(RESTARTED);
+  };
+  // A kernel may be gone before anybody has said so.
+  const tell = (content, buffers = []) => {
+    if (gone) return;
+    try {
+      model.send(content, undefined, buffers);
+    } catch {
+      orphaned();
+    }
+  };
+  const mail = mailbox(view, tell, (silent) => { if (!gone) say(silent ? SILENT : ""); });
+  const drew = () => tell({ drawn: tree.number });
+
+  const toolsOf = (id) => ({
+    model,
+    drew,
+    name: `kiplab-${view}-${id}`,
+    act(name, value, { latest = false, buffers } = {}) {
+      if (!gone) mail.put({ part: id, name, value, latest, buffers });
+    },
+  });
+
+  const dress = (element, part, changed) => {
+    if (changed.has("style")) {
+      element.style.cssText = "";
+      for (const [name, value] of Object.entries(part.style)) element.style.setProperty(name, value);
+    }
+    if (changed.has("classes")) {
+      element.classList.remove(...(element.dressed ?? []));
+      element.classList.add(...part.classes);
+      element.dressed = part.classes;
+    }
+    if (changed.has("tooltip")) element.title = part.tooltip;
+  };
+
+  const elementOf = (id) => {
+    const known = elements.get(id);
+    if (known) return known;
+    const part = tree.parts[id];
+    const element = KINDS[part.kind].make(toolsOf(id));
+    elements.set(id, element);
+    paint(id, new Set(Object.keys(part)));
+    return element;
+  };
+
+  // Elements that stay are not moved: one that is taken out and put back loses focus and scrolling.
+  const fill = (element, ids) => {
+    const wanted = ids.map(elementOf);
+    for (const child of [...element.children]) if (!wanted.includes(child)) child.remove();
+    wanted.forEach((child, place) => {
+      if (element.children[place] !== child) element.insertBefore(child, element.children[place]);
+    });
+  };
+
+  const paint = (id, changed) => {
+    const part = tree.parts[id];
+    const element = elements.get(id);
+    const fresh = new Set([...changed].filter((name) => !mail.knows(id, name)));
+    dress(element, part, changed);
+    KINDS[part.kind].paint(element, part, fresh, toolsOf(id));
+    if (changed.has("children")) fill(element, part.children);
+  };
+
+  const forget = () => {
+    const kept = new Set();
+    const keep = (id) => {
+      kept.add(id);
+      (tree.parts[id].children ?? []).forEach(keep);
+    };
+    keep(tree.root);
+    for (const [id, element] of elements) {
+      if (kept.has(id)) continue;
+      KINDS[tree.parts[id]?.kind]?.end?.(element);
+      elements.delete(id);
+    }
+    for (const id of Object.keys(tree.parts)) if (!kept.has(id)) delete tree.parts[id];
+  };
+
+  const drawAll = () => {
+    for (const element of elements.values()) element.remove();
+    elements.clear();
+    el.append(elementOf(tree.root));
+  };
+
+  const follow = (message) => {
+    if (message.done) mail.done(message.done);
+    if (message.tree) drawAll();
+    if (!message.patch || message.number !== tree.number) return;
+    for (const [id, traits] of Object.entries(message.patch)) {
+      if (elements.has(id)) paint(id, new Set(Object.keys(traits)));
+    }
+    if (Object.values(message.patch).some((traits) => traits.children)) forget();
+  };
+
+  const kernel = model.widget_manager?.kernel;
+  const heed = (_, status) => { if (GONE.includes(status)) orphaned(); };
+
+  el.classList.add("kiplab-surface", "kiplab-keys", "kiplab-live");
+  drawAll();
+  model.on("msg:custom", follow);
+  model.on("comm_live_update", orphaned);
+  kernel?.statusChanged?.connect(heed);
+  const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el)];
+  tell({ hello: tree.number });
+  return () => {
+    model.off("msg:custom", follow);
+    model.off("comm_live_update", orphaned);
+    kernel?.statusChanged?.disconnect(heed);
+    leave.forEach((end) => end?.());
+    mail.end();
+    for (const [id, element] of elements) KINDS[tree.parts[id]?.kind]?.end?.(element);
+  };
+};

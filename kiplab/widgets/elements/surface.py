@@ -1,0 +1,190 @@
+"""A panel in a page: one widget that shows a whole tree of parts, and hears what is done to them.
+
+Only what has changed is sent, in numbered patches. A page that was loaded again, a second view and
+a page that has missed a patch get the whole tree. Presses arrive one by one and in order; of the
+positions of a slider only the last waits, so that nothing queues up behind a busy kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from ...figures.drawing.theme import LIGHT, THEMES
+from .kinds import Element, PlotlyPicture
+
+_PAGE = Path(__file__).with_name("page")
+_SCRIPTS = ("daylight", "keys", "sticky", "controls", "picture", "surface")
+"""In this order: each uses those before it."""
+_SHEETS = ("surface", "keys", "daylight", "sticky")
+
+
+def _joined(names: tuple[str, ...], suffix: str) -> str:
+    return "\n".join((_PAGE / f"{name}{suffix}").read_text() for name in names)
+
+
+class PlotlyCode(anywidget.AnyWidget):
+    """plotly.js, sent to a page once for all the pictures of a kernel.
+
+    plotly's own FigureWidget brings five megabytes with every figure.
+    """
+
+    _esm = "export default {};"
+    version = traitlets.Unicode().tag(sync=True)
+    code = traitlets.Bytes().tag(sync=True)
+    sent: ClassVar[PlotlyCode | None] = None
+
+    @classmethod
+    def shared(cls) -> PlotlyCode:
+        """The one of this kernel; another one if somebody closed all widgets."""
+        from plotly.offline import get_plotlyjs, get_plotlyjs_version
+
+        found = PlotlyCode.sent
+        if found is None or found.comm is None:
+            code = get_plotlyjs().encode()
+            found = PlotlyCode.sent = cls(version=get_plotlyjs_version(), code=code)
+        return found
+
+
+class Surface(anywidget.AnyWidget):
+    """Shows `root`. `theme` is the page's, "light" or "dark", as long as a page has told.
+
+    `pictures` says that there will be a picture in it: plotly.js is on its way by then.
+    """
+
+    # It can always be read: a module that cannot would stop every message of its kernel.
+    _esm = _PAGE / "boot.js"
+    _css = _joined(_SHEETS, ".css")
+    code = traitlets.Unicode(_joined(_SCRIPTS, ".js")).tag(sync=True)
+    plotly = traitlets.Unicode().tag(sync=True)
+    """The model that holds plotly.js; not a reference, which a page must resolve within seconds."""
+    tree = traitlets.Dict().tag(sync=True, to_json=lambda _, surface: surface.described())
+    theme = traitlets.Enum(tuple(THEMES))
+    seen_last: ClassVar[str] = LIGHT.name
+    """The theme of any page of this kernel: the next surface begins with it."""
+    plain: ClassVar[Any] = None
+
+    def __init__(self, root: Element, *, pictures: bool = False) -> None:
+        self.root = root
+        self.number = 0
+        self._held = 0
+        self._changed: dict[Element, set[str]] = {}
+        self._shown: dict[str, Element] = {}
+        self._take_in()
+        super().__init__(layout=_shared_layout(), plotly=self._code_for(pictures))
+        self.on_msg(self._hear)
+
+    @traitlets.default("theme")
+    def _as_seen_last(self) -> str:
+        return Surface.seen_last
+
+    # --- telling the page -----------------------------------------------------------------------
+
+    def described(self) -> dict[str, Any]:
+        """The whole tree: what a page needs that knows nothing yet."""
+        parts = {id: part.described() for id, part in self._shown.items()}
+        return {"number": self.number, "root": self.root.id, "parts": parts}
+
+    def _take_in(self) -> list[Element]:
+        """Follow what is in the tree now. Returns what is new in it."""
+        now = {part.id: part for part in self.root.everything()}
+        for id, part in self._shown.items():
+            if id not in now:
+                part.tell = None
+        new = [part for id, part in now.items() if id not in self._shown]
+        for part in new:
+            part.tell = self._note
+        self._shown = now
+        return new
+
+    def _code_for(self, pictures: bool) -> str:
+        """The id of the model with plotly.js, if it is needed."""
+        needed = pictures or any(isinstance(part, PlotlyPicture) for part in self._shown.values())
+        return PlotlyCode.shared().model_id if needed else ""
+
+    def _note(self, part: Element, name: str) -> None:
+        self._changed.setdefault(part, set()).add(name)
+        if not self._held:
+            self._flush()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What changes meanwhile is sent at the end, at once."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+            if not self._held:
+                self._flush()
+
+    def _flush(self) -> None:
+        patch = self._patch()
+        if patch:
+            self.number += 1
+            self.send({"patch": patch, "number": self.number})
+
+    def _patch(self) -> dict[str, Any]:
+        changed, self._changed = self._changed, {}
+        moved = any("children" in names for names in changed.values())
+        new = {part.id: part.described() for part in (self._take_in() if moved else ())}
+        if not self.plotly:
+            self.plotly = self._code_for(pictures=False)
+        known = {
+            part.id: part.described(tuple(sorted(names)))
+            for part, names in changed.items()
+            if part.id in self._shown and part.id not in new
+        }
+        return {**known, **new}
+
+    # --- hearing from the page ------------------------------------------------------------------
+
+    def _hear(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
+        if "hello" in content:
+            self._greet(content["hello"])
+        if "theme" in content:
+            self._turn(content["theme"])
+        if "part" in content:
+            self._do(content, buffers)
+
+    def _greet(self, number: int) -> None:
+        """A page says which patch it has seen last: if others are missing, it gets everything."""
+        if number != self.number:
+            self.send({"tree": self.described()})
+
+    def _turn(self, theme: str) -> None:
+        Surface.seen_last = theme
+        with self.held():
+            self.theme = theme
+
+    def _do(self, content: dict[str, Any], buffers: list[Any]) -> None:
+        part, name = self._shown.get(content["part"]), content["name"]
+        value: Any = content.get("value")
+        if buffers:
+            value = {**value, "content": bytes(buffers[0])}
+        try:
+            with self.held():
+                if part is not None:
+                    part.heard(name, value)
+                    # What was heard may not be what it became.
+                    self._changed.setdefault(part, set()).update(part.heeds)
+        finally:
+            self.send({"done": content["by"]})
+
+    def bundle(self, text: str, **options: Any) -> dict[str, Any]:
+        """What a cell shows: the panel, and `text` where there are no widgets."""
+        shown: Any = self._repr_mimebundle_(**options)
+        return {**shown[0], "text/plain": text}
+
+
+def _shared_layout() -> Any:
+    """One for all: the parts say how they lie."""
+    if Surface.plain is None or Surface.plain.comm is None:
+        Surface.plain = ipywidgets.Layout()
+    return Surface.plain

@@ -1,0 +1,287 @@
+"""A panel as a page sees it: the whole tree once, then patches; and what the page says back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ipywidgets
+import pytest
+from traitlets import TraitError
+
+import kiplab
+from kiplab.widgets.elements import kinds as every_kind
+from kiplab.widgets.elements import surface as surfaces
+from kiplab.widgets.elements.kinds import (
+    Button,
+    Dropdown,
+    Element,
+    Player,
+    Radio,
+    Slider,
+    Style,
+    Text,
+    Upload,
+    WholeNumber,
+)
+from kiplab.widgets.elements.labelled import button, column, row, words
+from kiplab.widgets.elements.surface import Surface
+
+PAGE = Path(surfaces.__file__).with_name("page")
+MODELS_MAX = 120
+
+
+class Page:
+    """A browser's side of a surface: what it was given, and what it makes of every message."""
+
+    def __init__(self, surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.surface = surface
+        self.tree: dict[str, Any] = surface.get_state()["tree"]
+        self.messages: list[dict[str, Any]] = []
+        monkeypatch.setattr(surface, "send", self.take)
+
+    def take(self, message: dict[str, Any]) -> None:
+        self.messages.append(message)
+        if "tree" in message:
+            self.tree = message["tree"]
+        if "patch" in message and message["number"] == self.tree["number"] + 1:
+            self.tree["number"] = message["number"]
+            for id, traits in message["patch"].items():
+                self.tree["parts"].setdefault(id, {}).update(traits)
+
+    def does(self, part: Element, name: str, value: Any = None, *buffers: bytes) -> None:
+        content = {"part": part.id, "name": name, "value": value, "by": "1"}
+        self.surface._hear(self.surface, content, list(buffers))
+
+    def seen(self) -> list[tuple[str, dict[str, Any]]]:
+        """The parts that are shown, in reading order."""
+        return list(self._below(self.tree["root"]))
+
+    def _below(self, id: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        part = self.tree["parts"][id]
+        yield id, part
+        for child in part.get("children", ()):
+            yield from self._below(child)
+
+    def is_in_step(self) -> bool:
+        """Whether it shows what a page would show that is loaded now."""
+        fresh = self.surface.described()
+        return all(fresh["parts"][id] == part for id, part in self.seen()) and set(
+            fresh["parts"]
+        ) == {id for id, _ in self.seen()}
+
+
+def pressed(name: str, seen: list[str]) -> Button:
+    return button(name, lambda: seen.append(name))
+
+
+def test_a_page_is_given_every_kind_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = words("one"), words("two")
+    page = Page(Surface(column([first, row([second])])), monkeypatch)
+    assert [part["kind"] for _, part in page.seen()] == ["box", "words", "box", "words"]
+    assert page.tree["parts"][second.id]["value"] == "two"
+
+
+def test_what_changes_is_sent_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = words("one"), words("two")
+    page = Page(Surface(column([first, second])), monkeypatch)
+    second.value = "three"
+    second.value = "three"
+    assert page.messages == [{"patch": {second.id: {"value": "three"}}, "number": 1}]
+    assert page.is_in_step()
+
+
+def test_what_changes_together_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = words("one"), words("two")
+    surface = Surface(column([first, second]))
+    page = Page(surface, monkeypatch)
+    with surface.held():
+        first.value, second.layout.display = "1", "none"
+        first.add_class("loud")
+    assert len(page.messages) == 1
+    assert page.is_in_step()
+
+
+def test_parts_that_come_later_are_described_and_those_that_go_are_heard_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+    old, new = pressed("old", seen), pressed("new", seen)
+    box = column([old])
+    page = Page(Surface(box), monkeypatch)
+    box.children = (words("first"), new)
+    assert page.is_in_step()
+    page.does(old, "press")
+    page.does(new, "press")
+    assert seen == ["new"]
+    page.messages.clear()
+    old.description = "nobody sees it"
+    assert page.messages == []
+
+
+def test_a_part_that_comes_back_is_as_it_is_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = words("before")
+    box = column([told])
+    page = Page(Surface(box), monkeypatch)
+    box.children = ()
+    told.value = "meanwhile"
+    box.children = (told,)
+    assert page.is_in_step()
+
+
+def test_a_page_that_missed_a_patch_gets_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = words("one")
+    page = Page(Surface(told), monkeypatch)
+    monkeypatch.setattr(page.surface, "send", lambda _message: None)
+    told.value = "two"
+    monkeypatch.setattr(page.surface, "send", page.take)
+    told.value = "three"
+    assert page.tree["parts"][told.id]["value"] == "one"
+    page.surface._hear(page.surface, {"hello": 0}, [])
+    assert page.tree["parts"][told.id]["value"] == "three"
+    assert page.is_in_step()
+
+
+def test_a_page_that_missed_nothing_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page(Surface(words("one")), monkeypatch)
+    page.surface._hear(page.surface, {"hello": 0}, [])
+    assert page.messages == []
+
+
+def test_every_press_is_answered_also_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise RuntimeError("<a bug>")
+
+    part = button("Break it", fails)
+    page = Page(Surface(part), monkeypatch)
+    with pytest.raises(RuntimeError):
+        page.does(part, "press")
+    assert page.messages[-1] == {"done": "1"}
+
+
+def test_a_press_that_was_on_its_way_when_the_button_went_off_does_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+    part = pressed("go", seen)
+    page = Page(Surface(part), monkeypatch)
+    part.disabled = True
+    page.does(part, "press")
+    assert seen == []
+
+
+def test_what_the_kernel_makes_of_a_value_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    number = WholeNumber(min=1, max=10, value=5)
+    page = Page(Surface(number), monkeypatch)
+    page.does(number, "value", 400)
+    assert page.tree["parts"][number.id]["value"] == 10
+
+
+def test_a_page_cannot_set_what_is_not_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = Text(description="name", value="me")
+    page = Page(Surface(text), monkeypatch)
+    page.does(text, "description", "forged")
+    page.does(text, "layout", "forged")
+    assert text.description == "name"
+    page.does(text, "value", "you")
+    assert text.value == "you"
+
+
+def test_a_choice_is_known_to_a_page_by_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    menu = Dropdown(description="acks", options=(("all of them", -1), ("one", 1)))
+    assert (menu.value, menu.label) == (-1, "all of them")
+    page = Page(Surface(menu), monkeypatch)
+    assert page.tree["parts"][menu.id]["options"] == ["all of them", "one"]
+    page.does(menu, "value", 1)
+    assert menu.value == 1
+    menu.options = (("two", 2), ("three", 3))
+    assert menu.value == 2
+    page.does(menu, "value", 7)
+    assert menu.value == 2
+    assert page.is_in_step()
+
+
+def test_a_question_has_no_answer_of_its_own() -> None:
+    question = Radio(options=("yes", "no"))
+    assert question.value is None
+    with pytest.raises(TraitError, match="'perhaps' is not among the options"):
+        question.value = "perhaps"
+
+
+def test_a_file_comes_with_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = Upload(description="Choose a file")
+    page = Page(Surface(upload), monkeypatch)
+    page.does(upload, "file", {"name": "mine.play"}, b"broker 1")
+    assert upload.value == ({"name": "mine.play", "content": b"broker 1"},)
+
+
+def test_a_player_says_where_it_is_and_that_it_came_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    player = Player(max=3, playing=True)
+    page = Page(Surface(player), monkeypatch)
+    page.does(player, "value", 3)
+    page.does(player, "playing", False)
+    assert (player.value, player.playing) == (3, False)
+
+
+def test_how_a_part_lies_is_told_in_css(monkeypatch: pytest.MonkeyPatch) -> None:
+    slider = Slider(layout=Style(min_width="160px"))
+    page = Page(Surface(slider), monkeypatch)
+    slider.layout.flex = "1 1 auto"
+    assert page.tree["parts"][slider.id]["style"] == {"min-width": "160px", "flex": "1 1 auto"}
+    slider.layout = Style(width="1em")
+    assert page.tree["parts"][slider.id]["style"] == {"width": "1em"}
+
+
+def test_a_page_can_draw_every_kind_of_part() -> None:
+    kinds = {kind for part in vars(every_kind).values() if (kind := getattr(part, "kind", None))}
+    drawn = "".join(
+        (PAGE / f"{name}.js").read_text() for name in ("controls", "picture", "surface")
+    )
+    table = re.search(r"const KINDS = \{(.*?)\};", drawn, re.DOTALL)
+    assert table is not None
+    known = set(re.findall(r"^\s*(\w+)", table[1], re.MULTILINE))
+    known |= set(re.findall(r"^KINDS\.(\w+) =", drawn, re.MULTILINE))
+    assert kinds == known, "write how page/controls.js makes and paints it, and name it in KINDS"
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, make: Any) -> int:
+    """How many models a page is sent for what `make` makes."""
+    count = 0
+    open_model = ipywidgets.Widget.open
+
+    def counted(widget: ipywidgets.Widget) -> None:
+        nonlocal count
+        count += 1
+        open_model(widget)
+
+    monkeypatch.setattr(ipywidgets.Widget, "open", counted)
+    make()
+    return count
+
+
+def test_a_lab_is_few_models_also_with_every_panel_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def walk() -> None:
+        lab = kiplab.Lab("kafka-14139")
+        for title in lab.folds.headings:
+            lab.folds.open(title)
+        for step in range(lab.bench.last + 1):
+            lab.seek(step)
+        lab.do("crash 1")
+        lab.load("last-replica")
+
+    assert 0 < opened(monkeypatch, walk) <= MODELS_MAX
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: kiplab.predict("a/b", "What happens?", ["this", "that"]),
+        lambda: kiplab.Ordering().check(),
+    ],
+)
+def test_a_question_and_an_exercise_are_fewer(monkeypatch: pytest.MonkeyPatch, make: Any) -> None:
+    assert 0 < opened(monkeypatch, make) <= 20
