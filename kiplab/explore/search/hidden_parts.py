@@ -86,6 +86,7 @@ class HiddenBroker:
         return self._life
 
     def __getattr__(self, _name: str) -> NoReturn:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
     def __eq__(self, _other: object) -> bool:
@@ -106,17 +107,21 @@ class HiddenName:
         self.kind, self._place = kind, place
 
     def __getattr__(self, _name: str) -> NoReturn:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
     def __getitem__(self, _at: object) -> NoReturn:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
     def __eq__(self, other: object) -> bool:
+        """Unequal to names of other kinds. Raises HiddenPartError for what the kind cannot say."""
         if isinstance(other, MessageName) and other.kind != self.kind:
             return False
         raise HiddenPartError(self._place)
 
     def __hash__(self) -> int:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
 
@@ -132,6 +137,7 @@ class HiddenMessage:
         self.connection = Count(0)
 
     def __getattr__(self, _name: str) -> NoReturn:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
     def __eq__(self, _other: object) -> bool:
@@ -139,6 +145,7 @@ class HiddenMessage:
         raise HiddenPartError(self._place)
 
     def __hash__(self) -> int:
+        """Raises HiddenPartError, as everything does that looks into it."""
         raise HiddenPartError(self._place)
 
 
