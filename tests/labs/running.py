@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -121,6 +122,19 @@ def exercises(name: str) -> list[str]:
 def asked(name: str) -> list[str]:
     """The ids that a lab's answers are kept under."""
     return [a.id for a in ASKED if a.lab == name[:2]]
+
+
+def predictions_asked(name: str) -> list[tuple[str, str, list[str]]]:
+    """(id, question, choices) of every prediction that a lab asks for, in order."""
+    calls = (
+        node
+        for source in cells(name, "code").values()
+        if "kiplab.predict(" in source
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "kiplab.predict"
+    )
+    found = [[ast.literal_eval(given) for given in call.args] for call in calls]
+    return [(id, question, choices) for id, question, choices in found]
 
 
 def answered(source: str, answer: str) -> str:

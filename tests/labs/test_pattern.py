@@ -8,7 +8,7 @@ import pytest
 
 import kiplab
 from kiplab.classroom.work.asked import ASKED
-from tests.labs.running import LABS, NAMES, ROOT, asked, cells, exercises, prose
+from tests.labs.running import LABS, NAMES, ROOT, asked, cells, exercises, predictions_asked, prose
 
 PATTERN = (
     "A question people ask",
@@ -68,6 +68,27 @@ def test_every_question_is_in_the_list_of_what_is_asked(name: str) -> None:
         f" in {file}"
     )
     assert len(asked(name)) == len(set(asked(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_predictions_are_listed_with_the_words_it_asks_them_in(name: str) -> None:
+    """The list is what a class's answers are counted by, where no lab is at hand."""
+    listed = {a.id: (a.question, list(a.choices)) for a in ASKED if a.lab == name[:2]}
+    for id, *words in predictions_asked(name):
+        assert listed.get(id) == tuple(words), (
+            f"lab {name} asks {id!r} in other words than ASKED in"
+            " kiplab/classroom/work/asked.py: write question and choices there as the lab has them"
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_choice_that_comes_true_is_the_one_of_the_teachers_notes(name: str) -> None:
+    notes = (LABS / "instructor" / f"{name}.md").read_text(encoding="utf-8")
+    for prediction in (a for a in ASKED if a.lab == name[:2] and not a.check):
+        assert f"| {prediction.id} | {prediction.comes_true} |" in notes, (
+            f"labs/instructor/{name}.md says something else than {prediction.comes_true!r}: mend"
+            f" the notes, or `right` of {prediction.id} in kiplab/classroom/work/asked.py"
+        )
 
 
 def test_every_check_of_the_package_is_asked_somewhere() -> None:

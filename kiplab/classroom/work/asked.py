@@ -4,45 +4,181 @@ from __future__ import annotations
 
 import msgspec
 
+LETTERS_OF_CHOICES = "ABCDEFGH"
+"""What choices are called, in the order in which a lab offers them."""
+
 
 class AskedInLab(msgspec.Struct, frozen=True):
-    """One question. `check` is the function of `kiplab` that judges it; a prediction has none."""
+    """One question. `check` is the function of `kiplab` that judges it; a prediction has none.
+
+    A prediction has its question and its choices as the lab has them, for those who look at answers
+    without the lab, and the letter of the choice that comes true.
+    """
 
     id: str
     lab: str
     title: str
     check: str = ""
+    question: str = ""
+    choices: tuple[str, ...] = ()
+    right: str = ""
+
+    @property
+    def comes_true(self) -> str:
+        """The choice that is right; empty for an exercise."""
+        return self.choices[LETTERS_OF_CHOICES.index(self.right)] if self.right else ""
 
 
 ASKED = (
-    AskedInLab("start/slow-request", "00", "Prediction: the slow request"),
+    AskedInLab(
+        "start/slow-request",
+        "00",
+        "Prediction: the slow request",
+        question="The request arrives. It names broker 3, which is gone. "
+        "What does the controller do?",
+        choices=(
+            "It accepts: broker 1 leads, and the leader knows who is in sync.",
+            "It accepts broker 2, and leaves broker 3 out.",
+            "It refuses: the request speaks of a state that is over.",
+            "It refuses: broker 1 does not lead any more.",
+        ),
+        right="C",
+    ),
     AskedInLab("start/reading", "00", "Six questions, one figure", "check_reading"),
     AskedInLab("start/accepted", "00", "Get it accepted", "check_accepted"),
-    AskedInLab("start/exit-ticket", "00", "Exit ticket"),
-    AskedInLab("isr/stale-member", "01", "Prediction: the stale member"),
+    AskedInLab(
+        "start/exit-ticket",
+        "00",
+        "Exit ticket",
+        question="No epoch of the partition is compared; KIP-841 is on. "
+        "The request names {1, 3, 2}. And now?",
+        choices=(
+            "It is accepted, as above.",
+            "It is refused: broker 3 is fenced.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
+        "isr/stale-member",
+        "01",
+        "Prediction: the stale member",
+        question="Broker 3 leads without M1. Broker 1 comes back, with M1 on its disk. "
+        "What became of M1?",
+        choices=(
+            "Broker 3 fetches M1 from broker 1: nothing is lost.",
+            "M1 was committed, for two copies are enough: Kafka lost committed records.",
+            "M1 is thrown away, and Kafka broke no promise: it was never committed.",
+            "This cannot happen: a broker that lacks records is never elected.",
+        ),
+        right="C",
+    ),
     AskedInLab("isr/acknowledged", "01", "Told, or committed?", "check_acknowledged"),
     AskedInLab("isr/high-watermark", "01", "The high watermark", "check_high_watermark"),
     AskedInLab("isr/schedules", "01", "The true schedules", "check_schedules"),
     AskedInLab(
         "isr/lose-acknowledged", "01", "Lose what was acknowledged", "check_lose_acknowledged"
     ),
-    AskedInLab("isr/exit-ticket", "01", "Exit ticket"),
-    AskedInLab("epochs/slow-request", "02", "Prediction: the slow request on 3.6"),
+    AskedInLab(
+        "isr/exit-ticket",
+        "01",
+        "Exit ticket",
+        question="acks=all, and an ISR of one. Are the records safe?",
+        choices=(
+            "Yes: acks=all waited for the whole ISR.",
+            "No: the whole ISR was one disk.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
+        "epochs/slow-request",
+        "02",
+        "Prediction: the slow request on 3.6",
+        question="Kafka 3.6, the same steps. Broker 1 leads all the while. "
+        "What does the controller answer?",
+        choices=(
+            "FENCED_LEADER_EPOCH, as before: the ISR changed, so the leader epoch did.",
+            "INVALID_UPDATE_VERSION: only the partition epoch has moved.",
+            "INELIGIBLE_REPLICA: the request names broker 3, which is fenced.",
+            "Nothing is wrong: no leader changed, so the request is taken.",
+        ),
+        right="B",
+    ),
     AskedInLab("epochs/twelve", "02", "Twelve events", "check_epochs"),
     AskedInLab("epochs/fences", "02", "What gives it away?", "check_fences"),
     AskedInLab("epochs/reigns", "02", "Three reigns of one leader", "check_reigns"),
-    AskedInLab("epochs/exit-ticket", "02", "Exit ticket"),
-    AskedInLab("kafka-14139/late-request", "04", "Prediction: the late request"),
+    AskedInLab(
+        "epochs/exit-ticket",
+        "02",
+        "Exit ticket",
+        question="3.6 code, metadata version 3.5-IV2. "
+        "With which error is the slow request refused?",
+        choices=(
+            "INVALID_UPDATE_VERSION: the code is 3.6.",
+            "FENCED_LEADER_EPOCH: the version is 3.5.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
+        "kafka-14139/late-request",
+        "04",
+        "Prediction: the late request",
+        question="The slow request arrives, and broker 2 is alive again. "
+        "What does the controller do?",
+        choices=(
+            (
+                "It refuses: fencing broker 2 moved the partition epoch, so the request is out "
+                "of date."
+            ),
+            "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
+            "It accepts, and that is fine: broker 2 will copy what it lacks.",
+            "It accepts, and committed records can be lost.",
+        ),
+        right="D",
+    ),
     AskedInLab("kafka-14139/window", "04", "How wide is the window?", "check_window"),
     AskedInLab("kafka-14139/two-by-two", "04", "KIP-841 by KIP-903", "check_two_by_two"),
     AskedInLab("kafka-14139/last-replica", "04", "The last replica", "check_last_replica"),
     AskedInLab("kafka-14139/order", "04", "Lose the data yourself", "check_order"),
-    AskedInLab("kafka-14139/exit-ticket", "04", "Exit ticket"),
-    AskedInLab("explorer/every-order", "09", "Prediction: every order"),
+    AskedInLab(
+        "kafka-14139/exit-ticket",
+        "04",
+        "Exit ticket",
+        question="The code is new, the metadata version is old. "
+        "Does the late request still do harm?",
+        choices=(
+            "No: the 3.5 controller checks broker epochs.",
+            "Yes: nobody tells it the broker's epoch.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
+        "explorer/every-order",
+        "09",
+        "Prediction: every order",
+        question="Every order of these events is tried. What does the search answer?",
+        choices=(
+            "Proved: KIP-841 and KIP-903 have closed the last hole.",
+            "Refuted: the disk that is lost had the only copy.",
+            "Refuted: a broker gets into the ISR without the record, and no rule is off.",
+            "Not finished: there are too many orders to try.",
+        ),
+        right="C",
+    ),
     AskedInLab("explorer/proof", "09", "What does the proof say?", "check_proof"),
     AskedInLab("explorer/missing-guard", "09", "Find the missing rule", "check_missing_guard"),
     AskedInLab("explorer/holes", "09", "Which hole does each close?", "check_holes"),
     AskedInLab("explorer/shorter", "09", "Shorter than yours", "check_shorter"),
-    AskedInLab("explorer/exit-ticket", "09", "Exit ticket"),
+    AskedInLab(
+        "explorer/exit-ticket",
+        "09",
+        "Exit ticket",
+        question="Brokers 1 and 2 are gone, with their disks whole. What about the record?",
+        choices=(
+            "It is safe: with acks=all it was never acknowledged without broker 3.",
+            "It is safe: the partition waits until broker 1 or 2 is back.",
+            "It is lost: broker 3 is elected, cleanly, without it.",
+        ),
+        right="C",
+    ),
 )
 """In the order of the labs."""
