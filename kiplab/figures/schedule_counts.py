@@ -17,7 +17,7 @@ WIDTH, ROW, ABOVE, BELOW = 860, 46, 84, 84
 """Pixels: the figure, one feature set, what is over and under the panels."""
 PANELS = {
     "stale join": ("A stale replica joined the ISR", "message", "circle"),
-    "loss": ("Committed records were lost", "refused", "diamond"),
+    "loss": ("Committed records were lost", "gone", "diamond"),
 }
 """Title, the theme's colour and shape of each metric: never a colour alone."""
 GAP = 0.08

@@ -49,6 +49,11 @@ STALE_JOIN = (
     + "hold alter-partition from=1\ncatch-up 2\ncrash 2 disk=replaced\nexpire 2\nstart 2\n"
     + "unfence 2\ndeliver alter-partition from=1\nproduce t-0 count=1\n"
 )
+REFUSED_BY_NO_GUARD = (
+    TRIO
+    + "send alter-partition from=1 partition=t-0 isr=1 leader-epoch=5 partition-epoch=10"
+    + " recovery=7\n"
+)
 FAILED_OVER = TRIO + "fail-over\nfetch 2\n"
 NOT_PROPOSED = PAIR + "crash 2\nexpire 2\nstart 2\ncatch-up 2\n"
 EVERY_MARK = [
@@ -59,6 +64,7 @@ EVERY_MARK = [
     NOT_PROPOSED,
     PROPOSED,
     REFUSED_AT_ONCE,
+    REFUSED_BY_NO_GUARD,
     STALE_JOIN,
     UNCLEAN,
     UNKNOWING,

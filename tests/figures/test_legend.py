@@ -40,7 +40,13 @@ def test_every_mark_that_is_drawn_has_an_entry() -> None:
     drawn |= set(lane_marks.SIGNS) | {"caught up", "down", "wiped", "gate", "fenced"}
     assert drawn <= set(IDS)
     assert set(process_states.GAPS) == {"disk replaced", "tail lost"}
-    fates = {"message dropped", "message refused", "message in flight", "message late"}
+    fates = {
+        "message guarded",
+        "message dropped",
+        "message refused",
+        "message in flight",
+        "message late",
+    }
     assert fates | {"message duplicate", "message previous", "message"} <= set(IDS)
 
 
@@ -68,9 +74,9 @@ def test_only_what_occurs_is_explained() -> None:
 
 def test_a_twin_explains_what_occurs_in_either_run(lossy: Rows, saved: Rows) -> None:
     words = said(twin(lossy, saved))
-    assert {"lost for good", "refused"} <= set(words)
+    assert {"lost for good", "refused by a guard"} <= set(words)
     assert len(words) == len(set(words))
-    assert "refused" not in said(timeline(lossy))
+    assert "refused by a guard" not in said(timeline(lossy))
 
 
 def test_a_growing_picture_keeps_its_height_and_its_legend() -> None:

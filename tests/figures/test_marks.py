@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 import kiplab
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
 from kiplab.figures.timeline.arrow_strokes import LATE, LOST
+from kiplab.figures.timeline.callouts import OUTCOME_SHARE
+from kiplab.figures.timeline.icons import CELLS
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.rows.message_paths import refusals
 from tests.figures.boxes import covered, cut_off, words
@@ -18,6 +21,7 @@ from tests.figures.small_plays import (
     MESSAGES,
     PROPOSED,
     REFUSED_AT_ONCE,
+    REFUSED_BY_NO_GUARD,
     STALE_JOIN,
     UNCLEAN,
     UNKNOWING,
@@ -28,6 +32,7 @@ from tests.figures.small_plays import (
     shapes,
     spans,
 )
+from tests.kafka_14139 import rows_on
 
 
 def height(shape: Any) -> float:
@@ -61,7 +66,7 @@ def test_a_recovering_leader_has_a_dotted_outline_and_an_r() -> None:
     rows = play(UNCLEAN)
     assert flags(rows, "broker 2")[3, 7] == ("recovering",)
     figure = timeline(rows, legend=False)
-    (outline,) = shapes(figure, line_dash="2px,3px", line_color=LIGHT.refused)
+    (outline,) = shapes(figure, line_dash="2px,3px", line_color=LIGHT.gone)
     assert (outline.x0, outline.x1) == (3, 7)
     assert "★ leader · R recovering" in [word.text for word in words(figure)]
 
@@ -124,14 +129,44 @@ def test_a_copy_is_a_double_line_and_a_lost_message_breaks_off_midway() -> None:
     assert "<b>✕</b>" in [word.text for word in words(figure)]
 
 
-def test_a_refusal_has_its_sign_at_the_receiver_and_a_diamond_where_the_sender_is_gone() -> None:
+def test_a_refusal_has_a_shield_at_the_receiver_and_a_diamond_where_the_sender_is_gone() -> None:
     rows = play(MESSAGES)
     (refused,) = refusals(rows.messages)
     assert refused.previous_incarnation
     figure = timeline(rows, legend=False)
-    (sign,) = shapes(figure, type="circle", line_color=LIGHT.refused)
-    assert 5.5 < (sign.x0 + sign.x1) / 2 < 6
+    (shield,) = shapes(figure, type="path", fillcolor=LIGHT.refused, line_color=LIGHT.refused)[1:]
+    assert all(5.5 < float(x) < 6 for x in re.findall(r"[ML]([\d.]+),", shield.path))
     assert shapes(figure, type="path", line_color=LIGHT.refused, fillcolor=LIGHT.box)
+
+
+def test_a_refusal_that_no_guard_made_has_a_ring_with_a_stroke_instead_of_a_shield() -> None:
+    figure = timeline(play(REFUSED_BY_NO_GUARD), legend=False)
+    (ring,) = shapes(figure, type="circle", line_color=LIGHT.refused, fillcolor=LIGHT.box)
+    assert len(shapes(figure, type="path", fillcolor=LIGHT.refused)) == 1, "the arrow's head"
+    guarded = timeline(play(REFUSED_AT_ONCE), legend=False)
+    assert shapes(guarded, type="circle", line_color=LIGHT.refused, fillcolor=LIGHT.box) == []
+    assert ring.y0 > 0
+
+
+def test_lost_records_are_cells_each_of_them_crossed_out() -> None:
+    (cells,) = [
+        s
+        for s in shapes(timeline(play(UNCLEAN, "3.5"), legend=False), line_color=LIGHT.lost_text)
+        if s.path and "Z" in s.path
+    ]
+    boxes, strokes = cells.path.count("Z"), cells.path.count("M") - cells.path.count("Z")
+    assert (boxes, strokes) == (CELLS, 2 * CELLS)
+
+
+def test_an_acceptance_stands_at_its_moment() -> None:
+    for width in (600, 840, 1100, 1500):
+        figure = timeline(rows_on("kafka-14139", "3.4"), width=width)
+        (said,) = [word for word in words(figure) if word.text.startswith("✓")]
+        left, right = figure.layout.xaxis.range
+        unit = width / (right - left)
+        head = (6 - left) * unit
+        assert head < said.box.x0 < head + 12
+        assert said.box.x1 - said.box.x0 <= max(OUTCOME_SHARE * unit, 62)
 
 
 def test_time_at_risk_is_washed_and_ticked_and_a_loss_bracketed_and_struck_through() -> None:

@@ -163,6 +163,8 @@ def test_words_have_the_contrast_that_wcag_asks_for(theme: Theme) -> None:
         (theme.refused, theme.box),
         (theme.refused, theme.paper),
         (theme.refused, theme.tile),
+        (theme.gone, theme.paper),
+        (theme.gone, theme.tile),
         (theme.text, theme.box),
         (theme.text, theme.isr_fill),
     ]
@@ -176,6 +178,68 @@ def contrast(one: str, other: str) -> float:
 
 
 def luminance(color: str) -> float:
-    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    linear = linear_of(color)
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def linear_of(color: str) -> list[float]:
+    """sRGB's red, green and blue without its gamma."""
+    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+
+# --- for every kind of colour vision ------------------------------------------------------------
+
+SEEN_BY: dict[str, tuple[tuple[float, float, float], ...]] = {
+    "everybody": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopes": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopes": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopes": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+"""What linear red, green and blue become: Machado, Oliveira and Fernandes (2009), severity 1."""
+FAR, APART = 25, 14
+"""CIE 1976 distances: of colours that say opposite things, and of others with signs of their own.
+A difference of 2.3 is just noticed.
+"""
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda t: t.name)
+@pytest.mark.parametrize("eyes", SEEN_BY)
+def test_nobody_takes_a_refusal_for_a_loss(eyes: str, theme: Theme) -> None:
+    harm = [theme.gone, theme.lost_text, theme.risk_text]
+    assert [c for c in harm if difference(theme.refused, c, eyes) < FAR] == []
+    others = [theme.message, theme.muted, theme.text, theme.safe_text]
+    assert [c for c in others if difference(theme.refused, c, eyes) < APART] == []
+
+
+def difference(one: str, other: str, eyes: str) -> float:
+    """How far apart two colours are, in CIE L*a*b*."""
+    pairs = zip(lab(one, eyes), lab(other, eyes), strict=True)
+    return float(sum((a - b) ** 2 for a, b in pairs) ** 0.5)
+
+
+def lab(color: str, eyes: str) -> tuple[float, float, float]:
+    """Lightness, red against green, yellow against blue, for a white of daylight (D65)."""
+    linear = linear_of(color)
+    seen = [
+        min(max(sum(share * part for share, part in zip(row, linear, strict=True)), 0.0), 1.0)
+        for row in SEEN_BY[eyes]
+    ]
+    red, green, blue = seen
+    x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047
+    y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883
+    a, b, c = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+    return 116 * b - 16, 500 * (a - b), 200 * (b - c)

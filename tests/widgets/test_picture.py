@@ -48,6 +48,37 @@ def test_what_comes_later_is_not_in_the_picture() -> None:
     assert before["verdict"] != after["verdict"]
 
 
+def step_names(figure: Any) -> list[tuple[float, str]]:
+    """The words below the axis' numbers, each with its moment."""
+    (numbers,) = (trace for trace in figure.data if trace.name == "axis")
+    (said,) = (trace for trace in figure.data if trace.name == "words")
+    rows = zip(said.x, said.y, said.text, strict=True)
+    return [(x, text) for x, y, text in rows if y > numbers.y[0] and x is not None]
+
+
+@pytest.mark.parametrize("name", ["kafka-14139", "consumer-old-leader", "last-replica"])
+def test_the_axis_names_no_step_before_it_has_happened(name: str) -> None:
+    bench = open_bench(load(name))
+    whole = rows_of(bench.whole)
+    every = step_names(so_far(whole, whole, width=840, legend=False))
+    assert len(every) > 4
+    for step in (0, 1, bench.last // 2, bench.last):
+        now = rows_of(bench.stops[step].stage)
+        figure = so_far(now, whole, width=840, fold=False, legend=False)
+        veiled = timeline(whole, width=840, until=step, fold=False, legend=False)
+        shown = step_names(figure)
+        assert all(x <= step for x, _ in shown)
+        assert shown == step_names(veiled)
+
+
+def test_no_card_tells_a_later_step() -> None:
+    bench = open_bench(load("kafka-14139"))
+    (cards,) = (trace for trace in picture(bench, 5).data if trace.name == "cards")
+    later = [m.text for m in rows_of(bench.whole).moments if m.x > 5]
+    assert len(later) > 4
+    assert not [text for text in later if any(text in card for card in cards.text)]
+
+
 def test_the_last_step_says_what_the_timeline_says() -> None:
     bench = open_bench(load("kafka-14139"))
     whole = timeline(rows_of(bench.whole), width=840)

@@ -22,7 +22,11 @@ FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-ser
 
 
 class Theme(msgspec.Struct, frozen=True):
-    """One colour per meaning; ``_text`` marks colours that text is written in."""
+    """One colour per meaning; ``_text`` marks colours that text is written in.
+
+    Orange is kept for records that are lost, cut off or given up. What a rule refused was often
+    saved by that: it is violet, far from the orange for every kind of colour vision.
+    """
 
     name: str
     paper: str
@@ -43,6 +47,7 @@ class Theme(msgspec.Struct, frozen=True):
     hatch: str
     message: str
     refused: str
+    gone: str
     safe: str
     safe_text: str
     risk: str
@@ -75,7 +80,8 @@ LIGHT = Theme(
     member_text="#00402f",
     hatch="#7d858d",
     message="#006fae",
-    refused="#b34e00",
+    refused="#8a1fdb",
+    gone="#b34e00",
     safe="#d3ece3",
     safe_text="#00543d",
     risk="#fbf6bf",
@@ -107,7 +113,8 @@ DARK = Theme(
     member_text="#c9f2e4",
     hatch="#8b949c",
     message=OKABE_ITO["sky blue"],
-    refused="#ff9a52",
+    refused="#c27dff",
+    gone="#ff9a52",
     safe="#16382f",
     safe_text="#a8e6d1",
     risk="#47420f",

@@ -4,7 +4,8 @@
 |---|---|
 | line | solid: there at once; dashed: late or on its way; dotted: lost; double: a copy sent again |
 | tail | a dot; a hollow diamond where the process that sent it was gone when it arrived |
-| end | a head: accepted; ⊘ in front of it: refused; ✕ midway: lost; nothing: still on its way |
+| end | a head: accepted; ✕ midway: lost; nothing: still on its way |
+| before the head | a shield: a guard refused it; ⊘: it was refused, and no guard did it |
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from math import hypot
 
 from ...rows.columns import MessageRow
 from ..drawing.canvas import Canvas
+from . import icons
 
 LATE, LOST = "7px,4px", "2px,3px"
+BEFORE = 19
+"""Pixels from the arrow's head to the middle of the sign before it."""
 Ends = tuple[float, float, float, float]
 """Moment and pixel of the tail, then of the head."""
 
@@ -45,7 +49,7 @@ def draw_stroke(canvas: Canvas, message: MessageRow, ends: Ends, color: str) -> 
     elif message.fate != "in flight":
         canvas.head(*ends, color)
         if message.fate == "refused":
-            _no(canvas, ends, color)
+            _no(canvas, ends, color, guarded=bool(message.guard))
 
 
 def _beside(canvas: Canvas, ends: Ends, shift: float) -> tuple[float, float]:
@@ -68,12 +72,21 @@ def draw_tail(canvas: Canvas, x: float, y: float, color: str, gone: bool) -> Non
         canvas.rect(x - wide, x + wide, y - r, y + r, color, type="circle", line=edge)
 
 
-def _no(canvas: Canvas, ends: Ends, color: str) -> None:
-    """⊘ on the line, just before the receiver."""
+def _no(canvas: Canvas, ends: Ends, color: str, *, guarded: bool) -> None:
+    """The sign on the line, just before the receiver."""
     x0, y0, x1, y1 = ends
     across, down = canvas.px(x1) - canvas.px(x0), y1 - y0
     length = hypot(across, down) or 1
-    px, y, r = canvas.px(x1) - across / length * 17, y1 - down / length * 17, 5.0
+    px, y = canvas.px(x1) - across / length * BEFORE, y1 - down / length * BEFORE
+    if guarded:
+        icons.shield(canvas, px, y, color, canvas.theme.box)
+    else:
+        _plain_no(canvas, px, y, color)
+
+
+def _plain_no(canvas: Canvas, px: float, y: float, color: str) -> None:
+    """⊘"""
+    r = icons.SIGN
     edge = {"color": color, "width": 1.6}
     left, right = canvas.at(px - r), canvas.at(px + r)
     canvas.rect(left, right, y - r, y + r, canvas.theme.box, type="circle", line=edge)

@@ -90,22 +90,27 @@ def safe_lines(text: str) -> str:
     return "<br>".join(safe(line) for line in text.split("<br>"))
 
 
-def draw_axis(canvas: Canvas, rows: Rows, top: float) -> float:
-    """Numbers and labels from `top` on; returns where they end."""
+def draw_axis(canvas: Canvas, rows: Rows, top: float, now: Rows | None = None) -> float:
+    """Numbers and labels from `top` on; returns where they end.
+
+    Where a run is under way `now` is what has happened of it: there is room for the words of all
+    of its moments, and those of later ones are not said yet.
+    """
     size, theme = canvas.sizes.small, canvas.theme
     draw_numbers(canvas, rows.meta, top)
     found = labels(canvas, rows.moments)
     first = top + canvas.sizes.text * 0.75
     lines = max((label.text.count("<br>") + 1 for label in found), default=0)
     height = lines * size * LINE_HEIGHT + 5
-    for x, text, row in found:
+    happened = rows if now is None else now
+    for x, text, row in (label for label in found if label.x < happened.meta.end):
         y = first + row * height
         if row:
             canvas.line(x, first + 2, x, y, theme.grid)
         middle = y + (text.count("<br>") + 1) * size * LINE_HEIGHT / 2
         text = safe_lines(text)
-        canvas.text(x, middle, text, theme.muted, size=size, anchor="center", layer="axis")
-    _cards(canvas, rows, top)
+        canvas.text(x, middle, text, theme.muted, size=size, anchor="center")
+    _cards(canvas, happened, top)
     return first + (1 + max((label.row for label in found), default=0)) * height
 
 

@@ -14,6 +14,8 @@ from .veil import Lasting, from_moment
 _PAD = 5
 NEAR = 16
 """Pixels from the arrow's head from which a line leads to the box."""
+OUTCOME_SHARE = 1.2
+"""How many moments the words of an acceptance may be wide."""
 _BANDS, _SHAFTS = 35.0, 18.0
 """What it costs to stand on bands and tiles, and on the shafts of arrows."""
 _WHOLE, _COMPARED, _ANY = 110.0, 260.0, 9999.0
@@ -212,14 +214,25 @@ def _box(canvas: Canvas, x: float, callout: Callout) -> None:
 
 
 def draw_outcome(canvas: Canvas, message: MessageRow, x: float, y: float) -> None:
-    """``✓ accepted: ISR {1, 2}, partition epoch 11`` beside the arrow's head."""
+    """``✓ accepted`` beside the arrow's head, with the ISR below it or behind it.
+
+    It was accepted in one moment: words that would reach far over the next ones are not said, for
+    the strips say them. ``✓`` alone is said where there is room for no more.
+    """
     size, known, color = canvas.sizes.small, Lasting(x), canvas.theme.message
-    full = f"✓ {message.outcome}"
-    for text in (full, full.split(", partition")[0], "✓ accepted"):
+    most = max(canvas.unit * OUTCOME_SHARE, width_of("✓ accepted", size))
+    for text in _outcomes(message):
+        high = height_of(text, size)
         for shift, anchor in ((9, "left"), (-9, "right")):
-            at = canvas.at(canvas.px(x) + shift)
-            box = canvas.box_of(at, y + 16, text, size, anchor)
-            if canvas.is_free(box) and box.x1 <= canvas.px(canvas.end) + 4:
-                said = safe(text)
-                canvas.text(at, y + 16, said, color, size=size, anchor=anchor, lasting=known)
+            at, middle = canvas.at(canvas.px(x) + shift), y + 9 + high / 2
+            box = canvas.box_of(at, middle, text, size, anchor)
+            short = box.x1 - box.x0 <= most and box.x1 <= canvas.px(canvas.end) + 4
+            if short and canvas.is_free(box):
+                canvas.text(at, middle, text, color, size=size, anchor=anchor, lasting=known)
                 return
+
+
+def _outcomes(message: MessageRow) -> tuple[str, ...]:
+    """Safe words, from long to short."""
+    whole = safe(f"✓ {message.outcome}".split(", partition")[0])
+    return whole, whole.replace(": ", "<br>"), "✓ accepted", "✓"

@@ -1,4 +1,4 @@
-"""Signs drawn from lines, because few fonts have them: no entry, power, gate, bracket, strike.
+"""Signs drawn from lines, because few fonts have them: no entry, power, gate, bracket, shield.
 
 x is in moments or in pixels from the left as each says, y in pixels from the top.
 """
@@ -14,8 +14,11 @@ SIGN = 5.0
 """Half of a sign's height in pixels."""
 GATE = 9.0
 """How wide a gate is, if the fence leaves it room."""
-CELLS, CELL = 4, 8.0
-"""How many cells of a log are drawn as struck through, and their size in pixels."""
+CELLS, CELL, CELL_GAP = 3, 11.0, 4.0
+"""How many cells of a log are drawn as crossed out, their size and what is between them in pixels.
+"""
+SHIELD = (6.0, 7.0)
+"""Half of a shield's width and of its height in pixels."""
 
 
 def cross_hatch(canvas: Canvas, x0: float, x1: float, y0: float, y1: float, color: str) -> None:
@@ -68,14 +71,25 @@ def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str) -> None:
 
 
 def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:
-    """Cells of a log from `px` on, struck through: records that are gone."""
-    parts = []
-    for n in range(CELLS):
-        left, right, half = px + n * CELL, px + (n + 1) * CELL, CELL / 2
+    """Cells of a log from `px` on, each crossed out: records that are gone."""
+    half, parts = CELL / 2, []
+    for left in (px + n * (CELL + CELL_GAP) for n in range(CELLS)):
+        right = left + CELL
         corners = [(left, y - half), (right, y - half), (right, y + half), (left, y + half)]
         parts.append(f"{_points(canvas, corners)}Z")
-    parts.append(_points(canvas, [(px - 3, y + 3), (px + CELLS * CELL + 3, y - 3)]))
+        parts.append(_points(canvas, [(left, y - half), (right, y + half)]))
+        parts.append(_points(canvas, [(left, y + half), (right, y - half)]))
     canvas.path("".join(parts), color, width=1.2)
+
+
+def shield(canvas: Canvas, px: float, y: float, color: str, bar: str) -> None:
+    """A shield with a bar at `px`: a guard said no."""
+    wide, half = SHIELD
+    upper = [(px - wide, y + 1), (px - wide, y - half + 1), (px, y - half - 1)]
+    lower = [(px + wide, y - half + 1), (px + wide, y + 1), (px, y + half)]
+    outline = _points(canvas, [*upper, *lower])
+    canvas.path(f"{outline}Z", color, fill=color)
+    canvas.rect(canvas.at(px - 3.5), canvas.at(px + 3.5), y - 1.5, y + 0.5, bar)
 
 
 def _points(canvas: Canvas, points: Sequence[tuple[float, float]]) -> str:

@@ -11,6 +11,8 @@ from .veil import Lasting
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
 SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ "}
+COLORS: dict[MarkKind, str] = {"not proposed": "refused", "unclean": "gone", "truncated": "gone"}
+"""Names of the theme's colours; the other marks are muted."""
 _SPOKEN: tuple[MarkKind, ...] = (
     *("truncated", "unclean", "not proposed"),
     *("caught up", "withdrawn", "polled"),
@@ -33,7 +35,7 @@ def draw_glyphs(panel: Panel) -> None:
     canvas = panel.canvas
     for mark in panel.marks(*GLYPHS):
         if mark.lane in panel.lanes.brokers:
-            color = canvas.theme.refused if mark.kind == "crashed" else canvas.theme.muted
+            color = canvas.theme.text if mark.kind == "crashed" else canvas.theme.muted
             y = panel.lanes.band(mark.lane)
             glyph = GLYPHS[mark.kind]
             # A cross stands just after the end of the band, a diamond on its beginning.
@@ -56,7 +58,7 @@ def _say(panel: Panel, mark: MarkRow) -> None:
     canvas, size = panel.canvas, panel.canvas.sizes.small
     y, px = bottom_line(panel, mark.lane), canvas.px(mark.x)
     sign = SIGNS.get(mark.kind, "")
-    color = canvas.theme.refused if sign or mark.kind == "truncated" else canvas.theme.muted
+    color = getattr(canvas.theme, COLORS.get(mark.kind, "muted"))
     texts = [f"{sign}{mark.text}", sign.strip()] if sign else [mark.text]
     for text in texts:
         for shift, anchor in ((0.0, "center"), (9.0, "left"), (-9.0, "right")):

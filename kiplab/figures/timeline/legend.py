@@ -60,7 +60,7 @@ def occurring(
     sights = [_seen(rows, partition or rows.busiest) for rows in rows_list]
     found = {mark.id for mark in MARKS if any(map(mark.occurs, sights))}
     if growing:
-        found |= {"message in flight", "message refused", "at risk", "lost", "offline"}
+        found |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
     return [mark for mark in MARKS if mark.id in found]
 
 
@@ -205,12 +205,12 @@ MARKS: tuple[Mark, ...] = (
         legend_samples.shutting_down,
         _is_track("shutting down", "yes"),
     ),
-    Mark("down", "✕", "down", legend_samples.glyph("✕", "refused"), _is_track("down", *_DOWN)),
+    Mark("down", "✕", "down", legend_samples.glyph("✕", "text"), _is_track("down", *_DOWN)),
     Mark(
         "wiped",
         "⌀",
         "records gone",
-        legend_samples.glyph("⌀"),
+        legend_samples.glyph("⌀", "gone"),
         _is_track("down", *_DOWN[:2]),
     ),
     Mark(
@@ -240,7 +240,7 @@ MARKS: tuple[Mark, ...] = (
         "unclean",
         "▲",
         "unclean election",
-        legend_samples.glyph("▲", "refused"),
+        legend_samples.glyph("▲", "gone"),
         _is_mark("unclean"),
     ),
     Mark(
@@ -266,11 +266,18 @@ MARKS: tuple[Mark, ...] = (
         _is_message(lambda m: m.fate == "dropped"),
     ),
     Mark(
+        "message guarded",
+        "⊘",
+        "refused by a guard",
+        legend_samples.arrow(fate="refused", guard="guard"),
+        _is_message(lambda m: m.fate == "refused" and bool(m.guard)),
+    ),
+    Mark(
         "message refused",
         "⊘",
         "refused",
         legend_samples.arrow(fate="refused"),
-        _is_message(lambda m: m.fate == "refused"),
+        _is_message(lambda m: m.fate == "refused" and not m.guard),
     ),
     Mark(
         "message duplicate",

@@ -34,7 +34,7 @@ def draw_down(panel: Panel, span: SpanRow) -> None:
         # Beside the cross of the crash, or above it where the gap is narrow.
         roomy = room + 18 + _PAD >= 30
         at, height = (left + 3, y) if roomy else (canvas.px(span.x0) + 8, y - 13)
-        color, size = theme.refused, canvas.sizes.text
+        color, size = theme.gone, canvas.sizes.text
         canvas.text(canvas.at(at), height, sign, color, size=size, anchor="center", bold=True)
 
 

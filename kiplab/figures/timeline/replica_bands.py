@@ -22,11 +22,11 @@ class Band(NamedTuple):
 
 
 def leader(canvas: Canvas, band: Band) -> None:
-    """Filled and outlined; dotted in vermillion while it recovers from an unclean election."""
+    """Filled and outlined; dotted in orange while it recovers from an unclean election."""
     theme = canvas.theme
     canvas.rect(*band[:4], theme.leader, line={"color": theme.band_edge, "width": 1.5})
     if "recovering" in band.flags:
-        edge = {"color": theme.refused, "width": 2.5, "dash": "2px,3px"}
+        edge = {"color": theme.gone, "width": 2.5, "dash": "2px,3px"}
         canvas.rect(band.x0, band.x1, band.y0 - 2, band.y1 + 2, "rgba(0,0,0,0)", line=edge)
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from ...rows.columns import STRIPS, SpanRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import first_fit, shortened, width_of
-from .icons import CELL, CELLS, bracket, struck_cells
+from .icons import CELL, CELL_GAP, CELLS, bracket, struck_cells
 from .panel import Panel
 from .veil import Lasting
 
-CELLS_ROOM = CELLS * CELL + 10
-"""Pixels that struck cells take, with a gap to the end of their span."""
+CELLS_ROOM = CELLS * (CELL + CELL_GAP) + 6
+"""Pixels that crossed cells take, with a gap to the end of their span."""
 VERDICT_GLYPHS = {"loss": "▼", "harm": "▲", "safe": "●"}
 
 
@@ -115,7 +115,7 @@ def _lost(canvas: Canvas, span: SpanRow, y0: float, y1: float) -> None:
     numbers = span.text.removesuffix(" lost").removeprefix("offsets ")
     words = [f"▼ {span.text}", f"▼ {numbers} lost", f"▼ {numbers}", "▼ lost", "▼"]
     said = _centred(canvas, span, (y0 + y1) / 2, words, theme.lost_text)
-    # Cells that are struck through stand at the right end if words and cells find room.
+    # Cells that are crossed out stand at the right end if words and cells find room.
     left, middle = canvas.px(span.x1) - CELLS_ROOM, canvas.px((span.x0 + span.x1) / 2)
     if middle + width_of(said, canvas.sizes.text) / 2 + 8 <= left:
         struck_cells(canvas, left, (y0 + y1) / 2, theme.lost_text)

@@ -29,11 +29,11 @@ def drawing_so_far(
 ) -> dict[str, Any]:
     """`now` drawn where `whole` has its lanes and its axis: from step to step nothing moves.
 
-    Of what comes later only the names of the moments are there. Options are as for `timeline`, but
-    that a range which a shorter run does not have is cut to what there is, or left away. The legend
-    is that of the whole run, so that the height stays. Traces are the same for every step, so that
-    one figure can be painted again. A dict of plotly's data and layout: to have plotly check it
-    takes longer than to draw it.
+    Of what comes later only the numbers of the moments are there. Options are as for `timeline`,
+    but that a range which a shorter run does not have is cut to what there is, or left away. The
+    legend is that of the whole run, so that the height stays. Traces are the same for every step,
+    so that one figure can be painted again. A dict of plotly's data and layout: to have plotly
+    check it takes longer than to draw it.
     """
     name, between = followed_partition(whole, partition), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
@@ -41,7 +41,7 @@ def drawing_so_far(
     canvas = canvas_of(sheet, sheet.meta.end, width, theme)
     top = draw_heading(canvas, sheet)
     lanes = draw_panel(canvas, here, name, top, own_title(now), (sheet,)).lanes
-    bottom = draw_axis(canvas, sheet, lanes.bottom + 26)
+    bottom = draw_axis(canvas, sheet, lanes.bottom + 26, here)
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
     return canvas.drawing(bottom + 10, summary(now))
