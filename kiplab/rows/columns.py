@@ -161,6 +161,24 @@ class EventRow(msgspec.Struct, frozen=True):
     log: str = ""
 
 
+MetricKind = Literal["gauge", "meter", "counter"]
+"""A value as it is; a rate in Kafka, here the count so far; a count so far in Kafka, too."""
+
+
+class MetricRow(msgspec.Struct, frozen=True):
+    """What `node` reports of one of Kafka's metrics on [x0, x1); `metrics.METRICS` says what each
+    counts. There is no row for a broker that is down, unless for what it counted before, nor for a
+    release that lacks the metric.
+    """
+
+    metric: str
+    kind: MetricKind
+    node: str
+    x0: int
+    x1: int
+    value: int
+
+
 class Meta(msgspec.Struct, frozen=True):
     """What the run was and what it amounts to.
 
@@ -216,6 +234,7 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
     messages: tuple[MessageRow, ...]
     marks: tuple[MarkRow, ...]
     events: tuple[EventRow, ...]
+    metrics: tuple[MetricRow, ...] = ()
 
     @cached_property
     def tracks(self) -> dict[tuple[str, str], tuple[SpanRow, ...]]:

@@ -21,6 +21,7 @@ from .log_moment import LogLine, Moment
 from .marks import marks
 from .message_paths import messages
 from .metadata_ticks import ticks
+from .metrics import metric_rows
 from .operator_log import log_lines
 from .snapshots import Snapshot, snapshots
 from .spans import spans
@@ -31,7 +32,7 @@ from .wording import lane_of
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = ("moments", "spans", "ticks", "messages", "marks", "events")
+TABLES = ("moments", "spans", "ticks", "messages", "marks", "events", "metrics")
 
 
 def rows_of(stage: Stage) -> Rows:
@@ -45,6 +46,7 @@ def rows_of(stage: Stage) -> Rows:
         messages=messages(shots),
         marks=tuple(marks(shots)),
         events=tuple(_events(shots)),
+        metrics=tuple(metric_rows(shots)),
     )
 
 
@@ -84,6 +86,7 @@ def _kinds() -> list[type[msgspec.Struct]]:
         columns.MessageRow,
         columns.MarkRow,
         columns.EventRow,
+        columns.MetricRow,
     ]
 
 

@@ -14,7 +14,18 @@ import msgspec
 from msgspec.structs import replace
 
 from ..protocol.messages import api_kinds, asked_by
-from .columns import Columns, EventRow, MarkRow, MessageRow, Meta, MomentRow, Rows, SpanRow, TickRow
+from .columns import (
+    Columns,
+    EventRow,
+    MarkRow,
+    MessageRow,
+    Meta,
+    MetricRow,
+    MomentRow,
+    Rows,
+    SpanRow,
+    TickRow,
+)
 
 QUIET_MIN = 3
 """So many moments in which nothing happens are worth folding."""
@@ -184,6 +195,7 @@ def through(rows: Rows, columns: Columns) -> Rows:
         messages=tuple(_messages(rows.messages, to)),
         marks=tuple(_moved(_marks(rows.marks, to), to)),
         events=tuple(_moved(rows.events, to)),
+        metrics=tuple(_spans(rows.metrics, to)),
     )
 
 
@@ -214,7 +226,10 @@ def _moments(moments: Sequence[MomentRow], to: Columned, own: Columns) -> Iterat
             yield MomentRow(place, found[a].line, "", f"{last - first + 1} quiet steps")
 
 
-def _spans(spans: Iterable[SpanRow], to: Columned) -> Iterator[SpanRow]:
+_Lasting = TypeVar("_Lasting", SpanRow, MetricRow)
+
+
+def _spans(spans: Iterable[_Lasting], to: Columned) -> Iterator[_Lasting]:
     for span in spans:
         x0, x1 = max(to.at(span.x0), 0), max(to.at(span.x1), 0)
         if x0 < x1:
