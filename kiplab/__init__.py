@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .classroom.forms.ordering import Ordering as Ordering
     from .classroom.forms.overview import my_work as my_work
     from .classroom.forms.prediction import predict as predict
+    from .classroom.together.class_work import class_work as class_work
     from .classroom.work.attempts import check_accepted as check_accepted
     from .classroom.work.attempts import check_acknowledged as check_acknowledged
     from .classroom.work.attempts import check_epochs as check_epochs
@@ -57,6 +58,7 @@ _HOMES = {
     "classroom.forms.ordering": ("Ordering",),
     "classroom.forms.overview": ("my_work",),
     "classroom.forms.prediction": ("predict",),
+    "classroom.together.class_work": ("class_work",),
     "classroom.work.attempts": (
         "check_accepted", "check_acknowledged", "check_epochs", "check_fences",
         "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",

@@ -22,7 +22,8 @@ import pytest
 
 import kiplab
 from kiplab import classroom, fleet
-from kiplab.cli import command, matrix_command, timeline_command
+from kiplab.classroom.together.class_work import ClassWork
+from kiplab.cli import class_command, command, matrix_command, timeline_command
 from kiplab.extras import EXTRAS
 from kiplab.matrices import GuardMatrix
 from kiplab.runs import Run
@@ -31,6 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}
 TIMELINE = ["timeline", "kafka-14139", "-o"]
+CLASS = ROOT / "tests" / "classroom" / "handed_in"
+"""A folder with the work of one student."""
 MATRIX = ["matrix", "kafka-14139", "--guards", "903"]
 COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "lab": [(["lab", "--no-browser"], "lab")],
@@ -49,6 +52,10 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         *(([*MATRIX, "-o", f"m{s}"], NEEDED_BY_ENDING.get(s, "")) for s in matrix_command.SUFFIXES),
     ],
     "minimise": [(["minimise", "kafka-14139", "--kafka", "3.4"], "")],
+    "class": [
+        (["class", str(CLASS)], ""),
+        *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
+    ],
 }
 """Of every command, what is tried, and the extra that it needs. The doctor has a test below."""
 CHECKS = {f"kiplab.{name}": "({})(None)" for name in kiplab.__all__ if name.startswith("check_")}
@@ -61,6 +68,7 @@ NAMES = {
     "kiplab.Run": "{}",
     "kiplab.all_plays": "{}()",
     "kiplab.alternatives": "{}()",
+    "kiplab.class_work": f"{{}}({str(CLASS)!r})",
     "kiplab.differences": "{}(one, other)",
     "kiplab.explore": "{}('kafka-14139', kafka='3.5')",
     "kiplab.fleet": "{}",
@@ -95,6 +103,7 @@ NEEDS = {
     "kiplab.classroom.Ordering": "lab",
     "kiplab.classroom.Prediction": "lab",
     "kiplab.classroom.predict": "lab",
+    "kiplab.class_work().table": "lab",
     "kiplab.differences": "lab",
     "kiplab.explore(engine='compiled')": "fleet",
     "kiplab.fleet.schedules": "fleet",
@@ -274,10 +283,13 @@ def test_what_it_needs_is_one_sentence_with_the_command(found: dict[str, list[st
         assert "\n" not in said
 
 
-@pytest.mark.parametrize(("kind", "name"), [(Run, "kiplab.run"), (GuardMatrix, "kiplab.matrix")])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(Run, "kiplab.run"), (GuardMatrix, "kiplab.matrix"), (ClassWork, "kiplab.class_work")],
+)
 def test_methods_and_properties_are_gone_through(
     found: dict[str, list[str]], kind: type, name: str
 ) -> None:
     wanted = {f"{name}().{part}" for part in vars(kind) if not part.startswith("_")}
     # Needs to be told where; the command does that, for every ending.
-    assert wanted - {*found} <= {"kiplab.matrix().write"}
+    assert wanted - {*found} <= {f"{name}().write"}

@@ -11,7 +11,7 @@ from .. import __version__
 from ..extras import MissingExtraError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
-from . import explore_command, matrix_command
+from . import class_command, explore_command, matrix_command
 from .common_options import (
     BAD_INPUT,
     DONE,
@@ -179,6 +179,10 @@ def _parser() -> argparse.ArgumentParser:
     minimise = _command(commands, "minimise", _minimise, "find the shortest play that still breaks")
     add_play(minimise)
     matrix_command.add_minimise_options(minimise)
+    together = _command(
+        commands, "class", class_command.run_class, "count what the students of a class answered"
+    )
+    class_command.add_class_options(together)
     _command(commands, "doctor", _doctor, "say what this machine has and lacks")
     return parser
 

@@ -19,7 +19,8 @@ from ..rows.sentences import sentences, table_text
 from ..rows.view import ViewOptions
 from .browser_picture import draw_in_browser, require_browser
 from .export_error import ExportError
-from .page import AUTO, named, page, picture, plotlyjs, runs_of
+from .page import named, page, picture, plotlyjs, runs_of
+from .page_colors import AUTO
 from .player import size_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from ..extras import needed_by
 from ..figures.drawing.still_picture import described
 from ..figures.drawing.svg import Json, json_of
-from ..figures.drawing.theme import DARK, FONT, LIGHT, THEMES, Theme, dark_of_light
+from ..figures.drawing.theme import FONT, dark_of_light
 from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder_drawing
 from ..figures.timeline.legend import legend_words
 from ..figures.timeline.one_run import timeline_drawing
@@ -21,6 +21,7 @@ from ..rows.comparison import differences_html
 from ..rows.run_titles import titles
 from ..rows.sentences import sentences, summary, table_html
 from ..rows.view import ViewOptions
+from .page_colors import AUTO, page_colors, page_theme
 from .player import carried, player, size_of, style, with_few_decimals
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 ID = "kiplab"
 """The name of the one figure of a page."""
 PLOTLYJS = (True, False, "directory")
-AUTO = "auto"
-"""The theme of a page that is light or dark as its reader likes."""
 NARROW = 600
 """Pixels of the picture that a small screen is given."""
 _FRAGMENT = """<figure class="kiplab-figure" id="{id}">
@@ -113,7 +112,7 @@ def page(
         runs="\n".join(_run(name, run) for name, run in named(runs)),
         width=max(size_of(drawings[0])[0], 640),
         font=FONT,
-        colors=_colors(":root", theme),
+        colors=page_colors(":root", theme),
     )
 
 
@@ -150,35 +149,10 @@ def _drawings(
     **options: Unpack[ViewOptions],
 ) -> list[Json]:
     """The picture in one width or more, the widest first."""
-    drawn_in = _drawn_in(theme).name
+    drawn_in = page_theme(theme).name
     if figure is not None:
         return [json_of(figure)]
     return [picture(runs, drawn_in, w, **options) for w in ([width] if width else [None, NARROW])]
-
-
-def _drawn_in(theme: str) -> Theme:
-    """The theme that pictures are drawn in. Raises ValueError for one that there is none of."""
-    if theme not in (AUTO, *THEMES):
-        known = ", ".join((*THEMES, AUTO))
-        raise ValueError(f"there is no theme {theme!r}; the themes are {known}")
-    return THEMES.get(theme, LIGHT)
-
-
-def _colors(selector: str, theme: str) -> str:
-    """The colours of a page or a fragment as CSS, dark ones for a dark system if it may choose."""
-    if theme != AUTO:
-        return f"{selector} {{ {_variables(THEMES[theme])} }}"
-    dark = f"{selector} {{ {_variables(DARK)} }}"
-    return (
-        f"{selector} {{ color-scheme: light dark; {_variables(LIGHT)} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ {dark} }}"
-    )
-
-
-def _variables(theme: Theme) -> str:
-    found = {name: getattr(theme, name) for name in ("text", "paper", "muted", "line")}
-    found["accent"] = theme.message
-    return " ".join(f"--kiplab-{name}: {color};" for name, color in found.items())
 
 
 def _embedded(
@@ -209,7 +183,7 @@ def _embedded(
     return _FRAGMENT.format(
         id=id,
         style=style(),
-        colors=_colors(f"#{id}", theme),
+        colors=page_colors(f"#{id}", theme),
         label=html.escape(described(drawings[0]), quote=True),
         drawn=drawn,
         player=player(carried(drawings, runs, dark), id, key),

@@ -50,10 +50,12 @@ def test_attempts_are_counted_and_the_best_one_stays() -> None:
     assert [t.answer for t in found.tries] == [RIGHT, WRONG]
 
 
-def test_only_the_latest_attempts_are_kept_and_all_are_counted() -> None:
-    for _ in range(work_on_disk.TRIES_MAX + 5):
+def test_the_first_and_the_latest_attempts_are_kept_and_all_are_counted() -> None:
+    kiplab.check_fences("PPLB")
+    for _ in range(work_on_disk.TRIES_MAX + 4):
         kiplab.check_fences(WRONG)
     found = work_on_disk.read().exercises["epochs/fences"]
+    assert [tried.answer for tried in found.tries][:2] == ["PPLB", WRONG]
     assert (found.attempts, len(found.tries)) == (
         work_on_disk.TRIES_MAX + 5,
         work_on_disk.TRIES_MAX,

@@ -20,7 +20,9 @@ from msgspec.structs import replace
 FILE, VARIABLE = "kiplab-work.json", "KIPLAB_WORK"
 """The file's name beside the notebook copy; the variable names another place."""
 TRIES_MAX, ANSWER_MAX = 20, 2_000
-"""So many of the latest attempts at an exercise are kept, with so many characters of an answer."""
+"""So many attempts at an exercise are kept, the first and the latest, with so many characters of an
+answer.
+"""
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What a file raises that holds something else than work."""
 
@@ -35,7 +37,7 @@ class Try(msgspec.Struct, frozen=True):
 
 
 class Exercise(msgspec.Struct, frozen=True):
-    """`attempts` counts all, `tries` has the latest; `best` of `of` points."""
+    """`attempts` counts all, `tries` has the first and the latest; `best` of `of` points."""
 
     attempts: int = 0
     best: int = 0
@@ -131,11 +133,16 @@ def note(id: str, tried: Try, of: int) -> Exercise:
             attempts=before.attempts + 1,
             best=max(before.best, tried.points),
             of=of,
-            tries=(*before.tries, tried)[-TRIES_MAX:],
+            tries=_first_and_latest((*before.tries, tried)),
         )
         return replace(work, exercises={**work.exercises, id: after})
 
     return _change(noted).exercises[id]
+
+
+def _first_and_latest(tries: tuple[Try, ...]) -> tuple[Try, ...]:
+    """The first one tells what was thought before any hint."""
+    return tries if len(tries) <= TRIES_MAX else (tries[0], *tries[1 - TRIES_MAX :])
 
 
 # --- the file -----------------------------------------------------------------------------------

@@ -1,0 +1,178 @@
+"""What lies in a teacher's folder: every piece of work in it, and what is none, with the reason.
+
+Zips are looked into as if they were folders. What is hidden (``.DS_Store``, ``__MACOSX``,
+checkpoints of notebooks) is passed over.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from ..work.work_on_disk import UNREADABLE, Work
+
+BYTES_MAX = 50_000_000
+"""Of a file inside a zip, or of a .json: more than any work has, and little enough to read."""
+ZIPS_DEEP = 4
+"""So many zips inside one another are opened."""
+_NO_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+"""What a damaged zip raises, or one that is packed in a way that Python does not know."""
+_FIELDS = {*Work.__struct_fields__}
+_LOCKED = 0x1
+"""The flag of a file in a zip that asks for a password."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A file: its `work`, or `why` it has none.
+
+    `place` are the names from the folder down, the file's own last; that is empty for a folder or
+    a zip with nothing in it. `meant` is True for what was meant to be work, as its name or its
+    content shows, and cannot be read; anything else without work may lie beside it by right.
+    """
+
+    place: tuple[str, ...]
+    work: Work | None = None
+    why: str = ""
+    meant: bool = False
+
+
+def pieces(folder: Path) -> Iterator[Piece]:
+    """Everything in a folder, or in a zip, in the order of the names."""
+    if folder.is_dir():
+        yield from _in_folder(folder, ())
+    else:
+        yield from _in_zip(folder, (), 1)
+
+
+def _in_folder(folder: Path, place: tuple[str, ...]) -> Iterator[Piece]:
+    try:
+        inside = sorted(path for path in folder.iterdir() if not _hidden(path.name))
+    except OSError as problem:
+        yield Piece((*place, ""), why=f"it cannot be read: {problem.strerror}", meant=True)
+        return
+    for path in inside:
+        yield from _at(path, (*place, _printable(path.name)))
+    if place and not inside:
+        yield Piece((*place, ""), why="there is nothing in it")
+
+
+def _at(path: Path, place: tuple[str, ...]) -> Iterator[Piece]:
+    if path.is_dir():
+        if path.is_symlink():
+            yield Piece(place, why="it is a link to another folder, and not followed", meant=True)
+            return
+        yield from _in_folder(path, place)
+    elif _ending(place) == ".zip":
+        yield from _in_zip(path, place, 1)
+    elif _ending(place) != ".json":
+        yield _other(place)
+    else:
+        yield _read(path, place)
+
+
+def _read(path: Path, place: tuple[str, ...]) -> Piece:
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            return _too_large(place)
+        return _decoded(path.read_bytes(), place)
+    except OSError as problem:
+        return Piece(place, why=f"it cannot be read: {problem.strerror}", meant=True)
+
+
+def _in_zip(archive: Path | io.BytesIO, place: tuple[str, ...], deep: int) -> Iterator[Piece]:
+    if deep > ZIPS_DEEP:
+        yield Piece(place, why=f"zips in zips are opened {ZIPS_DEEP} deep, no deeper", meant=True)
+        return
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            yield from _entries(opened, place, deep)
+    except _NO_ZIP:
+        yield Piece(place, why="it is no zip, or a damaged one", meant=True)
+
+
+def _entries(opened: zipfile.ZipFile, place: tuple[str, ...], deep: int) -> Iterator[Piece]:
+    empty = True
+    for entry in sorted(opened.infolist(), key=lambda entry: entry.filename):
+        parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+        if entry.is_dir() or any(_hidden(part) for part in parts):
+            continue
+        empty = False
+        yield from _entry(opened, entry, (*place, *map(_printable, parts)), deep)
+    if empty:
+        yield Piece((*place, ""), why="there is nothing in it")
+
+
+def _entry(
+    opened: zipfile.ZipFile, entry: zipfile.ZipInfo, place: tuple[str, ...], deep: int
+) -> Iterator[Piece]:
+    if _ending(place) not in (".zip", ".json"):
+        yield _other(place)
+    elif entry.flag_bits & _LOCKED:
+        yield Piece(place, why="the zip asks for a password", meant=True)
+    elif entry.file_size > BYTES_MAX:
+        yield _too_large(place)
+    else:
+        try:
+            content = opened.read(entry)
+        except _NO_ZIP:
+            yield Piece(place, why="it is damaged inside its zip", meant=True)
+            return
+        if _ending(place) == ".zip":
+            yield from _in_zip(io.BytesIO(content), place, deep + 1)
+        else:
+            yield _decoded(content, place)
+
+
+def _decoded(content: bytes, place: tuple[str, ...]) -> Piece:
+    """The work in a .json. One that speaks of something else altogether is not meant to be any."""
+    try:
+        found = msgspec.json.decode(content)
+    except UNREADABLE as problem:
+        return Piece(place, why=f"it is damaged, no JSON any more ({problem})", meant=True)
+    if not (isinstance(found, dict) and _FIELDS & {*found}):
+        return Piece(place, why="it is JSON, but nobody's work: predictions and exercises lack")
+    try:
+        return Piece(place, msgspec.convert(found, Work))
+    except msgspec.ValidationError as problem:
+        return Piece(place, why=f"it is not written as work is ({problem})", meant=True)
+
+
+def _other(place: tuple[str, ...]) -> Piece:
+    if ".json.damaged" in place[-1]:
+        said = "it is earlier work that could not be read where it was written"
+        return Piece(place, why=said, meant=True)
+    ending = _ending(place)
+    said = f"it ends in {ending}" if ending else "its name has no ending"
+    return Piece(place, why=f"{said}; work is a .zip or a .json")
+
+
+def _too_large(place: tuple[str, ...]) -> Piece:
+    said = f"it is larger than {BYTES_MAX // 1_000_000} MB, which no work is"
+    return Piece(place, why=said, meant=True)
+
+
+def _ending(place: tuple[str, ...]) -> str:
+    return PurePosixPath(place[-1]).suffix.lower()
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def _printable(name: str) -> str:
+    """A name as it can be shown and written; whoever makes a zip may name a file anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)

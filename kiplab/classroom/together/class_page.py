@@ -1,0 +1,208 @@
+"""A class's answers to be shown to it: real tables, in each row a bar as long as its number.
+
+Which choice comes true opens at a click, question by question: the page is looked at before the
+discussion. One file, which asks nobody on the network and runs no script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from importlib.resources import files
+
+from ...figures.drawing.theme import FONT
+from ...pages.page_colors import page_colors
+from .class_counts import ChoiceCount, ClassCounts, ExerciseCount, PredictionCount
+from .class_text import (
+    heading_of,
+    most_frequent,
+    nobody_yet,
+    number,
+    summary,
+    unexplained,
+)
+from .handed_in import LeftOut
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{colors}
+@media print {{ {printed} }}
+body {{ margin: 0 auto; padding: 1.2em; max-width: 52rem; color: var(--kiplab-text);
+  background: var(--kiplab-paper); font: clamp(16px, 12px + 0.6vw, 22px)/1.45 {font}; }}
+h1 {{ font-size: 1.6em; line-height: 1.2; margin: 0.4em 0; }}
+@media print {{ body {{ font-size: 11pt; max-width: none; padding: 0; }} }}
+@media (min-width: 1300px) {{ body {{ max-width: 58rem; }} }}
+{style}
+</style>
+</head>
+<body>
+<main class="kiplab-class">
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+_IN_NOTEBOOK = (
+    ".kiplab-class { --kiplab-text: var(--jp-ui-font-color1, currentColor);"
+    " --kiplab-muted: var(--jp-ui-font-color2, currentColor);"
+    " --kiplab-line: var(--jp-border-color1, #8b949c);"
+    " --kiplab-accent: #0072b2; max-width: 844px; font-size: 14px; }"
+)
+"""A notebook has colours of its own; the blue can be seen on any paper."""
+TITLE = "What the class answered"
+
+
+def class_page(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool, theme: str) -> str:
+    """The whole page as HTML. Raises ValueError for a theme that there is none of."""
+    return _PAGE.format(
+        title=TITLE,
+        colors=page_colors(":root", theme),
+        printed=page_colors(":root", "light"),
+        font=FONT,
+        style=_style(),
+        body=_body(counts, left_out, names),
+    )
+
+
+def class_fragment(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool) -> str:
+    """The same for a notebook, in the colours that it has."""
+    style = f"<style>{_IN_NOTEBOOK}\n{_style()}</style>"
+    return f'<div class="kiplab-class">{style}{_body(counts, left_out, names)}</div>'
+
+
+def _style() -> str:
+    return files(__package__).joinpath("class.css").read_text(encoding="utf-8").strip()
+
+
+def _body(counts: ClassCounts, left_out: Sequence[LeftOut], names: bool) -> str:
+    parts = [f"<p>{escape(summary(counts))}</p>", _left_out(left_out, names)]
+    parts += [_lab(counts, lab, names) for lab in counts.labs()]
+    return "\n".join(part for part in parts if part)
+
+
+def _left_out(left_out: Sequence[LeftOut], names: bool) -> str:
+    """What is not counted: the names of files are names of students, too."""
+    if not left_out:
+        return ""
+    if not names:
+        said = f"{number(len(left_out), 'file')} could not be counted."
+        return f'<p class="muted">{said}</p>'
+    lines = "".join(f"<li>{escape(f'{left.file}: {left.why}')}</li>" for left in left_out)
+    return f'<p class="muted">Not counted:</p><ul class="muted">{lines}</ul>'
+
+
+def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
+    predictions, exercises = counts.of_lab(lab)
+    parts = [f"<h2>{escape(heading_of(lab))}</h2>"]
+    parts += [_prediction(p, counts.students, names) for p in predictions if p.answered]
+    parts += _exercises([e for e in exercises if e.tried], counts.students, names)
+    parts.append(_muted(nobody_yet(predictions, exercises)))
+    return f"<section>{''.join(parts)}</section>"
+
+
+# --- predictions --------------------------------------------------------------------------------
+
+
+def _prediction(asked: PredictionCount, students: int, names: bool) -> str:
+    rows = "".join(_choice(choice, asked.answered, names) for choice in asked.choices)
+    caption = f"{asked.answered} of {number(students, 'student')} locked a choice in"
+    return (
+        f"<article><h3>{escape(asked.title)}</h3><p>{escape(asked.question)}</p>"
+        f"{_table(caption, ('choice', 'students'), rows)}{_comes_true(asked)}</article>"
+    )
+
+
+def _choice(choice: ChoiceCount, answered: int, names: bool) -> str:
+    letter = f"<b>{choice.letter}</b>&ensp;" if choice.letter else ""
+    said = f"{letter}{escape(choice.choice)}{'' if letter else _ANOTHER}"
+    bar = _bar((choice.students, answered, ""))
+    return _row(f"{said}{bar}{_who(choice.who, names)}", (choice.students,))
+
+
+_ANOTHER = ' <span class="who">not among the choices of this kiplab\'s lab</span>'
+
+
+def _comes_true(asked: PredictionCount) -> str:
+    """The answer, behind a click; nothing where nobody knows it."""
+    if asked.right is None:
+        return ""
+    said = f"{escape(asked.right.choice)} ({asked.right.students} of {asked.answered})"
+    return (
+        "<details><summary>Which one comes true?</summary>"
+        f"<p><b>{asked.right.letter}</b>&ensp;{said}</p></details>"
+    )
+
+
+# --- exercises ----------------------------------------------------------------------------------
+
+
+def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> Iterator[str]:
+    if not exercises:
+        return
+    rows = "".join(_exercise(asked, students, names) for asked in exercises)
+    caption = f"Of {number(students, 'student')}: outlined those who tried, filled who solved it"
+    heads = ("exercise", "tried", "solved", "at once", "attempts")
+    yield f"<article><h3>Exercises</h3>{_table(caption, heads, rows)}</article>"
+    ideas = "".join(
+        _row(
+            f"{escape(idea.misconception)}{_bar((idea.first, asked.tried, ''))}"
+            f'<span class="who">{escape(asked.title)}</span>{_who(idea.who, names)}',
+            (idea.first, idea.ever),
+        )
+        for idea, asked in most_frequent(exercises)
+    )
+    if ideas:
+        caption = "Students who had the idea at their first attempt, and at any attempt"
+        table = _table(caption, ("idea", "first", "any"), ideas)
+        yield f"<article><h3>Ideas behind wrong answers</h3>{table}</article>"
+    yield _muted(unexplained(exercises))
+
+
+def _exercise(asked: ExerciseCount, students: int, names: bool) -> str:
+    bar = _bar((asked.tried, students, "open"), (asked.solved, students, ""))
+    who = _who(asked.unsolved, names, "not solved yet: ")
+    numbers = (asked.tried, asked.solved, asked.at_once, asked.attempts)
+    return _row(f"{escape(asked.title)}{bar}{who}", numbers)
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def _table(caption: str, heads: Iterable[str], rows: str) -> str:
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(head: str, numbers: Iterable[int]) -> str:
+    """A row; its first number is the one that its bar shows."""
+    first, *others = (str(number) for number in numbers)
+    cells = f'<td class="many">{first}</td>' + "".join(f"<td>{text}</td>" for text in others)
+    return f'<tr><th scope="row">{head}</th>{cells}</tr>'
+
+
+def _bar(*parts: tuple[int, int, str]) -> str:
+    """(how many, of how many, look) of each part, from the left. The numbers stand beside it."""
+    drawn = "".join(
+        f'<i class="{look}" style="width:{100 * count / of:.4g}%"></i>'
+        for count, of, look in parts
+        if count
+    )
+    return f'<span class="bar" aria-hidden="true">{drawn}</span>'
+
+
+def _who(who: Iterable[str], names: bool, before: str = "") -> str:
+    said = ", ".join(who) if names else ""
+    return f'<span class="who">{escape(before + said)}</span>' if said else ""
+
+
+def _muted(text: str) -> str:
+    return f'<p class="muted">{escape(text)}</p>' if text else ""

@@ -1,0 +1,124 @@
+"""What is counted of a class, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from ..exercises.check_result import LINE
+from .class_counts import (
+    OTHER_LAB,
+    ClassCounts,
+    ExerciseCount,
+    MisconceptionCount,
+    PredictionCount,
+)
+
+BAR = 24
+"""Characters of a bar that everybody is in."""
+_EXERCISE = "  {:<46}{:>9}{:>9}{:>9}{:>9}"
+_HEADS = ("exercise", "tried", "solved", "at once", "attempts")
+
+
+def class_text(counts: ClassCounts, *, names: bool) -> str:
+    """A table per lab: each prediction's choices, each exercise, the ideas behind wrong answers.
+
+    Which choice comes true is not in it: it may be seen before the discussion.
+    """
+    lines = [*wrap(summary(counts), LINE)]
+    for lab in counts.labs():
+        predictions, exercises = counts.of_lab(lab)
+        lines += ["", heading_of(lab)]
+        for prediction in predictions:
+            lines += _prediction(prediction, counts.students, names)
+        lines += _exercises([e for e in exercises if e.tried], names)
+        lines += [f"  {said}" for said in wrap(nobody_yet(predictions, exercises), LINE - 2)]
+    return "\n".join(lines) + "\n"
+
+
+def summary(counts: ClassCounts) -> str:
+    """How many students, and the labs that none of them has begun."""
+    said = f"{number(counts.students, 'student')}."
+    untouched = counts.untouched()
+    if untouched:
+        said += f" Nothing yet from lab{'s' * (len(untouched) > 1)} {', '.join(untouched)}."
+    return said
+
+
+def number(count: int, what: str) -> str:
+    """``1 student``, ``24 students``."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def heading_of(lab: str) -> str:
+    """What a lab is called."""
+    return "Asked in no lab of this kiplab" if lab == OTHER_LAB else f"Lab {lab}"
+
+
+def nobody_yet(predictions: Iterable[PredictionCount], exercises: Iterable[ExerciseCount]) -> str:
+    """What nobody has answered of these; empty if there is nothing."""
+    titles = [p.title for p in predictions if not p.answered]
+    titles += [e.title for e in exercises if not e.tried]
+    return f"Nobody has answered yet: {'; '.join(titles)}." if titles else ""
+
+
+def most_frequent(
+    exercises: Iterable[ExerciseCount],
+) -> list[tuple[MisconceptionCount, ExerciseCount]]:
+    """The ideas behind wrong answers to these, with the exercise, the most frequent in front."""
+    found = [(idea, asked) for asked in exercises for idea in asked.misconceptions]
+    return sorted(found, key=lambda pair: (-pair[0].first, -pair[0].ever))
+
+
+def unexplained(exercises: Iterable[ExerciseCount]) -> str:
+    """How many first attempts were wrong without a known idea behind them; empty if none was."""
+    found = [f"{e.title} {e.unexplained}" for e in exercises if e.unexplained]
+    return f"Wrong at first, with no known idea behind it: {'; '.join(found)}." if found else ""
+
+
+def _prediction(asked: PredictionCount, students: int, names: bool) -> Iterator[str]:
+    if not asked.answered:
+        return
+    yield ""
+    yield f"  {asked.title}: {asked.answered} of {students} have locked a choice in"
+    yield from (f"  {line}" for line in wrap(asked.question, LINE - 2))
+    for choice in asked.choices:
+        bar = "█" * round(BAR * choice.students / asked.answered)
+        first, *more = wrap(choice.choice, LINE - BAR - 14) or [""]
+        yield f"    {choice.letter or '-':2}{choice.students:4}  {bar:<{BAR}}  {first}"
+        yield from (f"{'':{BAR + 14}}{line}" for line in more)
+        if names and choice.who:
+            yield from _who(choice.who)
+
+
+def _exercises(exercises: list[ExerciseCount], names: bool) -> Iterator[str]:
+    if not exercises:
+        return
+    yield ""
+    yield _EXERCISE.format(*_HEADS)
+    for asked in exercises:
+        title = asked.title if len(asked.title) <= 46 else f"{asked.title[:45]}…"
+        counts = (asked.tried, asked.solved, asked.at_once, asked.attempts)
+        yield _EXERCISE.format(title, *counts)
+        if names and asked.unsolved:
+            yield from _who(("not solved yet:", ", ".join(asked.unsolved)), " ")
+    yield from _misconceptions(exercises, names)
+
+
+def _misconceptions(exercises: list[ExerciseCount], names: bool) -> Iterator[str]:
+    found = most_frequent(exercises)
+    said = unexplained(exercises)
+    if found or said:
+        yield ""
+        yield "  Ideas behind wrong answers: students who had them at first, and at any attempt"
+    for idea, asked in found:
+        first, *more = wrap(f"{idea.misconception} ({asked.title})", LINE - 16)
+        yield f"  {idea.first:6}{idea.ever:6}  {first}"
+        yield from (f"{'':16}{line}" for line in more)
+        if names and idea.who:
+            yield from _who(idea.who)
+    yield from (f"  {line}" for line in wrap(said, LINE - 2))
+
+
+def _who(names: Iterable[str], between: str = ", ") -> list[str]:
+    return [f"{'':16}{line}" for line in wrap(between.join(names), LINE - 16)]

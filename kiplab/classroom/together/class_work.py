@@ -1,0 +1,162 @@
+"""The work of a class for teachers: `kiplab.class_work`, its tables, its page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...extras import needed_by
+from ...pages.export_error import ExportError
+from ...pages.page_colors import AUTO
+from .class_counts import ClassCounts, counted
+from .class_page import class_fragment, class_page
+from .class_rows import class_report, class_rows
+from .class_text import class_text, summary
+from .handed_in import ClassFolderError, HandedIn, LeftOut, handed_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = (".html", ".json", ".csv", ".txt")
+"""What the work of a class can be written as."""
+
+
+class ClassWork:
+    """What a class has answered, as `counts`, and ways to look at it. Nothing about it changes.
+
+    Students have no names in what it shows, unless it was made with `names`.
+    """
+
+    def __init__(self, handed: HandedIn, *, names: bool = False) -> None:
+        self.counts: ClassCounts = counted(handed.students)
+        self.left_out: tuple[LeftOut, ...] = handed.left_out
+        self.names = names
+
+    @property
+    def students(self) -> int:
+        """How many have handed in something that can be read."""
+        return self.counts.students
+
+    @property
+    def sentence(self) -> str:
+        """How many students, and the labs from which there is nothing yet."""
+        return summary(self.counts)
+
+    def report(self) -> dict[str, Any]:
+        """Plain values: what `kiplab class --json` prints.
+
+        | key | holds |
+        |---|---|
+        | students | how many |
+        | left_out | {why} of each file that is not counted |
+        | predictions | {id, lab, title, question, answered, choices}; each of the choices is
+        {letter, choice, students, right}, `right` null where nobody knows |
+        | exercises | {id, lab, title, tried, solved, at_once, attempts, unexplained,
+        misconceptions}; each of the misconceptions is {misconception, first, ever}: how many
+        students had it at their first attempt, and at any |
+
+        All that the labs ask, in their order, also where nobody has answered; then, with an empty
+        `lab`, what none of them asks. With names there is {file} of what is left out, {who} of a
+        choice, of an exercise (it is solved) and of a misconception (at first), and {unsolved} of
+        an exercise (it is only tried).
+        """
+        return class_report(self.counts, self.left_out, names=self.names)
+
+    def table(self) -> pd.DataFrame:
+        """A row per number: lab, id, title, kind, what, count, of, right; with names also who.
+
+        `kind` is choice (`what` are its words, `of` those who answered, `right` True, False or
+        None), tried, solved, solved at once, attempts, first misconception or misconception ever
+        (`what` are its words, `of` those who tried). Raises MissingExtraError without pandas.
+        """
+        with needed_by("a table"):
+            import pandas as pd
+
+        heads, rows = class_rows(self.counts, names=self.names)
+        return pd.DataFrame(rows, columns=list(heads))
+
+    def text(self) -> str:
+        """For a terminal: per lab, each prediction's choices, the exercises, the misconceptions."""
+        return class_text(self.counts, names=self.names)
+
+    def to_html(self, *, theme: str = AUTO) -> str:
+        """A page of its own, to be shown before the discussion: it keeps the right choices back.
+
+        `theme` is "light", "dark" or "auto": what its reader's system asks for. Raises ValueError
+        for another one.
+        """
+        return class_page(self.counts, self.left_out, names=self.names, theme=theme)
+
+    def html(self) -> str:
+        """The same for a notebook."""
+        return class_fragment(self.counts, self.left_out, names=self.names)
+
+    def write(self, path: str | os.PathLike[str], *, theme: str = AUTO) -> Path:
+        """Write it to a file ending in .html .json .csv or .txt, and return the path.
+
+        Raises ExportError for another ending, OSError for a path that cannot be written, and
+        ValueError for a theme that there is none of.
+        """
+        target = Path(path)
+        writers: dict[str, Callable[[], str]] = {
+            ".html": lambda: self.to_html(theme=theme),
+            ".json": lambda: f"{msgspec.json.encode(self.report()).decode()}\n",
+            ".csv": self._csv,
+            ".txt": self.text,
+        }
+        writer = writers.get(target.suffix.lower())
+        if writer is None:
+            known = f"let its name end in one of {' '.join(SUFFIXES)}"
+            raise ExportError(f"cannot write {target.name!r}", known)
+        target.write_text(writer(), encoding="utf-8")
+        return target
+
+    def _csv(self) -> str:
+        heads, rows = class_rows(self.counts, names=self.names)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([heads, *rows])
+        return text.getvalue()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def class_work(
+    folder: str | os.PathLike[str],
+    *,
+    names: bool = False,
+    apart_from: str | os.PathLike[str] | None = None,
+) -> ClassWork:
+    """The work of a class, out of a folder with what each student has downloaded or kept.
+
+    A student is a file (``anna.zip``, ``anna.json``) or a folder of that name with
+    ``kiplab-work.json`` or ``kiplab-work.zip`` in it; a zip of all of them will do, too. What
+    cannot be read is in `left_out`, with the reason. `names` shows who answered what. `apart_from`
+    is a file of the teacher's own in that folder, to be passed over.
+
+    Raises ClassFolderError, a ValueError, when there is no such folder or no work in it.
+    """
+    handed = handed_in(Path(folder), None if apart_from is None else Path(apart_from))
+    if not handed.students:
+        raise ClassFolderError(_nobodys(Path(folder), handed))
+    return ClassWork(handed, names=names)
+
+
+def _nobodys(folder: Path, handed: HandedIn) -> str:
+    wanted = (
+        "put each student's kiplab-work.zip there (the button under `kiplab.my_work()`), renamed,"
+        " or in a folder with the student's name"
+    )
+    why = "; ".join(f"{left.file}: {left.why}" for left in handed.left_out[:3])
+    more = len(handed.left_out) - 3
+    why += f"; and {more} more" if more > 0 else ""
+    return f"there is no student's work in {folder}{f' ({why})' if why else ''}; {wanted}"

@@ -1,0 +1,183 @@
+"""Who has handed in what: the pieces of a folder put together, student by student."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+import msgspec
+from msgspec.structs import replace
+
+from ..work.work_on_disk import FILE, Exercise, Work
+from .class_folder import Piece, pieces
+
+_COMMON = PurePosixPath(FILE).stem
+"""How a file begins that says nothing about whose it is, as a browser numbers them too."""
+_Path = tuple[str, ...]
+
+
+class ClassFolderError(ValueError):
+    """A folder that no student's work can be read from; the sentence says what was expected."""
+
+
+class StudentWork(msgspec.Struct, frozen=True):
+    """All that a student has handed in, under the name of the file or the folder it came in."""
+
+    name: str
+    work: Work
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """A file or a folder that is not counted, or not all of it, and why."""
+
+    file: str
+    why: str
+
+
+class HandedIn(msgspec.Struct, frozen=True):
+    """A class: its students by name, and what of the folder could not be used."""
+
+    students: tuple[StudentWork, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def handed_in(folder: Path, apart_from: Path | None = None) -> HandedIn:
+    """The work of a class: zips, .json files and folders, one or more per student.
+
+    | what lies there | whose it is |
+    |---|---|
+    | anna.zip, anna.json | anna's |
+    | kiplab-work (3).zip | that of somebody called so |
+    | anna/kiplab-work.json, anna/kiplab-work.zip | anna's, both put together |
+    | anna/labs/kiplab-work.json | anna's, if she has no other folder; else that of anna/labs |
+    | group/anna.zip, group/ben.zip | those of group/anna and group/ben; group may be a zip |
+
+    `apart_from` is a file that is passed over. Raises ClassFolderError when there is no such
+    folder.
+    """
+    if not (folder.is_dir() or folder.is_file()):
+        raise ClassFolderError(
+            f"there is no folder {folder}; name the one that your students' files are in"
+        )
+    found = list(pieces(folder))
+    if apart_from is not None:
+        passed = apart_from.resolve()
+        found = [piece for piece in found if folder.joinpath(*piece.place).resolve() != passed]
+    owned = _by_owner([piece for piece in found if piece.work is not None])
+    names = _names(owned)
+    students, conflicts = [], []
+    for path, own in owned.items():
+        work, contradicting = _together(own)
+        students.append(StudentWork(names[path], work))
+        conflicts += contradicting
+    left_out = [*_unusable(found, owned), *conflicts]
+    by_name = sorted(students, key=lambda student: student.name)
+    return HandedIn(tuple(by_name), tuple(sorted(left_out, key=lambda left: left.file)))
+
+
+# --- whose it is --------------------------------------------------------------------------------
+
+
+def _by_owner(found: Iterable[Piece]) -> dict[_Path, list[Piece]]:
+    """The pieces of each student. What lies deeper than other work of a student is theirs too."""
+    paths = [(_path(piece.place), piece) for piece in found]
+    owners = {path for path, _ in paths}
+    owned: dict[_Path, list[Piece]] = {}
+    for path, piece in paths:
+        above = (path[:n] for n in range(1, len(path) + 1))
+        owned.setdefault(next(p for p in above if p in owners), []).append(piece)
+    return owned
+
+
+def _path(place: _Path) -> _Path:
+    """The folders, zips and file that name a student, without endings: the first ones at least."""
+    stems = [*_stems(place)]
+    while len(stems) > 1 and stems[-1].startswith(_COMMON):
+        stems.pop()
+    return tuple(stems)
+
+
+def _stem(name: str) -> str:
+    path = PurePosixPath(name)
+    return path.stem if path.suffix.lower() in (".zip", ".json") else name
+
+
+def _names(owned: Iterable[_Path]) -> dict[_Path, str]:
+    """Short where that tells them apart: the first folder alone, if one student is in it."""
+    paths = [*owned]
+    firsts = [path[0] for path in paths]
+    return {p: p[0] if firsts.count(p[0]) == 1 else "/".join(p) for p in paths}
+
+
+# --- several files of one student ---------------------------------------------------------------
+
+
+def _together(own: Sequence[Piece]) -> tuple[Work, list[LeftOut]]:
+    """One work out of several, as of a student on two machines. The fuller one says what counts."""
+    whole, contradicting = Work(), []
+    for piece in sorted(own, key=lambda piece: -_fullness(_work(piece))):
+        work = _work(piece)
+        known = whole.predictions
+        differ = [id for id, said in work.predictions.items() if known.get(id, said) != said]
+        if differ:
+            why = f"{', '.join(differ)}: another file of the student's says otherwise, and counts"
+            contradicting.append(LeftOut(_shown(piece.place), why))
+        whole = Work({**work.predictions, **known}, _both(whole.exercises, work.exercises))
+    return whole, contradicting
+
+
+def _work(piece: Piece) -> Work:
+    assert piece.work is not None
+    return piece.work
+
+
+def _fullness(work: Work) -> int:
+    return len(work.predictions) + sum(found.attempts for found in work.exercises.values())
+
+
+def _both(one: dict[str, Exercise], other: dict[str, Exercise]) -> dict[str, Exercise]:
+    """Of each exercise the one with more attempts, and the best points of both."""
+    found = dict(one)
+    for id, exercise in other.items():
+        more = max(found.get(id, exercise), exercise, key=lambda e: e.attempts)
+        found[id] = replace(more, best=max(found.get(id, exercise).best, exercise.best))
+    return found
+
+
+# --- what is left out ---------------------------------------------------------------------------
+
+
+def _unusable(found: Sequence[Piece], owners: Iterable[_Path]) -> Iterator[LeftOut]:
+    """What was meant to be work, and each folder or file of the teacher's that has none."""
+    accounted = _Accounted(owners, (piece.place[:-1] for piece in found if piece.meant))
+    told: set[_Path] = set()
+    for piece in found:
+        folder = piece.place[:-1]
+        if piece.meant or (piece.work is None and not folder):
+            yield LeftOut(_shown(piece.place), piece.why)
+        elif piece.work is None and folder not in told and not accounted.has(folder):
+            told.add(folder)
+            yield LeftOut(_shown(folder), f"there is no {FILE} in it")
+
+
+class _Accounted:
+    """The folders of which something is known already: work, or that it cannot be read."""
+
+    def __init__(self, owners: Iterable[_Path], unreadable: Iterable[_Path]) -> None:
+        self.owners = {*owners}
+        deepest = (*self.owners, *(_stems(folder) for folder in unreadable))
+        self.above = {path[:n] for path in deepest for n in range(1, len(path) + 1)}
+
+    def has(self, folder: _Path) -> bool:
+        """Whether it is inside a student's folder, or has one in it, or what cannot be read."""
+        stems = _stems(folder)
+        inside = any(stems[:n] in self.owners for n in range(1, len(stems)))
+        return inside or stems in self.above
+
+
+def _stems(place: _Path) -> _Path:
+    return tuple(map(_stem, place))
+
+
+def _shown(place: _Path) -> str:
+    return "/".join(part for part in place if part) or "."
