@@ -364,8 +364,8 @@ TABLES = (
     Table(
         "mark",
         "glyph or words on its lane",
-        "GLYPHS or _SPOKEN in kiplab/figures/timeline/lane_marks.py",
-        lambda: {*lane_marks.GLYPHS, *lane_marks._SPOKEN},
+        "GLYPHS or SPOKEN in kiplab/figures/timeline/lane_marks.py",
+        lambda: {*lane_marks.GLYPHS, *lane_marks.SPOKEN},
         lane_marks.NOT_DRAWN,
         "NOT_DRAWN in kiplab/figures/timeline/lane_marks.py",
     ),
@@ -721,7 +721,7 @@ TRIALS = [
         "mark",
         "made up",
         [
-            "has no glyph or words on its lane: add it to GLYPHS or _SPOKEN in"
+            "has no glyph or words on its lane: add it to GLYPHS or SPOKEN in"
             " kiplab/figures/timeline/lane_marks.py, or the reason why not to NOT_DRAWN in"
             " kiplab/figures/timeline/lane_marks.py"
         ],

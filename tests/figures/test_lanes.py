@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from kiplab.figures.drawing.theme import LIGHT
-from kiplab.figures.timeline import icons
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.sheet import room_for
 from kiplab.rows.columns import Rows
@@ -71,22 +70,6 @@ def test_the_leaders_words_end_where_its_band_gets_lower(width: int) -> None:
             (band.x0 - left) * unit <= word.box.x0 and word.box.x1 <= (band.x1 - left) * unit
             for band in bands
         ), word.text
-
-
-def test_a_gate_stands_in_its_fence_and_not_over_what_follows() -> None:
-    rows = rows_on("kafka-14139", "3.5")
-    figure = timeline(rows, legend=False)
-    gates = [s for lane in ("broker 1", "broker 2") for s in rows.gates(lane)]
-    left, right = figure.layout.xaxis.range
-    wide = icons.GATE * (right - left) / figure.layout.width
-    for span in gates:
-        (plate,) = [
-            s
-            for s in shapes(figure, type="rect", fillcolor=LIGHT.tile, x1=span.x1)
-            if s.x0 == pytest.approx(span.x1 - wide)
-        ]
-        assert plate.x0 > span.x0
-    assert len(gates) == 2
 
 
 def test_struck_cells_stand_beside_the_lost_offsets_where_there_is_room(lossy: Rows) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from kiplab.figures.timeline import lane_marks, process_states, replica_bands, strips
-from kiplab.figures.timeline.legend import MARKS, legend_words, occurring
+from kiplab.figures.timeline.legend import GROUPS, MARKS, legend_words, occurring
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
@@ -59,13 +60,13 @@ def test_only_what_occurs_is_explained() -> None:
     assert legend_words(play(NOT_PROPOSED)) == [
         ("★", "leader"),
         ("─", "out of the ISR"),
+        ("╷", "LEO: log end, HW: high watermark"),
+        ("◆", "caught up"),
+        ("◇", "not proposed"),
         ("▏", "be: broker epoch"),
         ("⛔", "fenced"),
         ("✕", "down"),
-        ("╷", "LEO: log end, HW: high watermark"),
         ("┼", "metadata record"),
-        ("◆", "caught up"),
-        ("◇", "not proposed"),
         ("●", "safe"),
     ]
     assert said(timeline(play(NOT_PROPOSED))) == [w for _, w in legend_words(play(NOT_PROPOSED))]
@@ -89,9 +90,24 @@ def test_a_growing_picture_keeps_its_height_and_its_legend() -> None:
     assert "on its way" in said(figures[0])
 
 
-@pytest.mark.parametrize(("width", "most"), [(600, 80), (840, 60), (980, 45), (1600, 45)])
+@pytest.mark.parametrize(("width", "most"), [(600, 130), (840, 115), (980, 85), (1600, 70)])
 def test_the_legend_costs_little_room(lossy: Rows, width: int, most: int) -> None:
     assert 0 < cost(lossy, width) <= most
+
+
+def test_marks_stand_in_groups_under_what_they_are_about(lossy: Rows) -> None:
+    for mark, following in pairwise(MARKS):
+        assert GROUPS.index(mark.group) <= GROUPS.index(following.group), following.id
+    figure = timeline(lossy, width=600)
+    (headings,) = [t for t in figure.data if t.name == "headings"]
+    assert [text.removeprefix("<b>").removesuffix("</b>") for text in headings.text] == list(GROUPS)
+    assert said(figure) == [mark.words for mark in occurring((lossy,))]
+
+
+@pytest.mark.parametrize(("width", "least"), [(600, 10), (840, 11.5), (1500, 13.5)])
+def test_a_legend_is_written_as_large_as_the_picture(lossy: Rows, width: int, least: int) -> None:
+    for trace in (t for t in timeline(lossy, width=width).data if t.name in ("legend", "headings")):
+        assert min(trace.textfont.size) >= least
 
 
 @pytest.mark.parametrize("width", [600, 840, 980, 1600])

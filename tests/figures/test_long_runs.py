@@ -17,7 +17,7 @@ from kiplab.widgets.history_tree.bench import open_bench
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.long_runs import long_play, long_stage
 
-HEIGHT_MAX = 930
+HEIGHT_MAX = 970
 """Pixels, legend and the other partitions' strips included."""
 
 

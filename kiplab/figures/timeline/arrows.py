@@ -13,12 +13,14 @@ from msgspec.structs import replace
 from ...rows.columns import MessageRow, Rows
 from ...rows.told_messages import told_messages
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import height_of, width_of
+from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .arrow_strokes import draw_stroke
 from .callouts import Refusal, draw_callouts, draw_outcome, needs
 from .panel import Panel
-from .veil import Lasting
+from .veil import Lasting, from_moment
 
+ENDS_MIN = 34
+"""Pixels of an arrow that stay in sight on both sides of words that lie on it."""
 _EPOCH = re.compile(r"(as epoch \d+|no epoch sent)")
 
 
@@ -151,9 +153,15 @@ def _color(canvas: Canvas, message: MessageRow) -> str:
 
 
 def _label(panel: Panel, flight: Flight) -> None:
-    """The longest words that find room beside the arrow, near its tail if possible."""
+    """On the arrow, where it is long enough and crosses no lane there; else the longest words that
+    find room beside it, near its tail if possible.
+    """
     canvas, size = panel.canvas, panel.canvas.sizes.text
     for text in _texts(flight.message):
+        box = next(_on_arrow(panel, flight, text, size), None)
+        if box is not None:
+            _write_on(canvas, flight, box, text)
+            return
         for left, top in _places(panel, flight, text, size):
             box = Box(left, top, left + width_of(text, size), top + height_of(text, size))
             if canvas.is_free(box) and box.within(_room(panel)):
@@ -162,6 +170,39 @@ def _label(panel: Panel, flight: Flight) -> None:
                 known = Lasting(flight.x0)
                 canvas.text(canvas.at(left), y, text, color, size=size, lasting=known)
                 return
+
+
+def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[Box]:
+    """Where words may lie on the arrow itself: in the room below the controller's line, most of
+    the arrow to be seen beside them.
+    """
+    canvas = panel.canvas
+    wide, high = width_of(text, size), size * LINE_HEIGHT
+    across = abs(canvas.px(flight.x1) - canvas.px(flight.x0))
+    if flight.y0 == flight.y1 or (wide + 2 * ENDS_MIN) > across:
+        return
+    own = {*_along(canvas, flight), *_ends(canvas, flight)}
+    others = [box for box in canvas.soft if box not in own]
+    lowest = min(top for top, _ in panel.lanes.brokers.values())
+    for share in (0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65):
+        px, y = _on(canvas, flight, share)
+        box = Box(px - wide / 2, y - high / 2, px + wide / 2, y + high / 2)
+        ends = sorted((canvas.px(flight.x0), canvas.px(flight.x1)))
+        roomy = ends[0] + ENDS_MIN <= box.x0 and box.x1 <= ends[1] - ENDS_MIN
+        apart = panel.lanes.controller + 3 <= box.y0 and box.y1 <= lowest
+        if roomy and apart and not any(box.overlaps(b) for b in (*canvas.taken, *others)):
+            yield box
+
+
+def _write_on(canvas: Canvas, flight: Flight, box: Box, text: str) -> None:
+    """On a plate that interrupts the arrow."""
+    left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
+    name = from_moment("plate", flight.x0)
+    canvas.rect(left, right, box.y0, box.y1, canvas.theme.paper, name=name)
+    middle, y = canvas.at((box.x0 + box.x1) / 2), (box.y0 + box.y1) / 2
+    color, size = _color(canvas, flight.message), canvas.sizes.text
+    known = Lasting(flight.x0)
+    canvas.text(middle, y, text, color, size=size, anchor="center", lasting=known)
 
 
 def _room(panel: Panel) -> Box:

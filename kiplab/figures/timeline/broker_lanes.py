@@ -7,14 +7,16 @@ from itertools import pairwise, product
 
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import first_fit
+from ..drawing.text_width import first_fit, width_of
 from . import icons, replica_bands
-from .fences import draw_fence, draw_gates, is_fenced_from
+from .fences import SIGN_ROOM, draw_fence, draw_gates, is_fenced_from, is_on_a_fence, say_fence
+from .log_ends import draw_log_ends
 from .panel import Panel
-from .process_states import draw_down, draw_shutting_down
+from .process_states import draw_down, draw_shutting_down, top_line
 from .veil import Lasting
 
-_PAD = 8
+_PAD, EPOCH_STEP = 8, 12
+"""Pixels: before words, and from one place that is tried for a broker epoch to the next."""
 
 
 def draw_brokers(panel: Panel) -> None:
@@ -23,12 +25,17 @@ def draw_brokers(panel: Panel) -> None:
         _name(panel, lane)
         for span in panel.spans(lane, "uptime"):
             _uptime(panel, span)
+    # Before all other words of the lanes: the ends of the logs have a line to themselves.
+    draw_log_ends(panel)
+    for lane in panel.lanes.brokers:
         for span in panel.spans(lane, "role"):
             _role(panel, span)
         for span in panel.spans(lane, "fenced"):
             draw_fence(panel, span)
         for span in panel.spans(lane, "role"):
             _say_role(panel, span)
+        for span in panel.spans(lane, "fenced"):
+            say_fence(panel, span)
         for span in panel.spans(lane, "shutting down"):
             draw_shutting_down(panel, span)
         for span in panel.spans(lane, "down"):
@@ -51,16 +58,24 @@ def _uptime(panel: Panel, span: SpanRow) -> None:
     if span.x0 > 0:
         canvas.line(span.x0, top, span.x0, bottom, canvas.theme.tile_edge, width=2)
         canvas.take(Box(canvas.px(span.x0) - 1, top, canvas.px(span.x0) + 1, bottom))
-    room = (span.x1 - span.x0) * canvas.unit - _PAD
-    size, at = canvas.sizes.small, canvas.at(canvas.px(span.x0) + _PAD)
+    _say_epoch(panel, span)
+
+
+def _say_epoch(panel: Panel, span: SpanRow) -> None:
+    """Written out at the tile's beginning, or behind an arrow that leaves there; else short."""
+    canvas, y, size = panel.canvas, top_line(panel, span.lane), panel.canvas.sizes.small
     # A bare number could be any of the four epochs.
     short = "unregistered" if span.value == "none" else f"be {span.value}"
     for text in (span.text, short):
-        box = canvas.box_of(at, top + size * 0.75, text, size)
-        if box.x1 - box.x0 <= room and canvas.is_free(box):
-            known, y = Lasting(span.x0), top + size * 0.75
-            canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
-            return
+        left, last = canvas.px(span.x0) + _PAD, canvas.px(span.x1) - width_of(text, size)
+        while left <= last:
+            at = canvas.at(left)
+            if canvas.is_free(canvas.box_of(at, y, text, size)):
+                # Further on it is known from where it stands: a veil may still lie there before.
+                known = Lasting(max(span.x0, int(at) if left > canvas.px(span.x0) + _PAD else 0))
+                canvas.text(at, y, safe(text), canvas.theme.muted, size=size, lasting=known)
+                return
+            left += EPOCH_STEP
 
 
 # --- roles --------------------------------------------------------------------------------------
@@ -98,22 +113,31 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     size = canvas.sizes.text
     hatched = is_fenced_from(panel, span)
     less = 1.6 * _PAD + (icons.GATE if hatched else 0)
+    begins = any(f.x0 == span.x0 for f in panel.spans(span.lane, "fenced"))
+    sign = SIGN_ROOM if begins and _has_room(panel, span, candidates[-1], less) else 0
     pieces = _pieces(span, list(panel.spans(span.lane, "shutting down")))
     fitting = (
-        (first_fit(candidates, (x1 - x0) * canvas.unit - less, size), x0, low)
+        (first_fit(candidates, (x1 - x0) * canvas.unit - less - sign, size), x0, low)
         for x0, x1, low in pieces
     )
     text, x0, low = next((found for found in fitting if found[0]), ("", 0, False))
     if not text:
         return
-    at = canvas.at(canvas.px(x0) + _PAD)
-    if span.value == "proposed" or hatched or low:
-        box = canvas.box_of(at, y, text, size)
+    at = canvas.at(canvas.px(x0) + _PAD + sign)
+    box = canvas.box_of(at, y, text, size)
+    if span.value == "proposed" or low or is_on_a_fence(panel, span.lane, box):
         left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
-        canvas.rect(left, right, y - 8, y + 8, fill)
+        canvas.rect(left, right, box.y0, box.y1, fill)
     shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
     lasting = Lasting(x0, span.x1, shorter)
     canvas.text(at, y, safe(text), color, size=size, lasting=lasting)
+
+
+def _has_room(panel: Panel, span: SpanRow, shortest: str, less: float) -> bool:
+    """Whether the sign of a fence finds room before the shortest words of a role."""
+    canvas = panel.canvas
+    wide = width_of(shortest, canvas.sizes.text) + less + SIGN_ROOM
+    return (span.x1 - span.x0) * canvas.unit >= wide
 
 
 def _say_no_copy(panel: Panel, lane: str) -> None:

@@ -12,8 +12,8 @@ from ..drawing.canvas import Canvas
 
 SIGN = 5.0
 """Half of a sign's height in pixels."""
-GATE = 9.0
-"""How wide a gate is, if the fence leaves it room."""
+GATE = 18.0
+"""How many pixels the sign of a gate takes at the end of a fence."""
 CELLS, CELL, CELL_GAP = 3, 11.0, 4.0
 """How many cells of a log are drawn as crossed out, their size and what is between them in pixels.
 """
@@ -52,15 +52,13 @@ def power(canvas: Canvas, px: float, y: float, color: str) -> None:
     canvas.path(_points(canvas, [(px, y - SIGN - 1), (px, y)]), color, width=1.6)
 
 
-def gate(
-    canvas: Canvas, xs: tuple[float, float], ys: tuple[float, float], color: str, ground: str
-) -> None:
-    """A gate in a fence between two moments: two posts, both wings open to what comes after."""
-    (left, right), (y0, y1) = map(canvas.px, xs), ys
-    canvas.rect(*xs, y0, y1, ground)
-    for y, swing in ((y0, (y1 - y0) * 0.3), (y1, (y0 - y1) * 0.3)):
-        wing = [(left, y + swing), (left, y), (right, y + swing)]
-        canvas.path(_points(canvas, wing), color, width=1.6)
+def gate(canvas: Canvas, px: float, y: float, color: str, ground: str) -> None:
+    """✓ in a ring at `px`: the controller lets the broker in."""
+    r, edge = SIGN + 1.5, {"color": color, "width": 1.4}
+    left, right = canvas.at(px - r), canvas.at(px + r)
+    canvas.rect(left, right, y - r, y + r, ground, type="circle", line=edge)
+    tick = [(px - 3, y + 0.5), (px - 0.8, y + 2.8), (px + 3.2, y - 2.6)]
+    canvas.path(_points(canvas, tick), color, width=1.6)
 
 
 def bracket(canvas: Canvas, x0: float, x1: float, y: float, color: str) -> None:

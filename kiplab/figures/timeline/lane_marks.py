@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 from ...rows.columns import MarkKind, MarkRow
 from ..drawing.canvas import Box, safe
-from .log_ends import draw_log_ends
+from ..drawing.text_width import width_of
+from .log_ends import is_dense, uptimes
 from .panel import Panel
-from .process_states import bottom_line
+from .process_states import tile_lines
 from .veil import Lasting
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
 SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ "}
 COLORS: dict[MarkKind, str] = {"not proposed": "refused", "unclean": "gone", "truncated": "gone"}
 """Names of the theme's colours; the other marks are muted."""
-_SPOKEN: tuple[MarkKind, ...] = (
+SPOKEN: tuple[MarkKind, ...] = (
     *("truncated", "unclean", "not proposed"),
     *("caught up", "withdrawn", "polled"),
 )
@@ -44,40 +48,65 @@ def draw_glyphs(panel: Panel) -> None:
 
 
 def draw_remarks(panel: Panel) -> None:
-    """Words on the tiles' bottom lines, as long as nothing is there yet."""
-    for kind in _SPOKEN:
+    """Words on the tiles' upper lines, or on the lower ones beside what is said of the log."""
+    for kind in SPOKEN:
         for mark in panel.marks(kind):
             if mark.lane in panel.lanes.brokers:
                 _say(panel, mark)
-    draw_log_ends(panel)
     _say_out(panel)
 
 
 def _say(panel: Panel, mark: MarkRow) -> None:
     """At the mark, or beside it; what must not be missed leaves at least its sign."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
-    y, px = bottom_line(panel, mark.lane), canvas.px(mark.x)
     sign = SIGNS.get(mark.kind, "")
     color = getattr(canvas.theme, COLORS.get(mark.kind, "muted"))
     texts = [f"{sign}{mark.text}", sign.strip()] if sign else [mark.text]
-    for text in texts:
-        for shift, anchor in ((0.0, "center"), (9.0, "left"), (-9.0, "right")):
-            at = canvas.at(px + shift)
-            box = canvas.box_of(at, y, text, size, anchor)
-            roomy = Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)
-            if canvas.is_free(roomy) and canvas.px(0) <= box.x0 and box.x1 <= canvas.px(canvas.end):
+    if mark.kind == "polled":
+        texts.append(mark.text[max(mark.text.find("reads to"), 0) :])
+    for text, y in product(texts, _free_lines(panel, mark.lane)):
+        for left in _lefts(panel, mark, width_of(text, size)):
+            box = canvas.box_of(canvas.at(left), y, text, size)
+            if canvas.is_free(Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)):
                 known = Lasting(mark.x)
-                canvas.text(at, y, safe(text), color, size=size, anchor=anchor, lasting=known)
+                canvas.text(canvas.at(left), y, safe(text), color, size=size, lasting=known)
                 return
+
+
+def _free_lines(panel: Panel, lane: str) -> tuple[float, ...]:
+    """Where words may stand on a tile; the lower line is none where the log itself is a line."""
+    lines = tile_lines(panel, lane)
+    return lines[:1] if is_dense(panel.canvas) else lines
+
+
+def _lefts(panel: Panel, mark: MarkRow, wide: float) -> Iterator[float]:
+    """Where words may begin: in the middle over the mark, right of it, left of it, and at the end
+    of its tile, which they do not run past.
+    """
+    px, (low, high) = panel.canvas.px(mark.x), _tile(panel, mark)
+    for left in (px - wide / 2, px + 9, px - 9 - wide, high - wide - 2):
+        if low <= left and left + wide <= high and left < px + 12:
+            yield left
+
+
+def _tile(panel: Panel, mark: MarkRow) -> tuple[float, float]:
+    """From which pixel to which the process lives that a mark is about; of a picture that grows,
+    to the end of the axis.
+    """
+    canvas, end = panel.canvas, panel.rows.meta.end
+    for x0, x1 in uptimes(panel.spans(mark.lane, "uptime")):
+        if x0 <= mark.x <= x1:
+            return canvas.px(x0), canvas.px(canvas.end if x1 == end else x1)
+    return canvas.px(0), canvas.px(canvas.end)
 
 
 def _say_out(panel: Panel) -> None:
     """Thin lines say "out of the ISR" once per lane, if it can be said without crowding."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
     for lane in panel.lanes.brokers:
-        y = bottom_line(panel, lane)
         widest = sorted(panel.spans(lane, "role"), key=lambda s: s.x0 - s.x1)
-        for span in (s for s in widest if s.value == "out"):
+        out = (s for s in widest if s.value == "out")
+        for span, y in product(out, _free_lines(panel, lane)):
             middle = (span.x0 + span.x1) / 2
             box = canvas.box_of(middle, y, span.text, size, "center")
             fits = box.x1 - box.x0 + 12 <= (span.x1 - span.x0) * canvas.unit

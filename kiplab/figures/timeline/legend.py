@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from ...rows.columns import MessageRow, Rows
 from ...rows.told_messages import told_messages
 from ..drawing.canvas import Canvas
-from ..drawing.text_width import width_of
+from ..drawing.text_width import LINE_HEIGHT, width_of
 from . import legend_samples
 from .legend_samples import SWATCH, Draw, Swatch
 from .log_ends import is_dense
 
-ROW_GAP, COLUMN_GAP, INDENT = 1, 11, 14
-"""Pixels: between rows, between columns, from the sheet's edge."""
+ROW_GAP, COLUMN_GAP, GROUP_GAP, LINE_GAP, INDENT = 1, 11, 22, 4, 14
+"""Pixels: between rows, columns, groups and lines of groups, and from the sheet's edge."""
 _DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
 
 
@@ -34,10 +34,16 @@ class Seen(NamedTuple):
 Occurs = Callable[[Seen], bool]
 
 
+Group = Literal["replica", "broker", "controller", "messages", "committed records"]
+"""What an entry is about, as the legend's headings say it."""
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+
 class Mark(NamedTuple):
     """An entry: `glyph` stands for the swatch in plain text."""
 
     id: str
+    group: Group
     glyph: str
     words: str
     draw: Draw
@@ -73,7 +79,7 @@ def draw_legend(
     growing: bool = False,
     dense: bool | None = None,
 ) -> float:
-    """The marks of these runs in aligned columns from `top` on; returns where they end.
+    """The marks of these runs in groups from `top` on; returns where they end.
 
     `dense` says whether moments are too narrow for words; None asks the canvas.
     """
@@ -82,31 +88,75 @@ def draw_legend(
         marks = [LOG_LINE if mark.id == LOG_LINE.id else mark for mark in marks]
     if not marks:
         return top
-    size, row = canvas.sizes.small, canvas.sizes.small * 1.3 + ROW_GAP
-    columns = _columns(marks, size, canvas.width - 2 * INDENT)
+    size, room = canvas.sizes.text, canvas.width - 2 * INDENT
+    row, y = size * LINE_HEIGHT + ROW_GAP, top + 7
     ends = canvas.at(INDENT), canvas.at(canvas.width - INDENT)
     canvas.line(ends[0], top + 1, ends[1], top + 1, canvas.theme.grid)
-    left = float(INDENT)
-    for column in columns:
-        for place, mark in enumerate(column):
-            y = top + 6 + row * (place + 0.5)
+    for line in _lines(marks, size, room):
+        left = float(INDENT)
+        for block in line:
+            _draw_block(canvas, block, left, y)
+            left += _wide(block, size) + GROUP_GAP
+        y += row * (1 + max(len(column) for block in line for column in block)) + LINE_GAP
+    return y - LINE_GAP
+
+
+Block = list[list[Mark]]
+"""The columns of a group."""
+
+
+def _draw_block(canvas: Canvas, block: Block, left: float, top: float) -> None:
+    """A heading, and the columns below it."""
+    size, theme = canvas.sizes.text, canvas.theme
+    row = size * LINE_HEIGHT + ROW_GAP
+    heading, y = block[0][0].group, top + row / 2
+    canvas.text(canvas.at(left), y, heading, size=size, bold=True, layer="headings")
+    for column in block:
+        for place, mark in enumerate(column, 1):
+            y = top + row * (place + 0.5)
             mark.draw(Swatch(canvas, left, y))
             x = canvas.at(left + _indent(mark))
-            canvas.text(x, y, mark.words, canvas.theme.muted, size=size, layer="legend")
-        left += _wide(column, size) + COLUMN_GAP
-    return top + 6 + row * max(map(len, columns))
+            canvas.text(x, y, mark.words, theme.muted, size=size, layer="legend")
+        left += _column_wide(column, size) + COLUMN_GAP
 
 
-def _columns(marks: list[Mark], size: float, room: float) -> list[list[Mark]]:
-    """As few rows as let the columns stand beside each other."""
-    for rows in range(1, len(marks) + 1):
-        found = [marks[n : n + rows] for n in range(0, len(marks), rows)]
-        if sum(_wide(c, size) + COLUMN_GAP for c in found) - COLUMN_GAP <= room:
-            return found
-    return [marks]
+def _lines(marks: list[Mark], size: float, room: float) -> list[list[Block]]:
+    """The groups side by side on as many lines as it takes, so that all are as low as possible."""
+    tried = (_with_columns_of(marks, rows, size, room) for rows in range(1, len(marks) + 1))
+    fitting = [lines for lines in tried if _fits(lines, size, room)]
+    return min(fitting, key=_height) if fitting else _with_columns_of(marks, len(marks), size, room)
 
 
-def _wide(column: list[Mark], size: float) -> float:
+def _with_columns_of(marks: list[Mark], rows: int, size: float, room: float) -> list[list[Block]]:
+    lines: list[list[Block]] = [[]]
+    for group in GROUPS:
+        mine = [mark for mark in marks if mark.group == group]
+        # All columns of a group are about equally long.
+        high = -(-len(mine) // -(-len(mine) // rows)) if mine else 1
+        block = [mine[n : n + high] for n in range(0, len(mine), high)]
+        if block and lines[-1] and not _fits([[*lines[-1], block]], size, room):
+            lines.append([])
+        lines[-1] += [block] if block else []
+    return lines
+
+
+def _height(lines: list[list[Block]]) -> tuple[int, int]:
+    """How many rows it takes, headings included, and how many lines of groups."""
+    rows = sum(1 + max(len(column) for block in line for column in block) for line in lines)
+    return rows, len(lines)
+
+
+def _fits(lines: list[list[Block]], size: float, room: float) -> bool:
+    wide = (sum(_wide(b, size) + GROUP_GAP for b in line) - GROUP_GAP for line in lines)
+    return max(wide) <= room
+
+
+def _wide(block: Block, size: float) -> float:
+    columns = sum(_column_wide(column, size) + COLUMN_GAP for column in block) - COLUMN_GAP
+    return max(columns, width_of(block[0][0].group, size, bold=True))
+
+
+def _column_wide(column: list[Mark], size: float) -> float:
     return max(_indent(mark) + width_of(mark.words, size) for mark in column)
 
 
@@ -168,15 +218,28 @@ def _is_late(message: MessageRow) -> bool:
 
 
 MARKS: tuple[Mark, ...] = (
-    Mark("leader", "★", "leader", legend_samples.leader, _is_role("leader")),
-    Mark("in ISR", "▬", "in the ISR", legend_samples.band("in ISR"), _is_role("in ISR")),
-    Mark("proposed", "▨", "proposed", legend_samples.band("proposed"), _is_role("proposed")),
-    Mark("out", "─", "out of the ISR", legend_samples.band("out"), _is_role("out")),
+    Mark("leader", "replica", "★", "leader", legend_samples.leader, _is_role("leader")),
+    Mark("in ISR", "replica", "▬", "in the ISR", legend_samples.band("in ISR"), _is_role("in ISR")),
     Mark(
-        "believes", "☆", "not agreed yet", legend_samples.believes, _is_role("elected", "believes")
+        "proposed",
+        "replica",
+        "▨",
+        "proposed",
+        legend_samples.band("proposed"),
+        _is_role("proposed"),
+    ),
+    Mark("out", "replica", "─", "out of the ISR", legend_samples.band("out"), _is_role("out")),
+    Mark(
+        "believes",
+        "replica",
+        "☆",
+        "not agreed yet",
+        legend_samples.believes,
+        _is_role("elected", "believes"),
     ),
     Mark(
         "recovering",
+        "replica",
         "R",
         "recovering",
         legend_samples.recovering,
@@ -184,53 +247,26 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "log empty",
+        "replica",
         "▭",
         "empty log",
         legend_samples.band("in ISR", "log empty"),
         _has_flag("log empty", "in ISR", "out"),
     ),
-    Mark("uptime", "▏", "be: broker epoch", legend_samples.tile, _is_tiled),
-    Mark("fenced", "⛔", "fenced", legend_samples.fenced, _is_track("fenced", "yes")),
-    Mark(
-        "gate",
-        "⟩",
-        "unfenced",
-        legend_samples.gate,
-        lambda seen: seen.unfenced,
-    ),
-    Mark(
-        "shutting down",
-        "⏻",
-        "shutting down",
-        legend_samples.shutting_down,
-        _is_track("shutting down", "yes"),
-    ),
-    Mark("down", "✕", "down", legend_samples.glyph("✕", "text"), _is_track("down", *_DOWN)),
-    Mark(
-        "wiped",
-        "⌀",
-        "records gone",
-        legend_samples.glyph("⌀", "gone"),
-        _is_track("down", *_DOWN[:2]),
-    ),
     Mark(
         "log",
+        "replica",
         "╷",
         "LEO: log end, HW: high watermark",
         legend_samples.log_end,
         lambda seen: any(track == "log" for track, _ in seen.states),
     ),
-    Mark("tick", "┼", "metadata record", legend_samples.tick, lambda seen: seen.ticked),
     Mark(
-        "controller epoch",
-        "▕",
-        "new controller epoch",
-        legend_samples.failed_over,
-        _has_new_controllers,
+        "caught up", "replica", "◆", "caught up", legend_samples.glyph("◆"), _is_mark("caught up")
     ),
-    Mark("caught up", "◆", "caught up", legend_samples.glyph("◆"), _is_mark("caught up")),
     Mark(
         "not proposed",
+        "replica",
         "◇",
         "not proposed",
         legend_samples.glyph("◇", "refused"),
@@ -238,21 +274,71 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "unclean",
+        "replica",
         "▲",
         "unclean election",
         legend_samples.glyph("▲", "gone"),
         _is_mark("unclean"),
     ),
+    Mark("uptime", "broker", "▏", "be: broker epoch", legend_samples.tile, _is_tiled),
+    Mark("fenced", "broker", "⛔", "fenced", legend_samples.fenced, _is_track("fenced", "yes")),
+    Mark(
+        "gate",
+        "broker",
+        "✓",
+        "unfenced",
+        legend_samples.gate,
+        lambda seen: seen.unfenced,
+    ),
+    Mark(
+        "shutting down",
+        "broker",
+        "⏻",
+        "shutting down",
+        legend_samples.shutting_down,
+        _is_track("shutting down", "yes"),
+    ),
+    Mark(
+        "down", "broker", "✕", "down", legend_samples.glyph("✕", "text"), _is_track("down", *_DOWN)
+    ),
+    Mark(
+        "wiped",
+        "broker",
+        "⌀",
+        "records gone",
+        legend_samples.glyph("⌀", "gone"),
+        _is_track("down", *_DOWN[:2]),
+    ),
+    Mark(
+        "tick", "controller", "┼", "metadata record", legend_samples.tick, lambda seen: seen.ticked
+    ),
+    Mark(
+        "controller epoch",
+        "controller",
+        "▕",
+        "new controller epoch",
+        legend_samples.failed_over,
+        _has_new_controllers,
+    ),
     Mark(
         "message",
+        "messages",
         "→",
         "at once",
         legend_samples.arrow(),
         _is_message(lambda m: m.x_arrived == m.x_sent and m.fate != "dropped"),
     ),
-    Mark("message late", "⇢", "delayed", legend_samples.arrow(x_arrived=1), _is_message(_is_late)),
+    Mark(
+        "message late",
+        "messages",
+        "⇢",
+        "delayed",
+        legend_samples.arrow(x_arrived=1),
+        _is_message(_is_late),
+    ),
     Mark(
         "message in flight",
+        "messages",
         "┄",
         "on its way",
         legend_samples.arrow(x_arrived=None, fate="in flight"),
@@ -260,6 +346,7 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "message dropped",
+        "messages",
         "┈✕",
         "lost message",
         legend_samples.arrow(fate="dropped"),
@@ -267,6 +354,7 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "message guarded",
+        "messages",
         "⊘",
         "refused by a guard",
         legend_samples.arrow(fate="refused", guard="guard"),
@@ -274,6 +362,7 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "message refused",
+        "messages",
         "⊘",
         "refused",
         legend_samples.arrow(fate="refused"),
@@ -281,6 +370,7 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "message duplicate",
+        "messages",
         "⇉",
         "sent again",
         legend_samples.arrow(duplicate=True),
@@ -288,6 +378,7 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "message previous",
+        "messages",
         "◇→",
         "sender gone",
         legend_samples.arrow(previous_incarnation=True),
@@ -295,6 +386,7 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "safe",
+        "committed records",
         "●",
         "safe",
         legend_samples.records("safe", "", "●", "safe_text"),
@@ -302,14 +394,23 @@ MARKS: tuple[Mark, ...] = (
     ),
     Mark(
         "at risk",
+        "committed records",
         "▲",
         "at risk",
         legend_samples.records("risk", "risk_edge", "▲", "risk_text"),
         _is_track("state", "at risk"),
     ),
-    Mark("lost", "▼", "lost for good", legend_samples.lost, _is_track("state", "lost")),
+    Mark(
+        "lost",
+        "committed records",
+        "▼",
+        "lost for good",
+        legend_samples.lost,
+        _is_track("state", "lost"),
+    ),
     Mark(
         "offline",
+        "committed records",
         "○",
         "no leader",
         legend_samples.records("offline", "", "○", "text"),
@@ -317,5 +418,7 @@ MARKS: tuple[Mark, ...] = (
     ),
 )
 """Every mark of the pictures, in reading order."""
-LOG_LINE = Mark("log", "▁▂", "log end, filled to the high watermark", legend_samples.log_line, bool)
+LOG_LINE = Mark(
+    "log", "replica", "▁▂", "log end, filled to the high watermark", legend_samples.log_line, bool
+)
 """Stands for the ticks where moments are too narrow for words."""

@@ -84,11 +84,10 @@ def fenced(at: Swatch) -> None:
 
 
 def gate(at: Swatch) -> None:
-    """A gate at the end of a fence."""
-    theme, band, post = at.canvas.theme, at.band(5), at.left + SWATCH / 2
-    xs = at.canvas.at(post), at.canvas.at(post + icons.GATE)
-    icons.cross_hatch(at.canvas, band.x0, xs[0], band.y0, band.y1, theme.hatch)
-    icons.gate(at.canvas, xs, (band.y0, band.y1), theme.tile_edge, theme.tile)
+    """✓ at the end of a fence."""
+    theme, band = at.canvas.theme, at.band(5)
+    icons.cross_hatch(at.canvas, *band[:4], theme.hatch)
+    icons.gate(at.canvas, at.left + SWATCH - icons.GATE / 2, at.y, theme.text, theme.paper)
 
 
 def shutting_down(at: Swatch) -> None:

@@ -10,7 +10,7 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas
 from ..drawing.text_width import width_of
 from .panel import Panel
-from .process_states import bottom_line
+from .process_states import bottom_line, top_line
 from .veil import Lasting
 
 DENSE_BELOW = 30
@@ -55,7 +55,8 @@ def is_dense(canvas: Canvas) -> bool:
 
 
 def draw_log_ends(panel: Panel) -> None:
-    """``LEO 110 · HW 100`` behind a tick where either changes, as far as there is room.
+    """``LEO 110 · HW 100`` behind a tick where either changes, as far as there is room: always on
+    the lower line of the tiles, so that a log is read off one line.
 
     What has none is left out, the least telling first: hover cards and tables have it. Where
     moments are narrow, a stepped line for the end of the log, filled up to the high watermark.
@@ -65,21 +66,21 @@ def draw_log_ends(panel: Panel) -> None:
         _draw_lines(panel, found)
         return
     for lane, lives in found.items():
-        places = _places(panel, lane)
+        place = _place(panel, bottom_line(panel, lane))
         for before, now in sorted((c for life in lives for c in _changes(life)), key=_rank):
-            _say(panel.canvas, now, before, places)
+            _say(panel.canvas, now, before, place)
 
 
 def _lives(panel: Panel, lane: str) -> Iterator[Life]:
     """What the log was while a process lived: nobody reads a disk whose broker is down."""
     logs = list(panel.spans(lane, "log"))
-    for x0, x1 in _uptimes(panel.spans(lane, "uptime")):
+    for x0, x1 in uptimes(panel.spans(lane, "uptime")):
         here = [span for span in logs if span.x0 < x1 and span.x1 > x0]
         if here:
             yield [Stretch(max(s.x0, x0), min(s.x1, x1), int(s.value), _mark(s)) for s in here]
 
 
-def _uptimes(uptimes: Iterator[SpanRow]) -> Iterator[tuple[int, int]]:
+def uptimes(uptimes: Iterator[SpanRow]) -> Iterator[tuple[int, int]]:
     """From when to when processes lived; one that is registered meanwhile goes on."""
     ends: tuple[int, int] | None = None
     for span in uptimes:
@@ -121,26 +122,21 @@ def _texts(before: Stretch | None, now: Stretch) -> tuple[str, str]:
     return now.text, f"HW {now.mark}" if only_mark else f"LEO {now.end}"
 
 
-def _places(panel: Panel, lane: str) -> tuple[LogEndPlace, LogEndPlace]:
-    """The line at the tile's lower edge, and the one above the band."""
-    canvas, (top, _) = panel.canvas, panel.lanes.brokers[lane]
+def _place(panel: Panel, y: float) -> LogEndPlace:
+    """A line on a tile, with all that its words have to keep away from."""
+    canvas = panel.canvas
     half = canvas.sizes.small * 0.6
-    found = []
-    for y in (bottom_line(panel, lane), top + canvas.sizes.small * 0.75):
-        strip = Box(0, y - half, canvas.width, y + half)
-        here = [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
-        found.append(LogEndPlace(y, here))
-    return found[0], found[1]
+    strip = Box(0, y - half, canvas.width, y + half)
+    here = [box for box in (*canvas.taken, *canvas.soft) if box.overlaps(strip)]
+    return LogEndPlace(y, here)
 
 
-def _say(
-    canvas: Canvas, now: Stretch, before: Stretch | None, places: tuple[LogEndPlace, LogEndPlace]
-) -> None:
+def _say(canvas: Canvas, now: Stretch, before: Stretch | None, place: LogEndPlace) -> None:
     """The longest words that find room, and a tick if they stand where the stretch begins."""
-    found = next(_free(canvas, now, _texts(before, now), places), None)
+    found = next(_free(canvas, now, _texts(before, now), place), None)
     if found is None:
         return
-    text, left, place = found
+    text, left = found
     start, size, half = canvas.px(now.x0), canvas.sizes.small, canvas.sizes.small * 0.6
     at, known = canvas.at(left), Lasting(now.x0)
     box = canvas.text(at, place.y, text, canvas.theme.muted, size=size, lasting=known)
@@ -151,17 +147,16 @@ def _say(
 
 
 def _free(
-    canvas: Canvas, now: Stretch, texts: tuple[str, str], places: tuple[LogEndPlace, LogEndPlace]
-) -> Iterator[tuple[str, float, LogEndPlace]]:
-    """Words, where they may begin, and on which line."""
+    canvas: Canvas, now: Stretch, texts: tuple[str, str], place: LogEndPlace
+) -> Iterator[tuple[str, float]]:
+    """Words, and where they may begin."""
     size, half = canvas.sizes.small, canvas.sizes.small * 0.6
     for text in texts:
         wide = width_of(text, size)
-        for place in places:
-            for left in _starts(canvas.px(now.x0), canvas.px(now.x1) - wide):
-                ends = left - APART, left + wide + APART
-                if place.is_free(Box(ends[0], place.y - half, ends[1], place.y + half)):
-                    yield text, left, place
+        for left in _starts(canvas.px(now.x0), canvas.px(now.x1) - wide):
+            ends = left - APART, left + wide + APART
+            if place.is_free(Box(ends[0], place.y - half, ends[1], place.y + half)):
+                yield text, left
 
 
 def _starts(start: float, last: float) -> Iterator[float]:
@@ -215,7 +210,7 @@ def draw_line(
 
 def _say_last(panel: Panel, lane: str, last: Stretch) -> None:
     """At the end of its line, over the band."""
-    canvas, (_, above) = panel.canvas, _places(panel, lane)
+    canvas, above = panel.canvas, _place(panel, top_line(panel, lane))
     at, size = canvas.at(canvas.px(last.x1) - APART), canvas.sizes.small
     for text in (last.text, f"LEO {last.end}"):
         box = canvas.box_of(at, above.y, text, size, "right")

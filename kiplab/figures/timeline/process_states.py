@@ -1,6 +1,12 @@
-"""A process that shuts down or is gone: a sign and words on its broker's lane, a gap."""
+"""A process that shuts down or is gone: a sign and words on its broker's lane, a gap.
+
+A tile has two lines for words: the upper one for the broker epoch and for what happens, the lower
+one for the log.
+"""
 
 from __future__ import annotations
+
+from itertools import product
 
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box
@@ -15,8 +21,19 @@ _PAD, _SIGN = 8, 14
 
 def draw_shutting_down(panel: Panel, span: SpanRow) -> None:
     """The sign, and words; that the band is lower says the same."""
-    px, y = sign_below(panel, span, "shutting down", "shuts down", early=True)
-    icons.power(panel.canvas, px, y, panel.canvas.theme.muted)
+    canvas, size = panel.canvas, panel.canvas.sizes.small
+    room = (span.x1 - span.x0) * canvas.unit - _PAD
+    left = canvas.px(span.x0) + _PAD
+    for text, y in product(("shutting down", "shuts down", ""), tile_lines(panel, span.lane)):
+        wide = _SIGN + (width_of(text, size) if text else 0)
+        box = Box(left, y - size * 0.6, left + wide, y + size * 0.6)
+        if not text or (wide <= room and canvas.is_free(box)):
+            icons.power(canvas, left + icons.SIGN, y, canvas.theme.muted)
+            canvas.take(box)
+            at, known = canvas.at(left + _SIGN), Lasting(span.x0)
+            if text:
+                canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
+            return
 
 
 def draw_down(panel: Panel, span: SpanRow) -> None:
@@ -38,25 +55,14 @@ def draw_down(panel: Panel, span: SpanRow) -> None:
         canvas.text(canvas.at(at), height, sign, color, size=size, anchor="center", bold=True)
 
 
-def sign_below(
-    panel: Panel, span: SpanRow, *candidates: str, early: bool = False
-) -> tuple[float, float]:
-    """Words on the tile's bottom line, in the middle of the span or at its beginning, and room for
-    a sign before them; returns the sign's place in pixels.
-    """
-    canvas, size = panel.canvas, panel.canvas.sizes.small
-    room = (span.x1 - span.x0) * canvas.unit + 6 - _SIGN
-    text = first_fit(candidates, room, size)
-    y, middle = bottom_line(panel, span.lane), (canvas.px(span.x0) + canvas.px(span.x1)) / 2
-    wide = width_of(text, size) if text else 0
-    left = middle - (wide + (_SIGN if text else 0)) / 2
-    if early:
-        left = min(left, canvas.px(span.x0) + _PAD)
-    if text:
-        at, known = canvas.at(left + _SIGN), Lasting(span.x0)
-        canvas.text(at, y, text, canvas.theme.muted, size=size, lasting=known)
-    canvas.take(Box(left, y - 6, left + _SIGN, y + 6))
-    return left + 5, y
+def tile_lines(panel: Panel, lane: str) -> tuple[float, float]:
+    """The middles of a tile's two lines of words."""
+    return top_line(panel, lane), bottom_line(panel, lane)
+
+
+def top_line(panel: Panel, lane: str) -> float:
+    """The middle of the words at a tile's upper edge."""
+    return panel.lanes.brokers[lane][0] + panel.canvas.sizes.small * 0.75
 
 
 def bottom_line(panel: Panel, lane: str) -> float:

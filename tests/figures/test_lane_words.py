@@ -1,0 +1,146 @@
+"""Words and signs on a broker's lane: each has its line, and stays on the tile it is about."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+from kiplab.figures.drawing.canvas import Box
+from kiplab.figures.drawing.theme import LIGHT
+from kiplab.figures.timeline import lane_marks
+from kiplab.figures.timeline.arrow_strokes import LATE
+from kiplab.figures.timeline.arrows import ENDS_MIN
+from kiplab.figures.timeline.log_ends import DENSE_BELOW
+from kiplab.figures.timeline.one_run import timeline
+from kiplab.plays.library import names
+from tests.figures.boxes import TAG, words
+from tests.figures.small_plays import PAIR, WIPED, play, shapes
+from tests.kafka_14139 import rows_on
+
+WIDTHS = [600, 840, 1100, 1500]
+LOG = re.compile(r"(LEO|HW) \d+")
+
+
+class Sheet(NamedTuple):
+    """A figure, and its brokers' tiles in pixels; those that follow each other at once are one."""
+
+    figure: Any
+    unit: float
+    tiles: list[Box]
+
+
+def sheet_of(name: str, width: int) -> Sheet:
+    figure = timeline(rows_on(name, "3.5"), width=width, legend=False)
+    left, right = figure.layout.xaxis.range
+    unit = width / (right - left)
+    found: list[Box] = []
+    for s in shapes(figure, fillcolor=LIGHT.tile, type="rect"):
+        if s.y1 - s.y0 > 40:
+            box = Box((s.x0 - left) * unit, s.y0, (s.x1 - left) * unit, s.y1)
+            if found and found[-1].y0 == box.y0 and found[-1].x1 >= box.x0 - 0.1:
+                box = box._replace(x0=found.pop().x0)
+            found.append(box)
+    return Sheet(figure, unit, found)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", names())
+def test_a_log_is_read_off_the_lower_line_of_its_tile(name: str, width: int) -> None:
+    figure, unit, tiles = sheet_of(name, width)
+    if unit < DENSE_BELOW:
+        return
+    for word in (w for w in words(figure) if LOG.match(w.text)):
+        (tile,) = [t for t in tiles if t.y0 < word.box.y0 < t.y1 and t.x0 <= word.box.x0 <= t.x1]
+        assert (word.box.y0 + word.box.y1) / 2 > tile.y1 - 12, word.text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", names())
+def test_no_note_runs_past_the_tile_it_is_about(name: str, width: int) -> None:
+    figure, _, tiles = sheet_of(name, width)
+    remarks = {m.text for m in rows_on(name, "3.5").marks if m.kind in lane_marks.SPOKEN}
+    for word in (w for w in words(figure) if w.text.strip("◇▲ ") in remarks):
+        middle = (word.box.y0 + word.box.y1) / 2
+        here = [t for t in tiles if t.y0 < middle < t.y1]
+        assert any(t.x0 <= word.box.x0 and word.box.x1 <= t.x1 for t in here), word.text
+
+
+@pytest.mark.parametrize("width", [840, 1100, 1500])
+def test_a_broker_epoch_is_written_out_also_where_an_arrow_leaves(width: int) -> None:
+    said = [w.text for w in words(timeline(rows_on("kafka-14139", "3.5"), width=width))]
+    assert {"broker epoch 40", "broker epoch 41", "broker epoch 57", "broker epoch 61"} <= set(said)
+    assert not [text for text in said if text.startswith("be ")]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_gate_is_a_tick_in_a_ring_inside_its_fence(width: int) -> None:
+    figure = timeline(play(WIPED), width=width, legend=False)
+    (ring,) = shapes(figure, type="circle", line_color=LIGHT.text)
+    assert 3 < ring.x0 < ring.x1 <= 4
+
+
+def test_words_on_a_fence_stand_on_a_plate_that_covers_the_hatch() -> None:
+    rows = play(PAIR + "crash 1 disk=replaced\nexpire 1\nstart 1\n")
+    figure = timeline(rows, width=1500, legend=False)
+    (word,) = [w for w in words(figure) if w.text == "in ISR, log empty"]
+    left, right = figure.layout.xaxis.range
+    unit = 1500 / (right - left)
+    order = list(figure.layout.shapes)
+    hatch = max(n for n, s in enumerate(order) if s.type == "path" and s.line.color == LIGHT.hatch)
+    plates = [
+        Box((s.x0 - left) * unit, s.y0, (s.x1 - left) * unit, s.y1)
+        for s in order[hatch:]
+        if s.type == "rect" and s.fillcolor == LIGHT.box
+    ]
+    assert any(word.box.within(plate) for plate in plates)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", names())
+def test_the_words_of_an_arrow_touch_it(name: str, width: int) -> None:
+    rows = rows_on(name, "3.5")
+    figure = timeline(rows, width=width, legend=False)
+    left, right = figure.layout.xaxis.range
+    unit = width / (right - left)
+    arrows = [
+        ((s.x0 - left) * unit, s.y0, (s.x1 - left) * unit, s.y1)
+        for s in shapes(figure, type="line")
+        if s.line.color in (LIGHT.message, LIGHT.refused, LIGHT.muted) and s.line.width in (2, 1.4)
+    ]
+    labels = {part for m in rows.messages for part in (m.label, m.label.split(" · ")[-1])}
+    for word in words(figure):
+        if re.sub(", still on its way|, lost", "", TAG.sub("", word.text)) in labels:
+            near = min(distance(word.box, arrow) for arrow in arrows)
+            assert near <= NEAR, (word.text, near)
+
+
+NEAR = 12
+"""Pixels between a label and its arrow."""
+
+
+def distance(box: Box, arrow: tuple[float, float, float, float]) -> float:
+    """From a box to the nearest of many points of an arrow."""
+    x0, y0, x1, y1 = arrow
+    points = ((x0 + (x1 - x0) * n / 200, y0 + (y1 - y0) * n / 200) for n in range(201))
+    return min(max(box.x0 - x, x - box.x1, 0) + max(box.y0 - y, y - box.y1, 0) for x, y in points)
+
+
+def test_a_label_on_its_arrow_leaves_both_ends_of_it_in_sight() -> None:
+    figure = timeline(rows_on("kafka-14139", "3.5"), width=1500, legend=False)
+    (plate,) = [s for s in figure.layout.shapes if (s.name or "").startswith("plate")]
+    (arrow,) = shapes(figure, type="line", line_color=LIGHT.refused, line_dash=LATE)
+    left, right = figure.layout.xaxis.range
+    unit = 1500 / (right - left)
+    assert (plate.x0 - arrow.x0) * unit >= ENDS_MIN - 4
+    assert (arrow.x1 - plate.x1) * unit >= ENDS_MIN - 4
+
+
+def test_no_word_stands_on_the_line_of_a_log_where_moments_are_narrow() -> None:
+    figure, unit, tiles = sheet_of("consumer-old-leader", 600)
+    assert unit < DENSE_BELOW
+    for word in words(figure):
+        middle = (word.box.y0 + word.box.y1) / 2
+        on = [t for t in tiles if t.x0 <= word.box.x0 <= t.x1 and t.y0 < middle < t.y1]
+        assert not [t for t in on if middle > t.y1 - 12], word.text
