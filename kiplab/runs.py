@@ -103,8 +103,8 @@ class Run:
         plotly.js above it; `id` tells it from others there and names it in links to a step.
         `include_plotlyjs` is by default True for a page and False for a fragment, and may be
         "directory". `options` are about the picture: `theme`, `width`, `partition`, `fold`,
-        `kinds`, `between`. Raises ValueError for another value or an unfit id, MissingExtraError
-        without plotly.
+        `kinds`, `between`, `metrics`. Raises ValueError for another value or an unfit id,
+        MissingExtraError without plotly.
         """
         from .pages import page
 

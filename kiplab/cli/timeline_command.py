@@ -33,6 +33,8 @@ def add_timeline_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--between", metavar="A:B", help="only the moments from A to B")
     parser.add_argument("--kinds", metavar="KIND,...", help="arrows for these messages only")
     parser.add_argument("--all-steps", action="store_true", help="fold no quiet steps")
+    parser.add_argument("--metrics", action="store_true", help="Kafka's metrics that move")
+    parser.add_argument("--all-metrics", action="store_true", help="all that this release has")
     parser.add_argument("--width", metavar="PIXELS", help="{} to {}".format(*WIDTHS))
     parser.add_argument(
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
@@ -78,9 +80,13 @@ def run_timeline(options: argparse.Namespace) -> int:
 
 def _drawn_with(options: argparse.Namespace) -> dict[str, Any]:
     """What the picture shows and how; ValueError, in one sentence, for what cannot be read."""
+    from ..rows.metric_totals import ALL
+
     drawn_with: dict[str, Any] = {"partition": options.partition, "theme": options.theme}
     if options.all_steps:
         drawn_with["fold"] = False
+    if options.metrics or options.all_metrics:
+        drawn_with["metrics"] = ALL if options.all_metrics else True
     if options.kinds is not None:
         drawn_with["kinds"] = tuple(kind.strip() for kind in options.kinds.split(","))
     if options.between is not None:

@@ -69,10 +69,11 @@ def write(
     | .txt | sentences and state tables, and the differences in sentences |
 
     `theme` "auto" is light for a picture, and for a page what its reader's system asks for.
-    `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds` and
-    `between` are as for `timeline`, and about the picture only. Raises ExportError for an ending
-    not listed here and for what the machine lacks, MissingExtraError for a package that is not
-    installed, OSError for a path that cannot be written, ValueError for what a picture cannot show.
+    `figure` is written in place of the one that the rows make. `partition`, `fold`, `kinds`,
+    `between` and `metrics` are as for `timeline`, and about the picture only. Raises ExportError
+    for an ending not listed here and for what the machine lacks, MissingExtraError for a package
+    that is not installed, OSError for a path that cannot be written, ValueError for what a picture
+    cannot show.
     """
     target = Path(path)
     writer = _WRITERS.get(target.suffix.lower())

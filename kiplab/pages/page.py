@@ -97,8 +97,8 @@ def page(
     "dark", or "auto" for the one that the reader's system asks for. The picture is made smaller
     where it has no room, and without a `width` it is drawn for small screens too. `figure` is shown
     in place of the one that the rows make; the player needs one made by `timeline`, `twin` or
-    `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds` and `between` are as for
-    `timeline`; sentences and tables are about the whole run in any case.
+    `ladder`, a theme "auto" a light one. `partition`, `fold`, `kinds`, `between` and `metrics` are
+    as for `timeline`; sentences and tables are about the whole run in any case.
     """
     runs = runs_of(rows)
     drawings = _drawings(runs, figure, theme, width, **options)
@@ -226,7 +226,7 @@ def picture(
     if any(value not in (None, False) for value in options.values()):
         raise ValueError(
             f"the small panels of {len(runs)} runs show every step and message: compare two runs"
-            " at a time to pick kinds of messages, a range, or folded steps"
+            " at a time to pick kinds of messages, a range, metrics, or folded steps"
         )
     return ladder_drawing(runs, partition=partition, theme=theme, width=width)
 

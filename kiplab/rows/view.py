@@ -26,6 +26,7 @@ from .columns import (
     SpanRow,
     TickRow,
 )
+from .metric_totals import MetricChoice
 
 QUIET_MIN = 3
 """So many moments in which nothing happens are worth folding."""
@@ -46,6 +47,7 @@ class ViewOptions(TypedDict, total=False):
     fold: bool | None
     kinds: Iterable[str] | None
     between: tuple[int, int] | None
+    metrics: MetricChoice
 
 
 def view(

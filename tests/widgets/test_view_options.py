@@ -13,7 +13,7 @@ from kiplab.widgets.controls.view_options import Look
 from kiplab.widgets.history_tree.bench import open_bench
 from tests.figures.long_runs import long_play
 
-UNTOUCHED = {"partition": None, "kinds": None, "between": None, "fold": None}
+UNTOUCHED = {"partition": None, "kinds": None, "between": None, "fold": None, "metrics": False}
 FOLD = "What the picture shows"
 
 
@@ -40,10 +40,18 @@ def test_left_alone_it_asks_for_nothing(look: Look, asked: list[dict[str, Any]])
 
 
 def test_every_control_has_words(look: Look) -> None:
-    controls = [look.partition, look.fold, look.first, look.last, *look.kinds.values()]
+    controls = [
+        look.partition,
+        look.fold,
+        look.metrics,
+        look.first,
+        look.last,
+        *look.kinds.values(),
+    ]
     assert [c.description for c in controls] == [
         "Partition followed",
         "Fold quiet steps where there is no room for every step",
+        "Metrics an operator would see",
         "first step",
         "last step",
         "AlterPartition messages",
@@ -129,3 +137,20 @@ def test_the_choice_lasts_from_step_to_step_and_through_a_shorter_run() -> None:
     lab.do("crash 1")
     assert lab.bench.last == 3
     assert "<b>3</b>" in words(lab)
+
+
+def test_metrics_are_rows_under_the_picture_and_nothing_moves() -> None:
+    lab = kiplab.Lab("kafka-14139", kafka="3.5")
+    lab.folds.open(FOLD)
+    without = lab.picture.drawing["layout"]["height"]
+    lab.look.metrics.value = True
+    heights, seen = set(), []
+    for step in range(lab.bench.last + 1):
+        lab.seek(step)
+        heights.add(lab.picture.drawing["layout"]["height"])
+        seen.append([word for word in words(lab) if word.startswith("FailedIsr")])
+    assert len(heights) == 1
+    assert min(heights) > without
+    assert [len(found) for found in seen] == [0] * 6 + [1] * 6, "it moves at step 6"
+    lab.look.metrics.value = False
+    assert lab.picture.drawing["layout"]["height"] == without

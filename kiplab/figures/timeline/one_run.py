@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...rows.columns import Rows
+from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import view
@@ -12,6 +13,7 @@ from ..drawing.canvas import as_figure
 from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
+from .metric_lines import draw_metrics, metrics_asked, told_of
 from .moving_veil import veil_until
 from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
 
@@ -24,6 +26,7 @@ def timeline_drawing(
     fold: bool | None = None,
     kinds: Iterable[str] | None = None,
     between: tuple[int, int] | None = None,
+    metrics: MetricChoice = False,
     theme: str = "light",
     width: int | None = None,
     height: int | None = None,
@@ -36,18 +39,23 @@ def timeline_drawing(
     the lanes need. With `until`, what comes after that moment is veiled and the verdict hidden;
     `moving_veil.move_cursor` moves the veil later. `fold`, `kinds` and `between` are as for
     `view.view`: quiet stretches folded (None: where there is no room), messages of some kinds only,
-    a range of moments. `legend` explains the marks that occur, below the axis. Raises ValueError
-    for a partition, a theme, a kind or a range that there is none of.
+    a range of moments. `metrics` draws Kafka's metrics below the lanes: those that move (True), all
+    that this release has ("all"), or those that are named. `legend` explains the marks that occur,
+    below the axis. Raises ValueError for a partition, a theme, a kind, a metric or a range that
+    there is none of.
     """
     name = followed_partition(rows, partition)
     seen = view(rows, fold=fold, kinds=kinds, between=between, room=room_for((rows,), width))
     canvas = canvas_of(seen, seen.meta.end, width, theme)
     top = draw_heading(canvas, seen)
     panel = draw_panel(canvas, seen, name, top, own_title(seen))
-    bottom = draw_axis(canvas, seen, panel.lanes.bottom + 26)
+    asked = metrics_asked((seen,), metrics)
+    low = draw_metrics(canvas, seen, asked, panel.lanes.bottom)
+    bottom = draw_axis(canvas, seen, low + 26)
     bottom = draw_legend(canvas, (seen,), bottom + 4, name) if legend else bottom
-    draw_veil(canvas, panel.lanes.top - 6, panel.lanes.bottom + 4)
-    return veil_until(canvas.drawing(max(bottom + 10, height or 0), summary(rows)), until)
+    draw_veil(canvas, panel.lanes.top - 6, low + 4)
+    said = summary(rows) + told_of(seen, asked)
+    return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
 
 
 timeline = as_figure(timeline_drawing)

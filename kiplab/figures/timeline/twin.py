@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
+from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
 from ...rows.view import views
@@ -15,6 +16,7 @@ from ..drawing.canvas import Canvas, as_figure
 from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
+from .metric_lines import draw_metrics, metrics_asked, told_of
 from .moving_veil import veil_until
 from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
 from .veil import Lasting
@@ -32,6 +34,7 @@ def twin_drawing(
     fold: bool | None = None,
     kinds: Iterable[str] | None = None,
     between: tuple[int, int] | None = None,
+    metrics: MetricChoice = False,
     theme: str = "light",
     width: int | None = None,
     height: int | None = None,
@@ -40,11 +43,12 @@ def twin_drawing(
 ) -> Json:
     """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
 
-    Arguments and errors as for `timeline`; folded is what is quiet in both. `names` go in front of
+    Arguments and errors as for `timeline`; folded is what is quiet in both, and metrics are those
+    that move in either. `names` go in front of
     the panels' titles.
     """
     title_a, title_b = titles((rows_a, rows_b), names)
-    said = f"{title_a}: {summary(rows_a)} {title_b}: {summary(rows_b)}"
+    said_a, said_b = f"{title_a}: {summary(rows_a)}", f"{title_b}: {summary(rows_b)}"
     differs = first_difference(rows_a, rows_b)
     partition = followed_partition(rows_a, partition)
     room = room_for((rows_a, rows_b), width)
@@ -54,15 +58,19 @@ def twin_drawing(
     top = draw_heading(canvas, rows_a)
     behind = len(canvas.shapes)
     upper = draw_panel(canvas, rows_a, partition, top, title_a, (rows_b,)).lanes
-    seam = upper.bottom + SEAM
+    asked = metrics_asked((rows_a, rows_b), metrics)
+    upper_low = draw_metrics(canvas, rows_a, asked, upper.bottom, (rows_b,))
+    seam = upper_low + SEAM
     lower = draw_panel(canvas, rows_b, partition, seam, title_b, (rows_a,)).lanes
+    low = draw_metrics(canvas, rows_b, asked, lower.bottom, (rows_a,))
     x = -1 if differs is None else axis.meta.place(differs)
     if 0 <= x < axis.meta.end:
-        _mark(canvas, x, (upper.top - 4, lower.bottom + 6), upper.bottom + SEAM * 0.38)
+        _mark(canvas, x, (upper.top - 4, low + 6), upper_low + SEAM * 0.38)
         canvas.shapes.insert(behind, canvas.shapes.pop())
-    bottom = draw_axis(canvas, axis, lower.bottom + 26)
+    bottom = draw_axis(canvas, axis, low + 26)
     bottom = draw_legend(canvas, (rows_a, rows_b), bottom + 4, partition) if legend else bottom
-    draw_veil(canvas, upper.top - 6, lower.bottom + 4)
+    draw_veil(canvas, upper.top - 6, low + 4)
+    said = f"{said_a}{told_of(rows_a, asked)} {said_b}{told_of(rows_b, asked)}"
     return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
 
 

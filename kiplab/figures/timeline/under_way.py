@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...rows.columns import Rows
+from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import through, view, with_kinds
 from ..drawing.canvas import as_figure
 from .axis import draw_axis
 from .legend import draw_legend, occurring
+from .metric_lines import draw_metrics, metrics_asked, told_of
 from .sheet import canvas_of, draw_heading, draw_panel, followed_partition, room_for
 
 
@@ -23,6 +25,7 @@ def drawing_so_far(
     fold: bool | None = None,
     kinds: Iterable[str] | None = None,
     between: tuple[int, int] | None = None,
+    metrics: MetricChoice = False,
     theme: str = "light",
     width: int | None = None,
     legend: bool = True,
@@ -41,10 +44,12 @@ def drawing_so_far(
     canvas = canvas_of(sheet, sheet.meta.end, width, theme)
     top = draw_heading(canvas, sheet)
     lanes = draw_panel(canvas, here, name, top, own_title(now), (sheet,)).lanes
-    bottom = draw_axis(canvas, sheet, lanes.bottom + 26, here)
+    asked = metrics_asked((sheet,), metrics)
+    low = draw_metrics(canvas, here, asked, lanes.bottom, (sheet,))
+    bottom = draw_axis(canvas, sheet, low + 26, here)
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
-    return canvas.drawing(bottom + 10, summary(now))
+    return canvas.drawing(bottom + 10, summary(now) + told_of(here, asked))
 
 
 so_far = as_figure(drawing_so_far)

@@ -13,12 +13,13 @@ from ..elements.labelled import button, careful, checkbox, column, dropdown, row
 from ..history_tree.bench import Bench
 from ..markup import muted
 
+_METRICS = "Metrics an operator would see"
 _FOLD = "Fold quiet steps where there is no room for every step"
 
 
 class Look:
     """Calls `change` with the options of `drawing_so_far` that somebody chose: `partition`,
-    `kinds`, `between` and `fold`, each None as long as it is left alone.
+    `kinds`, `between` and `fold`, each None as long as it is left alone, and `metrics`.
     """
 
     def __init__(self, change: Callable[[dict[str, Any]], None]) -> None:
@@ -27,18 +28,20 @@ class Look:
         self._stops: object = None
         self.partition = dropdown("Partition followed", ())
         self.fold = _checkbox(_FOLD)
+        self.metrics = _checkbox(_METRICS, ticked=False)
         self.kinds: dict[str, Any] = {}
         self._kinds = row([], flex_flow="row wrap")
         self.first = Slider(description="first step")
         self.last = Slider(description="last step", value=1)
         self.everything = button("Show everything", self.reset, "Every step and every message")
-        for control in (self.partition, self.fold):
+        for control in (self.partition, self.fold, self.metrics):
             watch(control, "value", self._chosen)
         self.first.observe(careful(self._moved), "value")
         self.last.observe(careful(self._moved), "value")
         self.everything.layout.align_self = "flex-start"
         range_ = column([self.first, self.last], width="100%")
-        self.box = column([self.partition, self._kinds, self.fold, range_, self.everything])
+        ticks = row([self.fold, self.metrics], flex_flow="row wrap")
+        self.box = column([self.partition, self._kinds, ticks, range_, self.everything])
 
     @property
     def options(self) -> dict[str, Any]:
@@ -50,6 +53,7 @@ class Look:
             "kinds": None if len(ticked) == len(self.kinds) else ticked,
             "between": None if all_steps else (self.first.value, self.last.value),
             "fold": None if self.fold.value else False,
+            "metrics": self.metrics.value,
         }
 
     def show(self, bench: Bench) -> None:
@@ -109,5 +113,5 @@ class Look:
             self._change(self.options)
 
 
-def _checkbox(description: str) -> Any:
-    return checkbox(description, value=True, margin="2px 18px 2px 2px")
+def _checkbox(description: str, *, ticked: bool = True) -> Any:
+    return checkbox(description, value=ticked, margin="2px 18px 2px 2px")

@@ -1,0 +1,200 @@
+"""Small rows under a panel: the metrics that an operator would see move, as steps in time.
+
+A gauge is filled down to nothing, a count is a bare stair. Every value stands where it begins, so
+that the last one in sight is the current one. Where nobody reports, there is no line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from ...rows.columns import Rows
+from ...rows.metric_totals import MetricChoice, chosen, metrics_told, moves, reports, totals
+from ...rows.metrics import METRICS, Metric
+from ..drawing.canvas import Canvas
+from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
+from .hover_cards import folded
+from .veil import Lasting, from_moment
+
+ABOVE, BETWEEN = 18, 4
+"""Pixels over the rows, and between two of them."""
+LINE_HIGH, NUMBER_GAP = 15, 7
+"""Pixels from nothing to the highest value, and from the line to a number's middle."""
+ROW_HIGH = LINE_HIGH + 2 * NUMBER_GAP
+RATES = "In Kafka …PerSec is a rate. Steps have no seconds, so here it is the count so far."
+_WORD = re.compile("PerSec|[A-Z][a-z]*")
+
+
+class MetricsAsked(NamedTuple):
+    """The metrics to draw. Where nobody named them, each has its place from the beginning, and
+    appears where `since` says that it first moves.
+    """
+
+    names: tuple[str, ...]
+    since: dict[str, int]
+
+    def is_drawn(self, rows: Rows, name: str) -> bool:
+        """Whether the row is there at the end of `rows`."""
+        return self.since.get(name, 0) < rows.meta.end
+
+
+class MetricPlace(NamedTuple):
+    """One row: from where to where it is drawn, and the value that is highest in it."""
+
+    top: float
+    bottom: float
+    peak: int
+
+    @property
+    def middle(self) -> float:
+        """Where its name stands."""
+        return (self.top + self.bottom) / 2
+
+    @property
+    def ground(self) -> float:
+        """Where the line runs at 0."""
+        return self.middle + ROW_HIGH / 2
+
+    def y(self, value: int) -> float:
+        """Where the line runs at `value`."""
+        return self.ground - LINE_HIGH * value / max(self.peak, 1)
+
+
+def metrics_asked(runs: Sequence[Rows], metrics: MetricChoice) -> MetricsAsked:
+    """What to draw under pictures of these runs; raises ValueError as `metric_totals.chosen`."""
+    return MetricsAsked(chosen(runs, metrics), moves(runs) if metrics is True else {})
+
+
+def told_of(rows: Rows, asked: MetricsAsked) -> str:
+    """What the rows of a picture say, in a sentence."""
+    return metrics_told(rows, [name for name in asked.names if asked.is_drawn(rows, name)])
+
+
+def draw_metrics(
+    canvas: Canvas, rows: Rows, asked: MetricsAsked, bottom: float, like: tuple[Rows, ...] = ()
+) -> float:
+    """The metrics of `rows` below `bottom`, scaled as in `like` too; returns where they end."""
+    if not asked.names:
+        return bottom
+    runs, y, begun = (rows, *like), bottom + ABOVE, len(canvas.shapes)
+    for name in asked.names:
+        known = [value for run in runs for value in totals(run, name) if value is not None]
+        words = _broken(canvas, name)
+        high = max((words.count("<br>") + 1) * canvas.sizes.small * LINE_HEIGHT, ROW_HIGH)
+        if asked.is_drawn(rows, name):
+            level = MetricPlace(y, y + high, max(known, default=0))
+            _row(canvas, rows, METRICS[name], words, level, asked.since.get(name))
+        y += high + BETWEEN
+    canvas.shapes.insert(begun, _grid(canvas, bottom + ABOVE - 4, y - BETWEEN + 2))
+    return _note(canvas, asked, y)
+
+
+def _broken(canvas: Canvas, name: str) -> str:
+    """A name on as many lines as the margin asks for, broken where a word of it begins."""
+    spaced = " ".join(_WORD.findall(name))
+    found = wrapped(spaced, canvas.sizes.left - 16, canvas.sizes.small) or spaced
+    return found.replace(" ", "")
+
+
+def _grid(canvas: Canvas, top: float, bottom: float) -> dict[str, object]:
+    lines = "".join(f"M{x},{top:.1f}L{x},{bottom:.1f}" for x in range(canvas.end + 1))
+    canvas.path(lines, canvas.theme.grid)
+    return canvas.shapes.pop()
+
+
+def _row(
+    canvas: Canvas, rows: Rows, metric: Metric, words: str, level: MetricPlace, since: int | None
+) -> None:
+    values = totals(rows, metric.name)
+    at, size, muted = canvas.at(canvas.sizes.left - 12), canvas.sizes.small, canvas.theme.muted
+    known = None if since is None else Lasting(since)
+    canvas.text(at, level.middle, words, muted, size=size, anchor="right", lasting=known)
+    stretches = _stretches(values)
+    if not stretches:
+        first = ".".join(map(str, metric.since))
+        said = f"Kafka {rows.meta.release} has no such metric in KRaft: it came with {first}"
+        place = canvas.at(canvas.px(0) + 5)
+        canvas.text(place, level.middle, said, muted, size=size, lasting=known)
+        return
+    begun = len(canvas.shapes)
+    _line(canvas, metric, stretches, level)
+    if since is not None:
+        for shape in canvas.shapes[begun:]:
+            shape["name"] = from_moment("metric", since)
+    _numbers(canvas, stretches, level, since or 0)
+    _cards(canvas, rows, metric, values, level.middle)
+
+
+class SteadyValue(NamedTuple):
+    """One value on [x0, x1)."""
+
+    x0: int
+    x1: int
+    value: int
+
+
+def _stretches(values: Sequence[int | None]) -> list[SteadyValue]:
+    found = []
+    for value, group in groupby(range(len(values)), key=values.__getitem__):
+        xs = list(group)
+        if value is not None:
+            found.append(SteadyValue(xs[0], xs[-1] + 1, value))
+    return found
+
+
+def _line(
+    canvas: Canvas, metric: Metric, stretches: Sequence[SteadyValue], level: MetricPlace
+) -> None:
+    """A stair from value to value, broken where nobody reports; a gauge with its ground."""
+    theme, points = canvas.theme, ""
+    if metric.kind == "gauge":
+        for x0, x1, value in stretches:
+            if value:
+                canvas.rect(x0, x1, level.y(value), level.ground, theme.epoch_fill)
+    ends = {before.x1 for before, after in pairwise(stretches) if before.x1 == after.x0}
+    for x0, x1, value in stretches:
+        y = level.y(value)
+        points += f"{'L' if x0 in ends else 'M'}{x0},{y:.1f}L{x1},{y:.1f}"
+    canvas.path(points, theme.tile_edge, width=1.5)
+
+
+def _numbers(
+    canvas: Canvas, stretches: Sequence[SteadyValue], level: MetricPlace, since: int
+) -> None:
+    """Each where its value begins; left out where the next comes too soon."""
+    size = canvas.sizes.small
+    for x0, x1, value in stretches:
+        room = (x1 - x0) * canvas.unit
+        if x1 == stretches[-1].x1 or room >= width_of(str(value), size) + 6:
+            y, at = level.y(value) - NUMBER_GAP, canvas.at(canvas.px(x0) + 4)
+            canvas.text(at, y, str(value), size=size, lasting=Lasting(max(since, x0)))
+
+
+def _cards(
+    canvas: Canvas, rows: Rows, metric: Metric, values: Sequence[int | None], y: float
+) -> None:
+    """Per moment: the value, who reports what, and what it counts."""
+    about = [f"counts {metric.counts}", f"{metric.bean},name={metric.name}"]
+    if metric.kind == "meter":
+        about.append("a rate in Kafka; here the count so far")
+    for x, value in enumerate(values):
+        said = "nobody reports it" if value is None else str(value)
+        each = [f"{node}: {own}" for node, own in reports(rows, metric.name, x)]
+        heading = f"{metric.name} at {rows.meta.number(x)}: {said}"
+        by = [", ".join(each)] if len(each) > 1 else each
+        canvas.card(x + 0.5, y, folded([heading, *by, *about]))
+
+
+def _note(canvas: Canvas, asked: MetricsAsked, top: float) -> float:
+    """What a rate has become here, if there is one."""
+    if not any(METRICS[name].kind == "meter" for name in asked.names):
+        return top - BETWEEN
+    size = canvas.sizes.small
+    room = (canvas.width - canvas.sizes.left - 8) / 1.05
+    text = wrapped(RATES, room, size) or RATES
+    high = (text.count("<br>") + 1) * size * LINE_HEIGHT
+    canvas.text(0, top + high / 2, text, canvas.theme.muted, size=size)
+    return top + high
