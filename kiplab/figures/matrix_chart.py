@@ -260,8 +260,13 @@ def guard_word(guard: str) -> str:
 def legend(matrix: Matrix) -> list[str]:
     """How to read the picture: the bars, and every sign that occurs."""
     bars = "A bar spans the columns or rows where its guard is off; top left nothing is off."
+    return [bars, key(matrix)]
+
+
+def key(matrix: Matrix) -> str:
+    """What signs, colours and frames of cells mean."""
     frame = "The paler, the more steps. A frame: a minimal sufficient set of guards."
-    return [bars, f"{signs(matrix)} {frame}"]
+    return f"{signs(matrix)} {frame}"
 
 
 def signs(matrix: Matrix) -> str:

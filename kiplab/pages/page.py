@@ -22,7 +22,7 @@ from ..rows.run_titles import titles
 from ..rows.sentences import sentences, summary, table_html
 from ..rows.view import ViewOptions
 from .page_colors import AUTO, page_colors, page_theme
-from .player import carried, player, size_of, style, with_few_decimals
+from .player import carried, player, player_script, size_of, style, with_few_decimals
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -37,10 +37,11 @@ _FRAGMENT = """<figure class="kiplab-figure" id="{id}">
 {style}
 {colors}
 </style>
+{player}
 <div class="kiplab-scroll" role="img" aria-label="{label}">
 {drawn}
 </div>
-{player}
+{script}
 <figcaption>{caption}</figcaption>
 </figure>"""
 _PAGE = """<!doctype html>
@@ -180,13 +181,15 @@ def _embedded(
         validate=False,
     )
     dark = dark_of_light() if theme == AUTO else None
+    found = carried(drawings, runs, dark)
     return _FRAGMENT.format(
         id=id,
         style=style(),
         colors=page_colors(f"#{id}", theme),
         label=html.escape(described(drawings[0]), quote=True),
         drawn=drawn,
-        player=player(carried(drawings, runs, dark), id, key),
+        player=player(found, id),
+        script=player_script(found, id, key),
         caption="".join(
             f"<p>{html.escape(f'{name}: {summary(run)}')}</p>" for name, run in named(runs)
         ),

@@ -165,21 +165,27 @@ def _labels(runs: tuple[Rows, ...]) -> dict[int, str]:
     return found
 
 
-def player(carried: Carried, id: str, key: str) -> str:
-    """The player as HTML, for the figure whose place is called ``{id}-plot``.
-
-    `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML. Without
-    steps there are no buttons, and the script only fits the picture to the page.
+def player(carried: Carried, id: str) -> str:
+    """Slider and buttons as HTML, to stand above the figure whose place is called ``{id}-plot``;
+    empty where there are no steps. `id` must be a word safe in HTML.
     """
-    script = _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=_file("player.js"))
     if not carried.labels:
-        return script
+        return ""
     buttons = " ".join(
         f'<button type="button" data-do="{name.lower()}">{name}</button>' for name in _BUTTONS
     )
     last = carried.first + len(carried.labels) - 1
     about = {"first": carried.first, "last": last, "initial": carried.initial}
-    return f"{_PLAYER.format(id=id, buttons=buttons, **about)}\n{script}"
+    return _PLAYER.format(id=id, buttons=buttons, **about)
+
+
+def player_script(carried: Carried, id: str, key: str) -> str:
+    """What moves the veil, and fits the picture to the page: to stand below the figure.
+
+    `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML.
+    """
+    script = _file("player.js")
+    return _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=script)
 
 
 def style() -> str:

@@ -1,4 +1,4 @@
-"""The guard matrix in a notebook: a map of buttons, and below it what the chosen cell says."""
+"""The guard matrix in a notebook: a map of buttons, and under its row what a pressed cell says."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from typing import Any
 from ..explore.matrix.cells import Cell, Matrix
 from ..figures.drawing.still_picture import still
 from ..figures.drawing.theme import theme_of
-from ..figures.matrix_chart import Layout as MatrixLayout
 from ..figures.matrix_chart import (
+    MINIMAL,
     cell_at,
     colors_of,
     findings,
+    key,
     layout_of,
     matrix_figure,
     off_words,
     said,
-    signs,
 )
+from ..figures.matrix_chart import Layout as MatrixLayout
 from ..figures.timeline.one_run import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
 from ..rows.sentences import sentences, table_html
 from .elements.daylight import AUTO, Daylight
-from .elements.kinds import Container, Element, Style
+from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words
 from .elements.surface import Surface
 from .markup import muted, note
 
+_TITLE = "Which rules are enough? {}"
+_PRESS = "Press a cell: its shortest counterexample opens under its row."
 _HOW = (
     "Above every column and before every row stands what is off there, and what is off in a cell is"
     " both together; top left nothing is off."
@@ -38,20 +41,25 @@ ROW_HEAD, CELL = "150px", "minmax(84px, 1fr)"
 
 
 class MatrixView:
-    """`box` holds the map and, below it, the cell that was opened last.
+    """`box` holds the map, with the cell that was opened last under the row in which it stands, and
+    then in words how to read the map and what it says. `below` is where the cell is told.
 
     `theme` and `width` are as for a Lab.
     """
 
     def __init__(self, matrix: Matrix, *, theme: str = AUTO, width: int = 840) -> None:
         self.matrix, self._width = matrix, width
+        self._minimal = {frozenset(on) for on in matrix.minimal}
         self._opened: Cell | None = None
         self.daylight = Daylight(theme)
-        self.below = words(note("Press a cell: its shortest counterexample is shown here."))
         self.buttons: dict[tuple[str, ...], Any] = {}
+        # A place under every row: one that were moved would take the focus from the buttons.
+        self._places: dict[tuple[str, ...], Html] = {}
         self.grid = self._map(layout_of(matrix))
-        told = [words(muted(line)) for line in (*findings(matrix), _HOW, signs(matrix))]
-        body = column([*told, self.grid, self.below], width="100%")
+        self.below = next(iter(self._places.values()))
+        title = words(f"<b>{escape(_TITLE.format(matrix.title))}</b>")
+        told = [words(muted(line)) for line in (_PRESS, key(matrix), *findings(matrix), _HOW)]
+        body = column([title, self.grid, *told], width="100%")
         self.box = self.daylight.of(Surface(body))
         with self.box.held():
             self._color(self.daylight.theme)
@@ -63,7 +71,11 @@ class MatrixView:
         children += [words(muted(off_words(off, guards))) for off in seen.columns]
         for row in seen.rows:
             children.append(words(muted(off_words(row, guards))))
-            children += [self._button(cell_at(self.matrix, row, off)) for off in seen.columns]
+            cells = [cell_at(self.matrix, row, off) for off in seen.columns]
+            children += [self._button(cell) for cell in cells]
+            place = words("", grid_column="1 / -1", min_width="0")
+            self._places.update((cell.off, place) for cell in cells)
+            children.append(place)
         return Container(
             children=tuple(children),
             layout=Style(
@@ -76,8 +88,11 @@ class MatrixView:
         )
 
     def _button(self, cell: Cell) -> Any:
-        made = button(said(cell), lambda: self.open(*cell.off), cell.sentence)
-        made.layout = Style(height="36px", padding="0", font_weight="bold")
+        minimal = frozenset(cell.on) in self._minimal
+        label = f"{said(cell)}\n{MINIMAL}" if minimal else said(cell)
+        made = button(label, lambda: self.open(*cell.off), cell.sentence)
+        style = {"height": "38px", "padding": "0", "font_weight": "bold", "line_height": "1.15"}
+        made.layout = Style(**style, white_space="pre-line")
         self.buttons[cell.off] = made
         return made
 
@@ -87,6 +102,8 @@ class MatrixView:
             cell = self.matrix.cell(*off)
             fill, color = paint[cell.word, cell.steps]
             made.layout.background, made.layout.color = fill, color
+            if frozenset(cell.on) in self._minimal:
+                made.layout.border = f"2px solid {theme_of(theme).band_edge}"
 
     def _turn_page(self, theme: str) -> None:
         """The page is light now, or dark: the same in its theme."""
@@ -95,8 +112,12 @@ class MatrixView:
             self._tell(self._opened)
 
     def open(self, *off: str) -> None:
-        """Show the cell in which these guards are off."""
+        """Show the cell in which these guards are off, under its row."""
         self._opened = self.matrix.cell(*off)
+        place = self._places[self._opened.off]
+        if place is not self.below:
+            self.below.value = ""
+            self.below = place
         self._tell(self._opened)
 
     def _tell(self, cell: Cell) -> None:

@@ -15,7 +15,7 @@ from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline_drawing
 from kiplab.figures.timeline.twin import twin
 from kiplab.pages.page import fragment, page
-from kiplab.pages.player import carried, script_safe
+from kiplab.pages.player import carried, script_safe, style
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.rows.columns import Rows
@@ -136,3 +136,15 @@ def test_a_page_follows_its_reader_a_fragment_is_light_and_both_can_be_told(loss
 def test_a_theme_that_there_is_none_of_is_refused(lossy: Rows) -> None:
     with pytest.raises(ValueError, match="the themes are light, dark, auto"):
         page(lossy, theme="sepia")
+
+
+def test_the_player_stands_above_the_picture_and_so_covers_no_lower_run(
+    lossy: Rows, saved: Rows
+) -> None:
+    text = page((lossy, saved), include_plotlyjs=False)
+    player, picture = text.index('<div class="kiplab-player"'), text.index('class="kiplab-scroll"')
+    script = text.index('<script type="application/json"')
+    assert player < picture < script, "the script finds the picture that it moves"
+    (rule,) = re.findall(r"\.kiplab-player \{([^}]*)\}", style())[:1]
+    assert "position: sticky; top: 0" in rule
+    assert "bottom" not in rule
