@@ -15,6 +15,7 @@ import pytest
 import kiplab
 from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.together.class_counts import ExerciseCount, PredictionCount
+from kiplab.classroom.together.class_page import NAMES_MAX
 from kiplab.classroom.together.class_work import SUFFIXES, ClassWork
 from kiplab.classroom.together.handed_in import ClassFolderError, HandedIn, StudentWork
 from kiplab.classroom.work.asked import ASKED, LETTERS_OF_CHOICES
@@ -167,13 +168,23 @@ def test_with_names_it_shows_who_chose_what_and_who_has_not_solved_it(named: Cla
         assert "not solved yet: Dana, Lena, Pablo" in text
 
 
+def test_many_names_are_folded() -> None:
+    works = [Work({LATE: "Yes."})] * NAMES_MAX
+    few, many = of_students(*works, names=True), of_students(*works, *works, names=True)
+    assert '<span class="who">s0, s1, ' in few.to_html()
+    assert '<details class="who"><summary>40 students</summary>s0, s1, ' in many.to_html()
+
+
 def test_files_are_students_too_and_named_only_with_names(tmp_path: Path) -> None:
     (tmp_path / "anna.json").write_text('{"predictions": {}}')
     (tmp_path / "ben.json").write_text("{")
     without, having = (kiplab.class_work(tmp_path, names=names) for names in (False, True))
-    assert "1 file could not be counted" in without.to_html()
-    assert "ben" not in without.to_html() + json.dumps(without.report())
-    assert "<li>ben.json: it is damaged" in having.to_html()
+    for shown in (without.to_html(), without.text()):
+        assert "Not counted, or not wholly: 1 file." in shown
+        assert "ben" not in shown
+    for shown in (having.to_html(), having.text()):
+        assert "Not counted: ben.json: it is damaged" in shown
+    assert "ben" not in json.dumps(without.report())
     assert [left["file"] for left in having.report()["left_out"]] == ["ben.json"]
 
 

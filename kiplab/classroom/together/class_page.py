@@ -17,6 +17,7 @@ from .class_text import (
     heading_of,
     most_frequent,
     nobody_yet,
+    not_counted,
     number,
     summary,
     unexplained,
@@ -56,6 +57,8 @@ _IN_NOTEBOOK = (
 )
 """A notebook has colours of its own; the blue can be seen on any paper."""
 TITLE = "What the class answered"
+NAMES_MAX = 20
+"""Names in a row that are shown without a click."""
 
 
 def class_page(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool, theme: str) -> str:
@@ -81,20 +84,10 @@ def _style() -> str:
 
 
 def _body(counts: ClassCounts, left_out: Sequence[LeftOut], names: bool) -> str:
-    parts = [f"<p>{escape(summary(counts))}</p>", _left_out(left_out, names)]
+    parts = [f"<p>{escape(summary(counts))}</p>"]
+    parts += [_muted(said) for said in not_counted(left_out, names=names)]
     parts += [_lab(counts, lab, names) for lab in counts.labs()]
-    return "\n".join(part for part in parts if part)
-
-
-def _left_out(left_out: Sequence[LeftOut], names: bool) -> str:
-    """What is not counted: the names of files are names of students, too."""
-    if not left_out:
-        return ""
-    if not names:
-        said = f"{number(len(left_out), 'file')} could not be counted."
-        return f'<p class="muted">{said}</p>'
-    lines = "".join(f"<li>{escape(f'{left.file}: {left.why}')}</li>" for left in left_out)
-    return f'<p class="muted">Not counted:</p><ul class="muted">{lines}</ul>'
+    return "\n".join(parts)
 
 
 def _lab(counts: ClassCounts, lab: str, names: bool) -> str:
@@ -199,9 +192,15 @@ def _bar(*parts: tuple[int, int, str]) -> str:
     return f'<span class="bar" aria-hidden="true">{drawn}</span>'
 
 
-def _who(who: Iterable[str], names: bool, before: str = "") -> str:
-    said = ", ".join(who) if names else ""
-    return f'<span class="who">{escape(before + said)}</span>' if said else ""
+def _who(who: Sequence[str], names: bool, before: str = "") -> str:
+    """Names, if they are asked for; folded where they are too many for a glance."""
+    if not (names and who):
+        return ""
+    said = escape(before + ", ".join(who))
+    if len(who) <= NAMES_MAX:
+        return f'<span class="who">{said}</span>'
+    head = f"{before}{number(len(who), 'student')}"
+    return f'<details class="who"><summary>{head}</summary>{said}</details>'
 
 
 def _muted(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from ..exercises.check_result import LINE
@@ -13,6 +13,7 @@ from .class_counts import (
     MisconceptionCount,
     PredictionCount,
 )
+from .handed_in import LeftOut
 
 BAR = 24
 """Characters of a bar that everybody is in."""
@@ -20,12 +21,14 @@ _EXERCISE = "  {:<46}{:>9}{:>9}{:>9}{:>9}"
 _HEADS = ("exercise", "tried", "solved", "at once", "attempts")
 
 
-def class_text(counts: ClassCounts, *, names: bool) -> str:
+def class_text(counts: ClassCounts, left_out: Sequence[LeftOut], *, names: bool) -> str:
     """A table per lab: each prediction's choices, each exercise, the ideas behind wrong answers.
 
     Which choice comes true is not in it: it may be seen before the discussion.
     """
     lines = [*wrap(summary(counts), LINE)]
+    for said in not_counted(left_out, names=names):
+        lines += wrap(said, LINE, subsequent_indent="  ")
     for lab in counts.labs():
         predictions, exercises = counts.of_lab(lab)
         lines += ["", heading_of(lab)]
@@ -43,6 +46,13 @@ def summary(counts: ClassCounts) -> str:
     if untouched:
         said += f" Nothing yet from lab{'s' * (len(untouched) > 1)} {', '.join(untouched)}."
     return said
+
+
+def not_counted(left_out: Sequence[LeftOut], *, names: bool) -> list[str]:
+    """What is left out, a line each; their number alone without names: a file's is a student's."""
+    if names:
+        return [f"Not counted: {left.file}: {left.why}" for left in left_out]
+    return [f"Not counted, or not wholly: {number(len(left_out), 'file')}."] if left_out else []
 
 
 def number(count: int, what: str) -> str:

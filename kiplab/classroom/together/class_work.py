@@ -83,7 +83,7 @@ class ClassWork:
 
     def text(self) -> str:
         """For a terminal: per lab, each prediction's choices, the exercises, the misconceptions."""
-        return class_text(self.counts, names=self.names)
+        return class_text(self.counts, self.left_out, names=self.names)
 
     def to_html(self, *, theme: str = AUTO) -> str:
         """A page of its own, to be shown before the discussion: it keeps the right choices back.
