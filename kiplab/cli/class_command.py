@@ -28,9 +28,11 @@ def add_class_options(parser: argparse.ArgumentParser) -> None:
         "--theme", default="auto", metavar="NAME", help="light or dark; else a page is its reader's"
     )
     parser.epilog = (
-        "A page (.html) is meant for the projector, before the discussion: it says which choice"
-        " comes true only where one clicks. Without --names nothing that is printed or written says"
-        " who is who; files that can't be read are named on stderr, and the rest is counted."
+        "A page (.html) is meant for the projector, before the discussion: which choice comes true,"
+        " and the ideas behind wrong answers, open at a click. Without --names nothing that is"
+        " printed or written says who is who; files that can't be read are named on stderr, and the"
+        " rest is counted. Exit codes: 0 done, whatever was left out; 2 no such folder, no work in"
+        " it, or a file that cannot be written."
     )
 
 

@@ -69,7 +69,8 @@ def test_it_is_dark_where_that_is_asked_for_and_printed_light(browser: Browser, 
     assert page.evaluate(paper) == DARK.paper
     page.emulate_media(media="print")
     assert page.evaluate(paper) == LIGHT.paper
-    assert not page.locator("summary").first.is_visible()
+    assert not any(summary.is_visible() for summary in page.locator("summary").all())
+    assert not page.get_by_role("heading", name="Ideas behind wrong answers").first.is_visible()
     page.close()
 
 

@@ -271,8 +271,8 @@ class Outline(HTMLParser):
 def test_the_right_choice_is_only_where_one_clicks(together: ClassWork) -> None:
     page = together.to_html()
     outline = Outline(page)
-    assert outline.tags.count("details") == len(CHOSEN)
-    assert "open" not in re.findall(r"<details([^>]*)>", page)
+    assert page.count("<details>") == len(CHOSEN)
+    assert {*re.findall(r"<details([^>]*)>", page)} == {"", ' class="ideas"'}
     behind = "".join(outline.words[True])
     for id in CHOSEN:
         right = prediction(together, id).right
@@ -286,6 +286,16 @@ def test_outside_of_it_the_right_choice_looks_like_the_others(together: ClassWor
     rows = re.findall(r'<tr><th scope="row"><b>[A-H]</b>&ensp;.*?</tr>', page)
     assert len(rows) == sum(len(prediction(together, id).choices) for id in CHOSEN)
     assert len({re.sub(r">[^<]+<|[\d.]+%", "", row) for row in rows}) == 1
+
+
+def test_ideas_behind_wrong_answers_open_at_a_click_too(together: ClassWork) -> None:
+    """One may be a choice of a prediction: seen beside it, it would say that it is wrong."""
+    outline = Outline(together.to_html())
+    shown, behind = ("".join(outline.words[where]) for where in (False, True))
+    for asked in together.counts.exercises:
+        for idea in asked.misconceptions:
+            assert idea.misconception in behind
+            assert idea.misconception not in shown
 
 
 def test_bars_are_as_long_as_their_numbers(together: ClassWork) -> None:

@@ -1,7 +1,8 @@
 """A class's answers to be shown to it: real tables, in each row a bar as long as its number.
 
-Which choice comes true opens at a click, question by question: the page is looked at before the
-discussion. One file, which asks nobody on the network and runs no script.
+Which choice comes true opens at a click, question by question, and so do the ideas behind wrong
+answers, lab by lab: the page is looked at before the discussion. One file, which asks nobody on the
+network and runs no script.
 """
 
 from __future__ import annotations
@@ -142,19 +143,28 @@ def _exercises(exercises: list[ExerciseCount], students: int, names: bool) -> It
     caption = f"Of {number(students, 'student')}: outlined those who tried, filled who solved it"
     heads = ("exercise", "tried", "solved", "at once", "attempts")
     yield f"<article><h3>Exercises</h3>{_table(caption, heads, rows)}</article>"
-    ideas = "".join(
+    yield _ideas(exercises, names)
+    yield _muted(unexplained(exercises))
+
+
+def _ideas(exercises: list[ExerciseCount], names: bool) -> str:
+    """Behind a click as well: an idea behind a wrong answer may be a choice of a prediction."""
+    ideas = [
         _row(
             f"{escape(idea.misconception)}{_bar((idea.first, asked.tried, ''))}"
             f'<span class="who">{escape(asked.title)}</span>{_who(idea.who, names)}',
             (idea.first, idea.ever),
         )
         for idea, asked in most_frequent(exercises)
+    ]
+    if not ideas:
+        return ""
+    caption = "Students who had the idea at their first attempt, and at any attempt"
+    table = _table(caption, ("idea", "first", "any"), "".join(ideas))
+    return (
+        '<article><h3>Ideas behind wrong answers</h3><details class="ideas">'
+        f"<summary>Show {number(len(ideas), 'idea')}</summary>{table}</details></article>"
     )
-    if ideas:
-        caption = "Students who had the idea at their first attempt, and at any attempt"
-        table = _table(caption, ("idea", "first", "any"), ideas)
-        yield f"<article><h3>Ideas behind wrong answers</h3>{table}</article>"
-    yield _muted(unexplained(exercises))
 
 
 def _exercise(asked: ExerciseCount, students: int, names: bool) -> str:
