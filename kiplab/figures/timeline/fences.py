@@ -30,7 +30,7 @@ def say_fence(panel: Panel, span: SpanRow) -> None:
     """⛔ at the beginning, or behind the words that stand there, and what it means if that fits."""
     canvas, y = panel.canvas, panel.lanes.band(span.lane)
     gate = icons.GATE if span in panel.rows.gates(span.lane) else 0
-    left, end = canvas.px(span.x0) + 3, canvas.px(span.x1) - gate
+    left, end = canvas.px(span.x0) + 1, canvas.px(span.x1) - gate
     while left + SIGN_ROOM <= end:
         sign = Box(left, y - 7, left + SIGN_ROOM, y + 7)
         if not any(sign.overlaps(said) for said in canvas.said):

@@ -12,7 +12,7 @@ from ..drawing.canvas import Canvas
 
 SIGN = 5.0
 """Half of a sign's height in pixels."""
-GATE = 18.0
+GATE = 16.0
 """How many pixels the sign of a gate takes at the end of a fence."""
 CELLS, CELL, CELL_GAP = 3, 11.0, 4.0
 """How many cells of a log are drawn as crossed out, their size and what is between them in pixels.

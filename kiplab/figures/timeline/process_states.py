@@ -67,4 +67,4 @@ def top_line(panel: Panel, lane: str) -> float:
 
 def bottom_line(panel: Panel, lane: str) -> float:
     """The middle of the words at a tile's lower edge."""
-    return panel.lanes.brokers[lane][1] - panel.canvas.sizes.small * 0.8
+    return panel.lanes.brokers[lane][1] - panel.canvas.sizes.small * 0.72
