@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -42,35 +43,9 @@ from .log_moment import Moment
 from .snapshots import Snapshot
 from .wording import lane_of
 
-Reported = Iterator[tuple[BrokerId, int]]
-"""What each node that reports a metric says."""
 REPLICA_MANAGER = "kafka.server:type=ReplicaManager"
 KAFKA_CONTROLLER = "kafka.controller:type=KafkaController"
 CONTROLLER_STATS = "kafka.controller:type=ControllerStats"
-
-
-class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric. `bean` is where JMX has it, `since` the first release whose KRaft clusters report
-    it, `source` where it is counted. A gauge is read off a cluster; of the others `marked` says who
-    counts one more, once each, because of a move.
-    """
-
-    name: str
-    kind: MetricKind
-    bean: str
-    since: tuple[int, int]
-    counts: str
-    source: str
-    read: Callable[[Cluster], Reported] | None = None
-    marked: Callable[[Moment], Iterator[BrokerId]] | None = None
-
-    @property
-    def by_brokers(self) -> bool:
-        """Whether every broker reports it for itself; else the controller does."""
-        return self.bean == REPLICA_MANAGER
-
-
-# --- gauges of brokers --------------------------------------------------------------------------
 
 
 class Led(NamedTuple):
@@ -82,22 +57,37 @@ class Led(NamedTuple):
     code: CodeVersion
 
 
-def _of_leaders(is_counted: Callable[[Led], bool]) -> Callable[[Cluster], Reported]:
-    """How many of the partitions that a broker believes to lead are counted, per running broker.
-
-    Source: ReplicaManager.leaderPartitionsIterator, 3.2 to 3.9.
+class Metric(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric. `bean` is where JMX has it, `since` the first release whose KRaft clusters report
+    it, `source` where it is counted. A gauge is read off what a broker leads, partition by
+    partition, or off what the controller holds; of the others `marked` says who counts one more,
+    once each, because of a move.
     """
 
-    def read(cluster: Cluster) -> Reported:
-        for node in cluster.brokers:
-            if node.process is not None:
-                code = cluster.features.code_of(node.id)
-                yield node.id, sum(is_counted(led) for led in _led(node, code))
+    name: str
+    kind: MetricKind
+    bean: str
+    since: tuple[int, int]
+    counts: str
+    source: str
+    is_counted: Callable[[Led], bool] | None = None
+    held: Callable[[Truth], int] | None = None
+    marked: Callable[[Moment], Iterator[BrokerId]] | None = None
 
-    return read
+    @property
+    def by_brokers(self) -> bool:
+        """Whether every broker reports it for itself; else the controller does."""
+        return self.bean == REPLICA_MANAGER
+
+
+# --- gauges of brokers --------------------------------------------------------------------------
 
 
 def _led(node: Broker, code: CodeVersion) -> Iterator[Led]:
+    """What a running broker takes itself for the leader of.
+
+    Source: ReplicaManager.leaderPartitionsIterator, 3.2 to 3.9.
+    """
     process = node.process
     image = process.image if process is not None else None
     for replica in process.replicas if process is not None else ():
@@ -120,18 +110,6 @@ def _least(led: Led) -> int:
     """
     least, replicas = led.replica.min_insync_replicas, len(led.replica.replicas)
     return min(least, replicas) if led.code >= (3, 7) else least
-
-
-# --- gauges of the controller -------------------------------------------------------------------
-
-
-def _of_controller(count: Callable[[Truth], int]) -> Callable[[Cluster], Reported]:
-    """What the one controller there is says of the metadata."""
-
-    def read(cluster: Cluster) -> Reported:
-        yield CONTROLLER, count(truth(cluster))
-
-    return read
 
 
 # --- meters of brokers --------------------------------------------------------------------------
@@ -251,7 +229,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="partitions that this broker leads whose ISR is smaller than their replicas",
         source="Partition.isUnderReplicated, 3.2 to 3.9",
-        read=_of_leaders(_is_under_replicated),
+        is_counted=_is_under_replicated,
     ),
     Metric(
         name="UnderMinIsrPartitionCount",
@@ -260,7 +238,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="partitions that this broker leads with fewer than min.insync.replicas in the ISR",
         source="Partition.isUnderMinIsr, 3.2 to 3.9",
-        read=_of_leaders(lambda led: len(led.isr) < _least(led)),
+        is_counted=lambda led: len(led.isr) < _least(led),
     ),
     Metric(
         name="AtMinIsrPartitionCount",
@@ -269,7 +247,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="partitions that this broker leads with just min.insync.replicas in the ISR",
         source="Partition.isAtMinIsr, 3.2 to 3.9",
-        read=_of_leaders(lambda led: len(led.isr) == _least(led)),
+        is_counted=lambda led: len(led.isr) == _least(led),
     ),
     Metric(
         name="LeaderCount",
@@ -278,7 +256,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="partitions that this broker believes to lead",
         source="ReplicaManager.leaderPartitionsIterator, 3.2 to 3.9",
-        read=_of_leaders(lambda _: True),
+        is_counted=lambda _: True,
     ),
     Metric(
         name="IsrShrinksPerSec",
@@ -319,7 +297,7 @@ _ENTRIES = (
         counts="partitions without a leader",
         source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 3.9; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 BrokersToIsrs.offlinePartitionCount",
-        read=_of_controller(lambda held: sum(not _has_leader(p) for p in held.partitions)),
+        held=lambda held: sum(not _has_leader(p) for p in held.partitions),
     ),
     Metric(
         name="PreferredReplicaImbalanceCount",
@@ -329,7 +307,7 @@ _ENTRIES = (
         counts="partitions that their first replica does not lead",
         source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 3.9; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ReplicationControlManager.replay",
-        read=_of_controller(lambda held: sum(p.leader != p.replicas[0] for p in held.partitions)),
+        held=lambda held: sum(p.leader != p.replicas[0] for p in held.partitions),
     ),
     Metric(
         name="UncleanLeaderElectionsPerSec",
@@ -348,7 +326,7 @@ _ENTRIES = (
         counts="registered brokers that are not fenced, also while they shut down",
         source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 3.9; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
-        read=_of_controller(lambda held: sum(not r.fenced for r in held.registrations)),
+        held=lambda held: sum(not r.fenced for r in held.registrations),
     ),
     Metric(
         name="FencedBrokerCount",
@@ -358,7 +336,7 @@ _ENTRIES = (
         counts="registered brokers that are fenced",
         source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 3.9; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
-        read=_of_controller(lambda held: sum(r.fenced for r in held.registrations)),
+        held=lambda held: sum(r.fenced for r in held.registrations),
     ),
     Metric(
         name="ActiveControllerCount",
@@ -368,7 +346,7 @@ _ENTRIES = (
         counts="1 on the active controller, 0 on the others; their sum, which stays 1 while another"
         " one takes over within a step",
         source="QuorumControllerMetrics.setActive, 3.2 to 3.9",
-        read=_of_controller(lambda _: 1),
+        held=lambda _: 1,
     ),
     Metric(
         name="NewActiveControllersCount",
@@ -387,26 +365,78 @@ METRICS = {metric.name: metric for metric in _ENTRIES}
 # --- rows ---------------------------------------------------------------------------------------
 
 _Key = tuple[str, BrokerId]
+_Known = dict[tuple[int, int], dict[_Key, int]]
+"""What was read of a state under some features, by the identity of both: most stay the same object
+from step to step.
+"""
 
 
 def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
     """What every node reported through the run, metric after metric, node after node."""
     readings = list(_readings(shots))
-    keys = {key for reading in readings for key in reading}
+    nodes: dict[str, set[BrokerId]] = {name: set() for name in METRICS}
+    for name, node in {key for reading in readings for key in reading}:
+        nodes[name].add(node)
+    xs = [shot.x for shot in shots]
     for metric in METRICS.values():
-        for node in sorted(node for name, node in keys if name == metric.name):
+        for node in sorted(nodes[metric.name]):
             values = [reading.get((metric.name, node)) for reading in readings]
-            yield from _stretches(metric, node, [shot.x for shot in shots], values)
+            yield from _stretches(metric, node, xs, values)
 
 
 def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:
     counts: Counter[_Key] = Counter()
+    known: _Known = {}
     before = shots[0].cluster
     for shot in shots:
         for step in shot.steps:
             counts.update(_marks(Moment(before, step)))
             before = step.cluster
-        yield {**_gauges(shot.cluster), **_counts(shot.cluster, counts)}
+        yield _reading(shot.cluster, counts, known)
+
+
+def _reading(cluster: Cluster, counts: Counter[_Key], known: _Known) -> dict[_Key, int]:
+    found = {key: counts[key] for key in _once(known, cluster, METRICS, _counting)}
+    found |= _once(known, cluster, truth(cluster), _of_controller)
+    for node in cluster.brokers:
+        found |= _once(known, cluster, node, partial(_of_broker, node))
+    return found
+
+
+def _once(
+    known: _Known,
+    cluster: Cluster,
+    state: object,
+    read: Callable[[Cluster], Iterator[tuple[_Key, int]]],
+) -> dict[_Key, int]:
+    key = id(state), id(cluster.features)
+    if key not in known:
+        known[key] = dict(read(cluster))
+    return known[key]
+
+
+def _of_broker(node: Broker, cluster: Cluster) -> Iterator[tuple[_Key, int]]:
+    """The gauges of a broker that runs."""
+    if node.process is not None:
+        led = list(_led(node, cluster.features.code_of(node.id)))
+        for metric in METRICS.values():
+            if metric.is_counted is not None and _has(cluster, metric, node.id):
+                yield (metric.name, node.id), sum(map(metric.is_counted, led))
+
+
+def _of_controller(cluster: Cluster) -> Iterator[tuple[_Key, int]]:
+    for metric in METRICS.values():
+        if metric.held is not None and _has(cluster, metric, CONTROLLER):
+            yield (metric.name, CONTROLLER), metric.held(truth(cluster))
+
+
+def _counting(cluster: Cluster) -> Iterator[tuple[_Key, int]]:
+    """Who counts what, from 0 on; also a broker that is down, for what it counted before."""
+    for metric in METRICS.values():
+        if metric.marked is not None:
+            for node in [b.id for b in cluster.brokers] if metric.by_brokers else [CONTROLLER]:
+                if _has(cluster, metric, node):
+                    yield (metric.name, node), 0
 
 
 def _marks(moment: Moment) -> Iterator[_Key]:
@@ -414,26 +444,6 @@ def _marks(moment: Moment) -> Iterator[_Key]:
         for node in metric.marked(moment) if metric.marked is not None else ():
             if _has(moment.step.cluster, metric, node):
                 yield metric.name, node
-
-
-def _gauges(cluster: Cluster) -> dict[_Key, int]:
-    return {
-        (metric.name, node): value
-        for metric in METRICS.values()
-        if metric.read is not None
-        for node, value in metric.read(cluster)
-        if _has(cluster, metric, node)
-    }
-
-
-def _counts(cluster: Cluster, counts: Counter[_Key]) -> dict[_Key, int]:
-    return {
-        (metric.name, node): counts[metric.name, node]
-        for metric in METRICS.values()
-        if metric.marked is not None
-        for node in ([b.id for b in cluster.brokers] if metric.by_brokers else [CONTROLLER])
-        if _has(cluster, metric, node)
-    }
 
 
 def _has(cluster: Cluster, metric: Metric, node: BrokerId) -> bool:

@@ -200,8 +200,10 @@ def test_all_registered_brokers_are_active_or_fenced() -> None:
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
 def test_an_entry_says_how_it_is_read_and_where_kafka_counts_it(metric: Metric) -> None:
     name, kind = metric.name, metric.kind
-    assert (metric.read is None) is (kind != "gauge"), f"{name}: a gauge is read off a cluster"
-    assert (metric.marked is None) is (kind == "gauge"), f"{name}: moves mark the others"
+    ways = [metric.is_counted, metric.held, metric.marked]
+    assert sum(way is not None for way in ways) == 1, f"{name}: say in one way how it is read"
+    assert (metric.marked is None) is (kind == "gauge"), f"{name}: moves mark all but gauges"
+    assert (metric.held is None) is metric.by_brokers or metric.marked, f"{name}: who reports it?"
     assert name.endswith("PerSec") is (kind == "meter"), f"{name}: Kafka calls meters ...PerSec"
     assert re.search(r"\w\.\w+.*\d\.\d", metric.source), f"{name}: name class, method and releases"
 
