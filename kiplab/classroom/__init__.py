@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .exercises.losing_order import check_order as check_order
     from .exercises.missing_rule import mystery as mystery
     from .exercises.wrapped_text import say as say
+    from .forms.held_back import after as after
+    from .forms.held_back import explain as explain
     from .forms.ordering import Ordering as Ordering
     from .forms.prediction import Prediction as Prediction
     from .forms.prediction import predict as predict
@@ -27,6 +29,7 @@ _HOMES = {
     "exercises.losing_order": ("EVENTS", "check_order"),
     "exercises.missing_rule": ("mystery",),
     "exercises.wrapped_text": ("say",),
+    "forms.held_back": ("after", "explain"),
     "forms.ordering": ("Ordering",),
     "forms.prediction": ("Prediction", "predict"),
 }

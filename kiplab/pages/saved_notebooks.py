@@ -2,7 +2,8 @@
 
 JupyterLab adds a PNG to every plotly figure that it draws, and keeps the figure besides: a hundred
 kilobytes each. Of an output that has kiplab's still picture, only that and the words are saved; of
-other figures the PNG is not, because JupyterLab draws them again from what is.
+other figures the PNG is not, because JupyterLab draws them again from what is. Of a text in
+Markdown, the plain one beside it is not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 from ..figures.drawing.still_picture import MARK, PLOTLY
 
-PNG = "image/png"
+PNG, MARKDOWN, PLAIN = "image/png", "text/markdown", "text/plain"
 
 
 def lighten(model: dict[str, Any], **_: Any) -> None:
@@ -21,6 +22,8 @@ def lighten(model: dict[str, Any], **_: Any) -> None:
     if model.get("type") != "notebook" or not isinstance(content, dict):
         return
     for bundle in _bundles(content):
+        if MARKDOWN in bundle:
+            bundle.pop(PLAIN, None)
         if PLOTLY in bundle:
             bundle.pop(PNG, None)
             text = bundle.get("text/html", "")

@@ -29,9 +29,11 @@ def test_run_all_stops_nowhere_and_the_lab_waits(lab: LabPage) -> None:
     expect(lab.cell("lab")).to_contain_text("First lock in your prediction above")
     errors = lab.page.locator('[data-mime-type="application/vnd.jupyter.error"]')
     assert errors.count() == 0
-    for id in ("twin", "spark"):
-        expect(lab.cell(id).locator(FIGURE).first).to_be_visible()
-        lab.photograph(id, id)
+    expect(lab.cell("spark").locator(FIGURE).first).to_be_visible()
+    lab.photograph("spark", "spark")
+    for id in ("why", "twin", "story"):
+        expect(lab.cell(id)).to_contain_text("This opens when you lock in your prediction")
+    expect(lab.cell("twin").locator(FIGURE)).to_have_count(0)
 
 
 def test_a_prediction_opens_the_lab_and_is_kept(lab: LabPage, student: Student) -> None:
@@ -44,6 +46,9 @@ def test_a_prediction_opens_the_lab_and_is_kept(lab: LabPage, student: Student) 
     expect(question).to_contain_text("Locked in")
     expect(lab.cell("lab").locator(FIGURE).first).to_be_visible()
     expect(lab.cell("compare")).to_contain_text("loss: 100 committed records lost")
+    expect(lab.cell("why").locator("strong")).to_contain_text("Nothing was refused, at any step.")
+    expect(lab.cell("twin").locator(FIGURE).first).to_be_visible()
+    lab.photograph("twin", "twin")
     kept = json.loads((student.folder / "kiplab-work.json").read_text())
     assert kept == {"predictions": {"kafka-14139/late-request": WRONG}}
     lab.photograph("lab", "2-start")

@@ -47,7 +47,10 @@ def test_run_all_searches_and_stops_nowhere(lab09: LabPage) -> None:
 
 
 def test_the_counterexample_opens_in_the_lab(lab09: LabPage) -> None:
+    expect(lab09.cell("why")).to_contain_text("This opens when you lock in your prediction")
     lock(lab09, "lock", PREDICTIONS[NAME])
+    expect(lab09.cell("why")).to_contain_text("Refuted, in 14 steps")
+    expect(lab09.cell("why").get_by_role("table")).to_be_visible()
     lab09.press("lab", "First violation")
     expect(lab09.cell("lab").locator(".kiplab-verdict")).to_contain_text("▲ harm")
     lab09.photograph("lab", "counterexample")
@@ -65,9 +68,9 @@ def test_the_exercises_are_answered_in_their_cells(lab09: LabPage) -> None:
 
 
 def test_a_cell_of_the_matrix_opens_its_timeline_by_keyboard(lab09: LabPage) -> None:
-    """The map says in words what the exercise asks, so it comes after the first answer."""
+    """The map says in words what the exercise asks, so it comes after the answer."""
     matrix = lab09.cell("holes-why")
-    expect(matrix).to_contain_text("First answer, above.")
+    expect(matrix).to_contain_text("This is open now: run this cell.")
     lab09.run("holes-why")
     refuted = matrix.get_by_role("button", name="in 6").first
     refuted.focus()

@@ -67,9 +67,11 @@ def test_run_all_stops_nowhere_and_the_lab_waits(walk: Walk) -> None:
 
 def test_a_prediction_opens_the_lab(walk: Walk, student: Student) -> None:
     walk.page.photograph("lock", "prediction")
+    expect(walk.page.cell("why")).to_contain_text("This opens when you lock in your prediction")
     walk.lock("lock", PREDICTIONS[walk.name])
     expect(walk.page.cell("lab").locator(FIGURE).first).to_be_visible()
     expect(walk.page.cell("compare")).to_contain_text("The run says")
+    expect(walk.page.cell("why").locator("strong").first).to_be_visible()
     kept = json.loads((student.folder / "kiplab-work.json").read_text())
     assert PREDICTIONS[walk.name] in kept["predictions"].values()
 

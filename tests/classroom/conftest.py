@@ -15,4 +15,5 @@ def work_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "kiplab-work.json"
     monkeypatch.setenv("KIPLAB_WORK", str(path))
     monkeypatch.setattr(work_on_disk, "_only_here", {})
+    monkeypatch.setattr(work_on_disk, "_tried_here", {})
     return path

@@ -24,14 +24,14 @@ UNMOVED = "the high watermark moves only when somebody copies"
 
 
 def test_the_high_watermark_follows_the_isr() -> None:
-    assert kiplab.check_high_watermark(MARKS).right
-    assert kiplab.check_high_watermark([str(mark) for mark in MARKS]).right
+    assert check_high_watermark(MARKS).right
+    assert check_high_watermark([str(mark) for mark in MARKS]).right
 
 
 def test_from_37_on_it_waits_while_the_isr_is_too_small() -> None:
-    assert kiplab.check_high_watermark(MARKS, kafka="3.6").right
-    assert kiplab.check_high_watermark(MARKS, kafka="3.7").points == 6
-    assert kiplab.check_high_watermark((*MARKS[:6], 110, 110), kafka="3.7").right
+    assert check_high_watermark(MARKS, kafka="3.6").right
+    assert check_high_watermark(MARKS, kafka="3.7").points == 6
+    assert check_high_watermark((*MARKS[:6], 110, 110), kafka="3.7").right
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_from_37_on_it_waits_while_the_isr_is_too_small() -> None:
 def test_a_wrong_high_watermark_is_understood(step: int, said: int, misconception: str) -> None:
     answer = [*MARKS]
     answer[step - 1] = said
-    found = kiplab.check_high_watermark(answer)
+    found = check_high_watermark(answer)
     assert (found.points, found.of) == (7, 8)
-    assert f"step {step} (" in found.message
+    assert f"step {step} (" in found.which
     assert found.misconception == misconception
     assert found.hint
 
@@ -70,19 +70,19 @@ def test_a_wrong_high_watermark_is_understood(step: int, said: int, misconceptio
 def test_one_wrong_idea_about_several_steps_is_named(
     answer: tuple[int, ...], points: int, misconception: str
 ) -> None:
-    found = kiplab.check_high_watermark(answer)
+    found = check_high_watermark(answer)
     assert (found.points, found.misconception) == (points, misconception)
 
 
 def test_an_offset_before_it_is_written_is_told_how_far_the_log_goes() -> None:
-    found = kiplab.check_high_watermark((110, *MARKS[1:]))
+    found = check_high_watermark((110, *MARKS[1:]))
     assert "After this step the leader's log ends at 100." in found.hint
 
 
 def test_acks_1_tells_the_producer_of_records_that_are_not_committed() -> None:
-    assert kiplab.check_acknowledged("A").right
-    assert kiplab.check_acknowledged(["a"]).right
-    assert kiplab.check_acknowledged("A", kafka="3.9").right
+    assert check_acknowledged("A").right
+    assert check_acknowledged(["a"]).right
+    assert check_acknowledged("A", kafka="3.9").right
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_acks_1_tells_the_producer_of_records_that_are_not_committed() -> None:
     ],
 )
 def test_a_wrong_statement_names_the_idea(answer: str, points: int, misconception: str) -> None:
-    found = kiplab.check_acknowledged(answer)
+    found = check_acknowledged(answer)
     assert (found.points, found.misconception) == (points, misconception)
 
 
@@ -116,7 +116,7 @@ def test_only_one_choice_of_schedules_is_right() -> None:
     ],
 )
 def test_a_wrong_schedule_names_the_idea(answer: str, misconception: str) -> None:
-    found = kiplab.check_schedules(answer)
+    found = check_schedules(answer)
     assert (found.points, found.of) == (5, 6)
     assert misconception in found.misconception
 

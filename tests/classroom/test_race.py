@@ -101,7 +101,7 @@ def test_only_one_table_is_right() -> None:
 def test_a_wrong_cell_names_the_idea(place: int, said: str, misconception: str) -> None:
     found = check_two_by_two(with_([*CELLS], place, said))
     assert (found.points, found.of, found.misconception) == (3, 4, misconception)
-    assert list(RULES)[place] in found.message
+    assert list(RULES)[place] in found.which
     assert found.hint
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kiplab
+from kiplab.classroom.exercises.epochs import check_fences
 from kiplab.classroom.work import work_on_disk
 
 RIGHT, WRONG = "BLPL", "BPPL"
@@ -22,8 +23,9 @@ def on_disk(path: Path) -> dict[str, dict[str, object]]:
     return found
 
 
-def test_an_attempt_is_on_disk_at_once_with_what_was_said(work_file: Path) -> None:
-    found = kiplab.check_fences(WRONG)
+def test_an_attempt_is_on_disk_at_once_with_all_that_there_is_to_say(work_file: Path) -> None:
+    kiplab.check_fences(WRONG)
+    found = check_fences(WRONG)
     assert on_disk(work_file) == {
         "epochs/fences": {
             "attempts": 1,
@@ -52,10 +54,10 @@ def test_attempts_are_counted_and_the_best_one_stays() -> None:
 
 def test_the_first_and_the_latest_attempts_are_kept_and_all_are_counted() -> None:
     kiplab.check_fences("PPLB")
-    for _ in range(work_on_disk.TRIES_MAX + 4):
-        kiplab.check_fences(WRONG)
+    for number in range(work_on_disk.TRIES_MAX + 4):
+        kiplab.check_fences((WRONG, "CCCC")[number % 2])
     found = work_on_disk.read().exercises["epochs/fences"]
-    assert [tried.answer for tried in found.tries][:2] == ["PPLB", WRONG]
+    assert [tried.answer for tried in found.tries][:2] == ["PPLB", "CCCC"]
     assert (found.attempts, len(found.tries)) == (
         work_on_disk.TRIES_MAX + 5,
         work_on_disk.TRIES_MAX,

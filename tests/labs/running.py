@@ -11,18 +11,21 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.classroom.work.asked import ASKED
 from kiplab.pages.saved_notebooks import lighten
 
 ROOT = Path(__file__).resolve().parents[2]
 LABS = ROOT / "labs"
+SHUT = "This opens "
+"""How what is held back begins: "This opens with the right answer, above, or ..."""
 NAMES = tuple(sorted(path.stem for path in LABS.glob("*.ipynb")))
 JAVA = ("spark",)
 """Cells that need a JVM, and have tests of their own."""
 SECONDS = 180
 BYTES_MAX = 500_000
 """Of a lab with all its outputs, figures written one number a line, as Jupyter does."""
-SAVED_MAX = 150_000
+SAVED_MAX = 160_000
 """Of a lab that `kiplab lab` has saved, its figures still."""
 Outputs = dict[str, list[Any]]
 
@@ -103,15 +106,84 @@ TICKETS = {
 """What is locked in for the exit ticket, and what the comparison then names."""
 
 
+GIVEN_AWAY = {
+    "00-start": ("FENCED_LEADER_EPOCH", "at risk from", "would each have stopped", "step 4"),
+    "01-isr-and-high-watermark": (
+        "Nothing that was committed is lost",
+        "truncates",
+        "110 -> 120",
+        "NOT_ENOUGH_REPLICAS",
+        "With `acks=1`, yes",
+    ),
+    "02-four-epochs": (
+        "INVALID_UPDATE_VERSION",
+        "FENCED_LEADER_EPOCH: ",
+        "events [2]",
+        "keeps out |",
+        "the leader epoch is 6",
+    ),
+    "04-kafka-14139": (
+        "Nothing was refused",
+        "records lost",
+        "✂",
+        "requested 41",
+        "loss: ",
+        "truncates",
+    ),
+    "09-could-it-still-go-wrong": (
+        "in 14 steps",
+        "forgets",
+        "drop metadata",
+        "31 seconds: harm",
+        "never needed here:",
+        "suffice",
+        "Seven events",
+    ),
+}
+"""What a lab says only after an answer, by the lab's name."""
+
+
 def cells(name: str, kind: str) -> dict[str, str]:
     """The sources of a lab's cells of one kind, by id."""
     notebook = nbformat.read(LABS / f"{name}.ipynb", as_version=4)
     return {cell.id: cell.source for cell in notebook.cells if cell.cell_type == kind}
 
 
+def explained(name: str) -> dict[str, str]:
+    """The texts that open with an answer, by the id of the cell that shows them."""
+    calls = {
+        id: re.fullmatch(r'explain\("([^"]+)"(?:, "([^"]+)")?\)', source)
+        for id, source in cells(name, "code").items()
+    }
+    return {
+        id: (EXPLANATIONS / f"{'.'.join(filter(None, call.groups()))}.md").read_text("utf-8")
+        for id, call in calls.items()
+        if call is not None
+    }
+
+
+def texts(name: str) -> dict[str, str]:
+    """All that a lab says by itself and after an answer, in order, by the ids of its cells."""
+    notebook = nbformat.read(LABS / f"{name}.ipynb", as_version=4)
+    later = explained(name)
+    return {
+        cell.id: later.get(cell.id, cell.source)
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" or cell.id in later
+    }
+
+
 def prose(name: str) -> str:
     """Everything that a lab says."""
-    return "\n".join(cells(name, "markdown").values())
+    return "\n".join(texts(name).values())
+
+
+def said_below_the_question(name: str) -> str:
+    """What anybody reads in the notebook itself from the first question on, choices aside."""
+    notebook = nbformat.read(LABS / f"{name}.ipynb", as_version=4)
+    ids = [cell.id for cell in notebook.cells]
+    below = notebook.cells[ids.index("lock") + 1 :]
+    return "\n".join(cell.source for cell in below if "kiplab.predict(" not in cell.source)
 
 
 def exercises(name: str) -> list[str]:

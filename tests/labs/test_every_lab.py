@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 
 from tests.labs.running import (
+    GIVEN_AWAY,
     NAMES,
     PREDICTIONS,
     RIGHT,
+    SHUT,
     TICKETS,
     WRONG,
     asked,
     cells,
     exercises,
+    explained,
     run_lab,
+    said_below_the_question,
     text_of,
 )
 
@@ -35,6 +39,17 @@ def test_unanswered_it_waits_and_nothing_fails_nor_is_kept(name: str, tmp_path: 
     for cell in exercises(name):
         assert "Not answered yet: give" in text_of(shown[cell])
     assert list(tmp_path.iterdir()) == []
+    for cell in explained(name):
+        assert text_of(shown[cell]).startswith(SHUT), cell
+    for cell, outputs in shown.items():
+        told = json.dumps(outputs, ensure_ascii=False)
+        assert [words for words in GIVEN_AWAY[name] if words in told] == [], cell
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_stands_below_a_question_does_not_answer_it(name: str) -> None:
+    assert GIVEN_AWAY[name]
+    assert [words for words in GIVEN_AWAY[name] if words in said_below_the_question(name)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,6 +66,9 @@ def test_answered_rightly_everything_opens_and_is_kept(name: str, tmp_path: Path
     for cell in exercises(name):
         points, of = _points(text_of(shown[cell]))
         assert points == of, cell
+    assert [cell for cell in shown if SHUT in text_of(shown[cell])] == []
+    for cell, text in explained(name).items():
+        assert shown[cell][0]["data"]["text/markdown"] == text.strip(), cell
     mine = [line for line in text_of(shown["my-work"]).splitlines() if line.startswith(name[:2])]
     assert [line for line in mine if "✓ right" not in line and "locked in" not in line] == []
     kept = json.loads((tmp_path / "kiplab-work.json").read_text())

@@ -1,10 +1,13 @@
-"""What labs 00, 01 and 02 say of their runs, where no cell of theirs asserts it."""
+"""What labs 00, 01 and 02 say of their runs: no cell of theirs asserts it beside a question."""
 
 from __future__ import annotations
 
 import re
 
+import pytest
+
 import kiplab
+from kiplab.classroom import epochs_moved
 from kiplab.classroom.exercises.committed import acknowledged, committed, schedule
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
@@ -24,6 +27,37 @@ def test_lab_00_broker_3_could_have_been_elected_with_an_empty_log() -> None:
     run = kiplab.run(parse(f"{before}{unfenced}{deaths}"), off=off)
     assert run.partitions[0]["leader"] == 3
     assert run.sentence == "100 committed records lost"
+
+
+def test_lab_00_the_slow_request_is_refused_for_its_epoch_and_nothing_is_lost() -> None:
+    first = kiplab.run("timeline-first")
+    (refusal,) = first.refusals
+    assert (first.verdict, refusal["error"]) == ("safe", "FENCED_LEADER_EPOCH")
+    assert refusal["compared"] == [{"name": "leader epoch", "requested": "5", "held": "6"}]
+    isr = [s.value for s in first.rows().spans if s.track == "ISR"]
+    assert isr[0] == "{1, 3}"
+
+
+def test_lab_00_without_its_rules_the_request_is_taken_and_the_records_are_at_risk() -> None:
+    without = kiplab.run("timeline-first", off=("497.leader-epoch", "497.partition-epoch", "841"))
+    assert (without.verdict, without.refusals) == ("harm", [])
+    strip = [s for s in without.rows().spans if s.lane == "records"]
+    assert [s.value for s in strip] == ["safe", "at risk"]
+    assert strip[1].x0 == 7
+
+
+def test_lab_00_841_alone_refuses_it_too() -> None:
+    """What its exit ticket asks, and what there is to discuss then."""
+    without = kiplab.run("timeline-first", off=("497.leader-epoch", "497.partition-epoch"))
+    assert [r["error"] for r in without.refusals] == ["INELIGIBLE_REPLICA"]
+
+
+def test_lab_00_broker_3_dies_at_step_4_and_the_isr_has_it_until_5() -> None:
+    rows = kiplab.run("timeline-first").rows()
+    assert next(m.x for m in rows.moments if m.text.startswith("crash 3")) == 4
+    isr = next(s for s in rows.spans if s.track == "ISR")
+    assert (isr.value, isr.x1) == ("{1, 3}", 5)
+    assert "Broker 3 dies at step 4, and the ISR is {1, 3} until step 5" in prose("00-start")
 
 
 def test_lab_00_broker_1_leads_until_step_11() -> None:
@@ -76,6 +110,27 @@ def test_lab_01_what_is_committed_in_step_7_is_not_acknowledged() -> None:
     assert "committed *and* the ISR is not too small" in prose("01-isr-and-high-watermark")
 
 
+def test_lab_01_nothing_that_was_committed_is_lost_and_no_high_watermark_reaches_m1() -> None:
+    stale = kiplab.run("isr-stale-member")
+    assert (stale.verdict, stale.lost) == ("safe", [])
+    log = [s.text for s in stale.rows().spans if (s.lane, s.track) == ("broker 1", "log")]
+    assert log
+    assert not any("high watermark 110" in text for text in log)
+
+
+def test_lab_01_the_first_ten_are_committed_and_acknowledged_and_step_8_writes_nothing() -> None:
+    run = kiplab.run("isr-committed")
+    assert committed(run.stage, 110)
+    assert acknowledged(run.stage, 110)
+    assert "refuses produce for orders-0: NOT_ENOUGH_REPLICAS" in run.text()
+
+
+@pytest.mark.parametrize("kafka", ["3.5", "3.6", "3.7", "3.9"])
+def test_lab_01_from_37_on_the_second_ten_wait_and_nobody_is_ever_told(kafka: str) -> None:
+    stage = kiplab.run("isr-committed", kafka=kafka).stage
+    assert (committed(stage, 120), acknowledged(stage, 120)) == (kafka < "3.7", False)
+
+
 def test_lab_01_broker_3_is_elected_cleanly_and_broker_1_cuts_its_log_back() -> None:
     story = kiplab.run("isr-stale-member").text()
     assert "broker 3 leads orders-0" in story
@@ -91,6 +146,48 @@ def test_lab_01_step_4_commits_without_a_copy_and_step_7_with_one_broker_left() 
     assert "ISR of orders-0 {1, 2} -> {1}" in seventh
     assert "high watermark of orders-0 110 -> 120 on broker 1" in seventh
     assert "NOT_ENOUGH_REPLICAS" in story[story.index("  8  ") :]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "error", "leader_epoch"),
+    [("3.4", "FENCED_LEADER_EPOCH", "6"), ("3.6", "INVALID_UPDATE_VERSION", "5")],
+)
+def test_lab_02_a_shrink_moves_the_leader_epoch_up_to_35_only(
+    kafka: str, error: str, leader_epoch: str
+) -> None:
+    run = kiplab.run("timeline-first", kafka=kafka)
+    assert [r["error"] for r in run.refusals] == [error]
+    after_5 = {s.track: s.value for s in run.rows().spans if s.x0 <= 5 < s.x1}
+    assert (after_5["leader epoch"], after_5["partition epoch"]) == (leader_epoch, "11")
+
+
+def test_lab_02_a_broker_epoch_is_the_offset_of_its_registration() -> None:
+    ticks = kiplab.run("timeline-first", kafka="3.6").frames()["ticks"]
+    registered = ticks.loc[ticks["record"] == "RegisterBrokerRecord", ["offset", "short"]]
+    assert len(registered)
+    assert all(f"epoch {row.offset}" in str(row.short) for row in registered.itertuples())
+
+
+def test_lab_02_fencing_moves_the_partition_only_of_a_member() -> None:
+    moved = epochs_moved(kiplab.run("epochs-twelve", kafka="3.5").stage)
+    assert moved[7] == ("expire 1", frozenset("LP"))
+    assert moved[11] == ("expire 1", frozenset())
+
+
+@pytest.mark.parametrize(("kafka", "events"), [("3.6", [2]), ("3.6/3.5-IV2", [])])
+def test_lab_02_the_metadata_version_decides_and_one_answer_of_twelve_changes(
+    kafka: str, events: list[int]
+) -> None:
+    before, now = (epochs_moved(kiplab.run("epochs-twelve", kafka=k).stage) for k in ("3.5", kafka))
+    assert [n + 1 for n in range(12) if before[n] != now[n]] == events
+
+
+@pytest.mark.parametrize(("kafka", "reign"), [("3.5", "6"), ("3.6", "5")])
+def test_lab_02_after_the_first_two_events_there_is_a_new_reign_or_none(
+    kafka: str, reign: str
+) -> None:
+    spans = kiplab.run("epochs-twelve", kafka=kafka).rows().spans
+    assert next(s.value for s in spans if s.track == "leader epoch" and s.x1 > 2) == reign
 
 
 def test_lab_02_three_reigns_on_36_stay_one() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,17 @@ from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
-from tests.labs.running import RIGHT, ROOT, Outputs, cells, run_lab, text_of
+from tests.labs.running import PREDICTIONS, RIGHT, ROOT, Outputs, cells, prose, run_lab, text_of
 
 LAB = "04-kafka-14139"
 
 
+LOCKED = json.dumps({"predictions": {"kafka-14139/late-request": PREDICTIONS[LAB]}})
+
+
 def some_cells(folder: Path, *only: str, answers: dict[str, str] | None = None) -> Outputs:
-    """A few cells of the lab, after its setup."""
+    """A few cells of the lab, after its setup and its prediction."""
+    (folder / "kiplab-work.json").write_text(LOCKED)
     return run_lab(LAB, folder, only=("setup", *only), leaving_out=(), answers=answers)
 
 
@@ -36,31 +41,58 @@ def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered(tmp_pa
     ]
 
 
-def test_no_answer_is_shown_before_one_is_given(tmp_path: Path) -> None:
-    asked = ("window-check", "two-by-two-check", "last-check")
-    told = ("window", "ladder", "ladder-check", "last-story")
-    shown = some_cells(tmp_path, *asked, *told)
-    for cell in told:
-        assert text_of(shown[cell]).strip("'\n") == "First answer, above.", cell
-
-
-def test_the_two_by_two_is_told_in_words_and_drawn_as_a_ladder(tmp_path: Path) -> None:
-    shown = some_cells(tmp_path, "two-by-two-check", "ladder", answers=RIGHT)
-    words, figure = shown["ladder"]
-    verdicts = [line.split(":")[0].split()[-1] for line in words["text"].splitlines()]
+def test_the_two_by_two_is_drawn_as_a_ladder_and_told_in_words(tmp_path: Path) -> None:
+    shown = some_cells(tmp_path, "two-by-two-check", "ladder", "ladder-check", answers=RIGHT)
+    verdicts = [line.split(":")[0].split()[-1] for line in _lines(shown["ladder-check"])]
     assert verdicts == ["loss", "loss", "safe", "safe"]
+    (figure,) = shown["ladder"]
     assert "application/vnd.plotly.v1+json" in figure["data"]
     assert len(json.dumps(figure)) < 150_000
 
 
-def test_the_two_by_two_is_asserted_by_a_cell_that_prints_it_once_it_is_answered(
-    tmp_path: Path,
+def _lines(outputs: list[Any]) -> list[str]:
+    return text_of(outputs).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("moment", "only_841", "only_903"),
+    [("while-fenced", "safe", "loss"), ("after-return", "loss", "safe")],
+)
+def test_each_rule_alone_closes_one_hole_and_both_close_both(
+    moment: str, only_841: str, only_903: str
 ) -> None:
-    shown = some_cells(tmp_path, "two-by-two-check", "ladder-check", answers=RIGHT)
-    assert text_of(shown["ladder-check"]).splitlines() == [
-        "while-fenced: KIP-841 alone: safe. KIP-903 alone: loss. Both: safe.",
-        "after-return: KIP-841 alone: loss. KIP-903 alone: safe. Both: safe.",
-    ]
+    play = f"841-by-903-{moment}"
+    assert kiplab.run(play, off="903").verdict == only_841
+    assert kiplab.run(play, off="841").verdict == only_903
+    assert kiplab.run(play).verdict == "safe"
+
+
+def test_nothing_is_refused_on_34_and_903_saves_the_records_on_35() -> None:
+    old = kiplab.run("kafka-14139", kafka="3.4")
+    assert (old.verdict, old.refusals) == ("loss", [])
+    assert kiplab.run("kafka-14139", kafka="3.5", off="903").verdict == "loss"
+    with_it = kiplab.run("kafka-14139", kafka="3.5")
+    assert with_it.verdict == "safe"
+    assert "requested 41, registered 57" in prose(LAB)
+
+
+def test_nothing_moves_the_partition_epoch_until_the_request_itself_does() -> None:
+    spans = kiplab.run("kafka-14139", kafka="3.4").rows().spans
+    assert next(s.x1 for s in spans if s.track == "partition epoch") == 6
+    strip = [s.value for s in spans if s.lane == "records"]
+    assert strip == ["safe", "at risk", "lost"]
+
+
+def test_the_last_replica_is_lost_without_a_request() -> None:
+    run = kiplab.run("last-replica")
+    assert (run.verdict, run.refusals) == ("loss", [])
+    assert "AlterPartition" not in run.text()
+
+
+def test_before_35_iv1_nobody_asks_with_broker_epochs() -> None:
+    """What the explanation of the exit ticket says."""
+    assert kiplab.run("kafka-14139", kafka="3.5/3.4-IV0").verdict == "loss"
+    assert kiplab.run("kafka-14139", kafka="3.5/3.5-IV1").verdict == "safe"
 
 
 def test_the_twin_is_one_figure_without_a_copy_of_plotly(tmp_path: Path) -> None:

@@ -7,8 +7,20 @@ import re
 import pytest
 
 import kiplab
+from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.classroom.work.asked import ASKED
-from tests.labs.running import LABS, NAMES, ROOT, asked, cells, exercises, predictions_asked, prose
+from tests.labs.running import (
+    LABS,
+    NAMES,
+    ROOT,
+    asked,
+    cells,
+    exercises,
+    explained,
+    predictions_asked,
+    prose,
+    texts,
+)
 
 PATTERN = (
     "A question people ask",
@@ -103,9 +115,25 @@ def test_it_has_a_way_without_pictures_and_a_section_on_fidelity(name: str) -> N
     assert "fidelity" in cells(name, "markdown")
 
 
+def test_every_explanation_is_shown_by_one_lab() -> None:
+    shown = sorted(text for name in NAMES for text in explained(name).values())
+    assert shown == sorted(file.read_text("utf-8") for file in EXPLANATIONS.rglob("*.md"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_it_holds_back_opens_with_a_question_of_its_own_that_comes_before(name: str) -> None:
+    code = list(cells(name, "code").values())
+    ids = {a.id: a.check for a in ASKED if a.lab == name[:2]}
+    for place, source in enumerate(code):
+        for id in re.findall(r'\b(?:after|explain)\(\s*"([^"]+)"', source):
+            question = f"kiplab.{ids[id]}(" if ids[id] else f'"{id}",'
+            own = '"kafka-14139/order"' if ids[id] == "check_order" else question
+            assert any(own in earlier for earlier in code[:place]), (id, source)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_its_prose_fits_a_screen(name: str) -> None:
-    for id, source in cells(name, "markdown").items():
+    for id, source in texts(name).items():
         assert len(source.splitlines()) <= LINES_MAX, id
         assert len(source.split()) <= WORDS_MAX, id
 

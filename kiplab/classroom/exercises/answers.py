@@ -21,11 +21,15 @@ PARTS_MAX = 1_000
 
 
 class Slip(msgspec.Struct, frozen=True):
-    """One part that is wrong: what to call it, where to look, the idea behind it if known."""
+    """One part that is wrong: what to call it, where to look, the idea behind it if known.
+
+    `group` is what this part shares with others, but not with all.
+    """
 
     part: str
     hint: str
     misconception: str = ""
+    group: str = ""
 
 
 def parts(answer: object) -> list[str]:
@@ -91,25 +95,44 @@ def in_order(answer: object, wanted: int, what: str) -> list[str] | Checked:
     return unfit(wanted, f"Give {asked}. Here are {len(given)}.")
 
 
-def still_open(part: str) -> Slip:
+def still_open(part: str, group: str) -> Slip:
     """The slip of a part that is BLANK among parts that are not."""
-    return Slip(part, "There is no answer here yet. If it is none of them, write -.")
+    hint = "One has no answer yet. If it is none of them, write -."
+    return Slip(part, hint, group=group)
 
 
 def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Checked:
-    """A point for each part without a slip. The slip that is explained is one with a known idea."""
+    """A point for each part without a slip. The slip that is explained is one with a known idea.
+
+    `message` says no more than how many are right; groups and parts are in `where` and `which`.
+    """
     if not slips:
         return Checked(points=of, of=of, message=praise, token=token)
     told = next((slip for slip in slips if slip.misconception), slips[0])
-    names = ", ".join(slip.part for slip in slips)
+    right = of - len(slips)
     return Checked(
-        points=of - len(slips),
+        points=right,
         of=of,
-        message=f"Look again at: {names}.",
+        message=f"{right or 'None'} of {of} {'is' if right < 2 else 'are'} right.",
         hint=told.hint,
+        where=_listed("Look again among", (slip.group for slip in slips)),
+        which=_listed("Look again at", (slip.part for slip in slips)),
         misconception=told.misconception,
         token=token,
     )
+
+
+def _listed(head: str, names: Iterable[str]) -> str:
+    """``"Look again at: message 2, message 3."``; empty without a name."""
+    told = ", ".join(dict.fromkeys(name for name in names if name))
+    return f"{head}: {told}." if told else ""
+
+
+def half(place: int, of: int, what: str) -> str:
+    """The group of a part, counted from 1, where they have but their order: ``"steps 1 to 4"``."""
+    middle = of // 2
+    first, last = (1, middle) if place <= middle else (middle + 1, of)
+    return f"{what} {first} to {last}"
 
 
 def chosen_letters(answer: object, among: Sequence[str]) -> set[str] | Checked:

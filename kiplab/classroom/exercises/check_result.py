@@ -5,13 +5,19 @@ from __future__ import annotations
 from textwrap import fill
 
 import msgspec
+from msgspec.structs import replace
 
 LINE = 96
 """Characters: what a notebook shows of a printed line without breaking it."""
+SAYS_WHERE, SAYS_WHICH = 2, 3
+"""From these attempts on it is said where to look, and at which parts."""
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """`points` of `of`. `misconception` names the idea behind a wrong answer, where one is known.
+    """`points` of `of`, and what there is to say about the rest.
+
+    `hint` is where to think on. `where` is the group of parts to look at, `misconception` the idea
+    behind a wrong answer, where one is known; `which` are the parts that are wrong.
 
     `token` is the run that the answer made, to be opened as a timeline; empty if it made none.
     `attempted` is False for no answer yet, which is no attempt. `kept` says where it was noted.
@@ -21,6 +27,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     of: int
     message: str
     hint: str = ""
+    where: str = ""
+    which: str = ""
     misconception: str = ""
     token: str = ""
     attempted: bool = True
@@ -31,8 +39,24 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         """Whether all points were earned."""
         return self.points == self.of
 
+    def at_attempt(self, number: int) -> Checked:
+        """What is told at this attempt: first how many are right, and a hint; then more.
+
+        "Look again at B, C and D" has said A, and so it comes last.
+        """
+        return replace(
+            self,
+            where=self.where if number == SAYS_WHERE else "",
+            which=self.which if number >= SAYS_WHICH else "",
+            misconception=self.misconception if number >= SAYS_WHERE else "",
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         said = [f"{self.points}/{self.of}", self.message]
+        said += [text for text in (self.where, self.which) if text]
         said += [f"You may be thinking: {self.misconception}"] if self.misconception else []
         said += [f"Hint: {self.hint}"] if self.hint else []
         said += [self.kept] if self.kept else []

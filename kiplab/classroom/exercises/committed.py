@@ -142,7 +142,7 @@ def _wrong_statement(letter: str) -> Slip:
         "A": ("acks=1 waits for a follower", "Who has to have M1 before acks=1 answers?"),
         "B": (
             "what was acknowledged is committed",
-            "acks says when the producer is told. Broker 3 was in the ISR, and never had M1.",
+            "acks says when the producer is told. Does the ISR wait for less with acks=1?",
         ),
         "C": (
             "acks=all waits for min.insync.replicas copies",
@@ -154,7 +154,8 @@ def _wrong_statement(letter: str) -> Slip:
         ),
     }
     misconception, hint = ideas[letter]
-    return Slip(f"statement {letter}", hint, misconception)
+    group = "acks=1" if letter in "AB" else "acks=all"
+    return Slip(f"statement {letter}", hint, misconception, group)
 
 
 def _wrong_schedule(letter: str, claimed: bool) -> Slip:
@@ -174,7 +175,7 @@ def _wrong_schedule(letter: str, claimed: bool) -> Slip:
         ),
         ("E", True): (
             "a leader alone in the ISR accepts everything",
-            "The ISR is {1}, and min.insync.replicas is 2: NOT_ENOUGH_REPLICAS.",
+            "How large is the ISR when the leader is asked to write? Is that enough?",
         ),
         ("F", True): (
             "a record is committed as soon as all have it",
@@ -184,4 +185,5 @@ def _wrong_schedule(letter: str, claimed: bool) -> Slip:
     misconception, hint = ideas.get(
         (letter, claimed), ("", "Who is in the ISR, and how far has each fetched?")
     )
-    return Slip(f"schedule {letter}", hint, misconception)
+    group = "schedules A to C" if letter in "ABC" else "schedules D to F"
+    return Slip(f"schedule {letter}", hint, misconception, group)

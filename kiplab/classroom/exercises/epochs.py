@@ -9,7 +9,7 @@ from ...engine.truth import truth
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
 from ...runs import run
-from .answers import BLANK, Slip, in_order, is_none, moments, still_open, summed, unfit
+from .answers import BLANK, Slip, half, in_order, is_none, moments, still_open, summed, unfit
 from .check_result import Checked
 
 TWELVE, FENCES = "epochs-twelve", "epochs-fences"
@@ -33,7 +33,7 @@ def check_epochs(answer: object, kafka: str | None = None) -> Checked:
     if (unknown := _unknown(given)) is not None:
         return unknown
     slips = [
-        _wrong_event(place, text, said, moved)
+        _wrong_event(place, text, said, moved, half(place, len(events), "events"))
         for place, ((text, moved), said) in enumerate(zip(events, given, strict=True), 1)
         if said == BLANK or _set(said) != moved
     ]
@@ -50,7 +50,7 @@ def check_fences(answer: object, kafka: str | None = None) -> Checked:
     if (unknown := _unknown(given)) is not None:
         return unknown
     slips = [
-        _wrong_fence(place, fence, said.upper())
+        _wrong_fence(place, fence, said.upper(), half(place, len(fences), "messages"))
         for place, (fence, said) in enumerate(zip(fences, given, strict=True), 1)
         if said.upper() != fence
     ]
@@ -109,28 +109,36 @@ def _unknown(given: Sequence[str]) -> Checked | None:
     return unfit(len(given), f"There is no epoch {', '.join(strange[:5])}. Use {letters}.")
 
 
-def _wrong_event(number: int, text: str, said: str, moved: frozenset[str]) -> Slip:
+def _wrong_event(number: int, text: str, said: str, moved: frozenset[str], group: str) -> Slip:
     part = f"event {number} ({text})"
     if said == BLANK:
-        return still_open(part)
+        return still_open(part, group)
     misconception, hint = _idea(text.split()[0], _set(said), moved)
-    return Slip(part, hint, misconception)
+    return Slip(part, hint, misconception, group)
 
 
-def _wrong_fence(number: int, fence: str, said: str) -> Slip:
-    part, compare = f"message {number}", f"Compare the {EPOCHS[fence]} with the one that is held."
+def _wrong_fence(number: int, fence: str, said: str, group: str) -> Slip:
+    misconception, hint = _fence_idea(number, fence, said)
+    return Slip(f"message {number}", hint, misconception, group)
+
+
+_COMPARE = "Hold each number of the message against the one that is on record. Which is too old?"
+
+
+def _fence_idea(number: int, fence: str, said: str) -> tuple[str, str]:
+    """(the idea behind it, what to look at)."""
     if said == "C":
-        return Slip(part, compare, "every request carries the controller epoch")
+        return "every request carries the controller epoch", _COMPARE
     if fence == "B":
-        return Slip(part, compare, "a broker's earlier life shows in the partition's epochs")
+        return "a broker's earlier life shows in the partition's epochs", _COMPARE
     if number == FETCH and said == "P":
         hint = "A fetch changes nothing, so it names no version. Which number does it carry?"
-        return Slip(part, hint, "a fetch is checked like AlterPartition")
+        return "a fetch is checked like AlterPartition", hint
     if (fence, said) == ("L", "P"):
-        return Slip(part, compare, "an old leader is kept out by the partition epoch")
+        return "an old leader is kept out by the partition epoch", _COMPARE
     if (fence, said) == ("P", "L"):
-        return Slip(part, compare, "every version of a partition is a reign of its own")
-    return Slip(part, compare)
+        return "every version of a partition is a reign of its own", _COMPARE
+    return "", _COMPARE
 
 
 def _idea(verb: str, said: frozenset[str], moved: frozenset[str]) -> tuple[str, str]:

@@ -156,4 +156,5 @@ _TRY = "Switch your suspect off with kiplab.explore. Is the shortest way the sam
 
 def _wrong(cluster: str, said: str) -> Slip:
     idea, hint = _IDEAS.get((cluster, said), ("", _TRY))
-    return Slip(f"cluster {cluster}", hint, idea)
+    group = "the cluster where nobody crashes" if cluster == "A" else "those where a broker crashes"
+    return Slip(f"cluster {cluster}", hint, idea, group)

@@ -130,7 +130,7 @@ def _plain(said: str) -> str:
 
 
 _STATEMENTS = {
-    "A": ("", "This is the sentence of the proof, in other words."),
+    "A": ("", "Read the sentence of the proof again. What does it say of every order?"),
     "B": (
         "what holds for one fault holds for two",
         "The bounds are part of the sentence. How many crashes were searched?",
@@ -155,39 +155,44 @@ _STATEMENTS = {
 }
 
 
+_SEARCHED, _RULES, _WORTH = "what was searched", "what it says of rules", "what it is worth"
+_ABOUT = dict(zip(STATEMENTS, (*[_SEARCHED] * 3, *[_RULES] * 2, *[_WORTH] * 2), strict=True))
+"""The group of each statement."""
+
+
 def _wrong_statement(letter: str) -> Slip:
     idea, hint = _STATEMENTS[letter]
-    return Slip(f"statement {letter}", hint, idea)
+    return Slip(f"statement {letter}", hint, idea, _ABOUT[letter])
 
 
 _PARTS = ("the hole of 841", "the hole of 903", "never needed", "sets that suffice")
 _IDEAS = {
     (0, "R"): (
         "KIP-841 keeps a broker out once it has been fenced",
-        "KIP-841 asks whether broker 2 is fenced *now*. Open the cell without 841: when is that?",
+        "KIP-841 asks whether broker 2 is fenced *now*. Read the way without 841: when is that?",
     ),
     (1, "F"): (
         "KIP-903 makes KIP-841 superfluous",
-        "While broker 2 is fenced it has not registered again: both epochs agree. Open the cell.",
+        "While broker 2 is fenced it has not registered again. Which epoch is on record then?",
     ),
     (2, "841"): (
         "a later rule makes the earlier one superfluous",
-        "Compare the cell without 841 with the one in the corner, where nothing is off.",
+        "Compare the line without 841 with the one in which nothing is off.",
     ),
     (2, "-"): (
         "every check is needed in every situation",
-        "For which guard is each cell with it like its neighbour without it?",
+        "Is there a rule whose lines are all like their neighbours without it?",
     ),
     (3, "1"): (
         "only all rules together suffice",
-        "Count every cell that says proved, also where something is off.",
+        "Count every line that says proved, also where something is off.",
     ),
 }
 
 
 def _wrong_part(number: int, said: str, _true: str) -> Slip:
-    hint = "Press the cell in which only that guard is off. How does its shortest schedule end?"
+    hint = "Read the shortest way without that rule from its end. Is broker 2 fenced then?"
     if number > 1:
-        hint = "Read the two sentences with the matrix: they name what suffices and what is spare."
+        hint = "Go through the table: which rule makes no line differ from the one without it?"
     idea, hint = _IDEAS.get((number, said), ("", hint))
-    return Slip(_PARTS[number], hint, idea)
+    return Slip(_PARTS[number], hint, idea, "the holes" if number < 2 else "the rule, the number")

@@ -183,53 +183,64 @@ def _wrong_span(given: list[str]) -> list[Slip]:
         if _range(said) != str(true):
             hint = "Read the strip committed records: where does *at risk* begin and end?"
             idea, hint = ideas.get(_range(said), ("", hint))
-            slips.append(Slip(part, hint, idea))
+            slips.append(Slip(part, hint, idea, "from and to"))
     return slips
 
 
 def _wrong_arrivals(release: str, given: str, true: frozenset[str]) -> list[Slip]:
     """The slip of one release, or none."""
-    part, said = f"arrivals on {release}", _letters(given)
+    part = f"arrivals on {release}"
     if given == BLANK:
-        return [still_open(part)]
-    if said == true:
+        return [still_open(part, "the arrivals")]
+    if _letters(given) == true:
         return []
+    hint, idea = _arrivals_idea(release, _letters(given), true)
+    return [Slip(part, hint, idea, "the arrivals")]
+
+
+def _arrivals_idea(release: str, said: frozenset[str], true: frozenset[str]) -> tuple[str, str]:
+    """(hint, idea) about the wrong arrivals of a release."""
     extra, missing = said - true, true - said
     if extra & {"1", "2"}:
         hint = "Accepted so early, broker 2 is in the ISR when it is fenced. What does that write?"
-        return [Slip(part, hint, "a dead broker that was let in stays in")]
+        return hint, "a dead broker that was let in stays in"
     if missing and release == RELEASES[0]:
         hint = "Broker 2 was out of the ISR when it was fenced. Was there anything to write?"
-        return [Slip(part, hint, "fencing always bumps the partition epoch")]
+        return hint, "fencing always bumps the partition epoch"
     if missing:
         hint = "KIP-841 asks whether broker 2 is fenced when the request arrives. After step 5?"
-        return [Slip(part, hint, "KIP-841 keeps a broker out once it has been fenced")]
+        return hint, "KIP-841 keeps a broker out once it has been fenced"
     if release == RELEASES[-1]:
         hint = "On 3.5 the request says which life of broker 2 it speaks of."
-        return [Slip(part, hint, "an old request looks the same in a new life")]
+        return hint, "an old request looks the same in a new life"
     hint = "At which of these moments is broker 2 fenced? That is what KIP-841 looks at."
-    return [Slip(part, hint, "a rule of 3.3 needs the broker epochs of 3.5")]
+    return hint, "a rule of 3.3 needs the broker epochs of 3.5"
 
 
 def _wrong_cell(rules: str, given: str, true: frozenset[str]) -> Slip:
     """The slip of one of the four cells."""
+    group = "KIP-903 off" if "903" in RULES[rules] else "KIP-903 on"
     if given == BLANK:
-        return still_open(rules)
-    said = _letters(given)
-    if rules == "903 only" and "F" in true - said:
+        return still_open(rules, group)
+    hint, idea = _cell_idea(rules, true - _letters(given))
+    return Slip(rules, hint, idea, group)
+
+
+def _cell_idea(rules: str, missing: frozenset[str]) -> tuple[str, str]:
+    """(hint, idea) about a wrong cell, in which these moments are `missing`."""
+    if rules == "903 only" and "F" in missing:
         hint = "While broker 2 is fenced it has not registered again. Which epoch is on record?"
-        return Slip(rules, hint, "KIP-903 makes KIP-841 superfluous")
-    if rules == "841 only" and "R" in true - said:
-        hint = "KIP-841 asks whether broker 2 is fenced *now*. It has returned."
-        return Slip(rules, hint, "KIP-841 keeps a broker out once it has been fenced")
+        return hint, "KIP-903 makes KIP-841 superfluous"
+    if rules == "841 only" and "R" in missing:
+        hint = "KIP-841 asks whether broker 2 is fenced *now*. Is it, when it has returned?"
+        return hint, "KIP-841 keeps a broker out once it has been fenced"
     if rules == "neither":
         hint = "Which epoch of the partition moves when a broker outside the ISR is fenced?"
-        return Slip(rules, hint, "fencing always bumps the partition epoch")
+        return hint, "fencing always bumps the partition epoch"
     if rules == "both":
-        hint = "At F one rule answers, at R the other. Which?"
-        return Slip(rules, hint, "two rules leave the holes of both")
+        return "At F one rule answers, at R the other. Which?", "two rules leave the holes of both"
     hint = "Take the two moments one by one: what does this rule compare, and what is on record?"
-    return Slip(rules, hint)
+    return hint, ""
 
 
 def _wrong_part(number: int, said: str) -> Slip:
@@ -258,4 +269,4 @@ def _wrong_part(number: int, said: str) -> Slip:
     }
     where = "Look at the line LOST, and at the line ✂." if number < 3 else "Count the ⊘."
     idea, hint = ideas.get((number, said), ("", where))
-    return Slip(part, hint, idea)
+    return Slip(part, hint, idea, "the offsets" if number < 3 else "the refusals")

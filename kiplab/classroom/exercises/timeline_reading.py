@@ -8,7 +8,7 @@ import msgspec
 
 from ...rows.columns import MessageRow, Rows
 from ...runs import run
-from .answers import Slip, in_order, summed
+from .answers import Slip, half, in_order, summed
 from .check_result import Checked
 
 PLAY = "timeline-first"
@@ -45,7 +45,8 @@ def check_reading(answer: object, kafka: str | None = None) -> Checked:
 def _slip(number: int, question: ReadingQuestion, said: str, rows: Rows) -> Slip:
     tempted = _plain(said) == _plain(question.tempting(rows))
     idea = question.misconception if tempted else ""
-    return Slip(f"question {number}", question.hint, idea)
+    group = half(number, len(QUESTIONS), "questions")
+    return Slip(f"question {number}", question.hint, idea, group)
 
 
 def _plain(text: str) -> str:

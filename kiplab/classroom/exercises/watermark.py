@@ -8,7 +8,7 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ...runs import run
-from .answers import Slip, in_order, moments, summed
+from .answers import Slip, half, in_order, moments, summed
 from .check_result import Checked
 from .committed import leading, log_end
 
@@ -24,7 +24,7 @@ def check_high_watermark(answer: object, kafka: str | None = None) -> Checked:
         return given
     views = [View.of(cluster) for _, cluster in steps]
     slips = [
-        Slip(f"step {place} ({text})", *_wrong_mark(said, text, views[:place]))
+        _slip(place, text, *_wrong_mark(said, text, views[:place]), of=len(steps))
         for place, ((text, _), said) in enumerate(zip(steps, given, strict=True), 1)
         if said != str(views[place - 1].mark)
     ]
@@ -56,6 +56,10 @@ class View(msgspec.Struct, frozen=True):
 
 
 # --- wrong answers ------------------------------------------------------------------------------
+
+
+def _slip(place: int, text: str, hint: str, idea: str, *, of: int) -> Slip:
+    return Slip(f"step {place} ({text})", hint, idea, half(place, of, "steps"))
 
 
 def _wrong_mark(said: str, text: str, seen: Sequence[View]) -> tuple[str, str]:

@@ -90,6 +90,7 @@ def _told(found: Checked) -> str:
     mark = "✓" if found.right else "○"
     edge = "#009e73" if found.right else "#e69f00"
     lines = [f"<b>{mark} {found.points} of {found.of} points.</b> {escape(found.message)}"]
+    lines += [escape(text) for text in (found.where, found.which) if text]
     if found.misconception:
         lines.append(f"You may be thinking that <i>{escape(found.misconception)}</i>.")
     if found.hint:

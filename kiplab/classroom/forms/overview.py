@@ -55,8 +55,8 @@ class MyWork:
             said.append(f"Nothing is kept yet. What you do will be in {self.file}.")
         if work_on_disk.unwritten():
             said.append(
-                f"What you locked in could not be written to {self.file}; it is gone with this"
-                " kernel. Run the cell of the prediction again: it says how to have it kept."
+                f"What you answered could not be written to {self.file}; it is gone with this"
+                " kernel. Run the cell of the question again: it says how to have it kept."
             )
         if self.left_out:
             names = ", ".join(self.left_out)

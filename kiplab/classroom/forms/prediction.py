@@ -10,7 +10,7 @@ from ...widgets.elements.kinds import Radio
 from ...widgets.elements.labelled import button, column, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import heading, note
-from ..work import unreadable_work, work_on_disk
+from ..work import answered, unreadable_work, work_on_disk
 
 if TYPE_CHECKING:
     from ...runs import Run
@@ -79,6 +79,7 @@ class Prediction:
         waiting, self._waiting = self._waiting, []
         for action in waiting:
             action()
+        answered.tell(self.id)
 
     def _keep(self, answer: str) -> None:
         """Write it, and show it. Raises LockedError if another answer is locked."""

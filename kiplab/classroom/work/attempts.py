@@ -1,7 +1,8 @@
 """The exercises as a lab asks them: each check is judged as ever, and the attempt is kept.
 
-The checks themselves keep nothing; they are in `exercises/`. A check under other rules
-(``kafka="3.7"``) is an experiment, and not kept.
+The checks themselves keep nothing; they are in `exercises/`. They say all there is to say about an
+answer, and here it is told little by little, attempt by attempt. A check under other rules
+(``kafka="3.7"``) is an experiment: it is not kept, and told as much as the next attempt would be.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..exercises import (
     watermark,
 )
 from ..exercises.check_result import Checked
-from . import unreadable_work, work_on_disk
+from . import answered, unreadable_work, work_on_disk
 
 _P = ParamSpec("_P")
 _Check = Callable[Concatenate[object, _P], Checked]
@@ -37,26 +38,42 @@ def keeping(id: str, check: _Check[_P]) -> _Check[_P]:
     @wraps(check)
     def checked(answer: object, /, *args: _P.args, **options: _P.kwargs) -> Checked:
         found = check(answer, *args, **options)
-        return found if args or options else noted(id, answer, found)
+        if args or options:
+            return found.at_attempt(_before(id).attempts + 1)
+        return noted(id, answer, found)
 
     return checked
 
 
 def noted(id: str, answer: object, found: Checked) -> Checked:
-    """`found`, kept; it says so, or why not. No answer yet is no attempt."""
+    """`found`, kept, and as much of it as is told by now; it says so, or why it is not kept.
+
+    No answer yet is no attempt, and the same answer once more is none either.
+    """
     if not found.attempted:
         return found
     tried = work_on_disk.Try(_shown(answer, found), found.points, found.hint, found.misconception)
-    aside = work_on_disk.damaged_files()
+    said = _kept(id, tried, found.of)
+    answered.tell(id)
+    return replace(found.at_attempt(_before(id).attempts), kept=said)
+
+
+def _before(id: str) -> work_on_disk.Exercise:
+    """The attempts so far."""
+    return work_on_disk.read().exercises.get(id, work_on_disk.Exercise())
+
+
+def _kept(id: str, tried: work_on_disk.Try, of: int) -> str:
+    """Keep an attempt, and say so, or why not."""
+    aside, before = work_on_disk.damaged_files(), _before(id)
+    if before.tries[-1:] == (tried,) and not work_on_disk.unwritten():
+        return f"(The same answer as before: it stays attempt {before.attempts}.)"
     try:
-        exercise = work_on_disk.note(id, tried, found.of)
+        exercise = work_on_disk.note(id, tried, of)
     except OSError as problem:
-        return replace(
-            found,
-            kept=f"This cannot be {unreadable_work.nowhere(problem)}. {unreadable_work.remedy()}",
-        )
+        return f"This cannot be {unreadable_work.nowhere(problem)}. {unreadable_work.remedy()}"
     said = f"Kept as attempt {exercise.attempts}; your best so far: {exercise.best}/{exercise.of}."
-    return replace(found, kept=f"({said}{unreadable_work.set_aside_since(aside)})")
+    return f"({said}{unreadable_work.set_aside_since(aside)})"
 
 
 def _shown(answer: object, found: Checked) -> str:

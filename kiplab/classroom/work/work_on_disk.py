@@ -63,6 +63,8 @@ class LockedError(ValueError):
 
 _only_here: dict[str, str] = {}
 """Predictions that could not be written: this kernel remembers them, and nobody else."""
+_tried_here: dict[str, Exercise] = {}
+"""The same of attempts: what a checker tells depends on their number."""
 
 
 def work_file() -> Path:
@@ -87,12 +89,16 @@ def read() -> Work:
         work = decoded()
     except (OSError, *UNREADABLE):
         work = Work()
-    return replace(work, predictions={**_only_here, **work.predictions})
+    return replace(
+        work,
+        predictions={**_only_here, **work.predictions},
+        exercises={**_tried_here, **work.exercises},
+    )
 
 
 def unwritten() -> bool:
-    """Whether there are predictions that only this kernel remembers."""
-    return bool(_only_here)
+    """Whether there are predictions or attempts that only this kernel remembers."""
+    return bool(_only_here or _tried_here)
 
 
 def prediction(id: str) -> str | None:
@@ -125,10 +131,13 @@ def lock(id: str, answer: str) -> None:
 
 
 def note(id: str, tried: Try, of: int) -> Exercise:
-    """Keep an attempt at an exercise, and answer what there is now. Raises OSError as `lock`."""
+    """Keep an attempt at an exercise, and answer what there is now.
+
+    Raises OSError as `lock`: then it counts all the same, while this kernel runs.
+    """
 
     def noted(work: Work) -> Work:
-        before = work.exercises.get(id, Exercise())
+        before = {**_tried_here, **work.exercises}.get(id, Exercise())
         after = Exercise(
             attempts=before.attempts + 1,
             best=max(before.best, tried.points),
@@ -137,7 +146,13 @@ def note(id: str, tried: Try, of: int) -> Exercise:
         )
         return replace(work, exercises={**work.exercises, id: after})
 
-    return _change(noted).exercises[id]
+    try:
+        found = _change(noted).exercises[id]
+    except OSError:
+        _tried_here[id] = noted(read()).exercises[id]
+        raise
+    _tried_here.pop(id, None)
+    return found
 
 
 def _first_and_latest(tries: tuple[Try, ...]) -> tuple[Try, ...]:

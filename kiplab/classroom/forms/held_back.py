@@ -1,0 +1,102 @@
+"""What a lab shows only after an answer: an explanation, a story, a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..exercises.wrapped_text import broken
+from ..work import answered
+
+EXPLANATIONS = Path(__file__).parents[1] / "explanations"
+"""Texts in Markdown, by the ids of the questions: ``isr/high-watermark.md``."""
+_NOW = "This is open now: run this cell."
+
+
+class Prose(msgspec.Struct, frozen=True):
+    """A text in Markdown, which a notebook shows as it shows its own."""
+
+    markdown: str
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def __repr__(self) -> str:
+        return "\n".join(broken(line) for line in self.markdown.splitlines())
+
+
+class PlainText(msgspec.Struct, frozen=True):
+    """Plain text, its lines broken between words."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return broken(self.text)
+
+
+class HeldBack:
+    """Something that a cell shows once a question is answered.
+
+    The cell fills itself in as soon as it is. Where a page cannot do that, it says: run this cell.
+    """
+
+    def __init__(self, id: str, make: Callable[[], object]) -> None:
+        self.id, self._make = id, make
+        answered.awaited(id)
+
+    @property
+    def shown(self) -> object:
+        """What there is to see now: itself, or what it waits for."""
+        return (
+            self._make() if answered.is_answered(self.id) else PlainText(answered.awaited(self.id))
+        )
+
+    def __repr__(self) -> str:
+        return repr(self.shown)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        handle = display(self.shown, display_id=True)
+        if not answered.is_answered(self.id):
+            answered.when_answered(self.id, partial(self._fill_in, handle))
+
+    def _fill_in(self, handle: Any) -> None:
+        """A panel displays itself, and that is where the cell runs: it cannot come later."""
+        made = self.shown
+        panel = callable(getattr(made, "_ipython_display_", None))
+        handle.update(PlainText(_NOW) if panel else made)
+
+
+def after(id: str, *shown: object) -> HeldBack:
+    """Show something once the question `id` is answered: until then, say what it waits for.
+
+    A prediction is answered when it is locked; an exercise by the right answer, or by the third
+    attempt. Several texts are shown with a blank line between; a function is called when it opens.
+    Raises ValueError for an id of nothing that the labs ask.
+    """
+    return HeldBack(id, partial(_opened, shown))
+
+
+def explain(id: str, part: str = "") -> HeldBack:
+    """Show the explanation that belongs to the question `id`, once that is answered.
+
+    `part` names one of several. Raises ValueError for an id, or a part, that there is none of.
+    """
+    file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
+    held = HeldBack(id, lambda: Prose(file.read_text(encoding="utf-8").strip()))
+    if not file.is_file():
+        raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
+    return held
+
+
+def _opened(shown: tuple[object, ...]) -> object:
+    made = [thing() if callable(thing) else thing for thing in shown]
+    if all(isinstance(thing, str) for thing in made):
+        return PlainText("\n\n".join(str(thing) for thing in made))
+    (only,) = made
+    return only
