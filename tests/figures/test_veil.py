@@ -57,6 +57,11 @@ def test_a_refusals_box_waits_for_the_refusal(saved: Rows) -> None:
         assert any("INELIGIBLE_REPLICA" in word for word in there(figure)) == visible
 
 
+def test_a_refusals_box_lies_over_the_veil_as_its_words_do(saved: Rows) -> None:
+    names = [s.name or "" for s in timeline(saved, until=6).layout.shapes]
+    assert names.index("callout from 6") > names.index("veil")
+
+
 def test_moving_on_and_back_leaves_the_picture_as_it_was(lossy: Rows, saved: Rows) -> None:
     figure = twin(lossy, saved)
     before = there(figure)

@@ -28,6 +28,8 @@ TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
 TILED = 8
 """So many more where the controller's line has a tile."""
 MARGIN = 14
+BOXES = ("lead", "callout")
+"""How the names of the shapes begin that a refusal's words stand in."""
 GROUND_FROM = 18
 """Pixels of a column below which grounds would be nothing but noise."""
 
@@ -127,8 +129,13 @@ def followed_partition(rows: Rows, partition: str | None) -> str:
 
 
 def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:
-    """The two shapes that `moving_veil` moves, hidden: over all other shapes, under all words."""
+    """The two shapes that `moving_veil` moves, hidden: over all other shapes, under all words and
+    the boxes that some of them stand in.
+    """
     end, theme = canvas.end, canvas.theme
+    boxes = [s for s in canvas.shapes if s.get("name", "").startswith(BOXES)]
+    canvas.shapes = [s for s in canvas.shapes if s not in boxes]
     canvas.rect(end, end, top, bottom, theme.veil, name="veil", visible=False)
     canvas.line(end, top, end, bottom, theme.message, width=1.5)
     canvas.shapes[-1].update(name="cursor", visible=False)
+    canvas.shapes += boxes
