@@ -28,7 +28,7 @@ from .controls.transport import Transport
 from .controls.view_options import Look
 from .elements.daylight import AUTO, Daylight
 from .elements.kinds import PlotlyPicture
-from .elements.labelled import attempted_by, column, words
+from .elements.labelled import attempted_by, column, watch, words
 from .elements.surface import Surface
 from .guarded_calls import Attempts
 from .history_tree import bench as benches
@@ -39,20 +39,24 @@ from .history_tree.branch_tree import Tree
 from .lab_columns import Scene
 from .lab_layout import folds_of, laid_out
 from .lab_notes import because, forked
-from .markup import note, transcript, verdict_line
-from .not_open_yet import WAIT, Lock
+from .markup import note, on_record, transcript, verdict_line
+from .not_open_yet import OPENING, WAIT, Lock
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
-"""Pixels; a notebook beside the list of files has that much room on a screen of 1280."""
+"""Pixels; a notebook beside the list of files has that much room on a screen of 1280. It is as wide
+as there is room once a page has told.
+"""
+WIDTHS = (480, 1500)
 
 
 class Lab:
     """A play with buttons: show it as the last value of a notebook cell.
 
     `play` is a name, a file, a token or a Play; `kafka`, `on` and `off` are as for `kiplab.run`.
-    `after` is something to wait for: until it is locked the lab only says so. `width` is in pixels,
-    `theme` is "light", "dark" or "auto": that of the page, also when it changes. Raises PlayError
-    for a play that there is none of, ValueError for such a theme.
+    `after` is something to wait for: until it is locked the lab only says so. `width` is in pixels;
+    without one the picture is as wide as there is room, and low in a low window. `theme` is
+    "light", "dark" or "auto": that of the page, also when it changes. Raises PlayError for a play
+    that there is none of, ValueError for such a theme.
 
     Without a browser: `do("crash 2")`, `seek(3)`, `switch("903", True)`, then `run`; `branches`,
     `go_to(name)`, `undo()`, `token`, `save()` and `load("kiplab1:...")`.
@@ -66,7 +70,7 @@ class Lab:
         on: str | tuple[str, ...] = (),
         off: str | tuple[str, ...] = (),
         after: Lock | None = None,
-        width: int = WIDTH,
+        width: int | None = None,
         theme: str = AUTO,
     ) -> None:
         found, shared = (play, None) if isinstance(play, Play) else find(play)
@@ -75,7 +79,9 @@ class Lab:
         self.daylight = Daylight(theme)
         self._root = column([words(note(WAIT))], width="100%")
         self.box = self.daylight.of(Surface(self._root, pictures=True))
-        self._scene = Scene(tree, width=width, theme=self.daylight.theme, legend=False)
+        look = {"theme": self.daylight.theme, "legend": False, "low": False}
+        self._scene = Scene(tree, width=width or WIDTH, **look)
+        self._asked_width = width
         self._after = after
         if after is None or after.locked:
             self._open()
@@ -203,9 +209,9 @@ class Lab:
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._scene.look["theme"] = self.daylight.theme
+        self._root.children = (words(note(OPENING)),)
+        self._scene.look |= {"theme": self.daylight.theme, **self._fitted_to(self.box.room)}
         self.picture = PlotlyPicture(self._scene.drawing())
-        self._root.layout.width = f"{self._scene.look['width'] + 4}px"
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
         with self.box.held():
             with attempted_by(self._attempts):
@@ -219,7 +225,8 @@ class Lab:
         self.signs = Signs(self._scene.legend)
         self.invariants = InvariantStrip(self.seek)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
-        self.verdict, self.transcript, self.note = words(), words(), words()
+        self.verdict, self.facts, self.note = words(), words(), words()
+        self.transcript = words()
         self.hands, self.told, self.looking = column([]), column([]), column([])
         self.inspector = Inspector()
         self.telling = Telling()
@@ -231,6 +238,7 @@ class Lab:
         self._fit()
         self._root.children = laid_out(self)
         self.daylight.follow(self._turn_page)
+        watch(self.box, "room", self._make_room)
 
     def _fit(self) -> None:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
@@ -277,6 +285,21 @@ class Lab:
         self._look_at({"theme": theme})
         self.branching.comparison.repaint()
 
+    def _make_room(self, room: tuple[int, ...]) -> None:
+        """The page has another size."""
+        wanted = self._fitted_to(room)
+        if any(self._scene.look[key] != value for key, value in wanted.items()):
+            self._look_at(wanted)
+
+    def _fitted_to(self, room: tuple[int, ...]) -> dict[str, Any]:
+        """The look of a picture that fits into so many pixels; () for a page that has not told."""
+        if not room:
+            return {}
+        least, most = WIDTHS
+        width = self._asked_width or max(least, min(room[0], most))
+        roomy = self._scene.drawing(width=width, low=False)["layout"]["height"]
+        return {"width": width, "low": roomy > room[1]}
+
     def _restore(self) -> None:
         """Show what there was before something went wrong."""
         with self.box.held():
@@ -297,6 +320,7 @@ class Lab:
         self.rulebook.show(bench.features, self.tree.rules)
         label, branch = scene.rows.moments[bench.at].label, here.name if here.parent else ""
         self.verdict.value = verdict_line(bench, label, branch)
+        self.facts.value = on_record(bench, scene.look.get("partition") or scene.rows.busiest)
         self.transcript.value = transcript(bench, TRANSCRIPT_HEIGHT)
         self._say(said)
 

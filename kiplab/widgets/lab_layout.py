@@ -94,44 +94,43 @@ def folds_of(lab: Lab) -> Folds:
 def laid_out(lab: Lab) -> tuple[Any, ...]:
     """Everything from top to bottom.
 
-    What is looked at stays in sight while one does things below it. The figure keeps its height and
-    the verdict does not: what is pressed most stays put.
+    What one presses most and needs to see meanwhile, the epochs and the ISR, is on top and stays in
+    sight. The style sheet puts the panels beside the picture where a page is wide.
     """
+    pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle]
+    panels = named(
+        "kiplab-panels",
+        [
+            row(pace, justify_content="space-between", flex_flow="row wrap"),
+            lab.rulebook.box,
+            two_columns(lab.hands, lab.told),
+            lab.invariants.box,
+        ],
+    )
     return (
-        stage([lab.picture, lab.transport.box, beside(lab.verdict, lab.note)]),
-        row([lab.transport.pace, lab.jumps.box, lab.signs.toggle], justify_content="space-between"),
-        lab.signs.box,
-        lab.rulebook.box,
-        two_columns(lab.hands, lab.told),
-        lab.invariants.box,
+        named("kiplab-head", [lab.transport.box, strip(lab.verdict, lab.facts, lab.note)]),
+        named("kiplab-body", [named("kiplab-stage", [lab.picture, lab.signs.box]), panels]),
         lab.folds.box,
     )
 
 
-def stage(parts: Iterable[Element]) -> Container:
-    """The parts one under the other, in a box that stays while what comes after it is scrolled."""
-    staged = column(parts)
-    staged.add_class("kiplab-stage")
-    return staged
+def named(name: str, parts: Iterable[Element]) -> Container:
+    """The parts as the style sheet lays them for that class."""
+    return Container(children=tuple(parts), classes=(name,))
 
 
-def growing(box: Container, *, least: int) -> Container:
-    """A last part of a stage, `least` pixels high. What more it needs is taken from what lies below
-    the stage: nothing in it moves.
-    """
-    box.layout.min_height = f"{least}px"
-    box.add_class("kiplab-growing")
+def strip(verdict: Any, facts: Any, note: Any) -> Container:
+    """How it stands, what is on record, and what became of the last press, in little height."""
+    verdict.layout.flex, facts.layout.flex, note.layout.flex = "5 1 0", "0 0 auto", "3 1 0"
+    box = row([verdict, facts, note], align_items="stretch", min_height="50px")
+    box.add_class("kiplab-strip")
     return box
 
 
-def beside(verdict: Any, note: Any) -> Any:
-    """How it stands, and what became of the last press, in little height."""
-    verdict.layout.flex, note.layout.flex = "2 1 0", "1 1 0"
-    return growing(row([verdict, note], align_items="stretch"), least=56)
-
-
-def two_columns(left: Any, right: Any) -> Any:
+def two_columns(left: Any, right: Any) -> Container:
     """What one does on the left, what is told about it on the right, equally high."""
     left.layout.width, right.layout.width = "53%", "47%"
     right.layout.padding = "0 0 0 10px"
-    return row([left, right], align_items="stretch")
+    box = row([left, right], align_items="stretch")
+    box.add_class("kiplab-columns")
+    return box

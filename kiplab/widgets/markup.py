@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from html import escape
 
 from ..engine.explain import explain
+from ..engine.truth import partition_of
 from ..plays import verdict as verdicts
 from ..plays.stage import Performed, Stage
 from ..plays.transcript import lines_of
 from ..protocol.facts import Refused
+from ..protocol.ids import NO_LEADER, broker_list
 from .history_tree.bench import Bench
 
 GLYPHS = {"safe": "●", "loss": "▼", "harm": "▲"}
@@ -38,8 +40,34 @@ def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
         f'<div class="kiplab-verdict" role="status" style="border-left:5px solid {_EDGES[word]};'
         f'padding:2px 12px;line-height:1.4;color:{INK};background:{SOFT}">'
         f'<span style="color:{MUTED}">{escape(where)}</span>'
-        f'<br><b style="font-size:15px">{escape(said)}</b>{refused}</div>'
+        f'<br><b style="font-size:14px">{escape(said)}</b>{refused}</div>'
     )
+
+
+def on_record(bench: Bench, partition: str) -> str:
+    """Leader, ISR and the two epochs of a partition; what this step has changed is marked."""
+    before = _records(bench.stops[max(bench.at - 1, 0)].stage, partition)
+    now = _records(bench.here, partition)
+    facts = "".join(_fact(name, value, before.get(name, value)) for name, value in now.items())
+    label = escape(f"on record for {partition}", quote=True)
+    return f'<div class="kiplab-facts" role="group" aria-label="{label}">{facts}</div>'
+
+
+def _records(stage: Stage, partition: str) -> dict[str, str]:
+    found = partition_of(stage.cluster, partition)
+    if found is None:
+        return {}
+    return {
+        "leader": "none" if found.leader == NO_LEADER else str(found.leader),
+        "leader epoch": str(found.leader_epoch),
+        "ISR": broker_list(found.isr),
+        "partition epoch": str(found.partition_epoch),
+    }
+
+
+def _fact(name: str, value: str, before: str) -> str:
+    mark = ' class="kiplab-changed" title="changed by this step"' if value != before else ""
+    return f"<span><span>{name}</span> <b{mark}>{escape(value)}</b></span>"
 
 
 def _refusals(bench: Bench) -> list[Refused]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+OPENING = "The lab is being opened."
 WAIT = "First lock in your prediction above. The lab opens here as soon as you have."
 
 

@@ -388,7 +388,7 @@ def test_the_picture_shows_what_is_chosen(hands: Hands) -> None:
 def test_the_run_is_told_in_words(hands: Hands) -> None:
     hands.from_the_play(11)
     hands.press(FOLDS[4])
-    expect(hands.lab.locator(".kiplab-words table")).to_contain_text("broker 2")
+    expect(hands.lab.locator(".kiplab-told table")).to_contain_text("broker 2")
     hands.page.photograph("lab", "control-words")
     hands.press(FOLDS[4])
 

@@ -10,6 +10,7 @@ import pytest
 
 import kiplab
 from kiplab.widgets import Lab, still_fallback
+from tests.widgets.hands import hear
 
 
 @pytest.fixture
@@ -24,13 +25,52 @@ def drawn(lab: Lab) -> str:
     return base64.b64decode(found[1]).decode()
 
 
-def test_picture_steps_and_verdict_are_on_one_stage(lab: Lab) -> None:
-    stage = lab.box.root.inside[0]
-    assert "kiplab-stage" in stage.classes
-    inside = list(stage.everything())
-    places = [inside.index(part) for part in (lab.picture, lab.transport.step, lab.verdict)]
-    assert places == sorted(places)
-    assert lab.note in inside
+def test_steps_verdict_and_epochs_stay_on_top(lab: Lab) -> None:
+    head, body = lab.box.root.inside[:2]
+    assert "kiplab-head" in head.classes
+    on_top = (lab.transport.step, lab.verdict, lab.facts, lab.note)
+    assert set(on_top) < set(head.everything())
+    stage, panels = body.inside
+    assert lab.picture in stage.inside
+    assert lab.inject.box in panels.everything()
+
+
+def test_what_is_on_record_is_in_sight_and_what_changed_is_marked(lab: Lab) -> None:
+    lab.seek(5)
+    assert "<span>partition epoch</span> <b>10</b>" in lab.facts.value
+    assert "kiplab-changed" not in lab.facts.value
+    lab.rulebook.kips["903"].value = False
+    lab.seek(6)
+    assert re.search(
+        r"<span>ISR</span> <b class=\"kiplab-changed\"[^>]*>\{1, 2\}</b>", lab.facts.value
+    )
+    assert "<span>leader epoch</span> <b>5</b>" in lab.facts.value
+
+
+def test_the_picture_is_as_wide_as_there_is_room_and_low_in_a_low_window(lab: Lab) -> None:
+    def size() -> tuple[int, int]:
+        layout = lab.picture.drawing["layout"]
+        return layout["width"], layout["height"]
+
+    hear(lab, {"room": {"width": 1100, "height": 900}})
+    roomy = size()
+    assert roomy[0] == 1100
+    hear(lab, {"room": {"width": 1100, "height": 420}})
+    assert size()[0] == 1100
+    assert size()[1] < roomy[1] - 60
+    for step in range(lab.bench.last + 1):
+        lab.seek(step)
+        assert size()[0] == 1100
+    hear(lab, {"room": {"width": 300, "height": 900}})
+    assert size()[0] == 480
+    hear(lab, {"room": {"width": 3_000, "height": 900}})
+    assert size()[0] == 1_500
+
+
+def test_a_width_that_was_asked_for_stays() -> None:
+    lab = kiplab.Lab("kafka-14139", width=700)
+    hear(lab, {"room": {"width": 1100, "height": 900}})
+    assert lab.picture.drawing["layout"]["width"] == 700
 
 
 def test_what_can_be_done_comes_before_what_is_promised(lab: Lab) -> None:

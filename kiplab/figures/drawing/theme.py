@@ -153,11 +153,18 @@ LARGE_FROM = 1300
 LOWER = {4: (6, 6), 5: (14, 6), 6: (16, 7)}
 """By the number of brokers, how much lower their tiles and bands are; six is for more, too."""
 
+LOW_TILE, LOW_BAND = 8, 6
+"""How much lower tiles and bands are in a low figure, if they are not lower already."""
 
-def sizes_of(width: int, brokers: int = 2) -> Sizes:
-    """The set for a figure of this width; with many brokers their lanes are lower."""
-    sizes = LARGE if width >= LARGE_FROM else NARROW if width < NARROW_BELOW else WIDE
+
+def sizes_of(width: int, brokers: int = 2, *, low: bool = False) -> Sizes:
+    """The set for a figure of this width. With many brokers their lanes are lower, and in a `low`
+    one, for a window that is not high, too.
+    """
+    sizes = LARGE if width >= LARGE_FROM and not low else NARROW if width < NARROW_BELOW else WIDE
     tile, band = LOWER.get(min(brokers, max(LOWER)), (0, 0))
+    if low:
+        tile, band = max(tile, LOW_TILE), max(band, LOW_BAND)
     return msgspec.structs.replace(sizes, tile=sizes.tile - tile, band=sizes.band - band)
 
 

@@ -14,7 +14,7 @@ from ..drawing.canvas import as_figure
 from .axis import draw_axis
 from .legend import draw_legend, occurring
 from .metric_lines import draw_metrics, metrics_asked, told_of
-from .sheet import canvas_of, draw_heading, draw_panel, followed_partition, room_for
+from .sheet import MARGIN, canvas_of, draw_heading, draw_panel, followed_partition, room_for
 
 
 def drawing_so_far(
@@ -29,24 +29,26 @@ def drawing_so_far(
     theme: str = "light",
     width: int | None = None,
     legend: bool = True,
+    low: bool = False,
 ) -> dict[str, Any]:
     """`now` drawn where `whole` has its lanes and its axis: from step to step nothing moves.
 
     Of what comes later only the numbers of the moments are there. Options are as for `timeline`,
     but that a range which a shorter run does not have is cut to what there is, or left away. The
-    legend is that of the whole run, so that the height stays. Traces are the same for every step,
-    so that one figure can be painted again. A dict of plotly's data and layout: to have plotly
-    check it takes longer than to draw it.
+    legend is that of the whole run, so that the height stays. `low` is for a window that is not
+    high: no heading, and lower lanes. Traces are the same for every step, so that one figure can be
+    painted again. A dict of plotly's data and layout: to have plotly check it takes longer than to
+    draw it.
     """
     name, between = followed_partition(whole, partition), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
     here = through(with_kinds(now, kinds), sheet.meta.columns)
-    canvas = canvas_of(sheet, sheet.meta.end, width, theme)
-    top = draw_heading(canvas, sheet)
+    canvas = canvas_of(sheet, sheet.meta.end, width, theme, low=low)
+    top = MARGIN if low else draw_heading(canvas, sheet)
     lanes = draw_panel(canvas, here, name, top, own_title(now), (sheet,)).lanes
     asked = metrics_asked((sheet,), metrics)
-    low = draw_metrics(canvas, here, asked, lanes.bottom, (sheet,))
-    bottom = draw_axis(canvas, sheet, low + 26, here)
+    lowest = draw_metrics(canvas, here, asked, lanes.bottom, (sheet,))
+    bottom = draw_axis(canvas, sheet, lowest + 26, here)
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
     return canvas.drawing(bottom + 10, summary(now) + told_of(here, asked))

@@ -10,11 +10,11 @@ from ..elements.labelled import words
 from ..history_tree.bench import Bench
 
 _TABLE = """<style>
-.kiplab-words { line-height: 1.45; font-size: 12px; }
-.kiplab-words td, .kiplab-words th { text-align: left; vertical-align: top; }
-.kiplab-words td, .kiplab-words th { padding: 3px 8px 3px 0; }
-.kiplab-words td:nth-child(n+7) { min-width: 8em; }
-.kiplab-words caption { text-align: left; padding: 4px 0; font-weight: 600; }
+.kiplab-told { line-height: 1.45; font-size: 12px; }
+.kiplab-told td, .kiplab-told th { text-align: left; vertical-align: top; }
+.kiplab-told td, .kiplab-told th { padding: 3px 8px 3px 0; }
+.kiplab-told td:nth-child(n+7) { min-width: 8em; }
+.kiplab-told caption { text-align: left; padding: 4px 0; font-weight: 600; }
 </style>"""
 
 
@@ -31,4 +31,4 @@ class Telling:
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
         region = 'style="overflow:auto" tabindex="0" role="region" aria-label="table of the run"'
         table = f"<div {region}>{table_html(rows)}</div>"
-        self.box.value = f'{_TABLE}<div class="kiplab-words"><ul>{story}</ul>{table}</div>'
+        self.box.value = f'{_TABLE}<div class="kiplab-told"><ul>{story}</ul>{table}</div>'

@@ -78,7 +78,8 @@ def words(html: str = "", **layout: str) -> Html:
 
 def row(children: Iterable[Element], **layout: str) -> Container:
     """Side by side, on one middle line."""
-    return Container(children=tuple(children), layout=Style(**{"align_items": "center", **layout}))
+    style = Style(**{"align_items": "center", **layout})
+    return Container(children=tuple(children), layout=style, classes=("kiplab-row",))
 
 
 def column(children: Iterable[Element], **layout: str) -> Container:

@@ -68,6 +68,9 @@ class Surface(anywidget.AnyWidget):
     theme = traitlets.Enum(tuple(THEMES))
     seen_last: ClassVar[str] = LIGHT.name
     """The theme of any page of this kernel: the next surface begins with it."""
+    room = traitlets.Tuple()
+    """Pixels that a page has for a picture: (width, height); () as long as no page has told."""
+    room_seen_last: ClassVar[tuple[int, ...]] = ()
     plain: ClassVar[Any] = None
 
     def __init__(self, root: Element, *, pictures: bool = False) -> None:
@@ -83,6 +86,10 @@ class Surface(anywidget.AnyWidget):
     @traitlets.default("theme")
     def _as_seen_last(self) -> str:
         return Surface.seen_last
+
+    @traitlets.default("room")
+    def _room_as_seen_last(self) -> tuple[int, ...]:
+        return Surface.room_seen_last
 
     # --- telling the page -----------------------------------------------------------------------
 
@@ -150,6 +157,8 @@ class Surface(anywidget.AnyWidget):
             self._greet(content["hello"])
         if "theme" in content:
             self._turn(content["theme"])
+        if "room" in content:
+            self._measure(content["room"])
         if "part" in content:
             self._do(content, buffers)
 
@@ -162,6 +171,11 @@ class Surface(anywidget.AnyWidget):
         Surface.seen_last = theme
         with self.held():
             self.theme = theme
+
+    def _measure(self, room: dict[str, int]) -> None:
+        Surface.room_seen_last = (int(room["width"]), int(room["height"]))
+        with self.held():
+            self.room = Surface.room_seen_last
 
     def _do(self, content: dict[str, Any], buffers: list[Any]) -> None:
         part, name = self._shown.get(content["part"]), content["name"]

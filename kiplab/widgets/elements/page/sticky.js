@@ -1,51 +1,63 @@
-// The picture and what belongs to it stay in sight while the panels below are scrolled. A page may
-// put boxes around a cell's output that clip, or that would scroll if they were too small: in such a
-// box nothing stays, so it is opened as long as everything fits into it.
+// What one needs to see while one acts stays in sight: the head always, the picture below it where the
+// window is high enough for both. A page may put boxes around a cell's output that clip, or that would
+// scroll if they were too small: in such a box nothing stays, so it is opened while everything fits.
+const HEAD = ".kiplab-head";
 const STAGE = ".kiplab-stage";
 const OPENED = "kiplab-opened";
-const GROWING = ".kiplab-growing";
-// So much of the window belongs to the panels at least; of a higher stage the top scrolls away.
+// So much of the window belongs to the panels at least.
 const PANELS = 0.28;
+const PAUSE = 120;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
 const scrolls = (box) =>
   /auto|scroll/.test(clipping(box)) && box.scrollHeight > box.clientHeight + 1;
 const isTooNarrow = (box) => box.scrollWidth > box.clientWidth + 1;
 
-// What the last part of a stage needs above its least height does not push the others away.
-const heightOf = (stage) => {
-  const last = stage.querySelector(GROWING);
-  const more = last ? last.offsetHeight - parseFloat(getComputedStyle(last).minHeight) : 0;
-  return stage.offsetHeight - more;
-};
-
-// The boxes around the stage, and what scrolls them: the page, if nothing else does.
-const around = (stage) => {
+// The boxes around a panel, and what scrolls them: the page, if nothing else does.
+const around = (panel) => {
   const boxes = [];
-  for (let box = stage.parentElement; box && box !== document.body; box = box.parentElement) {
+  for (let box = panel.parentElement; box && box !== document.body; box = box.parentElement) {
     if (scrolls(box)) return [boxes, box];
     boxes.push(box);
   }
   return [boxes, document.documentElement];
 };
 
-const keepInSight = (el) => {
+// `told` hears how many pixels there are for a picture, whenever that changes.
+const keepInSight = (el, told) => {
   let opened = [];
+  let last = "";
+  let timer;
   const watched = new Set();
   const close = () => opened.forEach((box) => box.classList.remove(OPENED));
-  const settle = (stage) => {
+  const settle = (head, stage) => {
     close();
-    const [boxes, scroller] = around(stage);
+    const [boxes, scroller] = around(el);
     const holding = boxes.filter((box) => clipping(box) !== "visible");
     const stays = !holding.some(isTooNarrow);
     opened = stays ? holding : [];
     for (const box of opened) box.classList.add(OPENED);
-    const room = Math.floor(scroller.clientHeight * (1 - PANELS));
-    const top = Math.min(0, room - heightOf(stage));
-    stage.style.top = stays ? `${top}px` : "auto";
-    const seen = stays ? stage.offsetHeight + top : 0;
-    stage.parentElement.style.setProperty("--kiplab-stage", `${seen}px`);
-    return [stage, scroller, ...holding];
+    const high = head.offsetHeight;
+    const beside = stage.parentElement.offsetWidth > stage.offsetWidth + 100;
+    const room = scroller.clientHeight * (beside ? 1 : 1 - PANELS);
+    const fits = stays && (beside || high + stage.offsetHeight <= room);
+    head.style.position = stays ? "sticky" : "static";
+    stage.style.position = fits ? "sticky" : "static";
+    stage.style.top = `${high}px`;
+    const seen = (stays ? high : 0) + (fits && !beside ? stage.offsetHeight : 0);
+    el.style.setProperty("--kiplab-stage", `${seen}px`);
+    tell({ width: stage.clientWidth, height: scroller.clientHeight - high });
+    return [head, stage, scroller, ...holding];
+  };
+  // A window that is being resized is measured when it has come to rest.
+  const tell = (room) => {
+    const now = JSON.stringify(room);
+    if (now === last || !room.width) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      last = now;
+      told(room);
+    }, last ? PAUSE : 0);
   };
   // To watch a box a second time would call back once more, for ever.
   const follow = (box) => {
@@ -53,11 +65,12 @@ const keepInSight = (el) => {
     watched.add(box);
   };
   const watch = new ResizeObserver(() => {
-    const stage = el.querySelector(STAGE);
-    if (stage?.offsetHeight) settle(stage).forEach(follow);
+    const [head, stage] = [el.querySelector(HEAD), el.querySelector(STAGE)];
+    if (head && stage?.offsetHeight) settle(head, stage).forEach(follow);
   });
   follow(el);
   return () => {
+    clearTimeout(timer);
     watch.disconnect();
     close();
   };

@@ -163,10 +163,12 @@ export default ({ model, el }) => {
 
   el.classList.add("kiplab-surface", "kiplab-keys", "kiplab-live");
   drawAll();
+  // To read plotly.js takes a second: it is there before the first picture is.
+  if (model.get("plotly")) plotlyOf(model).catch(() => {});
   model.on("msg:custom", follow);
   model.on("comm_live_update", orphaned);
   kernel?.statusChanged?.connect(heed);
-  const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el)];
+  const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el, (room) => tell({ room }))];
   tell({ hello: tree.number });
   return () => {
     model.off("msg:custom", follow);
