@@ -231,7 +231,7 @@ def test_the_kernel_of_the_labs_knows_widgets_before_its_first_cell(
     monkeypatch.setenv("JUPYTER_PATH", ours)
     spec = KernelSpecManager().get_kernel_spec("python3")
     assert Path(spec.resource_dir).is_relative_to(ours)
-    assert spec.argv[-1] == "--ext=ipywidgets"
+    assert spec.argv[-1] == "--ext=kiplab.classroom.kernel_extension"
     assert (Path(spec.resource_dir) / "logo-svg.svg").exists()
 
 
@@ -241,7 +241,12 @@ def test_a_kernel_is_told_of_widgets_once_however_often_the_labs_are_opened(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     for _ in range(2):
         jupyter_settings.write_kernel(tmp_path)
-    assert KernelSpecManager().get_kernel_spec("python3").argv.count("--ext=ipywidgets") == 1
+    assert (
+        KernelSpecManager()
+        .get_kernel_spec("python3")
+        .argv.count("--ext=kiplab.classroom.kernel_extension")
+        == 1
+    )
 
 
 @pytest.fixture

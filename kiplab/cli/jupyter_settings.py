@@ -19,7 +19,7 @@ _LAB_SETTINGS = {
 }
 # A page asks a kernel for the widgets that it has. One that has not imported ipywidgets yet sends
 # it a slower way round, and if cells run meanwhile, the page takes each new widget for two.
-_KERNEL_EXTENSION = "--ext=ipywidgets"
+_KERNEL_EXTENSION = "--ext=kiplab.classroom.kernel_extension"
 _KERNEL = "python3"
 # Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them.
 _SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": {"kiplab.pages.saved_notebooks": True}}}
@@ -67,8 +67,8 @@ def write_settings(config: Path) -> None:
 
 
 def write_kernel(data: Path) -> None:
-    """Python's kernel as it is installed, only that it knows ipywidgets from the start, in one of
-    Jupyter's folders of data. Nothing is written where no kernel is installed.
+    """Python's kernel as it is installed, but for our extension, in one of Jupyter's folders of
+    data. Nothing is written where no kernel is installed.
     """
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..figures.drawing.still_picture import MARK, described, still
+from .elements.shown_again import ShownAgain
 from .elements.surface import Surface
 
 LIVE = "kiplab-live"
@@ -18,13 +19,23 @@ _HIDE_ERROR = (
 )
 
 
+def show_live(box: Surface, text: str) -> None:
+    """The panel `box`, with `text` for where there are no widgets; once more if it gets lost."""
+    from IPython.display import display
+
+    publish: Any = display  # which has no annotations
+    bundle = box.bundle(text)
+    handle = publish(bundle, raw=True, display_id=True)
+    ShownAgain.watch(box, handle, bundle)
+
+
 def show(box: Surface, text: str, drawing: dict[str, Any]) -> None:
     """Two outputs: the panel `box`, with `text` for where there are no widgets; and under it the
     still picture of `drawing`, hidden while the panel lives.
     """
     from IPython.display import display
 
-    publish: Any = display  # which has no annotations
-    publish(box.bundle(text), raw=True)
+    publish: Any = display
+    show_live(box, text)
     page = f"{_HIDE_ERROR}{still(drawing, NOTE)}"
     publish({"text/html": page, "text/plain": described(drawing)}, raw=True)

@@ -89,6 +89,10 @@ def test_a_kernel_that_is_killed_loses_no_work(opened: LabPage, student: Student
     opened.page.get_by_role("dialog").get_by_role("button").last.click()
     opened.wait_for_kernel()
     assert opened.python("print('lab' in dir())") == "False"
+    expect_a_word_about_the_kernel(opened)
+    opened.run("lab")
+    expect(opened.cell("lab")).to_contain_text("This kernel does not know 'kiplab'")
+    expect(opened.cell("lab")).not_to_contain_text("Traceback")
     assert (student.folder / "kiplab-work.json").read_bytes() == kept
     expect_work(opened)
 
@@ -108,6 +112,12 @@ def test_the_work_is_what_was_done(student: Student) -> None:
 def test_nothing_left_this_machine_and_nothing_complained(lab: LabPage) -> None:
     assert lab.outside == []
     assert lab.complaints == []
+
+
+def expect_a_word_about_the_kernel(lab: LabPage) -> None:
+    """The panels say that nobody hears them, and the picture can still be read."""
+    expect(lab.cell("lab").locator(".kiplab-banner")).to_contain_text("Run the cells from the top")
+    expect(lab.cell("lab").locator(FIGURE).first).to_be_visible()
 
 
 def kernels() -> list[psutil.Process]:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from ...runs import Run
+from ...widgets import still_fallback
 from ...widgets.elements.kinds import Listed, PlotlyPicture, Style
 from ...widgets.elements.labelled import button, column, row, words
 from ...widgets.elements.surface import Surface
@@ -79,11 +80,17 @@ class Ordering:
         return f"<Ordering: {', '.join(self.answer)}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the widgets, and the events in words where there are none."""
+        """A reference to the panel, and words where there are no widgets."""
+        return self.box.bundle(self._in_words(), **options)
+
+    def _ipython_display_(self) -> None:
+        still_fallback.show_live(self.box, self._in_words())
+
+    def _in_words(self) -> str:
         events = "\n".join(
             f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()
         )
-        return self.box.bundle(f"{events}\n{self!r}", **options)
+        return f"{events}\n{self!r}"
 
 
 def _told(found: Checked) -> str:

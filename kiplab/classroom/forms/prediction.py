@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ...widgets import still_fallback
 from ...widgets.elements.kinds import Radio
 from ...widgets.elements.labelled import button, column, words
 from ...widgets.elements.surface import Surface
@@ -115,8 +116,14 @@ class Prediction:
         return f"<Prediction {self.id!r}: {self.answer or 'not made yet'}>"
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the widgets, and the question in words where there are none."""
-        return self.box.bundle(f"{self.question}\n{self!r}", **options)
+        """A reference to the panel, and words where there are no widgets."""
+        return self.box.bundle(self._in_words(), **options)
+
+    def _ipython_display_(self) -> None:
+        still_fallback.show_live(self.box, self._in_words())
+
+    def _in_words(self) -> str:
+        return f"{self.question}\n{self!r}"
 
 
 class PredictionBesideRun:
@@ -150,7 +157,14 @@ class PredictionBesideRun:
         return "\n".join(f"{head}: {text}" for head, text in self.cells) or _NOTHING_YET
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        return self.box.bundle(repr(self), **options)
+        """A reference to the panel, and words where there are no widgets."""
+        return self.box.bundle(self._in_words(), **options)
+
+    def _ipython_display_(self) -> None:
+        still_fallback.show_live(self.box, self._in_words())
+
+    def _in_words(self) -> str:
+        return repr(self)
 
 
 def predict(id: str, question: str, choices: Sequence[str]) -> Prediction:

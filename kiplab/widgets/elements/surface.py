@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
-import ipywidgets
 import traitlets
 
 from ...figures.drawing.theme import LIGHT, THEMES
@@ -71,25 +70,24 @@ class Surface(anywidget.AnyWidget):
     room = traitlets.Tuple()
     """Pixels that a page has for a picture: (width, height); () as long as no page has told."""
     room_seen_last: ClassVar[tuple[int, ...]] = ()
-    plain: ClassVar[Any] = None
+    any_heard: ClassVar[bool] = False
+    """Whether a page has ever answered in this kernel."""
+    any_drew: ClassVar[bool] = False
+    """Whether a page has ever drawn a picture in this kernel."""
+    # A model of its own says how a widget lies. A surface needs none: its elements say it.
+    layout = traitlets.Any(allow_none=True).tag(sync=True)
 
     def __init__(self, root: Element, *, pictures: bool = False) -> None:
         self.root = root
         self.number = 0
+        self.heard = False
         self._held = 0
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
         self._take_in()
-        super().__init__(layout=_shared_layout(), plotly=self._code_for(pictures))
+        seen = {"theme": Surface.seen_last, "room": Surface.room_seen_last}
+        super().__init__(plotly=self._code_for(pictures), **seen)
         self.on_msg(self._hear)
-
-    @traitlets.default("theme")
-    def _as_seen_last(self) -> str:
-        return Surface.seen_last
-
-    @traitlets.default("room")
-    def _room_as_seen_last(self) -> tuple[int, ...]:
-        return Surface.room_seen_last
 
     # --- telling the page -----------------------------------------------------------------------
 
@@ -155,6 +153,8 @@ class Surface(anywidget.AnyWidget):
     def _hear(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
         if "hello" in content:
             self._greet(content["hello"])
+        if "drawn" in content:
+            Surface.any_drew = True
         if "theme" in content:
             self._turn(content["theme"])
         if "room" in content:
@@ -164,6 +164,7 @@ class Surface(anywidget.AnyWidget):
 
     def _greet(self, number: int) -> None:
         """A page says which patch it has seen last: if others are missing, it gets everything."""
+        self.heard = Surface.any_heard = True
         if number != self.number:
             self.send({"tree": self.described()})
 
@@ -191,14 +192,21 @@ class Surface(anywidget.AnyWidget):
         finally:
             self.send({"done": content["by"]})
 
+    def send_again(self) -> None:
+        """Send the model once more, to a page that seems to have missed it."""
+        _open_again(self)
+        if self.plotly and not Surface.any_drew:
+            _open_again(PlotlyCode.shared())
+
     def bundle(self, text: str, **options: Any) -> dict[str, Any]:
         """What a cell shows: the panel, and `text` where there are no widgets."""
         shown: Any = self._repr_mimebundle_(**options)
         return {**shown[0], "text/plain": text}
 
 
-def _shared_layout() -> Any:
-    """One for all: the parts say how they lie."""
-    if Surface.plain is None or Surface.plain.comm is None:
-        Surface.plain = ipywidgets.Layout()
-    return Surface.plain
+def _open_again(widget: Any) -> None:
+    """Send a widget's model under the id that it has."""
+    # The old end is kept: one that is forgotten says that the model is closed.
+    widget.sent_before = widget.comm
+    widget.comm = None
+    widget.open()

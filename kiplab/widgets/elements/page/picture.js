@@ -46,6 +46,9 @@ const drawSoon = (element, part, drew) => {
     element.waiting = false;
     const { data, layout } = structuredClone(element.drawing);
     await element.plotly.react(element.figure, data, layout, CONFIG);
+    // What can be scrolled has to be reached by keyboard too.
+    if (element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
+    else element.removeAttribute("tabindex");
     drew();
   });
 };

@@ -7,6 +7,10 @@ const OPENED = "kiplab-opened";
 // So much of the window belongs to the panels at least.
 const PANELS = 0.28;
 const PAUSE = 120;
+// As the style sheet has it: from this width on panels lie beside, and so much is theirs.
+const BESIDE = 1180;
+const PANELS_WIDE = 434;
+const HEAD_HIGH = 96;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
 const scrolls = (box) =>
@@ -59,6 +63,12 @@ const keepInSight = (el, told) => {
       told(room);
     }, last ? PAUSE : 0);
   };
+  // What there will be, as long as there is no picture: then the first one is of the right size.
+  const expected = () => {
+    const [, scroller] = around(el);
+    const beside = el.clientWidth >= BESIDE ? PANELS_WIDE : 0;
+    return { width: el.clientWidth - beside, height: scroller.clientHeight - HEAD_HIGH };
+  };
   // To watch a box a second time would call back once more, for ever.
   const follow = (box) => {
     if (!watched.has(box)) watch.observe(box);
@@ -67,6 +77,7 @@ const keepInSight = (el, told) => {
   const watch = new ResizeObserver(() => {
     const [head, stage] = [el.querySelector(HEAD), el.querySelector(STAGE)];
     if (head && stage?.offsetHeight) settle(head, stage).forEach(follow);
+    else tell(expected());
   });
   follow(el);
   return () => {
