@@ -56,6 +56,10 @@ SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.context.sessionContext.
 THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
 THEME_IS = "light => document.body.dataset.jpThemeLight === light"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+ANSWERED = """() => !document.querySelector(
+  `:is(.kiplab-surface, .kiplab-picture)[aria-busy="true"]` +
+  `:not(.kiplab-unheard, .kiplab-unheard *)`)"""
+"""All that was pressed is known to the kernel, and what it answered is drawn."""
 TIMEOUT_MS = 60_000
 MARGIN = 260
 """Pixels around a notebook in its window: menus, tabs, the status bar."""
@@ -109,6 +113,7 @@ class LabPage:
 
     def python(self, code: str) -> str:
         """What some code prints in the lab's kernel, after all that was pressed until now."""
+        self.page.wait_for_function(ANSWERED)
         return str(self.page.evaluate(PYTHON, code)).strip()
 
     def restart(self) -> None:

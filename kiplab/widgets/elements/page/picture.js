@@ -42,6 +42,7 @@ const drawSoon = (element, part, drew) => {
   element.drawing = part.drawing;
   if (element.waiting || !element.plotly) return;
   element.waiting = true;
+  element.setAttribute("aria-busy", "true");
   requestAnimationFrame(async () => {
     element.waiting = false;
     const { data, layout } = structuredClone(element.drawing);
@@ -49,6 +50,7 @@ const drawSoon = (element, part, drew) => {
     // What can be scrolled has to be reached by keyboard too.
     if (element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
     else element.removeAttribute("tabindex");
+    if (!element.waiting) element.setAttribute("aria-busy", "false");
     drew();
   });
 };

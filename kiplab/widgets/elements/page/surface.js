@@ -13,7 +13,7 @@ KINDS.box = box;
 
 // Messages go out one at a time: what is set while one is under way waits, and of the positions of a
 // slider only the last one does.
-const mailbox = (view, tell, silent) => {
+const mailbox = (view, tell, silent, busy) => {
   const waiting = [];
   let under_way = null;
   let count = 0;
@@ -23,6 +23,7 @@ const mailbox = (view, tell, silent) => {
     under_way = next ?? null;
     clearTimeout(patience);
     silent(false);
+    busy(Boolean(next));
     if (!next) return;
     under_way.by = `${view}-${count += 1}`;
     const { buffers, latest, ...content } = next;
@@ -74,7 +75,9 @@ export default ({ model, el }) => {
       orphaned();
     }
   };
-  const mail = mailbox(view, tell, (silent) => { if (!gone) say(silent ? SILENT : ""); });
+  const silent = (is) => { if (!gone) say(is ? SILENT : ""); };
+  const busy = (is) => el.setAttribute("aria-busy", String(is));
+  const mail = mailbox(view, tell, silent, busy);
   const drew = () => tell({ drawn: tree.number });
 
   const toolsOf = (id) => ({
