@@ -56,8 +56,8 @@ const keepInSight = (el, told) => {
   // A window that is being resized is measured when it has come to rest.
   const tell = (room) => {
     const now = JSON.stringify(room);
-    if (now === last || !room.width) return;
     clearTimeout(timer);
+    if (now === last || !room.width) return;
     timer = setTimeout(() => {
       last = now;
       told(room);
