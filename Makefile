@@ -19,6 +19,7 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python tests/bench/run.py
+	$(BIN)/python tests/bench/models.py
 	$(BIN)/python tests/bench/repaint.py
 	$(BIN)/python tests/bench/pixels.py
 	$(BIN)/python tests/bench/explore.py
