@@ -44,7 +44,7 @@ class Sent:
 def main() -> None:
     import os
 
-    os.environ["KIPLAB_WORK"] = tempfile.mkdtemp()
+    os.environ["KIPLAB_WORK"] = str(Path(tempfile.mkdtemp()) / "work.json")
     import kiplab
 
     sent = Sent()
