@@ -16,6 +16,9 @@ from tests.browser.server import lab_server
 pytestmark = pytest.mark.browser
 
 LAB = "00-start.ipynb"
+PREDICTION = {
+    "start/slow-request": "It accepts: broker 1 leads, and the leader knows who is in sync."
+}
 SIZE_MAX = 150_000
 SAVED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
 NO_KERNEL = """() => !window.jupyterapp.shell.currentWidget?.context?.sessionContext
@@ -29,11 +32,14 @@ DRAWN = "image => image.complete && image.naturalWidth > 400"
 def opened(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[LabPage, Path]]:
-    """The lab, opened and not yet run, and its file."""
+    """The lab, opened and not yet run, and its file. Its question is answered: the figures that
+    explain it are there.
+    """
     home = tmp_path_factory.mktemp("saved")
     ARTEFACTS.mkdir(exist_ok=True)
     with lab_server(home, LAB) as address:
         page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+        (home / "labs" / "kiplab-work.json").write_text(json.dumps({"predictions": PREDICTION}))
         page.open(address)
         yield page, home / "labs" / LAB
 
