@@ -173,7 +173,7 @@ class Button(Element):
         for action in self._actions:
             action(self)
 
-    def heard(self, name: str, value: Any) -> None:  # noqa: ARG002
+    def heard(self, name: str, _value: Any) -> None:
         """A press; one that was on its way when the button was switched off comes too late."""
         if name == "press" and not self.disabled:
             self.click()
