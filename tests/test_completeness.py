@@ -38,7 +38,7 @@ from kiplab.engine.events import Event
 from kiplab.engine.nodes import Clients
 from kiplab.explore.matrix import alternatives
 from kiplab.explore.search import explored
-from kiplab.figures.timeline import axis, lane_marks, legend
+from kiplab.figures.timeline import axis, lane_marks, legend_marks
 from kiplab.plays import (
     grammar,
     header,
@@ -372,8 +372,8 @@ TABLES = (
     Table(
         "sign",
         "entry in the legend",
-        "MARKS (or _DOWN) in kiplab/figures/timeline/legend.py",
-        lambda: {mark.id for mark in legend.MARKS} | {*legend._DOWN},
+        "MARKS (or _DOWN) in kiplab/figures/timeline/legend_marks.py",
+        lambda: {mark.id for mark in legend_marks.MARKS} | {*legend_marks._DOWN},
     ),
     Table(
         "event",

@@ -13,7 +13,7 @@ from ..figures.drawing.still_picture import described
 from ..figures.drawing.svg import Json, json_of
 from ..figures.drawing.theme import FONT, dark_of_light
 from ..figures.timeline.ladder import RUNS_MAX, comparable, ladder_drawing
-from ..figures.timeline.legend import legend_words
+from ..figures.timeline.legend_marks import legend_words
 from ..figures.timeline.one_run import timeline_drawing
 from ..figures.timeline.twin import twin_drawing
 from ..rows.columns import Rows

@@ -17,31 +17,20 @@ Source: the classes named by each entry, at the last tag of every release from 3
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
 
-from ..engine.cluster import Cluster, broker
-from ..engine.events import Delivered
 from ..engine.truth import Truth, truth
-from ..protocol.errors import KafkaError
-from ..protocol.facts import ControllerResigned, IsrProposed, LeaderElected
+from ..protocol.facts import ControllerResigned, LeaderElected
 from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId
-from ..protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-)
 from ..protocol.registrations import PartitionRegistration, partition
 from ..protocol.releases import CodeVersion
-from ..protocol.replica.broker_state import Broker, IsrState, Replica, replica_of
-from .columns import MetricKind, MetricRow
+from ..protocol.replica.broker_state import Replica
+from . import isr_answers
+from .columns import MetricKind
 from .log_moment import Moment
-from .snapshots import Snapshot
-from .wording import lane_of
 
 REPLICA_MANAGER = "kafka.server:type=ReplicaManager"
 KAFKA_CONTROLLER = "kafka.controller:type=KafkaController"
@@ -83,20 +72,6 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
 # --- gauges of brokers --------------------------------------------------------------------------
 
 
-def _led(node: Broker, code: CodeVersion) -> Iterator[Led]:
-    """What a running broker takes itself for the leader of.
-
-    Source: ReplicaManager.leaderPartitionsIterator, 3.2 to 3.9.
-    """
-    process = node.process
-    image = process.image if process is not None else None
-    for replica in process.replicas if process is not None else ():
-        if replica.leading is not None:
-            seen = partition(image.partitions, replica.partition) if image is not None else None
-            adding = seen.adding if seen is not None else ()
-            yield Led(replica, replica.leading.isr_state.isr, adding, code)
-
-
 def _is_under_replicated(led: Led) -> bool:
     """Against the replicas assigned, those being added left out; the ISR is the committed one."""
     assigned = [b for b in led.replica.replicas if b not in led.adding]
@@ -110,88 +85,6 @@ def _least(led: Led) -> int:
     """
     least, replicas = led.replica.min_insync_replicas, len(led.replica.replicas)
     return min(least, replicas) if led.code >= (3, 7) else least
-
-
-# --- meters of brokers --------------------------------------------------------------------------
-
-
-class Handed(NamedTuple):
-    """A result of AlterPartition that reaches the very proposal that it answers."""
-
-    replica: Replica
-    state: IsrState
-    result: AlterPartitionResult
-
-    @property
-    def is_adopted(self) -> bool:
-        """Accepted, and of no older epoch than the leader knows by now."""
-        result, replica = self.result, self.replica
-        is_current = result.leader_epoch == replica.leader_epoch
-        return (
-            result.error is KafkaError.NONE
-            and is_current
-            and result.partition_epoch >= replica.partition_epoch
-        )
-
-    @property
-    def is_growing(self) -> bool:
-        """Whether the proposal had asked for more members."""
-        return len(self.state.proposed) > len(self.state.isr)
-
-
-def _handed(moment: Moment) -> Iterator[tuple[BrokerId, Handed]]:
-    """What a delivered answer hands to the partitions of its broker. An error of the whole request
-    (STALE_BROKER_EPOCH among them) is retried, reaches none of them, and is counted nowhere; nor is
-    an answer that comes after the metadata which says the same: by then nothing is pending.
-
-    Source: DefaultAlterPartitionManager.handleAlterPartitionResponse and
-    Partition.submitAlterPartition, 3.2 (DefaultAlterIsrManager) to 3.9.
-    """
-    delivered = moment.delivered
-    if delivered is None or not isinstance(delivered.body, AlterPartitionResponse):
-        return
-    node, request = broker(moment.before, delivered.receiver), _asked_for(delivered, moment.before)
-    if node is None or node.process is None or request is None or delivered.body.error:
-        return
-    results = {result.partition: result for result in delivered.body.results}
-    if node.process.in_flight != request.items or _is_retried(results.values()):
-        return
-    for item in request.items:
-        mine, result = replica_of(node, item.partition), results.get(item.partition)
-        if mine is None or mine.leading is None or result is None:
-            continue
-        if mine.leading.isr_state.sent == item:
-            yield node.id, Handed(mine, mine.leading.isr_state, result)
-
-
-def _is_retried(results: Iterable[AlterPartitionResult]) -> bool:
-    return any(result.error is KafkaError.NOT_CONTROLLER for result in results)
-
-
-def _asked_for(event: Delivered, before: Cluster) -> AlterPartitionRequest | None:
-    asked = next((m.request for m in before.messages if m.name == event.message), None)
-    return asked if isinstance(asked, AlterPartitionRequest) else None
-
-
-def _changed(moment: Moment, *, growing: bool) -> Iterator[BrokerId]:
-    for node, handed in _handed(moment):
-        if handed.is_adopted and handed.is_growing is growing:
-            yield node
-
-
-def _failed(moment: Moment) -> Iterator[BrokerId]:
-    """Answers with an error or for an older epoch, and proposals that were not even sent, because
-    the manager still has one of the same partition (OPERATION_NOT_ATTEMPTED).
-
-    Source: Partition.handleAlterPartitionError and handleAlterPartitionUpdate, 3.2 to 3.9.
-    """
-    yield from (node for node, handed in _handed(moment) if not handed.is_adopted)
-    for event in moment.step.events:
-        if isinstance(event, IsrProposed):
-            node = broker(moment.step.cluster, event.node)
-            mine = replica_of(node, event.partition) if node is not None else None
-            if mine is not None and mine.leading is not None and not mine.leading.isr_state.sent:
-                yield event.node
 
 
 # --- counts of the controller -------------------------------------------------------------------
@@ -267,7 +160,7 @@ _ENTRIES = (
         " the metadata; not those that the controller makes by itself",
         source="PendingShrinkIsr.notifyListener, 3.3 to 3.9; in 3.2"
         " Partition.handleAlterPartitionUpdate",
-        marked=lambda moment: _changed(moment, growing=False),
+        marked=lambda moment: isr_answers.changed(moment, growing=False),
     ),
     Metric(
         name="IsrExpandsPerSec",
@@ -278,7 +171,7 @@ _ENTRIES = (
         " the metadata",
         source="PendingExpandIsr.notifyListener, 3.3 to 3.9; in 3.2"
         " Partition.handleAlterPartitionUpdate",
-        marked=lambda moment: _changed(moment, growing=True),
+        marked=lambda moment: isr_answers.changed(moment, growing=True),
     ),
     Metric(
         name="FailedIsrUpdatesPerSec",
@@ -287,7 +180,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="ISRs that this broker asked for and was not granted",
         source="Partition.handleAlterPartitionError, 3.2 to 3.9",
-        marked=_failed,
+        marked=isr_answers.failed,
     ),
     Metric(
         name="OfflinePartitionsCount",
@@ -360,104 +253,3 @@ _ENTRIES = (
 )
 METRICS = {metric.name: metric for metric in _ENTRIES}
 """Every metric by name: those of brokers first."""
-
-
-# --- rows ---------------------------------------------------------------------------------------
-
-_Key = tuple[str, BrokerId]
-_Known = dict[tuple[int, int], dict[_Key, int]]
-"""What was read of a state under some features, by the identity of both: most stay the same object
-from step to step.
-"""
-
-
-def metric_rows(shots: Sequence[Snapshot]) -> Iterator[MetricRow]:
-    """What every node reported through the run, metric after metric, node after node."""
-    readings = list(_readings(shots))
-    nodes: dict[str, set[BrokerId]] = {name: set() for name in METRICS}
-    for name, node in {key for reading in readings for key in reading}:
-        nodes[name].add(node)
-    xs = [shot.x for shot in shots]
-    for metric in METRICS.values():
-        for node in sorted(nodes[metric.name]):
-            values = [reading.get((metric.name, node)) for reading in readings]
-            yield from _stretches(metric, node, xs, values)
-
-
-def _readings(shots: Sequence[Snapshot]) -> Iterator[dict[_Key, int]]:
-    counts: Counter[_Key] = Counter()
-    known: _Known = {}
-    before = shots[0].cluster
-    for shot in shots:
-        for step in shot.steps:
-            counts.update(_marks(Moment(before, step)))
-            before = step.cluster
-        yield _reading(shot.cluster, counts, known)
-
-
-def _reading(cluster: Cluster, counts: Counter[_Key], known: _Known) -> dict[_Key, int]:
-    found = {key: counts[key] for key in _once(known, cluster, METRICS, _counting)}
-    found |= _once(known, cluster, truth(cluster), _of_controller)
-    for node in cluster.brokers:
-        found |= _once(known, cluster, node, partial(_of_broker, node))
-    return found
-
-
-def _once(
-    known: _Known,
-    cluster: Cluster,
-    state: object,
-    read: Callable[[Cluster], Iterator[tuple[_Key, int]]],
-) -> dict[_Key, int]:
-    key = id(state), id(cluster.features)
-    if key not in known:
-        known[key] = dict(read(cluster))
-    return known[key]
-
-
-def _of_broker(node: Broker, cluster: Cluster) -> Iterator[tuple[_Key, int]]:
-    """The gauges of a broker that runs."""
-    if node.process is not None:
-        led = list(_led(node, cluster.features.code_of(node.id)))
-        for metric in METRICS.values():
-            if metric.is_counted is not None and _has(cluster, metric, node.id):
-                yield (metric.name, node.id), sum(map(metric.is_counted, led))
-
-
-def _of_controller(cluster: Cluster) -> Iterator[tuple[_Key, int]]:
-    for metric in METRICS.values():
-        if metric.held is not None and _has(cluster, metric, CONTROLLER):
-            yield (metric.name, CONTROLLER), metric.held(truth(cluster))
-
-
-def _counting(cluster: Cluster) -> Iterator[tuple[_Key, int]]:
-    """Who counts what, from 0 on; also a broker that is down, for what it counted before."""
-    for metric in METRICS.values():
-        if metric.marked is not None:
-            for node in [b.id for b in cluster.brokers] if metric.by_brokers else [CONTROLLER]:
-                if _has(cluster, metric, node):
-                    yield (metric.name, node), 0
-
-
-def _marks(moment: Moment) -> Iterator[_Key]:
-    for metric in METRICS.values():
-        for node in metric.marked(moment) if metric.marked is not None else ():
-            if _has(moment.step.cluster, metric, node):
-                yield metric.name, node
-
-
-def _has(cluster: Cluster, metric: Metric, node: BrokerId) -> bool:
-    """Whether the code that the node runs has this metric."""
-    return cluster.features.code_of(node) >= metric.since
-
-
-def _stretches(
-    metric: Metric, node: BrokerId, xs: Sequence[int], values: Sequence[int | None]
-) -> Iterator[MetricRow]:
-    """Neighbours of one value as one row; where nothing is reported there is none."""
-    starts = [n for n, value in enumerate(values) if n == 0 or values[n - 1] != value]
-    ends = [*(xs[n] for n in starts[1:]), xs[-1] + 1]
-    for n, end in zip(starts, ends, strict=True):
-        value = values[n]
-        if value is not None:
-            yield MetricRow(metric.name, metric.kind, lane_of(node), xs[n], end, value)

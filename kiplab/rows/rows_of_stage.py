@@ -21,7 +21,7 @@ from .log_moment import LogLine, Moment
 from .marks import marks
 from .message_paths import messages
 from .metadata_ticks import ticks
-from .metrics import metric_rows
+from .metric_readings import metric_rows
 from .operator_log import log_lines
 from .snapshots import Snapshot, snapshots
 from .spans import spans

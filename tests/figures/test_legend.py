@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kiplab.figures.timeline import lane_marks, process_states, replica_bands, strips
-from kiplab.figures.timeline.legend import GROUPS, MARKS, legend_words, occurring
+from kiplab.figures.timeline.legend_marks import GROUPS, MARKS, legend_words, occurring
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kiplab.figures.timeline.ladder import ladder
-from kiplab.figures.timeline.legend import legend_words
+from kiplab.figures.timeline.legend_marks import legend_words
 from kiplab.figures.timeline.log_ends import HIGH_WATERMARK
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.under_way import so_far

@@ -10,7 +10,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
-from kiplab.figures.timeline.legend import legend_words
+from kiplab.figures.timeline.legend_marks import legend_words
 from kiplab.pages import chromium
 from kiplab.pages.export import ExportError, page, write
 from kiplab.plays.grammar import parse
