@@ -56,28 +56,29 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
 
 def reserve(panel: Panel) -> None:
     """Keep the words of the lanes away from where the arrows will go."""
-    for flight in _flights(panel):
+    for flight in flights(panel):
         for box in (*_along(panel.canvas, flight), *_ends(panel.canvas, flight)):
             panel.canvas.take(box, soft=True)
 
 
-def _flights(panel: Panel) -> list[Flight]:
+def flights(panel: Panel) -> list[Flight]:
+    """The arrows of a panel, the most telling first."""
     here = told_messages(panel.rows, panel.partition)
     return [f for m in here if (f := _flight(panel, m)) is not None]
 
 
 def draw_messages(panel: Panel) -> None:
     """All arrows first, then their callouts, then labels where there is still room."""
-    flights = _flights(panel)
-    for flight in flights:
+    found = flights(panel)
+    for flight in found:
         _arrow(panel.canvas, flight)
-    refused = [Refusal(f.message, f.x1, f.y1) for f in flights if f.message.fate == "refused"]
+    refused = [Refusal(f.message, f.x1, f.y1) for f in found if f.message.fate == "refused"]
     if refused:
-        ends = [box for flight in flights for box in _ends(panel.canvas, flight)]
+        ends = [box for flight in found for box in _ends(panel.canvas, flight)]
         draw_callouts(panel.canvas, refused, _room(panel), ends)
-    for bundle in _bundles(flights):
+    for bundle in _bundles(found):
         _label(panel, bundle)
-    for flight in flights:
+    for flight in found:
         if flight.message.fate == "delivered" and flight.message.outcome:
             draw_outcome(panel.canvas, flight.message, flight.x1, flight.y1)
 

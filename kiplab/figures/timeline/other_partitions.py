@@ -119,10 +119,21 @@ def with_room(lanes: Lanes, rows: Rows, partition: str) -> Lanes:
 
 def draw_others(panel: Panel) -> None:
     """The rows, below the strip of committed records, each with its hover cards."""
+    for other, y0, y1 in _placed(panel):
+        _draw(panel, other, y0, y1)
+
+
+def places_of_others(panel: Panel) -> Iterator[tuple[tuple[str, ...], float, float]]:
+    """Each row's partitions, its top and its bottom."""
+    for other, y0, y1 in _placed(panel):
+        yield other.partitions, y0, y1
+
+
+def _placed(panel: Panel) -> Iterator[tuple[Other, float, float]]:
     top = panel.lanes.records[1] + ABOVE
     for place, other in enumerate(other_rows(panel.rows, panel.partition)):
         y0 = top + place * (ROW + GAP) + GAP / 2
-        _draw(panel, other, y0, y0 + ROW)
+        yield other, y0, y0 + ROW
 
 
 def _draw(panel: Panel, other: Other, y0: float, y1: float) -> None:

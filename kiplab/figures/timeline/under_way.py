@@ -15,6 +15,7 @@ from .axis import draw_axis
 from .legend import draw_legend
 from .legend_marks import occurring
 from .metric_lines import draw_metrics, metrics_asked, told_of
+from .places import places_of
 from .sheet import MARGIN, canvas_of, draw_heading, draw_panel, followed_partition, room_for
 
 
@@ -39,20 +40,23 @@ def drawing_so_far(
     legend is that of the whole run, so that the height stays. `low` is for a window that is not
     high: no heading, and lower lanes. Traces are the same for every step, so that one figure can be
     painted again. A dict of plotly's data and layout: to have plotly check it takes longer than to
-    draw it.
+    draw it. Its layout's ``meta`` says where everything is, in ``places``.
     """
     name, between = followed_partition(whole, partition), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
     here = through(with_kinds(now, kinds), sheet.meta.columns)
     canvas = canvas_of(sheet, sheet.meta.end, width, theme, low=low)
     top = MARGIN if low else draw_heading(canvas, sheet)
-    lanes = draw_panel(canvas, here, name, top, own_title(now), (sheet,)).lanes
+    panel = draw_panel(canvas, here, name, top, own_title(now), (sheet,))
     asked = metrics_asked((sheet,), metrics)
-    lowest = draw_metrics(canvas, here, asked, lanes.bottom, (sheet,))
+    lowest = draw_metrics(canvas, here, asked, panel.lanes.bottom, (sheet,))
     bottom = draw_axis(canvas, sheet, lowest + 26, here)
+    places = places_of(panel, sheet, (lowest + 14, bottom))
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
-    return canvas.drawing(bottom + 10, summary(now) + told_of(here, asked))
+    drawing = canvas.drawing(bottom + 10, summary(now) + told_of(here, asked))
+    drawing["layout"]["meta"]["places"] = places
+    return drawing
 
 
 so_far = as_figure(drawing_so_far)

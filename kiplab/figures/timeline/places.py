@@ -1,0 +1,52 @@
+"""Where the things of a picture are, in pixels: for whoever points at one, or lights it up.
+
+A thing is named by its kind and its name: ``"broker 2"``, ``"controller"``, ``"partition
+orders-0"`` (several names, where one row stands for several), ``"message alter-partition #1 from
+broker 1"``, ``"step 3"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...rows.columns import STRIPS, Rows
+from .arrows import flights
+from .other_partitions import places_of_others
+from .panel import Panel
+
+HALF_A_LINE = 13
+"""Pixels above the controller's line, and below it, that are its lane."""
+
+
+def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str, Any]:
+    """What the panel was drawn from, as plain lists.
+
+    ``lanes`` are (thing, top, bottom), over the whole width; ``arrows`` (thing, tail, head) as
+    pixels from the left and the top; ``steps`` (the number of ``"step N"``, pixels from the left)
+    of the axis, which lies between top and bottom of ``axis``.
+    """
+    canvas = panel.canvas
+    return {
+        "lanes": [[thing, round(top), round(bottom)] for thing, top, bottom in _lanes(panel)],
+        "arrows": [
+            [
+                f"message {f.message.name}",
+                *map(round, (canvas.px(f.x0), f.y0, canvas.px(f.x1), f.y1)),
+            ]
+            for f in flights(panel)
+        ],
+        "steps": [[sheet.meta.own(x)[0], round(canvas.px(x))] for x in range(sheet.meta.end)],
+        "axis": [round(axis[0]), round(axis[1])],
+    }
+
+
+def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
+    lanes, own = panel.lanes, f"partition {panel.partition}"
+    yield own, lanes.top, lanes.strips[STRIPS[-1]][1]
+    yield "controller", lanes.controller - HALF_A_LINE, lanes.controller + HALF_A_LINE
+    for broker, (top, bottom) in lanes.brokers.items():
+        yield broker, top, bottom
+    yield own, *lanes.records
+    for names, top, bottom in places_of_others(panel):
+        yield f"partition {' '.join(names)}", top, bottom
