@@ -24,6 +24,7 @@ from .controls.rule_switches import turned
 from .controls.rulebook import Rulebook
 from .controls.run_in_words import Telling
 from .controls.sharing import Sharing
+from .controls.step_guide import StepGuide
 from .controls.transport import Transport
 from .controls.view_options import Look
 from .elements.daylight import AUTO, Daylight
@@ -222,6 +223,7 @@ class Lab:
         """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._played, self.undo, self.reset)
         self.jumps = JumpButtons(self.seek)
+        self.guide = StepGuide(self.seek, self._say)
         self.signs = Signs(self._scene.legend)
         self.invariants = InvariantStrip(self.seek)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
@@ -233,7 +235,7 @@ class Lab:
         self.branching = Branches(lambda: self.tree, self._turn_to, lambda: self._scene.look)
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)
-        self._followers: list[Any] = [self.transport, self.jumps, self.signs]
+        self._followers: list[Any] = [self.transport, self.jumps, self.guide, self.signs]
         self._followers += [self.invariants, self.folds]
         self._fit()
         self._root.children = laid_out(self)

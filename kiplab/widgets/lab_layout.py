@@ -107,8 +107,9 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
             lab.invariants.box,
         ],
     )
+    facts = strip(lab.verdict, lab.facts, lab.note)
     return (
-        named("kiplab-head", [lab.transport.box, strip(lab.verdict, lab.facts, lab.note)]),
+        named("kiplab-head", [lab.transport.box, lab.guide.element, facts]),
         named("kiplab-body", [named("kiplab-stage", [lab.picture, lab.signs.box]), panels]),
         lab.folds.box,
     )

@@ -129,4 +129,5 @@ def test_the_images_that_it_calls_skipped_are_those_that_are_dropped() -> None:
         line.split()[0] for line in kiplab.run(found.play).text().splitlines() if " drop " in line
     ]
     assert dropped == ["8", "9"]
-    assert "Steps 8 and 9 are `drop metadata`" in prose(LAB)
+    linked = f"[Steps 8](#{found.play.name}-step-8) and [9](#{found.play.name}-step-9)"
+    assert f"{linked} are `drop metadata`" in prose(LAB)

@@ -238,9 +238,7 @@ def test_how_a_part_lies_is_told_in_css(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_page_can_draw_every_kind_of_part() -> None:
     kinds = {kind for part in vars(every_kind).values() if (kind := getattr(part, "kind", None))}
-    drawn = "".join(
-        (PAGE / f"{name}.js").read_text() for name in ("controls", "picture", "surface")
-    )
+    drawn = "".join((PAGE / f"{name}.js").read_text() for name in surfaces._SCRIPTS)
     table = re.search(r"const KINDS = \{(.*?)\};", drawn, re.DOTALL)
     assert table is not None
     known = set(re.findall(r"^\s*(\w+)", table[1], re.MULTILINE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,8 @@ from ..work import answered
 
 EXPLANATIONS = Path(__file__).parents[1] / "explanations"
 """Texts in Markdown, by the ids of the questions: ``isr/high-watermark.md``."""
+_STEP_LINK = re.compile(r"\[([^]]+)\]\(#[^)]+\)")
+"""``[step 6](#kafka-14139-step-6)``: where there is no Lab it says no more than its words."""
 _NOW = "This is open now: run this cell."
 
 
@@ -26,7 +29,7 @@ class Prose(msgspec.Struct, frozen=True):
         return self.markdown
 
     def __repr__(self) -> str:
-        return "\n".join(broken(line) for line in self.markdown.splitlines())
+        return "\n".join(broken(line) for line in _STEP_LINK.sub(r"\1", self.markdown).splitlines())
 
 
 class PlainText(msgspec.Struct, frozen=True):

@@ -341,6 +341,25 @@ class Upload(_Control):
             self.value = (value,)
 
 
+class Guide(Element):
+    """Hears which step a link or a search in the page leads to. Invisible.
+
+    `play` is the name of the play, as links to its steps have it: ``#kafka-14139-step-6``.
+    """
+
+    kind = "guide"
+    play: Any = _shown(Unicode())
+
+    def __init__(self, go: Callable[[dict[str, Any]], None]) -> None:
+        self._go = go
+        super().__init__()
+
+    def heard(self, name: str, value: Any) -> None:
+        """The number of a step, and what asks for it."""
+        if name == "go":
+            self._go(value)
+
+
 class PlotlyPicture(Element):
     """A figure as plotly's data and layout, in plain dicts and lists."""
 

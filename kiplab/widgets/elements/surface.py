@@ -19,7 +19,7 @@ from ...figures.drawing.theme import LIGHT, THEMES
 from .kinds import Element, PlotlyPicture
 
 _PAGE = Path(__file__).with_name("page")
-_SCRIPTS = ("daylight", "keys", "sticky", "controls", "picture", "surface")
+_SCRIPTS = ("daylight", "keys", "sticky", "controls", "guide", "picture", "surface")
 """In this order: each uses those before it."""
 _SHEETS = ("surface", "keys", "daylight", "sticky")
 

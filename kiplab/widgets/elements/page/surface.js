@@ -171,6 +171,7 @@ export default ({ model, el }) => {
   model.on("msg:custom", follow);
   model.on("comm_live_update", orphaned);
   kernel?.statusChanged?.connect(heed);
+  followLinks();
   const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el, (room) => tell({ room }))];
   tell({ hello: tree.number });
   return () => {

@@ -1,0 +1,64 @@
+// Leads a Lab to a step that something else in the page names: a link in a notebook's prose, to
+// #kafka-14139-step-6 for the Lab of that play; a match of a search.
+const STEP_LINK = /^#(.+)-step-(\d+)$/;
+// The Labs of a page: a link is anywhere, and a notebook takes far cells out of its page.
+const guides = (globalThis.kiplabGuides ??= new Set());
+
+const guiding = {
+  make({ act }) {
+    const element = make("span", "kiplab-guide");
+    element.hidden = true;
+    element.go = (step, by) => act("go", { step, by }, { latest: true });
+    guides.add(element);
+    return element;
+  },
+  paint(element, part) { element.play = part.play; },
+  end(element) { guides.delete(element); },
+};
+
+const isBefore = (one, other) =>
+  Boolean(one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING);
+
+// Of several Labs of one play, the one in the same notebook; there, the last one above the link.
+const nearest = (link, found) => {
+  for (let box = link; box; box = box.parentElement) {
+    const here = found.filter((guide) => box.contains(guide));
+    if (here.length) return here.filter((guide) => isBefore(guide, link)).at(-1) ?? here[0];
+  }
+  return found[0];
+};
+
+const isInSight = (element) => {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= window.innerHeight;
+};
+
+const followLink = (event) => {
+  const link = event.target.closest?.("a[href]");
+  const [, play, step] = link?.hash && decodeURIComponent(link.hash).match(STEP_LINK) || [];
+  const found = [...guides].filter((guide) => guide.play === play);
+  if (!found.length) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const guide = nearest(link, found);
+  guide.go(Number(step), "link");
+  const lab = guide.closest(".kiplab-surface");
+  if (lab && !isInSight(lab.querySelector(".kiplab-stage") ?? lab)) lab.scrollIntoView();
+};
+
+// JupyterLab takes Enter for itself, unless what has the focus says that the key is its own.
+const keepEnter = ({ target }) => {
+  if (target.matches?.("a[href]") && STEP_LINK.test(target.hash)) {
+    target.dataset.lmSuppressShortcuts = "true";
+  }
+};
+
+const FOLLOWED = "kiplabFollowsLinks";
+const followLinks = () => {
+  if (document.body.dataset[FOLLOWED]) return;
+  document.body.dataset[FOLLOWED] = "true";
+  document.addEventListener("click", followLink, true);
+  document.addEventListener("focusin", keepEnter);
+};
+
+KINDS.guide = guiding;
