@@ -55,7 +55,7 @@ class Lab:
 
     `play` is a name, a file, a token or a Play; `kafka`, `on` and `off` are as for `kiplab.run`.
     `after` is something to wait for: until it is locked the lab only says so. `width` is in pixels;
-    without one the picture is as wide as there is room, and low in a low window. `theme` is
+    without one the picture is as wide as there is room, and lower in a low window. `theme` is
     "light", "dark" or "auto": that of the page, also when it changes. Raises PlayError for a play
     that there is none of, ValueError for such a theme.
 
@@ -80,7 +80,7 @@ class Lab:
         self.daylight = Daylight(theme)
         self._root = column([words(note(WAIT))], width="100%")
         self.box = self.daylight.of(Surface(self._root, pictures=True))
-        look = {"theme": self.daylight.theme, "legend": False, "low": False}
+        look = {"theme": self.daylight.theme, "legend": False}
         self._scene = Scene(tree, width=width or WIDTH, **look)
         self._asked_width = width
         self._after = after
@@ -211,7 +211,8 @@ class Lab:
 
     def _open(self) -> None:
         self._root.children = (words(note(OPENING)),)
-        self._scene.look |= {"theme": self.daylight.theme, **self._fitted_to(self.box.room)}
+        room = self.box.room
+        self._scene.look_at({"theme": self.daylight.theme, **self._as_wide_as(room)}, *room[1:])
         self.picture = PlotlyPicture(self._scene.drawing())
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
         with self.box.held():
@@ -276,31 +277,27 @@ class Lab:
                     self.transport.pause()
                 self._show(said)
 
-    def _look_at(self, options: dict[str, Any]) -> None:
+    def _look_at(self, options: dict[str, Any], high: int | None = None) -> None:
         with self._scene.kept(), self.box.held():
-            self._scene.look = self._scene.look | options
-            self.picture.paint(self._scene.drawing())
-            self.signs.paint()
+            if self._scene.look_at(options, high):
+                self.picture.paint(self._scene.drawing())
+                self.signs.paint()
+                self.branching.comparison.repaint()
 
     def _turn_page(self, theme: str) -> None:
         """The page is light now, or dark: the same pictures in its theme."""
         self._look_at({"theme": theme})
-        self.branching.comparison.repaint()
 
     def _make_room(self, room: tuple[int, ...]) -> None:
         """The page has another size."""
-        wanted = self._fitted_to(room)
-        if any(self._scene.look[key] != value for key, value in wanted.items()):
-            self._look_at(wanted)
+        self._look_at(self._as_wide_as(room), *room[1:])
 
-    def _fitted_to(self, room: tuple[int, ...]) -> dict[str, Any]:
-        """The look of a picture that fits into so many pixels; () for a page that has not told."""
+    def _as_wide_as(self, room: tuple[int, ...]) -> dict[str, Any]:
+        """The width of a picture in so many pixels; () for a page that has not told."""
         if not room:
             return {}
         least, most = WIDTHS
-        width = self._asked_width or max(least, min(room[0], most))
-        roomy = self._scene.drawing(width=width, low=False)["layout"]["height"]
-        return {"width": width, "low": roomy > room[1]}
+        return {"width": self._asked_width or max(least, min(room[0], most))}
 
     def _restore(self) -> None:
         """Show what there was before something went wrong."""

@@ -6,26 +6,42 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..figures.timeline.under_way import drawing_so_far, legend_so_far
+from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
 from ..rows.rows_of_stage import rows_of, rows_until
 from .controls.jumps import divergence
 from .history_tree.branch_tree import Tree
 
 
 class Scene:
-    """`tree` is the history, `rows` the branch where one is, `look` the options of the picture.
+    """`tree` is the history, `rows` the branch where one is, `look` the options of the picture,
+    `high` the pixels that there are for it, if a page has told.
 
     `diverges` is what `jumps.divergence` found for that branch.
     """
 
     def __init__(self, tree: Tree, **look: Any) -> None:
         self.tree, self.look = tree, look
+        self.high: int | None = None
         self._unchanging = tuple(look)
         self._derive()
 
     def _derive(self) -> None:
         self.rows = rows_of(self.tree.here.bench.whole)
         self.diverges = divergence(self.tree)
+        self._low: float | None = None
+        self._fit()
+
+    def look_at(self, options: dict[str, Any], high: int | None = None) -> bool:
+        """Other options, or another height; whether the picture is another one by that."""
+        before = self.look, self._low
+        self.look, self.high = self.look | options, high or self.high
+        self._fit()
+        return (self.look, self._low) != before
+
+    def _fit(self) -> None:
+        """Find how low the picture has to be for the height there is."""
+        if self.high is not None:
+            self._low = low_enough(self.rows, self.high, **self.look)
 
     def take(self, tree: Tree) -> None:
         """Show another history, or another step of this one."""
@@ -53,10 +69,10 @@ class Scene:
         `other` are options in place of those in `look`.
         """
         now = rows_until(self.rows, self.tree.here.bench.here)
-        return drawing_so_far(now, self.rows, **self.look | other)
+        return drawing_so_far(now, self.rows, **{"low": self._low, **self.look, **other})
 
     def drawing_of_all(self, **other: Any) -> dict[str, Any]:
-        """The whole run; `other` as for `drawing`."""
+        """The whole run, as high as it likes; `other` as for `drawing`."""
         return drawing_so_far(self.rows, self.rows, **self.look | other)
 
     def legend(self) -> dict[str, Any]:

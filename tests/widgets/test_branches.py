@@ -62,6 +62,24 @@ def test_a_long_name_leaves_room_for_the_verdict(lab: Lab, branching: Branches) 
     assert f'<th scope="col">{"x" * 35}… · Kafka 3.4</th>' in compared(branching)[2].value
 
 
+def test_metrics_are_under_both_runs_as_soon_as_they_are_asked_for(
+    lab: Lab, branching: Branches
+) -> None:
+    def names() -> list[str]:
+        _, picture, _ = compared(branching)
+        (words,) = (t["text"] for t in picture.drawing["data"] if t["name"] == "words")
+        return [word for word in words if word.replace("<br>", "") == "FencedBrokerCount"]
+
+    lab.do("expire 2")
+    branching.compare.click()
+    assert names() == []
+    lab.folds.open("What the picture shows")
+    lab.look.metrics.value = True
+    assert len(names()) == 2
+    lab.look.metrics.value = False
+    assert names() == []
+
+
 def test_no_comparison_is_below_when_there_is_none(lab: Lab, branching: Branches) -> None:
     assert "The comparison is below." in said(branching)
     lab.do("expire 2")

@@ -67,6 +67,26 @@ def test_the_picture_is_as_wide_as_there_is_room_and_low_in_a_low_window(lab: La
     assert size()[0] == 1_500
 
 
+def test_it_fits_after_every_change_as_long_as_it_can_be_read() -> None:
+    lab = kiplab.Lab("isr-committed")
+    hear(lab, {"room": {"width": 848, "height": 515}})
+
+    def height() -> int:
+        return int(lab.picture.drawing["layout"]["height"])
+
+    assert height() <= 515
+    lab.seek(4)
+    lab.do("crash 2")
+    assert 480 < height() <= 515
+    lab.load("timeline-first")
+    assert height() <= 515
+    lab.folds.open("What the picture shows")
+    lab.look.metrics.value = True
+    assert height() > 515
+    lab.look.metrics.value = False
+    assert height() <= 515
+
+
 def test_a_width_that_was_asked_for_stays() -> None:
     lab = kiplab.Lab("kafka-14139", width=700)
     hear(lab, {"room": {"width": 1100, "height": 900}})

@@ -6,6 +6,8 @@ lightened (dark theme) until they reach a contrast of 4.5 to 1.
 
 from __future__ import annotations
 
+from math import floor
+
 import msgspec
 
 OKABE_ITO = {
@@ -131,7 +133,9 @@ THEMES = {"light": LIGHT, "dark": DARK}
 
 
 class Sizes(msgspec.Struct, frozen=True):
-    """Pixels. Narrow figures have the smallest set, those for a projector the largest."""
+    """Pixels. Narrow figures have the smallest set, those for a projector the largest. `air` is the
+    share of the room between parts that is left: all of it where there is height enough.
+    """
 
     left: int
     right: int
@@ -143,6 +147,7 @@ class Sizes(msgspec.Struct, frozen=True):
     gap: int
     tile: int
     band: int
+    air: float = 1.0
 
 
 WIDE = Sizes(122, 26, 11.5, 10.5, 14, 17, 21, 5, 62, 28)
@@ -152,20 +157,37 @@ NARROW_BELOW = 720
 LARGE_FROM = 1300
 LOWER = {4: (6, 6), 5: (14, 6), 6: (16, 7)}
 """By the number of brokers, how much lower their tiles and bands are; six is for more, too."""
+LOWEST_STRIP, LOWEST_AIR = 4, 0.4
+"""How much lower strips are where lanes are as low as can be read, and what is left of the room."""
 
-LOW_TILE, LOW_BAND = 8, 6
-"""How much lower tiles and bands are in a low figure, if they are not lower already."""
 
+def sizes_of(width: int, brokers: int = 2, *, low: float | None = None) -> Sizes:
+    """The set for a figure of this width. With many brokers their lanes are lower.
 
-def sizes_of(width: int, brokers: int = 2, *, low: bool = False) -> Sizes:
-    """The set for a figure of this width. With many brokers their lanes are lower, and in a `low`
-    one, for a window that is not high, too.
+    `low` is for a window that is not high: 0 for lanes as ever, 1 for the lowest that can be read,
+    with as large a font; never the largest set.
     """
-    sizes = LARGE if width >= LARGE_FROM and not low else NARROW if width < NARROW_BELOW else WIDE
+    is_large = width >= LARGE_FROM and low is None
+    sizes = LARGE if is_large else NARROW if width < NARROW_BELOW else WIDE
     tile, band = LOWER.get(min(brokers, max(LOWER)), (0, 0))
-    if low:
-        tile, band = max(tile, LOW_TILE), max(band, LOW_BAND)
-    return msgspec.structs.replace(sizes, tile=sizes.tile - tile, band=sizes.band - band)
+    lower = msgspec.structs.replace(sizes, tile=sizes.tile - tile, band=sizes.band - band)
+    return lowered(lower, sizes, low) if low else lower
+
+
+def lowered(sizes: Sizes, full: Sizes, low: float) -> Sizes:
+    """`sizes` lowered by the share `low` of what there is between them and the lowest of their set,
+    whose lanes are as ever in `full`.
+    """
+    tile, band = LOWER[max(LOWER)]
+    air = 1 - (1 - LOWEST_AIR) * low
+    return msgspec.structs.replace(
+        sizes,
+        strip=floor(sizes.strip - LOWEST_STRIP * low),
+        gap=floor(sizes.gap * air),
+        tile=floor(sizes.tile - (sizes.tile - full.tile + tile) * low),
+        band=floor(sizes.band - (sizes.band - full.band + band) * low),
+        air=air,
+    )
 
 
 def theme_of(name: str) -> Theme:

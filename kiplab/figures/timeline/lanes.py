@@ -8,6 +8,8 @@ from ...rows.columns import STRIPS, broker_lane
 from ..drawing.theme import Sizes
 
 MANY_BROKERS = 5
+ABOVE_TICKS, BETWEEN, BETWEEN_MANY = 10, 13, 8
+"""Pixels over the controller's words, and between brokers, as far as there is air."""
 
 
 class Lanes(NamedTuple):
@@ -46,19 +48,19 @@ def lanes(
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
     for what messages have to say.
     """
-    y = top + sizes.title * 2
+    y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
     for name in STRIPS:
         strips[name] = (y, y + sizes.strip)
         y += sizes.strip + sizes.gap
     row = sizes.small * 1.35
-    y += 10
+    y += ABOVE_TICKS * sizes.air
     rows = tuple(y + row * (n + 0.5) for n in range(tick_rows))
     controller = y + row * tick_rows + 11
     y = controller + talk
     tiles = {}
     for id in brokers:
         tiles[broker_lane(id)] = (y, y + sizes.tile)
-        y += sizes.tile + (13 if len(brokers) < MANY_BROKERS else 8)
+        y += sizes.tile + (BETWEEN if len(brokers) < MANY_BROKERS else BETWEEN_MANY) * sizes.air
     y += 5
     return Lanes(top + sizes.title * 0.6, strips, rows, controller, tiles, (y, y + 18), y + 18)

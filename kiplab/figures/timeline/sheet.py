@@ -41,8 +41,10 @@ def room_for(runs: Sequence[Rows], width: int | None) -> int:
     return (pixels - sizes.left - sizes.right) // MOMENT_MIN
 
 
-def canvas_of(rows: Rows, end: int, width: int | None, theme: str, *, low: bool = False) -> Canvas:
-    """An empty canvas of that width, or of the width that suits a notebook."""
+def canvas_of(
+    rows: Rows, end: int, width: int | None, theme: str, *, low: float | None = None
+) -> Canvas:
+    """An empty canvas of that width, or of the width that suits a notebook; `low` as `sizes_of`."""
     pixels = max(width or WIDTH, WIDTH_MIN)
     sizes = sizes_of(pixels, len(rows.meta.brokers), low=low)
     return Canvas(pixels, end, theme_of(theme), sizes, rows.meta.columns)

@@ -9,7 +9,7 @@ from ...rows.columns import Rows
 from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
-from ...rows.view import through, view, with_kinds
+from ...rows.view import through, until, view, with_kinds
 from ..drawing.canvas import as_figure
 from .axis import draw_axis
 from .legend import draw_legend
@@ -31,35 +31,53 @@ def drawing_so_far(
     theme: str = "light",
     width: int | None = None,
     legend: bool = True,
-    low: bool = False,
+    low: float | None = None,
 ) -> dict[str, Any]:
     """`now` drawn where `whole` has its lanes and its axis: from step to step nothing moves.
 
     Of what comes later only the numbers of the moments are there. Options are as for `timeline`,
     but that a range which a shorter run does not have is cut to what there is, or left away. The
     legend is that of the whole run, so that the height stays. `low` is for a window that is not
-    high: no heading, and lower lanes. Traces are the same for every step, so that one figure can be
-    painted again. A dict of plotly's data and layout: to have plotly check it takes longer than to
-    draw it. Its layout's ``meta`` says where everything is, in ``places``.
+    high, and comes from `low_enough`: no heading, and lanes from as ever (0) to the lowest that can
+    be read (1). Traces are the same for every step, so that one figure can be painted again. A dict
+    of plotly's data and layout: to have plotly check it takes longer than to draw it. Its layout's
+    ``meta`` says where everything is, in ``places``.
     """
     name, between = followed_partition(whole, partition), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
     here = through(with_kinds(now, kinds), sheet.meta.columns)
     canvas = canvas_of(sheet, sheet.meta.end, width, theme, low=low)
-    top = MARGIN if low else draw_heading(canvas, sheet)
+    top = draw_heading(canvas, sheet) if low is None else MARGIN * canvas.sizes.air
     panel = draw_panel(canvas, here, name, top, own_title(now), (sheet,))
     asked = metrics_asked((sheet,), metrics)
     lowest = draw_metrics(canvas, here, asked, panel.lanes.bottom, (sheet,))
-    bottom = draw_axis(canvas, sheet, lowest + 26, here)
-    places = places_of(panel, sheet, (lowest + 14, bottom))
+    air = canvas.sizes.air
+    bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here)
+    places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
-    drawing = canvas.drawing(bottom + 10, summary(now) + told_of(here, asked))
+    drawing = canvas.drawing(bottom + 10 * air, summary(now) + told_of(here, asked))
     drawing["layout"]["meta"]["places"] = places
     return drawing
 
 
 so_far = as_figure(drawing_so_far)
+
+
+def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
+    """How low a picture of `whole` has to be drawn to be at most `high` pixels high: as much lower
+    as needs be, or as low as can be read if that is not enough. Options as for `drawing_so_far`.
+    """
+    # From step to step the height stays: a picture of the start is soon drawn.
+    start = until(whole, 0)
+
+    def height(low: float | None) -> float:
+        return float(drawing_so_far(start, whole, **options | {"low": low})["layout"]["height"])
+
+    if height(None) <= high:
+        return None
+    highest, lowest = height(0), height(1)
+    return min(max((highest - high + 1) / (highest - lowest), 0), 1)
 
 
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:

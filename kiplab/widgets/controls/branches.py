@@ -141,7 +141,8 @@ class BranchComparison:
         look = self._look()
         width = look["width"] - FOLD_MARGINS
         names = tuple(branch.name for branch in compared)
-        figure = twin(upper, lower, width=width, theme=look["theme"], names=names).to_dict()
+        shown = {key: look[key] for key in ("theme", "partition", "metrics") if key in look}
+        figure = twin(upper, lower, width=width, names=names, **shown).to_dict()
         if self._picture is None:
             self._picture = PlotlyPicture(figure)
         else:

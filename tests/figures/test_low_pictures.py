@@ -1,0 +1,78 @@
+"""A picture in a low window: its lanes are as much lower as needs be, and can still be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplab.figures.drawing.text_width import LINE_HEIGHT
+from kiplab.figures.drawing.theme import sizes_of
+from kiplab.figures.timeline.under_way import low_enough, so_far
+from kiplab.plays.library import load, names
+from kiplab.plays.runner import run_play
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of
+from tests.figures.boxes import covered, cut_off, words
+
+ROOMS = {"1280x720": (848, 515), "1366x768": (934, 563)}
+"""Pixels for a picture below a Lab's head, by the window in which JupyterLab stands."""
+
+
+@pytest.fixture(scope="module", params=names())
+def rows(request: pytest.FixtureRequest) -> Rows:
+    """A shipped play, to its end."""
+    return rows_of(run_play(load(request.param)))
+
+
+def picture(rows: Rows, width: int, low: float | None) -> Any:
+    """The whole run as a Lab draws it."""
+    return so_far(rows, rows, width=width, low=low, legend=False)
+
+
+def fonts(figure: Any) -> set[float]:
+    """The sizes of all words but the heading's."""
+    return {size for trace in figure.data if trace.mode == "text" for size in trace.textfont.size}
+
+
+@pytest.mark.parametrize(("width", "high"), ROOMS.values(), ids=ROOMS)
+def test_every_shipped_play_fits_a_laptops_window(rows: Rows, width: int, high: int) -> None:
+    figure = picture(rows, width, low_enough(rows, high, width=width, legend=False))
+    assert figure.layout.height <= high
+    assert cut_off(figure) == []
+    assert covered(figure) == []
+
+
+def test_at_its_lowest_words_are_as_large_as_ever_and_none_is_covered(rows: Rows) -> None:
+    figure = picture(rows, 848, 1)
+    assert cut_off(figure) == []
+    assert covered(figure) == []
+    assert fonts(figure) <= fonts(picture(rows, 848, None))
+
+
+@pytest.mark.parametrize("width", [640, 848, 1400])
+@pytest.mark.parametrize("brokers", range(2, 8))
+def test_the_lowest_lane_has_room_for_its_three_lines(width: int, brokers: int) -> None:
+    sizes = sizes_of(width, brokers, low=1)
+    assert sizes.tile >= sizes.text * LINE_HEIGHT + 2 * sizes.small * LINE_HEIGHT
+    assert sizes.strip >= sizes.text * LINE_HEIGHT
+    assert sizes.band >= sizes.text
+
+
+def test_a_picture_is_no_lower_than_it_has_to_be() -> None:
+    rows = rows_of(run_play(load("timeline-first")))
+    for high in (560, 545, 530, 515):
+        low = low_enough(rows, high, width=848, legend=False)
+        assert high - 12 <= picture(rows, 848, low).layout.height <= high
+
+
+def test_where_there_is_height_enough_it_is_as_ever_and_has_its_heading() -> None:
+    rows = rows_of(run_play(load("timeline-first")))
+    assert low_enough(rows, 2000, width=848, legend=False) is None
+    figure = picture(rows, 848, None)
+    assert any(rows.meta.title in word.text for word in words(figure))
+
+
+def test_where_even_the_lowest_is_too_high_it_is_the_lowest() -> None:
+    rows = rows_of(run_play(load("timeline-first")))
+    assert low_enough(rows, 200, width=848, legend=False) == 1
