@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.page_record import PageRecord
+
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
@@ -71,17 +73,10 @@ class LabPage:
     def __init__(self, page: Page, artefacts: Path, lab: str = "04") -> None:
         self.page = page
         self.lab = lab
-        self.outside: list[str] = []
-        self.complaints: list[str] = []
+        self.record = PageRecord(page)
+        self.outside, self.complaints = self.record.outside, self.record.complaints
         self._artefacts = artefacts
         page.set_default_timeout(TIMEOUT_MS)
-        page.on("request", lambda request: self._note_request(request.url))
-        page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-
-    def _note_request(self, url: str) -> None:
-        if not url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-            self.outside.append(url)
 
     def open(self, address: str) -> None:
         """Load the lab and wait for its kernel."""
