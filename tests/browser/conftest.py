@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +10,7 @@ import pytest
 
 from kiplab.pages.chromium import find_chromium
 from tests.browser.lab_page import LabPage
+from tests.browser.page_record import PageRecord
 from tests.browser.server import lab_server
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ class Student(NamedTuple):
 
     folder: Path
     address: str
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What failed on a page is told with all that the page did until then."""
+    report = yield
+    if report.failed:
+        report.sections += [(f"page {one.page.url}", one.report()) for one in PageRecord.all]
+    return report
 
 
 @pytest.fixture(scope="module")
