@@ -1,4 +1,5 @@
-"""One flag for the whole suite: `--rewrite` writes the golden transcripts anew.
+"""One flag for the whole suite: `--rewrite` writes the golden transcripts anew. One profile of
+hypothesis: no example is too slow.
 
 And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 """
@@ -6,9 +7,14 @@ And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from kiplab.rows.columns import Rows
 from tests.kafka_14139 import rows_on
+
+# How fast examples are made says how busy the machine is, and nothing of what is tested.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

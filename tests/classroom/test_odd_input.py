@@ -124,7 +124,7 @@ def test_a_part_that_is_still_open_earns_nothing() -> None:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(answer=st.recursive(st.none() | st.text() | st.integers(), st.lists, max_leaves=12))
 def test_no_answer_raises(check: str, answer: object) -> None:
     found = CHECKS[check](answer)

@@ -480,5 +480,5 @@ class Readers(RuleBasedStateMachine):
             assert canonical(once) == once
 
 
-Readers.TestCase.settings = settings(max_examples=120, stateful_step_count=50, deadline=None)
+Readers.TestCase.settings = settings(max_examples=120, stateful_step_count=50)
 TestReaders = Readers.TestCase

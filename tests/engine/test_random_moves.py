@@ -93,7 +93,6 @@ class AnythingGoes(RuleBasedStateMachine):
 AnythingGoes.TestCase.settings = settings(
     max_examples=150,
     stateful_step_count=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TestAnythingGoes = AnythingGoes.TestCase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.engine.moves import RawRequest
@@ -215,7 +215,6 @@ elected = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(altered | elected)
 def test_a_request_survives_being_written_down(body: Request) -> None:
     line = statement_of(RawRequest(BrokerId(7), CONTROLLER, body))

@@ -90,7 +90,7 @@ def test_a_damaged_token_is_never_another_run(data: st.DataObject) -> None:
     assert play == decode(token)[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     data=st.data(), name=st.sampled_from(names()), release=st.sampled_from(["3.2", "3.4", "3.9"])
 )

@@ -69,7 +69,7 @@ def refused(bench: Bench, choice: Choice) -> bool:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_on_a_random_walk_what_is_offered_can_be_done(data: st.DataObject) -> None:
     bench = OPENED[data.draw(st.sampled_from(sorted(OPENED)))]
     bench = seek(bench, data.draw(st.integers(0, bench.last)))

@@ -238,7 +238,7 @@ def test_a_tree_that_makes_no_sense_is_not_loaded(data: bytes) -> None:
         lab_file.unpacked(data, "lab.json")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, len(GROWN) - 1), st.binary(max_size=3))
 def test_damage_anywhere_is_a_sentence_or_still_a_tree(at: int, put: bytes) -> None:
     with suppress(PlayError):
