@@ -36,10 +36,11 @@ def _post_one(
 ) -> tuple[Cluster, Event]:
     cluster, name = _named(cluster, sender, KINDS[type(send.body)])
     is_reply = name.kind in ANSWERED
-    life = now = incarnation_of(cluster, receiver)
     if is_reply and answered is not None:
         receiver, life = answered.name.sender, answered.name.incarnation
         now = incarnation_of(cluster, receiver)
+    else:
+        life = now = incarnation_of(cluster, receiver)
     if now != life or not is_up(cluster, receiver):
         why = "the connection is closed"
         return cluster, Dropped(message=name, receiver=receiver, body=send.body, why=why)

@@ -7,7 +7,8 @@ sent as keep its session, the last one as late as it would really be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.replica.broker_state import (
@@ -27,6 +28,7 @@ from .routes import IDLE, PERIOD_MS, TIMERS
 from .truth import Session, session_timeout_ms, sessions
 
 Due = tuple[int, moves.Move]
+_WHEN = itemgetter(0)
 
 
 def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
@@ -34,36 +36,34 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
 
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
-    expiry = _expiry(cluster)
+    known = sessions(cluster)
+    on = [session for session in known if not session.fenced]
+    expiry, counted_on = _expiry(cluster, on), _counted_on(known, on)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
-    found = [d for node in cluster.brokers for d in _of_broker(cluster, node, until)]
+    found = [d for node in cluster.brokers for d in _of_broker(cluster, node, counted_on, until)]
     found += _of_control_planes(cluster)
     if expiry is not None:
         # First: the controller's event was due before a request of the same millisecond came.
         found.insert(0, expiry)
-    first = min(found, key=_when, default=None)
+    first = min(found, key=_WHEN, default=None)
     return first if first is not None and first[0] <= end_ms else None
-
-
-def _when(due: Due) -> int:
-    return due[0]
 
 
 def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
     """The timers of each that something would come of."""
     for node in control_planes(cluster):
         state = state_of(cluster, node)
-        for kind, timer in TIMERS:
-            if kind is not type(state):
+        kind = type(state)
+        for owner, timer in TIMERS:
+            if owner is not kind:
                 continue
             idle = IDLE.get((kind, timer))
             if idle is None or idle(state, cluster) is None:
                 yield max(due_ms(state, timer), cluster.now_ms), moves.Fire(node, timer)
 
 
-def _expiry(cluster: Cluster) -> Due | None:
+def _expiry(cluster: Cluster, on: list[Session]) -> Due | None:
     """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
-    on = [s for s in sessions(cluster) if not s.fenced]
     if not on:
         return None
     oldest = min(on, key=_silence)
@@ -71,8 +71,8 @@ def _expiry(cluster: Cluster) -> Due | None:
     return at, moves.ExpireSession(oldest.broker)
 
 
-def _silence(known: Session) -> tuple[int, BrokerId]:
-    return known.last_contact_ms, known.broker
+def _silence(session: Session) -> tuple[int, BrokerId]:
+    return session.last_contact_ms, session.broker
 
 
 def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
@@ -86,12 +86,14 @@ def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
     return False
 
 
-def _of_broker(cluster: Cluster, node: Broker, until_ms: int) -> Iterator[Due]:
+def _of_broker(
+    cluster: Cluster, node: Broker, counted_on: frozenset[BrokerId], until_ms: int
+) -> Iterator[Due]:
     process = node.process
     if process is None:
         return
     now, timers = cluster.now_ms, process.timers
-    yield from _lifecycle(cluster, node, process, until_ms)
+    yield from _lifecycle(cluster, node, process, counted_on, until_ms)
     if process.items and not process.in_flight:
         yield max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)
     for replica in process.replicas:
@@ -115,7 +117,13 @@ def _disk(node: Broker, process: Volatile, now: int) -> Iterator[Due]:
             yield at, moves.Fire(node.id, moves.Timer.FLUSH)
 
 
-def _lifecycle(cluster: Cluster, node: Broker, process: Volatile, until_ms: int) -> Iterator[Due]:
+def _lifecycle(
+    cluster: Cluster,
+    node: Broker,
+    process: Volatile,
+    counted_on: frozenset[BrokerId],
+    until_ms: int,
+) -> Iterator[Due]:
     if process.lifecycle is Lifecycle.RECOVERY and not process.ready_to_unfence:
         yield cluster.now_ms, moves.FinishRecovery(node.id)
         return
@@ -123,24 +131,23 @@ def _lifecycle(cluster: Cluster, node: Broker, process: Volatile, until_ms: int)
         return
     beat = moves.Fire(node.id, moves.Timer.HEARTBEAT)
     due = process.timers.heartbeat
-    if _in_good_standing(cluster, node, process) and due <= until_ms:
+    if due <= until_ms and node.id in counted_on and _has_started(process):
         due = _last_tick(due, PERIOD_MS[moves.Timer.HEARTBEAT], until_ms)
     yield max(cluster.now_ms, due), beat
 
 
-def _in_good_standing(cluster: Cluster, node: Broker, process: Volatile) -> bool:
-    """Whether heartbeats merely keep a session; else the very next one may change more.
+def _counted_on(known: Iterable[Session], on: Iterable[Session]) -> frozenset[BrokerId]:
+    """Whose heartbeats merely keep a session, once it has started; of others the very next one may
+    change more.
 
     A broker in controlled shutdown waits for what the heartbeats of all the others say.
     """
-    if process.lifecycle is not Lifecycle.RUNNING or process.epoch == NO_BROKER_EPOCH:
-        return False
-    mine = False
-    for known in sessions(cluster):
-        if known.leaving:
-            return False
-        mine = mine or (known.broker == node.id and not known.fenced)
-    return mine
+    leaving = [session for session in known if session.leaving]
+    return frozenset() if leaving else frozenset([session.broker for session in on])
+
+
+def _has_started(process: Volatile) -> bool:
+    return process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
 
 
 def _wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:

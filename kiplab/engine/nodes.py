@@ -32,17 +32,19 @@ class Clients(msgspec.Struct, frozen=True):
 
 
 _CLIENTS = Clients()
+_OFF_THE_BROKERS = (CONTROLLER,)
+_NO_LIFE = Incarnation(0)
 
 
 def state_of(cluster: Cluster, node: BrokerId) -> Any:
     """The state that a rule at `node` gets to see; None while nothing runs there."""
+    if node == CONTROLLER:
+        return cluster.controller
     if node >= 0:
         for found in cluster.brokers:
             if found.id == node:
                 return found if found.process is not None else None
         return None
-    if node == CONTROLLER:
-        return cluster.controller
     if node == CLIENT:
         return _CLIENTS
     host = _host(cluster, node)
@@ -68,28 +70,34 @@ def kind_of(cluster: Cluster, node: BrokerId) -> type:
 
 def control_planes(cluster: Cluster) -> tuple[BrokerId, ...]:
     """Where control planes run: off the brokers, then on one broker after the other."""
-    found = [CONTROLLER]
-    for host in cluster.brokers:
-        if host.process is not None and host.process.control_plane is not None:
-            found.append(controller_on(host.id))
-    return tuple(found)
+    hosts = [b.id for b in cluster.brokers if b.process and b.process.control_plane is not None]
+    return (CONTROLLER, *map(controller_on, hosts)) if hosts else _OFF_THE_BROKERS
+
+
+def is_in_control(node: BrokerId, state: Any) -> bool:
+    """Whether what lives at `node` has a say: a control plane, or a broker that one lives on."""
+    if node < 0:
+        return node != CLIENT
+    return state.process is not None and state.process.control_plane is not None
 
 
 def is_up(cluster: Cluster, node: BrokerId) -> bool:
     """Whether something can be delivered to `node`. It looks no further than that."""
     if node >= 0:
         found = broker(cluster, node)
-        return found is not None and found.up
+        return found is not None and found.process is not None
     return node in (CONTROLLER, CLIENT) or state_of(cluster, node) is not None
 
 
 def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
     """Which life of a node is on now; 0 for what lives on no broker."""
+    if node == CONTROLLER:
+        return _NO_LIFE
     on = node if node >= 0 else host_of(node)
     for found in cluster.brokers:
         if found.id == on:
             return found.incarnation
-    return Incarnation(0)
+    return _NO_LIFE
 
 
 def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:

@@ -19,7 +19,7 @@ from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
-from .truth import partition_of, registration_of, truth
+from .truth import Truth, is_same_truth, partition_of, registration_of, truth
 
 Broken = tuple[properties.Property, str, str]
 """(property, partition, what was seen)."""
@@ -64,12 +64,7 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
 
 def _may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
-    old, new = truth(before), truth(after)
-    if new is not old and not (
-        new.partitions is old.partitions
-        and new.registrations is old.registrations
-        and new.controller_epoch == old.controller_epoch
-    ):
+    if not is_same_truth(before, after) and _decides_otherwise(truth(before), truth(after)):
         return True
     if after.consumers is not before.consumers:
         return True
@@ -79,6 +74,14 @@ def _may_matter(before: Cluster, after: Cluster) -> bool:
         if was is not now and _plays_differently(was, now):
             return True
     return False
+
+
+def _decides_otherwise(was: Truth, now: Truth) -> bool:
+    return not (
+        now.partitions is was.partitions
+        and now.registrations is was.registrations
+        and now.controller_epoch == was.controller_epoch
+    )
 
 
 def _plays_differently(was: Broker, now: Broker) -> bool:
@@ -207,7 +210,7 @@ def _with_damage(
         or m in crashed
         or (
             _is_unfenced(cluster, m)
-            and not _lives(cluster, m)
+            and not _lives(cluster, m, _registered_epoch(cluster, m))
             and not _has_committed(cluster, known, m)
         )
     )
@@ -228,12 +231,10 @@ def _has_committed(cluster: Cluster, known: Observed, member: BrokerId) -> bool:
     return node is not None and holds(log_of(node, known.partition), known.committed)
 
 
-def _lives(cluster: Cluster, member: BrokerId) -> bool:
+def _lives(cluster: Cluster, member: BrokerId, registered: BrokerEpoch) -> bool:
     """Whether the process that runs is the one that is registered."""
     node = broker(cluster, member)
-    if node is None or node.process is None:
-        return False
-    return node.process.epoch == _registered_epoch(cluster, member)
+    return node is not None and node.process is not None and node.process.epoch == registered
 
 
 def _registered_epoch(cluster: Cluster, member: BrokerId) -> BrokerEpoch:
@@ -289,7 +290,7 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
         if old is not new:
             broken += _fallen_marks(old, new)
             broken += _mismatches(after, old, new)
-    if truth(before) is not truth(after):
+    if not is_same_truth(before, after):
         broken += _fallen_epochs(before, after)
     for reader in after.consumers:
         broken += _unread(after, reader)
@@ -301,8 +302,9 @@ def _unelectable(
 ) -> Iterator[Broken]:
     for member in state.isr:
         found = registration_of(cluster, member)
-        barred = found is None or found.fenced or found.in_controlled_shutdown
-        if barred or not _lives(cluster, member) or _has_committed(cluster, known, member):
+        if found is None or found.fenced or found.in_controlled_shutdown:
+            continue
+        if not _lives(cluster, member, found.epoch) or _has_committed(cluster, known, member):
             continue
         detail = f"broker {member} could be elected without every committed record"
         yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail

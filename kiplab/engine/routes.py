@@ -199,7 +199,11 @@ IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
 PLANS: dict[NodeKind, Plan] = {
     Controller: lambda c, w: periodic_elections.plan(c, w.features, w.now_ms),
 }
-"""What a control plane plans after every move of a run with a clock."""
+"""What a control plane plans in a run with a clock.
+
+It is asked whenever a control plane, the truth or the features are not what they were. That time
+has passed is no reason by itself.
+"""
 PLANS_NOTHING: dict[NodeKind, str] = {
     Broker: "its rules set its timers",
     Clients: "they have no timers",

@@ -23,6 +23,7 @@ from .impossible_moves import ImpossibleMoveError, why_not
 from .nodes import (
     control_planes,
     incarnation_of,
+    is_in_control,
     is_up,
     kind_of,
     state_of,
@@ -60,19 +61,8 @@ def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
     reason = why_not(cluster, move)
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
-    after, events = _MOVES[type(move)](cluster, move)
-    return (_planned(after) if after.timed else after), events
-
-
-def _planned(cluster: Cluster) -> Cluster:
-    """Control planes plan what they put off, whatever has just given them a reason."""
-    for node in control_planes(cluster):
-        state = state_of(cluster, node)
-        plan = PLANS.get(type(state))
-        planned = state if plan is None else plan(state, cluster)
-        if planned is not state:
-            cluster = with_state(cluster, node, planned)
-    return cluster
+    done: Moved = _MOVES[type(move)](cluster, move)
+    return done
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -84,7 +74,7 @@ def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
     event, receiver = _delivered(cluster, message), message.receiver
     node = state_of(cluster, receiver)
     node, sends, facts = ROUTES[type(node), type(message.body)](node, message, cluster)
-    cluster = with_state(cluster, receiver, node)
+    cluster = _put_back(cluster, receiver, node)
     cluster, sent = channels.post(cluster, receiver, sends, message)
     cluster, closed = _after_exit(cluster, receiver)
     return cluster, [event, *facts, *sent, *closed]
@@ -138,7 +128,7 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     if node is None or incarnation_of(cluster, sender) != request.name.incarnation:
         return cluster
     given_up = UNANSWERED.get((type(node), type(request.body)))
-    return cluster if given_up is None else with_state(cluster, sender, given_up(node))
+    return cluster if given_up is None else _put_back(cluster, sender, given_up(node))
 
 
 # --- time and timers ----------------------------------------------------------------------------
@@ -177,7 +167,7 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
 
 def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     node, _, facts = disk.crash(_up(cluster, move.broker), move.loss)
-    cluster, lost = channels.close(with_state(cluster, move.broker, node), move.broker)
+    cluster, lost = channels.close(_put_back(cluster, move.broker, node), move.broker)
     return cluster, [*facts, *lost]
 
 
@@ -238,16 +228,33 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
     promised = is_promised(
         NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=cluster.inherited
     )
-    return replace(cluster, features=features, inherited=not promised)
+    cluster = replace(cluster, features=features, inherited=not promised)
+    return _planned(cluster) if cluster.timed else cluster
 
 
 # --- plumbing -----------------------------------------------------------------------------------
 
 
+def _put_back(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
+    """`cluster` with another state at `node`, which may be a reason to plan something."""
+    cluster = with_state(cluster, node, state)
+    return _planned(cluster) if cluster.timed and is_in_control(node, state) else cluster
+
+
+def _planned(cluster: Cluster) -> Cluster:
+    """Control planes plan what they put off, whatever has just given them a reason."""
+    for node in control_planes(cluster):
+        state = state_of(cluster, node)
+        plan = PLANS.get(type(state))
+        if plan is not None:
+            cluster = with_state(cluster, node, plan(state, cluster))
+    return cluster
+
+
 def _done(
     cluster: Cluster, node: BrokerId, state: Any, sends: tuple[Send, ...], facts: tuple[Fact, ...]
 ) -> Moved:
-    cluster, sent = channels.post(with_state(cluster, node, state), node, sends)
+    cluster, sent = channels.post(_put_back(cluster, node, state), node, sends)
     return cluster, [*facts, *sent]
 
 

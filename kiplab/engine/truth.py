@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from ..protocol.ids import BrokerId, ControllerEpoch
+from ..protocol.ids import BrokerId, ControllerEpoch, Milliseconds
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from ..protocol.registrations import PartitionRegistration, Registration
@@ -41,16 +41,27 @@ class Truth(Protocol):
         """The partitions, sorted by name: leader, ISR, epochs, replicas, min.insync.replicas."""
 
 
-class Session(NamedTuple):
-    """What is known of one broker's session. It is over for a broker that is `fenced`.
+class Session(Protocol):
+    """What a control plane knows of one broker's session. It is over for a broker that is fenced.
 
-    `leaving` says that the broker waits to be let go (controlled shutdown).
+    Its own record of it has these fields, so that looking costs nothing.
     """
 
-    broker: BrokerId
-    fenced: bool
-    last_contact_ms: int
-    leaving: bool
+    @property
+    def broker(self) -> BrokerId:
+        """Whose it is."""
+
+    @property
+    def fenced(self) -> bool:
+        """Whether it is over."""
+
+    @property
+    def last_contact_ms(self) -> Milliseconds:
+        """When the broker was heard of last."""
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the broker waits to be let go (controlled shutdown)."""
 
 
 class TruthReader(NamedTuple):
@@ -71,6 +82,11 @@ def truth(cluster: Cluster) -> Truth:
         raise NoTruthReaderError(type(state))
     held: Truth = state
     return held
+
+
+def is_same_truth(before: Cluster, after: Cluster) -> bool:
+    """Whether two clusters have one truth: what did not change is the same object."""
+    return before.controller is after.controller
 
 
 def partition_of(cluster: Cluster, name: str) -> PartitionRegistration | None:
@@ -129,10 +145,8 @@ def _reader(cluster: Cluster) -> TruthReader:
 
 def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
     held: Any = cluster.controller
-    return tuple(
-        Session(h.broker, h.fenced, h.last_contact_ms, h.controlled_shutdown_offset >= 0)
-        for h in held.heartbeats
-    )
+    known: tuple[Session, ...] = held.heartbeats
+    return known
 
 
 def _kraft_stale_session(cluster: Cluster) -> BrokerId | None:

@@ -227,16 +227,15 @@ def _upgrade(stage: Stage, statement: Statement, line: int) -> Stage:
 def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
     """Let time pass; whatever falls due on the way is done when it is due."""
     end = stage.cluster.now_ms + values.duration(statement.words[0], _ANY)
-    while stage.cluster.timed and not stage.manual:
-        due = due_moves(stage.cluster, end)
-        if due is None:
-            break
+    cluster = stage.cluster
+    while cluster.timed and not stage.manual and (due := due_moves(cluster, end)) is not None:
         at, move = due
-        if at > stage.cluster.now_ms:
-            stage = act(stage, moves.Advance(at - stage.cluster.now_ms), line)
+        if at > cluster.now_ms:
+            stage = act(stage, moves.Advance(at - cluster.now_ms), line)
         stage = flow(act(stage, move, line), line)
-    left = end - stage.cluster.now_ms
-    return act(stage, moves.Advance(left), line) if left or not stage.cluster.timed else stage
+        cluster = stage.cluster
+    left = end - cluster.now_ms
+    return act(stage, moves.Advance(left), line) if left or not cluster.timed else stage
 
 
 def _send(stage: Stage, statement: Statement, line: int) -> Stage:

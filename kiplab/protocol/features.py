@@ -37,6 +37,8 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
 
     def release_of(self, node: BrokerId) -> str:
         """The release of `node`: a control plane on a broker has that broker's."""
+        if not self.nodes:
+            return self.release
         host = host_of(node)
         return next((r for n, r in self.nodes if n == host), self.release)
 

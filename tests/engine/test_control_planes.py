@@ -143,10 +143,16 @@ def passed(world: Cluster, ms: int) -> Cluster:
 
 
 def test_each_of_them_plans_for_itself_whatever_has_just_happened(world: Cluster) -> None:
-    after = passed(timed(unbalanced(world)), 7)
+    waiting = passed(timed(unbalanced(queueing(world))), 7)
+    after = step(waiting, moves.Fire(HERE, ANNOUNCE)).cluster
     due = [plane(after, node).timers.balance_leaders for node in (HERE, THERE)]
     assert due == [7 + PATIENCE_MS, 7 + PATIENCE_MS]
     assert passed(after, 5) == replace(after, now_ms=12)
+
+
+def test_another_release_may_be_a_reason_to_plan(world: Cluster) -> None:
+    after = step(timed(unbalanced(world)), moves.Upgrade(None, "3.9")).cluster
+    assert plane(after).timers.balance_leaders == PATIENCE_MS
 
 
 def test_without_a_reason_and_without_a_clock_nothing_is_planned(world: Cluster) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.impossible_moves import why_not
-from kiplab.engine.nodes import state_of
+from kiplab.engine.nodes import control_planes, state_of
+from kiplab.engine.routes import PLANS
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.history_as_play import written
 from kiplab.plays.play import Play, format_play
-from kiplab.plays.runner import run_play
+from kiplab.plays.runner import do_line, open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.verdict import verdict
 from kiplab.protocol.facts import PeriodicElections
@@ -176,3 +180,35 @@ def test_a_timed_run_with_them_is_a_play() -> None:
     header = tuple(s for s in play.statements if s.verb != "advance")
     again = run_play(parse(format_play(Play(written(play, stage.history, header).statements))))
     assert again.cluster == stage.cluster
+
+
+# --- planned at once ------------------------------------------------------------------------------
+
+LINES = (
+    "crash 1",
+    "crash 2",
+    "start 1",
+    "start 2",
+    "shut-down 1",
+    "elect orders-0",
+    "elect orders-0 unclean=yes",
+    "fail-over",
+    "upgrade kafka=3.9",
+    "upgrade kafka=3.5",
+    "advance 20s",
+    "advance 400s",
+)
+
+
+@pytest.mark.parametrize("header", [LEADERLESS, REBALANCE + TWO])
+@settings(max_examples=60)
+@given(lines=st.lists(st.sampled_from(LINES), max_size=8))
+def test_whatever_has_happened_nothing_is_left_to_plan(header: str, lines: list[str]) -> None:
+    play = parse("kafka 3.5\n" + header + "\n".join(lines))
+    stage = replace(open_stage(play), strict=False)
+    for line, statement in enumerate(play.statements, 1):
+        stage = do_line(stage, statement, line)
+    for at in stage.history.steps:
+        for node in control_planes(at.cluster):
+            state = state_of(at.cluster, node)
+            assert PLANS[type(state)](state, at.cluster) is state

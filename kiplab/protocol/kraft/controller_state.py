@@ -26,6 +26,11 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
     metadata_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
     controlled_shutdown_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
 
+    @property
+    def leaving(self) -> bool:
+        """Whether it is in controlled shutdown, and waits to be let go."""
+        return self.controlled_shutdown_offset >= 0
+
 
 class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
     """When the elections that wait are held (`periodic_elections`); 0 for one that does not wait.

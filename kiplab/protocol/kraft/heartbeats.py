@@ -124,7 +124,7 @@ def current_state(known: HeartbeatState) -> BrokerState:
 
     Source: BrokerHeartbeatManager.currentBrokerState (3.5.0).
     """
-    if known.controlled_shutdown_offset >= 0:
+    if known.leaving:
         return BrokerState.CONTROLLED_SHUTDOWN
     return BrokerState.FENCED if known.fenced else BrokerState.UNFENCED
 
@@ -210,6 +210,6 @@ def _note_shutdown_offset(
 ) -> Controller:
     known = heartbeat(controller, broker)
     overwritten = features.code_of(CONTROLLER) < (3, 3)
-    if known is None or (known.controlled_shutdown_offset >= 0 and not overwritten):
+    if known is None or (known.leaving and not overwritten):
         return controller
     return heard(controller, replace(known, controlled_shutdown_offset=controller.next_offset - 1))

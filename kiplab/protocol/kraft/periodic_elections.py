@@ -13,7 +13,7 @@ than a cluster here has partitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -38,22 +38,14 @@ def plan(controller: Controller, features: Features, now_ms: Milliseconds) -> Co
     Source: QuorumController.maybeScheduleNextBalancePartitionLeaders (3.2.0 to 3.9.0-rc3) and
     maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
     """
-    waiting = controller.timers
-    timers = ControllerTimers(
-        elect_unclean=_due(
-            waiting.elect_unclean,
-            has_unclean_elections(features),
-            map(_is_leaderless, controller.partitions),
-            now_ms,
-        ),
-        balance_leaders=_due(
-            waiting.balance_leaders,
-            controller.auto_leader_rebalance,
-            map(_is_imbalanced, controller.partitions),
-            now_ms,
-        ),
-    )
-    return controller if timers == waiting else replace(controller, timers=timers)
+    elect, balance = controller.timers.elect_unclean, controller.timers.balance_leaders
+    reasons = [
+        _due(elect, has_unclean_elections(features), controller, _is_leaderless, now_ms),
+        _due(balance, controller.auto_leader_rebalance, controller, _is_imbalanced, now_ms),
+    ]
+    if reasons == [elect, balance]:
+        return controller
+    return replace(controller, timers=ControllerTimers(*reasons))
 
 
 def _is_leaderless(state: PartitionRegistration) -> bool:
@@ -65,12 +57,16 @@ def _is_imbalanced(state: PartitionRegistration) -> bool:
 
 
 def _due(
-    waiting: Milliseconds, has: bool, needed: Iterable[bool], now_ms: Milliseconds
+    waiting: Milliseconds,
+    has: bool,
+    controller: Controller,
+    is_reason: Callable[[PartitionRegistration], bool],
+    now_ms: Milliseconds,
 ) -> Milliseconds:
     # What waits goes on waiting although the reason may be gone: then it finds nothing to do.
-    if not has:
-        return 0
-    return waiting or (now_ms + INTERVAL_MS if any(needed) else 0)
+    if not has or waiting:
+        return waiting if has else 0
+    return now_ms + INTERVAL_MS if any(map(is_reason, controller.partitions)) else 0
 
 
 def has_unclean_elections(features: Features) -> bool:
