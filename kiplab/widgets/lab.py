@@ -201,11 +201,14 @@ class Lab:
         return self.box.bundle(repr(self), **options)
 
     def _ipython_display_(self) -> None:
-        """The widgets; and a still picture for a notebook that is read without a kernel: of the
-        whole run, or of its start while a prediction is awaited.
+        """The widgets; and a still picture of the run for a notebook that is read without a kernel.
+        While a prediction is awaited there is none: title, legend and verdict would give it away.
         """
-        draw = self._scene.drawing_of_all if self.is_open else self._scene.drawing
-        still_fallback.show(self.box, repr(self), draw(theme=self.daylight.still, legend=True))
+        if not self.is_open:
+            still_fallback.show_waiting(self.box, repr(self), WAIT)
+            return
+        drawing = self._scene.drawing_of_all(theme=self.daylight.still, legend=True)
+        still_fallback.show(self.box, repr(self), drawing)
 
     # --- parts ----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from ..figures.drawing.still_picture import MARK, described, still
@@ -33,9 +34,17 @@ def show(box: Surface, text: str, drawing: dict[str, Any]) -> None:
     """Two outputs: the panel `box`, with `text` for where there are no widgets; and under it the
     still picture of `drawing`, hidden while the panel lives.
     """
+    _show_with(box, text, still(drawing, NOTE), described(drawing))
+
+
+def show_waiting(box: Surface, text: str, waits: str) -> None:
+    """As `show`, but in place of a picture the sentence `waits`: nothing is given away."""
+    _show_with(box, text, f'<div class="{MARK}"><p>{escape(waits)}</p></div>', waits)
+
+
+def _show_with(box: Surface, text: str, page: str, words: str) -> None:
     from IPython.display import display
 
     publish: Any = display
     show_live(box, text)
-    page = f"{_HIDE_ERROR}{still(drawing, NOTE)}"
-    publish({"text/html": page, "text/plain": described(drawing)}, raw=True)
+    publish({"text/html": f"{_HIDE_ERROR}{page}", "text/plain": words}, raw=True)

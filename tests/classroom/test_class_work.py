@@ -231,6 +231,18 @@ def test_every_kind_of_file_says_the_same(together: ClassWork, tmp_path: Path) -
     assert files[".html"] == together.to_html()
 
 
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t"])
+def test_no_cell_is_a_formula_for_a_spreadsheet(tmp_path: Path, begins: str) -> None:
+    evil = f"{begins}1+HYPERLINK(0)"
+    tried = Exercise(1, 0, 1, (Try("a", 0, misconception=evil),))
+    student = StudentWork(evil, Work({LATE: evil}, {evil: tried}))
+    found = ClassWork(HandedIn((student,)), names=True)
+    file = found.write(tmp_path / "class.csv")
+    cells = [cell for row in csv.reader(file.read_text("utf-8").splitlines()) for cell in row]
+    assert cells.count(f"'{evil}") > 4
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t"))]
+
+
 def test_a_file_of_another_kind_is_refused_with_the_kinds_there_are(
     together: ClassWork, tmp_path: Path
 ) -> None:

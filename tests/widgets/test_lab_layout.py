@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kiplab
+from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets import Lab, still_fallback
 from tests.widgets.hands import hear
 
@@ -119,6 +121,23 @@ def test_the_legend_follows_the_picture_while_it_is_open(lab: Lab) -> None:
     lab.seek(1)
     lab.do("drop alter-partition")
     assert "lost message" in drawn(lab)
+
+
+def test_a_lab_that_waits_gives_nothing_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not by the play's title, nor by its question, verdict or legend."""
+    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "work.json"))
+    published: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: published.append(data))
+    question = kiplab.predict("kafka-14139/late-request", "What?", ["This.", "That."])
+    lab = kiplab.Lab("kafka-14139", after=question)
+    lab._ipython_display_()
+    kept = " ".join(str(value) for data in published for value in data.values())
+    assert "The lab opens here as soon as you have." in kept
+    meta = rows_of(lab.bench.whole).meta
+    for told in (meta.title, meta.question, meta.sentence, "Verdict", "nothing lost", "<img"):
+        assert told not in kept
 
 
 def test_what_is_kept_in_a_file_has_its_legend(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""With these a cell of a spreadsheet begins that is worked out, and could do harm."""
 """What the work of a class can be written as."""
 
 
@@ -120,7 +122,8 @@ class ClassWork:
     def _csv(self) -> str:
         heads, rows = class_rows(self.counts, names=self.names)
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows([heads, *rows])
+        harmless = [[_no_formula(cell) for cell in row] for row in rows]
+        csv.writer(text, lineterminator="\n").writerows([heads, *harmless])
         return text.getvalue()
 
     def __repr__(self) -> str:
@@ -128,6 +131,11 @@ class ClassWork:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+def _no_formula(cell: object) -> object:
+    """What a student wrote, so that no spreadsheet takes it for something to work out."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def class_work(
