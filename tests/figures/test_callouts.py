@@ -10,6 +10,7 @@ import pytest
 
 import kiplab
 from kiplab.figures.timeline.callouts import callout_lines
+from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.ladder import ladder
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.sheet import room_for
@@ -22,9 +23,18 @@ from kiplab.rows.told_messages import told_messages
 from kiplab.rows.view import view, views
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.long_runs import long_stage
-from tests.figures.small_plays import MESSAGES, PAIR, REFUSED_AT_ONCE, TRIO, play
+from tests.figures.small_plays import (
+    MESSAGES,
+    PAIR,
+    REFUSED_AT_ONCE,
+    REFUSED_BY_NO_GUARD,
+    TRIO,
+    play,
+)
 from tests.kafka_14139 import rows_on
 
+SIGNS = (f"<b>{SHIELD_ROOM}", "<b>⊘")
+"""How a callout begins: with room for the shield of a guard, or as refused by none."""
 WIDTHS = [600, 840, 980, 1280]
 RELEASES = ["3.2", "3.4", "3.5", "3.7"]
 RANGES = {"whole": None, "zoomed": (50, 60)}
@@ -53,12 +63,12 @@ def wanted(*runs: Rows) -> Counter[str]:
 
 def said(figure: Any) -> list[list[str]]:
     """The lines of every callout."""
-    found = (word.text for word in words(figure) if word.text.startswith("<b>⊘"))
+    found = (word.text for word in words(figure) if word.text.startswith(SIGNS))
     return [text.split("<br>") for text in found]
 
 
 def named(figure: Any) -> Counter[str]:
-    return Counter(lines[0].removeprefix("<b>⊘ ").removesuffix("</b>") for lines in said(figure))
+    return Counter(lines[0][len(SIGNS[0]) + 1 : -len("</b>")] for lines in said(figure))
 
 
 def compared(figure: Any) -> int:
@@ -139,7 +149,7 @@ def test_a_run_that_ends_with_a_refusal_has_the_name_left_of_it(width: int) -> N
     now, whole = rows_of(lab.bench.here), rows_of(lab.bench.whole)
     for figure in (timeline(now, width=width), so_far(now, whole, width=width)):
         assert said(figure) == [
-            ["<b>⊘ INELIGIBLE_REPLICA</b>", "broker 2 is fenced", "<i>KIP-841 · fenced</i>"]
+            [f"{SIGNS[0]} INELIGIBLE_REPLICA</b>", "broker 2 is fenced", "<i>KIP-841 · fenced</i>"]
         ]
         assert (cut_off(figure), covered(figure)) == ([], [])
 
@@ -166,10 +176,20 @@ def test_boxes_stay_on_the_plot() -> None:
 def test_the_lines_are_the_error_the_values_and_the_rule() -> None:
     (refused,) = (m for m in play(MESSAGES).messages if m.fate == "refused")
     assert callout_lines(refused) == [
-        "⊘ STALE_BROKER_EPOCH",
+        f"{SHIELD_ROOM} STALE_BROKER_EPOCH",
         "broker 1: request 40, registered 53",
         "KIP-497 · request broker epoch",
     ]
+
+
+def test_a_callout_has_the_sign_that_its_arrow_has() -> None:
+    """A shield where a guard refused; where none did, what the text says too."""
+    for run, guarded in ((play(MESSAGES), True), (play(REFUSED_BY_NO_GUARD), False)):
+        figure = timeline(run)
+        shields = [s for s in figure.layout.shapes if (s.name or "").startswith("shield")]
+        (lines,) = said(figure)
+        assert lines[0].startswith(SIGNS[0] if guarded else SIGNS[1])
+        assert len(shields) == guarded
 
 
 def test_without_refusals_there_is_no_callout() -> None:

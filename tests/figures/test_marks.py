@@ -134,7 +134,8 @@ def test_a_refusal_has_a_shield_at_the_receiver_and_a_diamond_where_the_sender_i
     (refused,) = refusals(rows.messages)
     assert refused.previous_incarnation
     figure = timeline(rows, legend=False)
-    (shield,) = shapes(figure, type="path", fillcolor=LIGHT.refused, line_color=LIGHT.refused)[1:]
+    found = shapes(figure, type="path", fillcolor=LIGHT.refused, line_color=LIGHT.refused)
+    (shield,) = [shape for shape in found if shape.name is None][1:]
     assert all(5.5 < float(x) < 6 for x in re.findall(r"[ML]([\d.]+),", shield.path))
     assert shapes(figure, type="path", line_color=LIGHT.refused, fillcolor=LIGHT.box)
 
@@ -181,7 +182,9 @@ def test_time_at_risk_is_washed_and_ticked_and_a_loss_bracketed_and_struck_throu
 
 
 def test_the_card_of_a_message_tells_both_sides_the_check_and_the_log() -> None:
-    (card,) = {c for c in cards(timeline(play(MESSAGES))) if "→ controller" in c and "⊘" in c}
+    (card,) = {
+        c for c in cards(timeline(play(MESSAGES))) if "→ controller" in c and "refused: " in c
+    }
     for part in (
         "broker 1 (epoch 40) → controller",
         "AlterPartition v3, sent as broker epoch 40",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kiplab.figures.drawing.theme import DARK, LIGHT, Theme
+from kiplab.figures.timeline.icons import SHIELD_ROOM
 from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
@@ -45,7 +46,7 @@ def test_a_timeline_says_title_verdict_lanes_and_labels(lossy: Rows) -> None:
 def test_a_refusal_has_a_box_with_error_comparison_and_rule(saved: Rows) -> None:
     figure = timeline(saved, width=1200)
     assert (
-        "<b>⊘ INELIGIBLE_REPLICA</b><br>broker 2: request 41, registered 57<br>"
+        f"<b>{SHIELD_ROOM} INELIGIBLE_REPLICA</b><br>broker 2: request 41, registered 57<br>"
         "<i>KIP-903 · controller epoch</i>"
     ) in texts(figure)
     assert shape(figure, "callout from 6").x0 > 6

@@ -267,6 +267,6 @@ def _wrong_part(number: int, said: str) -> Slip:
             "KIP-903 compares epochs in AlterPartition. Did anybody ask to change the ISR?",
         ),
     }
-    where = "Look at the line LOST, and at the line ✂." if number < 3 else "Count the ⊘."
+    where = "Look at the line LOST, and at the line ✂." if number < 3 else "Count the refusals (⊘)."
     idea, hint = ideas.get((number, said), ("", where))
     return Slip(part, hint, idea, "the offsets" if number < 3 else "the refusals")

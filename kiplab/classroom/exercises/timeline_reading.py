@@ -98,7 +98,7 @@ QUESTIONS = (
         lambda rows: _late(rows).error,
         lambda _rows: "INELIGIBLE_REPLICA",
         "a late request is refused because of the broker it names",
-        "The name stands beside ⊘.",
+        "The name stands beside the shield, and in the text behind ⊘.",
     ),
     ReadingQuestion(
         "What is the partition epoch at step 9, when broker 2 has joined the ISR?",

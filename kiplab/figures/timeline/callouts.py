@@ -9,6 +9,7 @@ from ...rows.columns import MessageRow
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import height_of, width_of
 from .box_placement import GAP, Place, Wanted, nearest
+from .icons import SHIELD_ROOM, shield_in
 from .veil import Lasting, from_moment
 
 _PAD = 5
@@ -48,12 +49,15 @@ class Ground(NamedTuple):
 
 
 def callout_lines(message: MessageRow) -> list[str]:
-    """``⊘ INELIGIBLE_REPLICA``; ``broker 2: request 41, registered 57``; ``KIP-903 · ...``."""
+    """``⊘ NOT_ENOUGH_REPLICAS``, the sign being a shield if a guard refused it, for which there is
+    room; ``broker 2: request 41, registered 57``; ``KIP-903 · ...``.
+    """
     rule = ""
     if message.guard:
         subject = message.clause.split(":")[0]
         rule = f"{subject} · {message.guard.partition('.')[2].replace('-', ' ')}"
-    return [line for line in (f"⊘ {message.error}", *message.compared[:1], rule) if line]
+    sign = SHIELD_ROOM if message.guard else "⊘"
+    return [line for line in (f"{sign} {message.error}", *message.compared[:1], rule) if line]
 
 
 def needs(canvas: Canvas, message: MessageRow) -> float:
@@ -78,7 +82,7 @@ def draw_callouts(
     for refusal, callout in zip(refusals, placed, strict=True):
         _lead(canvas, refusal, callout.place.box)
     for refusal, callout in zip(refusals, placed, strict=True):
-        _box(canvas, refusal.x, callout)
+        _box(canvas, refusal, callout)
 
 
 def _ground(canvas: Canvas, room: Box, kept: Sequence[Box]) -> Ground:
@@ -195,8 +199,8 @@ def _lead(canvas: Canvas, refusal: Refusal, box: Box) -> None:
         canvas.shapes[-1]["name"] = from_moment("lead", refusal.x)
 
 
-def _box(canvas: Canvas, x: float, callout: Callout) -> None:
-    theme, text, box = canvas.theme, callout.text, callout.place.box
+def _box(canvas: Canvas, refusal: Refusal, callout: Callout) -> None:
+    theme, text, box, x = canvas.theme, callout.text, callout.place.box, refusal.x
     canvas.rect(
         canvas.at(box.x0),
         canvas.at(box.x1),
@@ -209,7 +213,9 @@ def _box(canvas: Canvas, x: float, callout: Callout) -> None:
     size = canvas.sizes.small
     at = canvas.at(box.x0 + _PAD)
     known, y = Lasting(x), (box.y0 + box.y1) / 2
-    canvas.text(at, y, text, theme.refused, size=size, lasting=known)
+    written = canvas.text(at, y, text, theme.refused, size=size, lasting=known)
+    if refusal.message.guard:
+        shield_in(canvas, written, theme.refused, size, from_moment("shield", x))
     canvas.take(box)
 
 

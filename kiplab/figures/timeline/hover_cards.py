@@ -48,7 +48,7 @@ def card_of(message: MessageRow, number: Callable[[int], str] = str) -> list[str
         lines.append("the process that sent it is gone")
     lines += message.held
     if message.error:
-        lines += [f"⊘ {message.error}", *message.compared]
+        lines += [f"refused: {message.error}", *message.compared]
         lines += [f"first check that fails: {message.guard}"] if message.guard else []
     return [line for line in (*lines, message.clause, message.outcome, *message.log) if line]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import cos, pi, sin
 
-from ..drawing.canvas import Canvas
+from ..drawing.canvas import Box, Canvas
+from ..drawing.text_width import LINE_HEIGHT
 
 SIGN = 5.0
 """Half of a sign's height in pixels."""
@@ -19,6 +20,8 @@ CELLS, CELL, CELL_GAP = 3, 11.0, 4.0
 """
 SHIELD = (6.0, 7.0)
 """Half of a shield's width and of its height in pixels."""
+SHIELD_ROOM = "\u2003"
+"""In words, the place of a shield: as wide as the font is high."""
 
 
 def cross_hatch(canvas: Canvas, x0: float, x1: float, y0: float, y1: float, color: str) -> None:
@@ -82,12 +85,28 @@ def struck_cells(canvas: Canvas, px: float, y: float, color: str) -> None:
 
 def shield(canvas: Canvas, px: float, y: float, color: str, bar: str) -> None:
     """A shield with a bar at `px`: a guard said no."""
-    wide, half = SHIELD
-    upper = [(px - wide, y + 1), (px - wide, y - half + 1), (px, y - half - 1)]
-    lower = [(px + wide, y - half + 1), (px + wide, y + 1), (px, y + half)]
-    outline = _points(canvas, [*upper, *lower])
-    canvas.path(f"{outline}Z", color, fill=color)
+    canvas.path(_shield(canvas, px, y, 1), color, fill=color)
     canvas.rect(canvas.at(px - 3.5), canvas.at(px + 3.5), y - 1.5, y + 0.5, bar)
+
+
+def shield_in(canvas: Canvas, box: Box, color: str, size: float, name: str) -> None:
+    """A shield on the first line of words of that size in `box`, which begin with SHIELD_ROOM;
+    `name` is that of the shape.
+    """
+    px, y, scale = box.x0 + size * 0.52, box.y0 + size * LINE_HEIGHT / 2, size / 13.5
+    left, right, top, low = px - 3.5 * scale, px + 3.5 * scale, y - 1.5 * scale, y + 0.5 * scale
+    # The other way round than the outline: the bar is a hole.
+    bar = _points(canvas, [(left, low), (left, top), (right, top), (right, low)])
+    canvas.path(f"{_shield(canvas, px, y, scale)}{bar}Z", color, fill=color)
+    canvas.shapes[-1]["name"] = name
+
+
+def _shield(canvas: Canvas, px: float, y: float, scale: float) -> str:
+    """The outline, from the left over the top."""
+    wide, half = (length * scale for length in SHIELD)
+    upper = [(px - wide, y + scale), (px - wide, y - half + scale), (px, y - half - scale)]
+    lower = [(px + wide, y - half + scale), (px + wide, y + scale), (px, y + half)]
+    return f"{_points(canvas, [*upper, *lower])}Z"
 
 
 def _points(canvas: Canvas, points: Sequence[tuple[float, float]]) -> str:

@@ -10,11 +10,11 @@ from ...rows.columns import MessageRow, Rows, tells_epochs
 from ...rows.told_messages import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, width_of
-from . import broker_lanes, controller_lane, hover_cards, lane_marks, strips
+from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
 from .lanes import lanes
 from .panel import Panel
 from .sheet import MARGIN, draw_folds
-from .veil import Lasting
+from .veil import Lasting, from_moment
 
 HEAD = 36
 """Pixels from a panel's top to its strips: title, then verdict."""
@@ -92,7 +92,7 @@ def _draw_head(panel: Panel, top: float, title: str, note: str) -> None:
 
 
 def _draw_answers(panel: Panel) -> None:
-    """The controller's line, with ✓ or ⊘ where a message that took its time was answered."""
+    """The controller's line, and what it answered to every message that took its time."""
     canvas, y = panel.canvas, panel.lanes.controller
     theme, sizes = canvas.theme, canvas.sizes
     at = canvas.at(sizes.left - 12)
@@ -131,7 +131,9 @@ def _answers(rows: Rows, partition: str) -> list[MessageRow]:
 
 
 def _texts(message: MessageRow) -> tuple[str, ...]:
-    return (f"⊘ {message.error}",) if message.fate == "refused" else ("✓ accepted", "✓")
+    if message.fate != "refused":
+        return ("✓ accepted", "✓")
+    return (f"{icons.SHIELD_ROOM if message.guard else '⊘'} {message.error}",)
 
 
 def _answer(panel: Panel, message: MessageRow) -> None:
@@ -155,6 +157,8 @@ def _answer(panel: Panel, message: MessageRow) -> None:
         fits = canvas.is_free(box) and box.x0 >= canvas.px(0)
         if fits or (refused and place == places[-1]):
             _say(canvas, box, at, text, color, anchor, Lasting(x))
+            if message.guard:
+                icons.shield_in(canvas, box, color, size, from_moment("shield", x))
             canvas.card(x, y, hover_cards.folded(hover_cards.card_of(message)))
             return
 

@@ -110,7 +110,7 @@ def _say_out(panel: Panel) -> None:
             middle = (span.x0 + span.x1) / 2
             box = canvas.box_of(middle, y, span.text, size, "center")
             fits = box.x1 - box.x0 + 12 <= (span.x1 - span.x0) * canvas.unit
-            if fits and canvas.is_free(box):
+            if fits and canvas.is_free(Box(box.x0 - 4, box.y0, box.x1 + 4, box.y1)):
                 color = canvas.theme.muted
                 known = Lasting(middle)
                 canvas.text(middle, y, span.text, color, size=size, anchor="center", lasting=known)

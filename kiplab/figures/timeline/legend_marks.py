@@ -256,7 +256,7 @@ MARKS: tuple[Mark, ...] = (
     Mark(
         "message guarded",
         "messages",
-        "⊘",
+        "⛨",
         "refused by a guard",
         legend_samples.arrow(fate="refused", guard="guard"),
         _is_message(lambda m: m.fate == "refused" and bool(m.guard)),

@@ -28,7 +28,7 @@ TALK = {"silent": 24, "messages": 50, "refusals": 70, "crowded": 118}
 TILED = 8
 """So many more where the controller's line has a tile."""
 MARGIN = 14
-BOXES = ("lead", "callout")
+BOXES = ("lead", "callout", "shield")
 """How the names of the shapes begin that a refusal's words stand in."""
 GROUND_FROM = 18
 """Pixels of a column below which grounds would be nothing but noise."""
