@@ -38,6 +38,12 @@ def _label(shot: Snapshot, statement: Statement) -> str:
     return label_of(statement, shot.events) if label_of is not None else statement.text
 
 
+def expected(statement: Statement) -> str:
+    """What a line that nobody has done yet would be called, as far as that can be known."""
+    label_of = _LABELS.get(statement.verb)
+    return label_of(statement, ()) if label_of is not None else statement.text
+
+
 def _message(statement: Statement, _events: Sequence[Event]) -> str:
     kind = statement.words[0]
     what = "reply" if kind in ANSWERED else BODIES[kind].api.noun

@@ -20,6 +20,8 @@ from .controls.inspector import Inspector
 from .controls.invariants import InvariantStrip
 from .controls.jump_buttons import JumpButtons
 from .controls.legend_drawer import Signs
+from .controls.offering import GoTo
+from .controls.picture_menu import PictureMenu
 from .controls.rule_switches import turned
 from .controls.rulebook import Rulebook
 from .controls.run_in_words import Telling
@@ -27,8 +29,8 @@ from .controls.sharing import Sharing
 from .controls.step_guide import StepGuide
 from .controls.transport import Transport
 from .controls.view_options import Look
+from .controls.what_next import WhatNext
 from .elements.daylight import AUTO, Daylight
-from .elements.kinds import PlotlyPicture
 from .elements.labelled import attempted_by, column, watch, words
 from .elements.surface import Surface
 from .guarded_calls import Attempts
@@ -38,7 +40,7 @@ from .history_tree import lab_file
 from .history_tree.bench import Bench
 from .history_tree.branch_tree import Tree
 from .lab_columns import Scene
-from .lab_layout import folds_of, laid_out
+from .lab_layout import folds_of, in_hand, laid_out
 from .lab_notes import because, forked
 from .markup import note, on_record, transcript, verdict_line
 from .not_open_yet import OPENING, WAIT, Lock
@@ -216,7 +218,6 @@ class Lab:
         self._root.children = (words(note(OPENING)),)
         room = self.box.room
         self._scene.look_at({"theme": self.daylight.theme, **self._as_wide_as(room)}, *room[1:])
-        self.picture = PlotlyPicture(self._scene.drawing())
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
         with self.box.held():
             with attempted_by(self._attempts):
@@ -226,6 +227,10 @@ class Lab:
     def _furnish(self) -> None:
         """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._played, self.undo, self.reset)
+        self.touching = PictureMenu(
+            self.bench, self._scene.drawing(), lambda: self._scene.rows, self.act, self._go
+        )
+        self.picture = self.touching.picture
         self.jumps = JumpButtons(self.seek)
         self.guide = StepGuide(self.seek, self._say)
         self.signs = Signs(self._scene.legend)
@@ -239,7 +244,8 @@ class Lab:
         self.branching = Branches(lambda: self.tree, self._turn_to, lambda: self._scene.look)
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)
-        self._followers: list[Any] = [self.transport, self.jumps, self.guide, self.signs]
+        self._followers: list[Any] = [self.transport, self.touching, self.jumps]
+        self._followers += [self.guide, self.signs]
         self._followers += [self.invariants, self.folds]
         self._fit()
         self._root.children = laid_out(self)
@@ -250,8 +256,9 @@ class Lab:
         """What depends on the brokers and partitions: made anew when another play is loaded."""
         self._fitted = self.tree.trunk.bench.own
         self.inject = Inject(self.bench, self.act, self.do)
+        self.what_next = WhatNext(self.bench, self.act, self._go, self.inject.box)
         self.in_flight = InFlight(self.bench, self.act)
-        self.hands.children = (self.inject.box,)
+        self.hands.children = in_hand(self)
         self.told.children = (self.transcript, self.in_flight.box)
         self.look = Look(self._look_at)
         self.looking.children = (self.look.box,)
@@ -271,6 +278,12 @@ class Lab:
     def _played(self, at: int) -> None:
         """The player has come to a step."""
         self._turn_to(trees.seek(self.tree, at), playing=True)
+
+    def _go(self, to: GoTo) -> None:
+        """Stand on a step, and choose what happens next there if that is wanted."""
+        self.seek(to.step)
+        if to.acts:
+            self.what_next.open()
 
     def _turn_to(self, tree: Tree, said: str = "", *, playing: bool = False) -> None:
         with self._scene.kept(), self.box.held():
@@ -316,7 +329,7 @@ class Lab:
             if self._fitted is not bench.own:
                 self._fit()
             self.jumps.diverges = scene.diverges
-            for part in (self.inject, self.in_flight, *self._followers):
+            for part in (self.inject, self.what_next, self.in_flight, *self._followers):
                 part.show(bench)
         self.transport.show_branch(here)
         self.rulebook.show(bench.features, self.tree.rules)
@@ -328,7 +341,7 @@ class Lab:
 
     def _say(self, text: str, *, alarm: bool = False) -> None:
         if self.is_open:
-            hint = f"What you do below happens at step {self.bench.at}."
+            hint = f"What you do, in the picture or below, happens at step {self.bench.at}."
             self.note.value = note(text or hint, alarm=alarm)
         elif text:
             print(text)

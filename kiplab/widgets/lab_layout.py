@@ -110,9 +110,15 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
     facts = strip(lab.verdict, lab.facts, lab.note)
     return (
         named("kiplab-head", [lab.transport.box, lab.guide.element, facts]),
-        named("kiplab-body", [named("kiplab-stage", [lab.picture, lab.signs.box]), panels]),
+        named("kiplab-body", [named("kiplab-stage", [lab.touching.box, lab.signs.box]), panels]),
         lab.folds.box,
     )
+
+
+def in_hand(lab: Lab) -> tuple[Any, ...]:
+    """What one does: buttons, or in their place one list of all that can happen."""
+    head = row([lab.what_next.toggle, lab.inject.disk], justify_content="space-between")
+    return (head, lab.what_next.box, lab.inject.box)
 
 
 def named(name: str, parts: Iterable[Element]) -> Container:

@@ -46,14 +46,15 @@ def verdict_line(bench: Bench, label: str, branch: str = "") -> str:
 
 def on_record(bench: Bench, partition: str) -> str:
     """Leader, ISR and the two epochs of a partition; what this step has changed is marked."""
-    before = _records(bench.stops[max(bench.at - 1, 0)].stage, partition)
-    now = _records(bench.here, partition)
+    before = record_of(bench.stops[max(bench.at - 1, 0)].stage, partition)
+    now = record_of(bench.here, partition)
     facts = "".join(_fact(name, value, before.get(name, value)) for name, value in now.items())
     label = escape(f"on record for {partition}", quote=True)
     return f'<div class="kiplab-facts" role="group" aria-label="{label}">{facts}</div>'
 
 
-def _records(stage: Stage, partition: str) -> dict[str, str]:
+def record_of(stage: Stage, partition: str) -> dict[str, str]:
+    """Leader, leader epoch, ISR and partition epoch in words, by name; empty for no partition."""
     found = partition_of(stage.cluster, partition)
     if found is None:
         return {}

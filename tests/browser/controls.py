@@ -80,6 +80,20 @@ class Hands:
             where.get_by_role("button", name=label, exact=True).nth(place).click()
         self.look()
 
+    def thing(self, name: str) -> Locator:
+        """A thing in the picture: a lane, an arrow, a step of the axis."""
+        return self.lab.locator(f'.kiplab-places > [data-thing="{name}"]')
+
+    def point_at(self, name: str) -> Locator:
+        """Click a thing in the picture where it is; returns the menu that opens there."""
+        self.page.python("pass")
+        thing = self.thing(name)
+        thing.scroll_into_view_if_needed()
+        box = thing.bounding_box()
+        assert box is not None
+        self.page.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        return self.lab.locator(".kiplab-pops")
+
     def choose(self, label: str, option: str) -> None:
         """Choose in a menu."""
         self._note(label, None)

@@ -231,6 +231,62 @@ def test_any_other_line_and_what_cannot_be_done(hands: Hands) -> None:
     expect(hands.verdict).to_contain_text("Step 0 of 11")
 
 
+def test_the_picture_is_acted_on(hands: Hands) -> None:
+    hands.from_the_play(3)
+    menu = hands.point_at("broker 2")
+    expect(menu).to_contain_text("broker 2 · down, fenced")
+    expect(menu).to_contain_text("broker 2 is down")
+    hands.page.photograph("lab", "control-menu")
+    menu.get_by_role("menuitem", name="start 2").click()
+    expect(menu).to_be_hidden()
+    expect(hands.lab).to_contain_text("Last line of the play here: start 2")
+    menu = hands.point_at("message alter-partition #1 from broker 1")
+    menu.get_by_role("menuitem", name="deliver alter-partition").hover()
+    expect(menu.get_by_role("status")).to_contain_text("INELIGIBLE_REPLICA")
+    menu.get_by_role("menuitem", name="deliver alter-partition").click()
+    expect(hands.verdict).to_contain_text("⊘ refused: INELIGIBLE_REPLICA")
+    hands.point_at("step 2").get_by_role("menuitem", name="Go there").click()
+    expect(hands.verdict).to_contain_text("Step 2 of 5")
+
+
+def test_the_picture_is_acted_on_by_keyboard(hands: Hands) -> None:
+    hands.from_the_play(1)
+    key, picture = hands.page.page.keyboard.press, hands.lab.get_by_role("listbox", name="parts of")
+    picture.focus()
+    for stroke in (*["ArrowUp"] * 6, *["ArrowDown"] * 3):
+        key(stroke)
+    expect(hands.thing("broker 2")).to_have_attribute("aria-selected", "true")
+    key("Enter")
+    expect(hands.lab.get_by_role("menuitem", name="Crash crash 2")).to_be_focused()
+    key("ArrowDown")
+    key("Enter")
+    expect(hands.lab).to_contain_text("Last line of the play here: crash 2 disk=tail-lost")
+    expect(picture).to_be_focused()
+    key("ArrowUp")
+    key("ArrowRight")
+    key("ContextMenu")
+    expect(hands.lab.get_by_role("menuitem", name="deliver alter-partition")).to_be_focused()
+    key("Escape")
+    expect(picture).to_be_focused()
+    expect(hands.lab.locator(".kiplab-pops")).to_be_hidden()
+
+
+def test_a_branch_begins_at_a_step_in_the_list_of_all_that_can_happen(hands: Hands) -> None:
+    hands.from_the_play(3)
+    hands.point_at("step 1").get_by_role("menuitem", name="Branch here").click()
+    listed = hands.lab.locator(".kiplab-offers:not(.kiplab-pops)")
+    expect(hands.verdict).to_contain_text("Step 1 of 11")
+    expect(listed.get_by_role("menuitem").first).to_be_focused()
+    hands.page.page.keyboard.press("ArrowDown")
+    expect(listed.get_by_role("status")).not_to_be_empty()
+    expect(hands.thing("broker 1")).to_have_class("kiplab-lit")
+    hands.page.photograph("lab", "control-list")
+    listed.get_by_role("menuitem", name="crash 2 disk=replaced").click()
+    expect(hands.verdict).to_contain_text("broker 2 dies, disk replaced · on branch")
+    hands.press("What can happen next")
+    expect(listed).to_be_hidden()
+
+
 # --- messages on their way ------------------------------------------------------------------------
 
 

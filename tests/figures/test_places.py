@@ -64,10 +64,11 @@ def test_a_lane_lies_around_its_own_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_lanes_do_not_overlap(name: str) -> None:
+def test_lanes_do_not_overlap_and_no_two_are_called_the_same(name: str) -> None:
     _, places = drawn(rows_of(run_play(load(name))))
     ends = sorted((top, bottom) for _, top, bottom in places["lanes"])
     assert all(bottom <= after for (_, bottom), (after, _) in pairwise(ends))
+    assert len({thing for thing, _, _ in places["lanes"]}) == len(ends)
     assert ends[-1][1] <= places["axis"][0] < places["axis"][1]
 
 

@@ -179,7 +179,7 @@ def test_a_wrong_line_is_explained_and_changes_nothing(lab: Lab, line: str, reas
 def test_a_note_goes_away_with_the_next_step(lab: Lab) -> None:
     lab.do("start 1")
     lab.transport.step.click()
-    assert text(lab.note.value) == "What you do below happens at step 1."
+    assert text(lab.note.value) == "What you do, in the picture or below, happens at step 1."
 
 
 def test_messages_that_come_and_go_use_the_same_rows(lab: Lab) -> None:

@@ -33,7 +33,7 @@ def test_steps_verdict_and_epochs_stay_on_top(lab: Lab) -> None:
     on_top = (lab.transport.step, lab.verdict, lab.facts, lab.note)
     assert set(on_top) < set(head.everything())
     stage, panels = body.inside
-    assert lab.picture in stage.inside
+    assert lab.picture in stage.everything()
     assert lab.inject.box in panels.everything()
 
 

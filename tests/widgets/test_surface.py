@@ -12,7 +12,6 @@ import pytest
 from traitlets import TraitError
 
 import kiplab
-from kiplab.widgets.elements import kinds as every_kind
 from kiplab.widgets.elements import surface as surfaces
 from kiplab.widgets.elements.kinds import (
     Button,
@@ -236,9 +235,26 @@ def test_how_a_part_lies_is_told_in_css(monkeypatch: pytest.MonkeyPatch) -> None
     assert page.tree["parts"][slider.id]["style"] == {"width": "1em"}
 
 
+def test_no_two_files_of_a_pages_code_give_a_name_to_two_things() -> None:
+    """They are read as one module, which a browser refuses if there are."""
+    code = surfaces.Surface.code.default_value
+    names = re.findall(r"^(?:const|let|function|class) (\w+)", code, re.MULTILINE)
+    twice = {name for name in names if names.count(name) > 1}
+    assert len(names) > 50
+    assert not twice, f"call one of them otherwise: {twice}"
+
+
+def every_part(kind: type[Element]) -> Iterator[type[Element]]:
+    """A kind of element that the package has, and those made from it."""
+    if kind.__module__.startswith("kiplab."):
+        yield kind
+    for made in kind.__subclasses__():
+        yield from every_part(made)
+
+
 def test_a_page_can_draw_every_kind_of_part() -> None:
-    kinds = {kind for part in vars(every_kind).values() if (kind := getattr(part, "kind", None))}
-    drawn = "".join((PAGE / f"{name}.js").read_text() for name in surfaces._SCRIPTS)
+    kinds = {kind for part in every_part(Element) if (kind := getattr(part, "kind", None))}
+    drawn = surfaces.Surface.code.default_value
     table = re.search(r"const KINDS = \{(.*?)\};", drawn, re.DOTALL)
     assert table is not None
     known = set(re.findall(r"^\s*(\w+)", table[1], re.MULTILINE))

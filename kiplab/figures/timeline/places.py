@@ -1,8 +1,8 @@
 """Where the things of a picture are, in pixels: for whoever points at one, or lights it up.
 
 A thing is named by its kind and its name: ``"broker 2"``, ``"controller"``, ``"partition
-orders-0"`` (several names, where one row stands for several), ``"message alter-partition #1 from
-broker 1"``, ``"step 3"``.
+orders-0"`` (several names, where one row stands for several), ``"records orders-0"``, ``"message
+alter-partition #1 from broker 1"``, ``"step 3"``. No two are called the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
 
     ``lanes`` are (thing, top, bottom), over the whole width; ``arrows`` (thing, tail, head) as
     pixels from the left and the top; ``steps`` (the number of ``"step N"``, pixels from the left)
-    of the axis, which lies between top and bottom of ``axis``.
+    of the axis, which lies between top and bottom of ``axis``; ``here`` is the place among them of
+    the last that has happened.
     """
     canvas = panel.canvas
     return {
@@ -37,16 +38,17 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
             for f in flights(panel)
         ],
         "steps": [[sheet.meta.own(x)[0], round(canvas.px(x))] for x in range(sheet.meta.end)],
+        "here": panel.rows.meta.end - 1,
         "axis": [round(axis[0]), round(axis[1])],
     }
 
 
 def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
-    lanes, own = panel.lanes, f"partition {panel.partition}"
-    yield own, lanes.top, lanes.strips[STRIPS[-1]][1]
+    lanes = panel.lanes
+    yield f"partition {panel.partition}", lanes.top, lanes.strips[STRIPS[-1]][1]
     yield "controller", lanes.controller - HALF_A_LINE, lanes.controller + HALF_A_LINE
     for broker, (top, bottom) in lanes.brokers.items():
         yield broker, top, bottom
-    yield own, *lanes.records
+    yield f"records {panel.partition}", *lanes.records
     for names, top, bottom in places_of_others(panel):
         yield f"partition {' '.join(names)}", top, bottom

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ...engine import moves
-from ...engine.cluster import Cluster, Message, broker
+from ...engine.cluster import Cluster, Message, MessageName, broker
 from ...engine.explain import describe
 from ...engine.impossible_moves import why_not
 from ...engine.nodes import is_cut
@@ -258,17 +258,20 @@ def about_message(cluster: Cluster, message: Message) -> tuple[Choice, ...]:
         (moves.LoseReply, "Lose reply", "It arrives and is processed; its answer never comes"),
     )
     return tuple(
-        _brief(cluster, message, choice_of(cluster, family(message.name), label, advice))
+        _briefly(cluster, choice_of(cluster, family(message.name), label, advice), message.name)
         for family, label, advice in kinds
     )
 
 
-def _brief(cluster: Cluster, message: Message, choice: Choice) -> Choice:
+def _briefly(cluster: Cluster, choice: Choice, message: MessageName) -> Choice:
+    return replace(choice, line=in_short(cluster, choice.line, message))
+
+
+def in_short(cluster: Cluster, line: Statement, message: MessageName) -> Statement:
     """A line speaks of the oldest message that it fits: kind and sender are mostly enough."""
-    kind, sender = message.name.kind, message.name.sender
-    alike = (m for m in cluster.messages if (m.name.kind, m.name.sender) == (kind, sender))
-    exact = choice.line.args if next(alike) is not message else choice.line.args[:1]
-    return replace(choice, line=replace(choice.line, args=exact))
+    kind, sender = message.kind, message.sender
+    alike = (m.name for m in cluster.messages if (m.name.kind, m.name.sender) == (kind, sender))
+    return line if next(alike, None) != message else replace(line, args=line.args[:1])
 
 
 def route(message: Message) -> str:

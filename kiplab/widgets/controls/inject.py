@@ -131,7 +131,10 @@ class _Clients:
 
 
 class Inject:
-    """Calls `act` with the line that a button stands for, and `write` with a line as written."""
+    """Calls `act` with the line that a button stands for, and `write` with a line as written.
+
+    `disk` is what a crash takes; it lies outside of `box`.
+    """
 
     def __init__(self, bench: Bench, act: Act, write: Callable[[str], None]) -> None:
         self._bench = bench
@@ -150,14 +153,12 @@ class Inject:
         self.box = column(self._parts())
 
     def _parts(self) -> list[Any]:
-        brokers = row([words(heading("Brokers")), self.disk], justify_content="space-between")
         controller = row(
             [words(heading("Controller and partitions")), self.controller.box],
             justify_content="space-between",
         )
         time = [words(heading("Time")), self.time.box] if self._bench.here.cluster.timed else []
         return [
-            brokers,
             *(made.box for made in self.rows),
             controller,
             *(made.box for made in self.partitions),

@@ -19,9 +19,12 @@ from ...figures.drawing.theme import LIGHT, THEMES
 from .kinds import Element, PlotlyPicture
 
 _PAGE = Path(__file__).with_name("page")
-_SCRIPTS = ("daylight", "keys", "sticky", "controls", "guide", "picture", "surface")
+_SCRIPTS = (
+    *("daylight", "keys", "sticky", "controls", "guide"),
+    *("picture", "choices", "touch", "surface"),
+)
 """In this order: each uses those before it."""
-_SHEETS = ("surface", "keys", "daylight", "sticky")
+_SHEETS = ("surface", "keys", "daylight", "sticky", "touch")
 
 
 def _joined(names: tuple[str, ...], suffix: str) -> str:

@@ -48,7 +48,7 @@ const drawSoon = (element, part, drew) => {
     const { data, layout } = structuredClone(element.drawing);
     await element.plotly.react(element.figure, data, layout, CONFIG);
     // What can be scrolled has to be reached by keyboard too.
-    if (element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
+    if (!element.overlay && element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
     else element.removeAttribute("tabindex");
     if (!element.waiting) element.setAttribute("aria-busy", "false");
     drew();

@@ -1,0 +1,78 @@
+"""A list of things to do, each previewed where one points at it: one element, whatever its length.
+
+Its rows are data, so that a long list costs a page no more parts than a short one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from traitlets import Bool, Dict, Int
+
+from .kinds import Element, Style
+
+
+class ChoiceRow(NamedTuple):
+    """What it does in words; beside them the line that is written; what is in its way, None for
+    nothing; and what it is about in a picture, named as in `figures.timeline.places`.
+    """
+
+    words: str
+    said: str = ""
+    reason: str | None = None
+    thing: str = ""
+
+
+Sections = Sequence[tuple[str, Sequence[ChoiceRow]]]
+"""Rows under headings."""
+
+
+class ChoiceList(Element):
+    """Calls `chosen` with the place of a row that is pressed, counted from 0 through all sections.
+
+    `foresee` says what would follow, and is asked only for the row that is pointed at. One that
+    `pops` is hidden until it is called for, and opens where its page was clicked.
+    """
+
+    kind = "choices"
+    offers: Any = Dict().tag(page=True)
+    """``number`` counts the lists there were: who answers to an older one comes too late."""
+    foreseen: Any = Dict().tag(page=True)
+    pops: Any = Bool(False).tag(page=True)
+    calls: Any = Int(0).tag(page=True)
+    """How often it was called for: it takes the focus then."""
+
+    def __init__(
+        self,
+        foresee: Callable[[int], Sequence[str]],
+        chosen: Callable[[int], None],
+        *,
+        pops: bool = False,
+        layout: Style | None = None,
+    ) -> None:
+        self._foresee, self._chosen = foresee, chosen
+        self._rows: tuple[ChoiceRow, ...] = ()
+        super().__init__(layout, pops=pops, offers={"number": 0, "sections": []})
+
+    def show(self, sections: Sections) -> None:
+        """Offer these and no others."""
+        self._rows = tuple(row for _, rows in sections for row in rows)
+        listed = [{"title": title, "rows": [list(row) for row in rows]} for title, rows in sections]
+        if listed != self.offers["sections"]:
+            self.offers = {"number": self.offers["number"] + 1, "sections": listed}
+
+    def call(self) -> None:
+        """Have it opened, and give it the focus."""
+        self.calls += 1
+
+    def heard(self, name: str, value: Any) -> None:
+        """A row of this very list was pointed at, or pressed."""
+        number, place = value
+        if number != self.offers["number"] or not 0 <= place < len(self._rows):
+            return
+        if name == "foresee":
+            said = [] if self._rows[place].reason else list(self._foresee(place))
+            self.foreseen = {"number": number, "place": place, "said": said}
+        elif name == "choose" and self._rows[place].reason is None:
+            self._chosen(place)

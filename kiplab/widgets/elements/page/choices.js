@@ -1,0 +1,193 @@
+// A list of things to do. What would follow from one is asked of the kernel while one points at it.
+const POINTED = 80;
+const GAP = 6;
+const NOTHING_POINTED = "Point at a line to see what would follow.";
+
+// What a row is about lights up in the picture.
+const light = (from, thing) => {
+  const surface = from.closest(".kiplab-surface");
+  for (const place of surface?.querySelectorAll(".kiplab-places > *") ?? []) {
+    place.classList.toggle("kiplab-lit", Boolean(thing) && place.dataset.thing === thing);
+  }
+};
+
+const offerOf = ([words, said, reason, thing], place) => {
+  const row = make("div", "kiplab-offer");
+  const [label, line] = [make("span"), make(reason === null ? "code" : "span")];
+  row.setAttribute("role", "menuitem");
+  row.tabIndex = -1;
+  row.dataset.place = place;
+  row.dataset.thing = thing;
+  label.textContent = words;
+  line.textContent = reason ?? said;
+  if (reason !== null) row.setAttribute("aria-disabled", "true");
+  row.append(label, line);
+  return row;
+};
+
+const sectionsOf = (sections) => {
+  let place = 0;
+  return sections.map(({ title, rows }) => {
+    const section = make("div");
+    const heading = make("div", "kiplab-offers-title");
+    section.setAttribute("role", "group");
+    section.setAttribute("aria-label", title);
+    heading.setAttribute("aria-hidden", "true");
+    heading.textContent = title;
+    section.append(heading, ...rows.map((row) => offerOf(row, place++)));
+    return section;
+  });
+};
+
+const offersIn = (element) => [...element.list.querySelectorAll(".kiplab-offer")];
+
+// Only one row is reached by Tab: the one where one was.
+const rove = (element, row) => {
+  for (const other of offersIn(element)) other.tabIndex = other === row ? 0 : -1;
+};
+
+const say = (element) => {
+  const { number, place, said } = element.foreseen ?? {};
+  const is = number === element.number && place === element.pointed;
+  const row = offersIn(element)[element.pointed];
+  const why = row?.getAttribute("aria-disabled") ? [`Not now: ${row.lastChild.textContent}.`] : null;
+  const nothing = row ? [] : [NOTHING_POINTED];
+  element.said.replaceChildren(...(why ?? (is ? said : nothing)).map((sentence) => {
+    const line = make("div");
+    line.textContent = sentence;
+    return line;
+  }));
+};
+
+const point = (element, row, act) => {
+  const place = row ? Number(row.dataset.place) : undefined;
+  if (place === element.pointed) return;
+  element.pointed = place;
+  clearTimeout(element.timer);
+  offersIn(element).forEach((other) => other.classList.toggle("kiplab-pointed", other === row));
+  light(element, row?.dataset.thing);
+  say(element);
+  if (!row || row.getAttribute("aria-disabled")) return;
+  const asked = [element.number, place];
+  element.timer = setTimeout(() => act("foresee", asked, { latest: true }), POINTED);
+};
+
+const shut = (element) => {
+  if (element.hidden) return;
+  const inside = element.contains(document.activeElement);
+  element.hidden = true;
+  light(element, null);
+  if (inside) element.back?.focus({ preventScroll: true });
+};
+
+// Beside what was clicked, within what can be seen of the panel's boxes and the window.
+const settleAt = (element, { x, y }) => {
+  const outer = element.parentElement.getBoundingClientRect();
+  const surface = element.closest(".kiplab-surface");
+  const [, scroller] = around(surface);
+  const seen = scroller === document.documentElement
+    ? { top: 0, bottom: innerHeight } : scroller.getBoundingClientRect();
+  const head = surface.querySelector(".kiplab-head")?.getBoundingClientRect().bottom ?? seen.top;
+  const [top, bottom] = [Math.max(head, seen.top), Math.min(seen.bottom, innerHeight) - GAP];
+  element.style.maxHeight = `${bottom - top - GAP}px`;
+  const { offsetWidth: wide, offsetHeight: high } = element;
+  const left = Math.min(Math.max(x + GAP, outer.left), outer.right - wide);
+  const start = Math.max(Math.min(y + GAP, bottom - high), top + GAP);
+  element.style.left = `${left - outer.left}px`;
+  element.style.top = `${start - outer.top}px`;
+};
+
+// The page that asked for it opens it, and no other view of the same panel.
+const pop = (element) => {
+  const asked = element.parentElement?.asked;
+  if (!asked) return;
+  element.parentElement.asked = null;
+  element.hidden = false;
+  element.back = asked.back;
+  settleAt(element, asked);
+  const [first] = offersIn(element);
+  (asked.byKey ? first : element.list)?.focus({ preventScroll: true });
+};
+
+const summon = (element, part) => {
+  if (part.pops) pop(element);
+  else offersIn(element)[0]?.focus();
+};
+
+const MOVES = {
+  ArrowDown: (at, last) => (at < last ? at + 1 : 0),
+  ArrowUp: (at, last) => (at > 0 ? at - 1 : last),
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+const choosing = {
+  make({ act }) {
+    const element = make("div", "kiplab-offers");
+    const [list, said] = [make("div", "kiplab-offers-list"), make("div", "kiplab-foreseen")];
+    list.setAttribute("role", "menu");
+    list.setAttribute("aria-label", "what can happen");
+    list.tabIndex = -1;
+    said.setAttribute("role", "status");
+    element.append(list, said);
+    Object.assign(element, { list, said });
+    const rowAt = (event) => event.target.closest(".kiplab-offer");
+    const choose = (row) => {
+      if (!row || row.getAttribute("aria-disabled")) return;
+      const asked = [element.number, Number(row.dataset.place)];
+      if (element.pops) shut(element);
+      act("choose", asked);
+    };
+    list.addEventListener("pointerover", (event) => point(element, rowAt(event), act));
+    list.addEventListener("pointerleave", () => point(element, rowAt({ target: document.activeElement }), act));
+    list.addEventListener("focusin", (event) => {
+      const row = rowAt(event);
+      if (row) rove(element, row);
+      point(element, row, act);
+    });
+    list.addEventListener("click", (event) => choose(rowAt(event)));
+    element.addEventListener("focusout", ({ relatedTarget }) => {
+      if (element.contains(relatedTarget)) return;
+      point(element, null, act);
+      if (element.pops) shut(element);
+    });
+    element.addEventListener("keydown", (event) => {
+      const rows = offersIn(element);
+      const at = rows.indexOf(rowAt(event));
+      const move = MOVES[event.key];
+      if (move) rows[move(at, rows.length - 1)]?.focus();
+      else if (event.key === "Enter" || event.key === " ") choose(rows[at]);
+      else if (element.pops && ["Escape", "Tab"].includes(event.key)) shut(element);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    return element;
+  },
+  paint(element, part, changed) {
+    element.pops = part.pops;
+    element.classList.toggle("kiplab-pops", part.pops);
+    if (changed.has("pops")) element.hidden = part.pops;
+    if (changed.has("offers")) {
+      const before = element.contains(document.activeElement) ? document.activeElement : null;
+      const [words, place] = [before?.textContent, before?.dataset.place];
+      element.number = part.offers.number;
+      element.pointed = undefined;
+      element.list.replaceChildren(...sectionsOf(part.offers.sections));
+      const rows = offersIn(element);
+      const same = rows.find((row) => row.textContent === words) ?? rows[Math.min(place ?? 0, rows.length - 1)];
+      if (!part.pops) rove(element, same);
+      if (!part.pops && before) same?.focus({ preventScroll: true });
+      if (part.pops && !rows.length) shut(element);
+    }
+    element.foreseen = part.foreseen;
+    say(element);
+    const called = element.calls !== undefined && element.calls !== part.calls;
+    element.calls = part.calls;
+    // What is around it may be shown by the same patch.
+    if (called) queueMicrotask(() => summon(element, part));
+  },
+  end(element) { clearTimeout(element.timer); },
+};
+
+KINDS.choices = choosing;

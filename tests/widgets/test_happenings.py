@@ -1,0 +1,102 @@
+"""One list of all that can happen: the engine's own, faults apart, each line doing its move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.engine import moves
+from kiplab.engine.enabled import EVERYTHING, NOT_OFFERED, enabled
+from kiplab.plays.library import load, names
+from kiplab.plays.play import Statement
+from kiplab.widgets.controls.client_actions import consumers
+from kiplab.widgets.controls.happenings import WAITS_MS, Happening, happenings
+from kiplab.widgets.controls.what_next import FAULTS, ORDINARY, groups_of
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from tests.widgets.hands import SIX, THREE, made
+from tests.widgets.test_inject import every_choice
+
+ALL = {name: open_bench(load(name)) for name in names()}
+ALL |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
+
+
+def steps(bench: Bench) -> Iterator[Bench]:
+    """A run, seen from each of its steps."""
+    return (seek(bench, at) for at in range(bench.last + 1))
+
+
+def begun(bench: Bench, line: Statement) -> moves.Move | None:
+    """The first move that a line comes to; None for one that moves nothing."""
+    before, after = bench.here.history, act(bench, line).here.history
+    return after.steps[before.at].move if after.at > before.at else None
+
+
+def possible(bench: Bench) -> tuple[moves.Move, ...]:
+    """Every move of the largest menu, for all who read here and for each way to wait."""
+    cluster = bench.here.cluster
+    waits = WAITS_MS if cluster.timed else ()
+    return enabled(cluster, replace(EVERYTHING, poll=consumers(cluster), advance_ms=waits))
+
+
+def of(happening: Happening) -> str:
+    return happening.line.text
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_the_list_is_the_engines_own_and_each_line_does_its_move(name: str) -> None:
+    for bench in steps(ALL[name]):
+        found = happenings(bench.here.cluster)
+        assert len({of(h) for h in found}) == len(found)
+        for happening, move in zip(found, possible(bench), strict=True):
+            first = begun(bench, happening.line)
+            # Time passes in smaller pieces, as timers fall due.
+            assert first == move or isinstance(move, moves.Advance)
+            assert happening.is_fault is isinstance(move, moves.FAULTS)
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_whatever_a_button_begins_with_is_in_the_list(name: str) -> None:
+    """A button may do more, write more records or wait for another message; it is never ahead."""
+    for bench in steps(ALL[name]):
+        kinds = {type(move) for move in possible(bench)}
+        for choice in every_choice(bench.here):
+            if choice.reason is None:
+                move = begun(bench, choice.line)
+                assert type(move) in kinds or move is None, choice.line.text
+
+
+def test_every_kind_of_move_is_in_some_list_or_has_a_reason_not_to_be() -> None:
+    seen: set[type] = set()
+    for bench in (bench for opened in ALL.values() for bench in steps(opened)):
+        seen |= {type(move) for move in possible(bench)}
+    cut = act(made(THREE), read_line(made(THREE), "cut 1 controller"))
+    seen |= {type(move) for move in possible(cut)}
+    assert set(get_args(moves.Move)) - seen == {*NOT_OFFERED}
+
+
+def test_faults_stand_apart_and_after_the_rest() -> None:
+    ordinary, faults = groups_of(happenings(seek(ALL["kafka-14139"], 1).here.cluster))
+    assert (ordinary.title, faults.title) == (ORDINARY, FAULTS)
+    assert ordinary.offers[0].words == "Alter-partition #1 from broker 1 arrives"
+    said = {offer.words for offer in faults.offers}
+    assert {"Broker 2 dies, disk replaced", "Link 1–2 cut", "New controller"} < said  # noqa: RUF001
+    assert not said & {offer.words for offer in ordinary.offers}
+
+
+def test_each_says_what_it_is_about_in_the_picture() -> None:
+    about = {of(h): h.thing for h in happenings(seek(ALL["kafka-14139"], 1).here.cluster)}
+    assert about["deliver alter-partition from=1"] == "message alter-partition #1 from broker 1"
+    assert about["crash 2 disk=replaced"] == "broker 2"
+    assert about["cut controller 2"] == "broker 2"
+    assert about["elect orders-0"] == "partition orders-0"
+    assert about["fail-over"] == "controller"
+
+
+def test_only_of_alike_messages_is_a_line_exact() -> None:
+    bench = seek(ALL["kafka-14139"], 3)
+    both = act(bench, read_line(bench, "duplicate alter-partition from=1"))
+    lines = {of(h) for h in happenings(both.here.cluster)}
+    assert {"drop alter-partition from=1", "drop alter-partition from=1 n=2 life=1"} < lines

@@ -1,0 +1,155 @@
+"""Every lane, arrow and step of a picture has a menu, of the choices that the lists have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kiplab.figures.timeline.under_way import drawing_so_far
+from kiplab.plays.library import load, names
+from kiplab.plays.play import Statement
+from kiplab.rows.columns import Rows
+from kiplab.rows.rows_of_stage import rows_of, rows_until
+from kiplab.widgets.controls.offering import GoTo, Offer, OfferGroup
+from kiplab.widgets.controls.picture_menus import HERE, menu_for
+from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
+from tests.widgets.hands import SIX, made
+
+
+class Looker:
+    """Somebody before the picture of a run."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.rows: Rows = rows_of(bench.whole)
+
+    def at(self, step: int) -> Looker:
+        self.bench = seek(self.bench, step)
+        return self
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """Where things are in the picture of the step where one stands."""
+        now = rows_until(self.rows, self.bench.here)
+        found: dict[str, Any] = drawing_so_far(now, self.rows)["layout"]["meta"]["places"]
+        return found
+
+    @property
+    def things(self) -> Iterator[str]:
+        """Everything that can be clicked there."""
+        places = self.places
+        yield from (lane[0] for lane in places["lanes"])
+        yield from (arrow[0] for arrow in places["arrows"])
+        yield from (f"step {number}" for number, _ in places["steps"])
+
+    def menu(self, thing: str) -> tuple[OfferGroup, ...]:
+        return menu_for(thing, self.bench, self.rows)
+
+    def offers(self, thing: str) -> dict[str, Offer]:
+        """The offers of a thing, by their words."""
+        return {o.words: o for group in self.menu(thing) for o in group.offers}
+
+
+def looking_at(name: str, step: int = 0) -> Looker:
+    return Looker(open_bench(load(name))).at(step)
+
+
+@pytest.mark.parametrize("name", [*names(), "six"])
+def test_everything_in_the_picture_has_a_menu_that_keeps_its_word(name: str) -> None:
+    looker = Looker(made(SIX) if name == "six" else open_bench(load(name)))
+    for step in range(looker.bench.last + 1):
+        for thing in looker.at(step).things:
+            offers = looker.offers(thing)
+            assert offers, thing
+            for offer in offers.values():
+                if offer.reason is None and isinstance(offer.deed, Statement):
+                    assert act(looker.bench, offer.deed).at >= looker.bench.at
+                elif isinstance(offer.deed, GoTo):
+                    assert 0 <= offer.deed.step <= looker.bench.last
+
+
+def test_a_brokers_lane_offers_what_its_buttons_do_and_says_why_not() -> None:
+    offers = looking_at("kafka-14139", 1).offers("broker 2")
+    lines = {o.deed.text for o in offers.values() if isinstance(o.deed, Statement) and not o.reason}
+    wanted = {"crash 2", "crash 2 disk=tail-lost", "crash 2 disk=replaced", "expire 2", "fetch 2"}
+    assert wanted < lines
+    crash = Statement("crash", ("2",), (("disk", "replaced"),))
+    assert offers["Crash, disk replaced"].deed == crash
+    assert offers["Start"].reason == "broker 2 is running already"
+    down = looking_at("kafka-14139", 3).offers("broker 2")
+    assert (down["Start"].reason, down["Crash"].reason) == (None, "broker 2 is down")
+
+
+def test_what_cannot_be_done_now_comes_after_what_can() -> None:
+    (now, not_now) = looking_at("kafka-14139", 1).menu("broker 2")
+    assert now.title == "broker 2 · runs as epoch 41"
+    assert not_now.title == "Not now"
+    assert all(o.reason is None for o in now.offers)
+    assert all(o.reason for o in not_now.offers)
+
+
+def test_the_arrow_of_a_message_on_its_way_is_delivered_dropped_and_held() -> None:
+    looker = looking_at("kafka-14139", 3)
+    (arrow,) = (arrow[0] for arrow in looker.places["arrows"])
+    offers = looker.offers(arrow)
+    for words in ("Deliver", "Drop", "Duplicate", "Time out", "Lose reply", "Let it flow"):
+        assert offers[words].reason is None
+    assert offers["Hold back"].reason == "it is held back already"
+    delivered = act(looker.bench, offers["Deliver"].deed)  # type: ignore[arg-type]
+    assert delivered.here.cluster.messages == ()
+    assert offers["Step 1, where it was sent"].deed == GoTo(1)
+    assert not any("arrived" in words for words in offers)
+
+
+def test_the_arrow_of_a_message_that_has_arrived_leads_to_its_two_ends() -> None:
+    looker = looking_at("kafka-14139", 8)
+    (arrow,) = (arrow[0] for arrow in looker.places["arrows"])
+    (group,) = looker.menu(arrow)
+    assert [o.words for o in group.offers] == [
+        "Step 1, where it was sent",
+        "Step 6, where it arrived",
+    ]
+
+
+def test_messages_that_share_an_arrow_are_each_in_its_menu() -> None:
+    bench = open_bench(load("kafka-14139"))
+    both = act(seek(bench, 3), read_line(bench, "duplicate alter-partition from=1"))
+    looker = Looker(both).at(4)
+    (arrow,) = (arrow[0] for arrow in looker.places["arrows"])
+    titles = [group.title for group in looker.menu(arrow)]
+    assert "alter-partition #1 · broker 1 → controller" in titles
+    assert "alter-partition #2 · broker 1 → controller" in titles
+
+
+def test_a_step_can_be_gone_to_or_be_where_a_branch_begins() -> None:
+    looker = looking_at("kafka-14139", 3)
+    (group,) = looker.menu("step 2")
+    assert group.title == "step 2, broker 2 dies, disk replaced"
+    assert [o.deed for o in group.offers] == [GoTo(2), GoTo(2, acts=True)]
+    assert looker.offers("step 3")["Go there"].reason == HERE
+
+
+def test_a_step_that_is_still_to_come_says_nothing_of_itself() -> None:
+    (group,) = looking_at("kafka-14139", 3).menu("step 8")
+    assert group.title == "step 8"
+
+
+def test_the_controller_fails_over_and_a_partition_elects_and_is_written_and_read() -> None:
+    looker = looking_at("kafka-14139", 1)
+    assert looker.offers("controller")["Fail over"].reason is None
+    for thing in ("partition orders-0", "records orders-0"):
+        assert {"Elect preferred", "Elect unclean", "Produce", "Poll"} < looker.offers(thing).keys()
+
+
+def test_rows_of_several_partitions_elect_in_each() -> None:
+    titles = [group.title for group in Looker(made(SIX)).menu("partition orders-1 orders-2")]
+    assert [title.split(" ")[0] for title in titles] == ["orders-1", "orders-2"]
+
+
+def test_what_is_not_there_has_no_menu() -> None:
+    looker = looking_at("kafka-14139")
+    assert looker.menu("message fetch #9 from broker 1") == ()
+    assert looker.menu("step 99") == ()
+    assert looker.menu("moon") == ()
