@@ -1,30 +1,50 @@
-"""From a press on Step to the screen: `python tests/bench/pixels.py`, in a real JupyterLab.
+"""From a press to the screen, in a real JupyterLab; prints numbers, judges nothing.
 
-Times are taken inside the page: from the click until the verdict names the new step and the browser
-has painted twice. The runs are those of repaint.py, of about 200 events and of 200 steps.
+    python tests/bench/pixels.py [--beside CHECKOUT]
+
+With another checkout of kiplab both are driven in one browser, press by press in turn: that one
+first, this one second, and how many times faster this one is. Times are taken inside the page, from
+the click until the verdict names the new step, plotly has drawn and the browser has painted twice.
+The runs are those of repaint.py. "From lock to picture" is lab 04, from "Lock in my prediction" to
+the Lab's picture, in a page and a kernel that have shown no picture before.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from argparse import ArgumentParser
+from collections.abc import Callable
+from contextlib import ExitStack
+from os import getloadavg
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+HERE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(HERE))
 
-LAB, CELL, PRESSES = "00-start.ipynb", "setup", 40
+START, LATE_REQUEST = "00-start.ipynb", "04-kafka-14139.ipynb"
+RUNS = ((29, "about 200 events"), (200, "200 steps"))
+FORTH_AND_BACK, OPENINGS, READING_MS = 28, 5, 3_000
+OPTIONS = ("--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
 SOURCE = """import sys
 sys.path.insert(0, {root!r})
 from tests.figures.long_runs import long_play
 import kiplab
 kiplab.Lab(long_play({steps}))"""
-PRESS = """async () => {
+SHOWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+PRESS = """async (label) => {
   const cell = document.querySelector('[data-cell="setup"]');
   const said = () => cell.querySelector('.kiplab-verdict').textContent;
-  const button = [...cell.querySelectorAll('button')].find(b => b.textContent.trim() === 'Step');
+  const plot = cell.querySelector('.js-plotly-plot');
+  const button = [...cell.querySelectorAll('button')].find(b => b.textContent.trim() === label);
   const before = said(), start = performance.now();
+  const drawn = new Promise(done => plotly(plot, done));
+  function plotly(plot, done) {
+    const heard = () => { plot.removeListener('plotly_afterplot', heard); done(); };
+    plot.on('plotly_afterplot', heard);
+  }
   button.click();
   await new Promise(done => {
     const watch = new MutationObserver(() => {
@@ -32,44 +52,108 @@ PRESS = """async () => {
     });
     watch.observe(cell, {subtree: true, childList: true, characterData: true});
   });
-  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await drawn;
+  await (SHOWN)();
   return performance.now() - start;
-}"""
+}""".replace("SHOWN", SHOWN)
+LOCK = """async () => {
+  const find = id => document.querySelector(`[data-cell="${id}"]`);
+  const button = [...find('lock').querySelectorAll('button')]
+    .find(b => b.textContent.trim() === 'Lock in my prediction');
+  const there = () => find('lab').querySelector('.js-plotly-plot .main-svg');
+  const start = performance.now();
+  button.click();
+  await new Promise(done => {
+    const watch = new MutationObserver(() => {
+      if (there()) { watch.disconnect(); done(); }
+    });
+    watch.observe(document.body, {subtree: true, childList: true});
+  });
+  await (SHOWN)();
+  return performance.now() - start;
+}""".replace("SHOWN", SHOWN)
 
 
 def main() -> None:
     from playwright.sync_api import sync_playwright
 
     from kiplab.pages.chromium import find_chromium
-    from tests.browser.server import lab_server
 
-    options = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-    with (
-        tempfile.TemporaryDirectory() as home,
-        lab_server(Path(home), LAB) as address,
-        sync_playwright() as playwright,
-    ):
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=options)
-        page = browser.new_page(viewport={"width": 1280, "height": 1500})
-        for steps, words in ((29, "about 200 events"), (200, "200 steps")):
-            took = _presses(page, address, steps)
-            late = quantiles(took, n=20)[-1]
-            what = f"Step to pixels, {words}"
-            print(f"{what:<42}{median(took):>8.0f} ms {late:>8.0f} ms  p95 < 200 ms", flush=True)
+    parser = ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--beside", type=Path, help="another checkout of kiplab")
+    beside = parser.parse_args().beside
+    roots = [*([beside.resolve()] if beside else []), HERE]
+    print(f"milliseconds: median, 95th of 100; load {getloadavg()[0]:.1f}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(OPTIONS))
+        for steps, words in RUNS:
+            _say(f"press to pixels, {words}", _presses(browser, roots, steps), 100)
+        _say("from lock to picture", _openings(browser, roots), 1_500)
         browser.close()
 
 
-def _presses(page: Any, address: str, steps: int) -> list[float]:
-    from tests.browser.lab_page import LabPage
+def _say(what: str, took: list[list[float]], target: int) -> None:
+    """A line with the other checkout's numbers, if there are any, and this one's."""
+    found = [f"{median(times):>8.0f}{quantiles(times, n=20)[-1]:>8.0f}" for times in took]
+    times = median(took[0]) / median(took[-1])
+    compared = f"   {times:.1f} times faster" if len(took) > 1 else ""
+    print(f"{what:<38}{' |'.join(found)} ms   p95 < {target}{compared}", flush=True)
 
-    lab = LabPage(page, Path("."))
-    lab.open(address)
-    root = str(Path(__file__).parents[2])
-    lab.rewrite(CELL, SOURCE.format(root=root, steps=steps))
-    lab.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    lab.cell(CELL).locator(".kiplab-verdict").wait_for()
-    lab.cell(CELL).locator(".js-plotly-plot .main-svg").first.wait_for()
-    return [float(page.evaluate(PRESS)) for _ in range(min(PRESSES, steps - 1))]
+
+def _in_turn(
+    browser: Any, roots: list[Path], lab: str, work: Callable[[list[Any], list[str]], Any]
+) -> Any:
+    """Call `work` with a page of each checkout's lab, and the addresses."""
+    from tests.browser.lab_page import LabPage
+    from tests.browser.server import lab_server
+
+    with ExitStack() as all:
+        homes = [Path(all.enter_context(tempfile.TemporaryDirectory())) for _ in roots]
+        at = [
+            all.enter_context(lab_server(home, lab, root))
+            for home, root in zip(homes, roots, strict=True)
+        ]
+        window = {"width": 1280, "height": 1500}
+        pages = [LabPage(browser.new_page(viewport=window), Path()) for _ in roots]
+        found = work(pages, at)
+        for page in pages:
+            page.page.close()
+    return found
+
+
+def _presses(browser: Any, roots: list[Path], steps: int) -> list[list[float]]:
+    def work(pages: list[Any], addresses: list[str]) -> list[list[float]]:
+        for page, root, address in zip(pages, roots, addresses, strict=True):
+            page.open(address)
+            page.rewrite("setup", SOURCE.format(root=str(root), steps=steps))
+            page.run("setup")
+            page.cell("setup").locator(".js-plotly-plot .main-svg").first.wait_for()
+        took: list[list[float]] = [[] for _ in pages]
+        for label in ("Step", "Back", "Step"):
+            for _ in range(FORTH_AND_BACK):
+                for page, times in zip(pages, took, strict=True):
+                    page.page.bring_to_front()
+                    times.append(float(page.page.evaluate(PRESS, label)))
+        return took
+
+    return list(_in_turn(browser, roots, START, work))
+
+
+def _openings(browser: Any, roots: list[Path]) -> list[list[float]]:
+    def work(pages: list[Any], addresses: list[str]) -> list[list[float]]:
+        return [[_opening(page, at)] for page, at in zip(pages, addresses, strict=True)]
+
+    rounds = [_in_turn(browser, roots, LATE_REQUEST, work) for _ in range(OPENINGS)]
+    return [[once[0] for once in one] for one in zip(*rounds, strict=True)]
+
+
+def _opening(page: Any, address: str) -> float:
+    page.page.bring_to_front()
+    page.open(address)
+    page.run("setup", "lock", "lab")
+    page.cell("lock").get_by_role("radio").last.check()
+    page.page.wait_for_timeout(READING_MS)  # as somebody who reads the choices
+    return float(page.page.evaluate(LOCK))
 
 
 if __name__ == "__main__":

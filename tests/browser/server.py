@@ -20,14 +20,17 @@ START_SECONDS, STOP_SECONDS = 60, 20
 
 
 @contextmanager
-def lab_server(folder: Path, lab: str) -> Iterator[str]:
-    """The address of JupyterLab with `lab` open; the student's copies are in ``folder/labs``."""
+def lab_server(folder: Path, lab: str, root: Path = ROOT) -> Iterator[str]:
+    """The address of JupyterLab with `lab` open; the student's copies are in ``folder/labs``.
+
+    `root` is the checkout of kiplab that runs.
+    """
     port = _free_port()
     program = "import sys; from kiplab.cli.command import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "lab", lab, "--no-browser", "--port", str(port)]
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=folder, env=_environment(folder), stdout=log, stderr=log
+            command, cwd=folder, env=_environment(folder, root), stdout=log, stderr=log
         )
         try:
             address = f"http://127.0.0.1:{port}"
@@ -43,14 +46,14 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _environment(folder: Path, root: Path) -> dict[str, str]:
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     homes = {place: str(folder / place.lower()) for place in places}
     settings = {"LabApp": {"expose_app_in_browser": True}, "IdentityProvider": {"token": TOKEN}}
     config = folder / "jupyter_config_dir"
     config.mkdir(parents=True)
     (config / "jupyter_lab_config.json").write_text(json.dumps(settings))
-    path = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
+    path = os.pathsep.join(p for p in (str(root), os.environ.get("PYTHONPATH")) if p)
     # A student's shell has activated this Python's environment: the kernel is found there.
     return {
         **os.environ,
