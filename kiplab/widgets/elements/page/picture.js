@@ -36,22 +36,34 @@ const plotlyOf = async (model) => {
   return plotlyReaders.get(version);
 };
 
-// plotly writes into what it is given, and another view may be given the same. Of drawings that come
+// plotly writes into what it is given, and another view may be given the same.
+const draw = async (element, drew) => {
+  const { data, layout } = structuredClone(element.drawing);
+  await element.plotly.react(element.figure, data, layout, CONFIG);
+  // What can be scrolled has to be reached by keyboard too.
+  if (!element.overlay && element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
+  else element.removeAttribute("tabindex");
+  drew();
+};
+
+// As soon as the rest of the panel is up to date, and once in a frame at most: of drawings that come
 // faster than they can be drawn, the last one counts.
 const drawSoon = (element, part, drew) => {
   element.drawing = part.drawing;
   if (element.waiting || !element.plotly) return;
   element.waiting = true;
   element.setAttribute("aria-busy", "true");
-  requestAnimationFrame(async () => {
-    element.waiting = false;
-    const { data, layout } = structuredClone(element.drawing);
-    await element.plotly.react(element.figure, data, layout, CONFIG);
-    // What can be scrolled has to be reached by keyboard too.
-    if (!element.overlay && element.scrollWidth > element.clientWidth + 1) element.tabIndex = 0;
-    else element.removeAttribute("tabindex");
-    if (!element.waiting) element.setAttribute("aria-busy", "false");
-    drew();
+  queueMicrotask(async () => {
+    const { drawing } = element;
+    try {
+      await draw(element, drew);
+    } finally {
+      requestAnimationFrame(() => {
+        element.waiting = false;
+        if (element.drawing === drawing) element.setAttribute("aria-busy", "false");
+        else drawSoon(element, element, drew);
+      });
+    }
   });
 };
 

@@ -39,6 +39,8 @@ const mailbox = (view, tell, silent, busy) => {
       if (!under_way) send();
     },
     done(by) { if (under_way?.by === by) send(); },
+    // The answer to what is under way may be lost.
+    again() { if (under_way) send(); },
     knows(part, name) { return waiting.some((m) => m.part === part && m.name === name); },
     end() { clearTimeout(patience); },
   };
@@ -57,7 +59,9 @@ const bannerIn = (el) => {
 };
 
 export default ({ model, el }) => {
-  const tree = model.get("tree");
+  // Always asked for: a page that was without its connection is given another one.
+  const tree = () => model.get("tree");
+  let seen = 0;
   const elements = new Map();
   const view = Math.random().toString(36).slice(2);
   const say = bannerIn(el);
@@ -78,7 +82,11 @@ export default ({ model, el }) => {
   const silent = (is) => { if (!gone) say(is ? SILENT : ""); };
   const busy = (is) => el.setAttribute("aria-busy", String(is));
   const mail = mailbox(view, tell, silent, busy);
-  const drew = () => tell({ drawn: tree.number });
+  let told = false;
+  const drew = () => {
+    if (!told) tell({ drawn: tree().number });
+    told = true;
+  };
 
   const toolsOf = (id) => ({
     model,
@@ -105,8 +113,9 @@ export default ({ model, el }) => {
   const elementOf = (id) => {
     const known = elements.get(id);
     if (known) return known;
-    const part = tree.parts[id];
+    const part = tree().parts[id];
     const element = KINDS[part.kind].make(toolsOf(id));
+    element.kind = part.kind;
     elements.set(id, element);
     paint(id, new Set(Object.keys(part)));
     return element;
@@ -122,7 +131,7 @@ export default ({ model, el }) => {
   };
 
   const paint = (id, changed) => {
-    const part = tree.parts[id];
+    const part = tree().parts[id];
     const element = elements.get(id);
     const fresh = new Set([...changed].filter((name) => !mail.knows(id, name)));
     dress(element, part, changed);
@@ -134,34 +143,49 @@ export default ({ model, el }) => {
     const kept = new Set();
     const keep = (id) => {
       kept.add(id);
-      (tree.parts[id].children ?? []).forEach(keep);
+      (tree().parts[id].children ?? []).forEach(keep);
     };
-    keep(tree.root);
+    keep(tree().root);
     for (const [id, element] of elements) {
       if (kept.has(id)) continue;
-      KINDS[tree.parts[id]?.kind]?.end?.(element);
+      KINDS[element.kind].end?.(element);
       elements.delete(id);
     }
-    for (const id of Object.keys(tree.parts)) if (!kept.has(id)) delete tree.parts[id];
+    for (const id of Object.keys(tree().parts)) if (!kept.has(id)) delete tree().parts[id];
+  };
+
+  const endAll = () => {
+    for (const element of elements.values()) KINDS[element.kind].end?.(element);
   };
 
   const drawAll = () => {
+    endAll();
     for (const element of elements.values()) element.remove();
     elements.clear();
-    el.append(elementOf(tree.root));
+    seen = tree().number;
+    el.append(elementOf(tree().root));
   };
 
   const follow = (message) => {
     if (message.done) mail.done(message.done);
     if (message.tree) drawAll();
-    if (!message.patch || message.number !== tree.number) return;
+    if (!message.patch || message.number !== tree().number) return;
+    seen = message.number;
     for (const [id, traits] of Object.entries(message.patch)) {
       if (elements.has(id)) paint(id, new Set(Object.keys(traits)));
     }
     if (Object.values(message.patch).some((traits) => traits.children)) forget();
   };
 
+  // After a time without a connection nobody knows what has arrived.
+  const renew = () => {
+    if (tree().number > seen) drawAll();
+    mail.again();
+    tell({ hello: tree().number });
+  };
+
   const kernel = model.widget_manager?.kernel;
+  const back = (_, status) => { if (status === "connected") renew(); };
   const heed = (_, status) => { if (GONE.includes(status)) orphaned(); };
 
   el.classList.add("kiplab-surface", "kiplab-keys", "kiplab-live");
@@ -169,17 +193,21 @@ export default ({ model, el }) => {
   // To read plotly.js takes a second: it is there before the first picture is.
   if (model.get("plotly")) plotlyOf(model).catch(() => {});
   model.on("msg:custom", follow);
+  model.on("change:tree", renew);
   model.on("comm_live_update", orphaned);
   kernel?.statusChanged?.connect(heed);
+  kernel?.connectionStatusChanged?.connect(back);
   followLinks();
   const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el, (room) => tell({ room }))];
-  tell({ hello: tree.number });
+  tell({ hello: tree().number });
   return () => {
     model.off("msg:custom", follow);
+    model.off("change:tree", renew);
     model.off("comm_live_update", orphaned);
     kernel?.statusChanged?.disconnect(heed);
+    kernel?.connectionStatusChanged?.disconnect(back);
     leave.forEach((end) => end?.());
     mail.end();
-    for (const [id, element] of elements) KINDS[tree.parts[id]?.kind]?.end?.(element);
+    endAll();
   };
 };
