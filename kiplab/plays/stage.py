@@ -93,10 +93,20 @@ class Stage(msgspec.Struct, frozen=True):
         found = tuple(e for step in steps for e in step.events)
         return (*found, performed.not_applicable) if performed.not_applicable else found
 
+    def named_events_of(self, performed: Performed) -> Iterator[tuple[str, Event]]:
+        """The same, each with the id under which words and pictures know it."""
+        for n, event in enumerate(self.events_of(performed), 1):
+            yield event_id(performed.moment, n), event
+
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything that happened, in order."""
         return tuple(e for p in self.performed for e in self.events_of(p))
+
+
+def event_id(moment: int, n: int) -> str:
+    """``"6.2"``: the second event of moment 6."""
+    return f"{moment}.{n}"
 
 
 def act(stage: Stage, move: moves.Move, line: int) -> Stage:

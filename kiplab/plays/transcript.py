@@ -53,9 +53,17 @@ def transcript(stage: Stage, *, every: bool = False) -> str:
 def lines_of(stage: Stage, performed: Performed, *, every: bool = False) -> Iterator[str]:
     """The line of the play, then what followed from it."""
     yield f"{performed.moment:>3}  {performed.statement.text}"
-    for event in stage.events_of(performed):
+    for _, line in told_events(stage, performed, every=every):
+        yield f"     {line}"
+
+
+def told_events(
+    stage: Stage, performed: Performed, *, every: bool = False
+) -> Iterator[tuple[str, str]]:
+    """(id, line) of what followed from a line of the play."""
+    for id, event in stage.named_events_of(performed):
         if every or not _goes_without_saying(event):
-            yield f"     {_MARKS.get(type(event), '·')} {sentence(event)}"
+            yield id, f"{_MARKS.get(type(event), '·')} {sentence(event)}"
 
 
 def _goes_without_saying(event: events.Event) -> bool:

@@ -69,7 +69,8 @@ class SpanRow(msgspec.Struct, frozen=True):
 class TickRow(msgspec.Struct, frozen=True):
     """A metadata record of the controller, about `partition` or about a broker.
 
-    `short` is empty where the partition strip already says it.
+    `short` is empty where the partition strip already says it. `events` are the ids of the record
+    written and of what it changed.
     """
 
     x: int
@@ -79,6 +80,7 @@ class TickRow(msgspec.Struct, frozen=True):
     text: str
     short: str
     partition: str = ""
+    events: tuple[str, ...] = ()
 
 
 class MessageRow(msgspec.Struct, frozen=True):
@@ -87,6 +89,7 @@ class MessageRow(msgspec.Struct, frozen=True):
     sentences, `clause` the rule behind it. `sent_by` is the sender's broker epoch, -1 for none.
     `fields` is what it carries and `held` what the receiver held when it arrived, a sentence each;
     `log` the lines that it left in the logs of Kafka. `duplicate` marks a copy sent again.
+    `began` is the id of the event that sent it, `ended` are those of what became of it.
     """
 
     name: str
@@ -110,6 +113,8 @@ class MessageRow(msgspec.Struct, frozen=True):
     held: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
     duplicate: bool = False
+    began: str = ""
+    ended: tuple[str, ...] = ()
 
     @property
     def is_telling(self) -> bool:
@@ -137,18 +142,20 @@ MarkKind = Literal[
 
 
 class MarkRow(msgspec.Struct, frozen=True):
-    """Something that happened at one x, on a lane."""
+    """Something that happened at one x, on a lane; `event` is the id of that."""
 
     x: int
     lane: str
     kind: MarkKind
     text: str
     partition: str = ""
+    event: str = ""
 
 
 class EventRow(msgspec.Struct, frozen=True):
     """One event as a sentence. `step` counts moves from 1, `line` is the play's line. `log` is what
-    an operator reads of it in the logs of Kafka, line by line.
+    an operator reads of it in the logs of Kafka, line by line. `id` is ``6.2`` for the second event
+    of moment 6: marks, ticks and messages name it by that.
     """
 
     step: int
@@ -159,6 +166,7 @@ class EventRow(msgspec.Struct, frozen=True):
     partition: str
     text: str
     log: str = ""
+    id: str = ""
 
 
 MetricKind = Literal["gauge", "meter", "counter"]

@@ -25,42 +25,44 @@ from .columns import MarkKind, MarkRow, broker_lane
 from .snapshots import Snapshot
 from .wording import offsets, plural
 
+_Made = tuple[str, MarkKind, str] | None
+"""Lane, kind and text."""
+
 
 def marks(shots: Sequence[Snapshot]) -> Iterator[MarkRow]:
     """In the order they happened."""
     before = shots[0].cluster
     for shot in shots:
-        for step in shot.steps:
-            for event in step.events:
-                yield from _marked(event, shot.x, before)
+        for step, events in shot.named_steps():
+            for id, event in events:
+                found = _marked(event, before)
+                if found is not None:
+                    lane, kind, text = found
+                    partition = str(getattr(event, "partition", "") or "")
+                    yield MarkRow(shot.x, lane, kind, text, partition, id)
             before = step.cluster
         if shot.not_applicable is not None:
-            yield MarkRow(shot.x, "world", "not applicable", _not_applicable(shot.not_applicable))
+            text = _not_applicable(shot.not_applicable)
+            yield MarkRow(shot.x, "world", "not applicable", text, event=shot.last_id)
 
 
-def _marked(event: Event, x: int, before: Cluster) -> Iterator[MarkRow]:
+def _marked(event: Event, before: Cluster) -> _Made:
     if isinstance(event, facts.Fetched):
-        yield from _fetched(event, x, before)
-        return
+        return _fetched(event, before)
     mark_of = _MARKS.get(type(event))
-    found = mark_of(event) if mark_of is not None else None
-    if found is not None:
-        lane, kind, text = found
-        yield MarkRow(x, lane, kind, text, str(getattr(event, "partition", "") or ""))
+    return mark_of(event) if mark_of is not None else None
 
 
-def _fetched(event: facts.Fetched, x: int, before: Cluster) -> Iterator[MarkRow]:
+def _fetched(event: facts.Fetched, before: Cluster) -> _Made:
     """Catching up matters to a follower that is not in the ISR yet."""
     state = partition_of(before, event.partition)
     if event.caught_up and state is not None and event.follower not in state.isr:
-        yield MarkRow(x, broker_lane(event.follower), "caught up", "caught up", event.partition)
+        return broker_lane(event.follower), "caught up", "caught up"
+    return None
 
 
 def _not_applicable(event: NotApplicable) -> str:
     return f"{event.text}: not applicable ({event.reason})"
-
-
-_Made = tuple[str, MarkKind, str] | None
 
 
 def _lifecycle(event: facts.LifecycleChanged) -> _Made:

@@ -32,9 +32,10 @@ def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
     found: Found = {}
     before = shots[0].cluster
     for shot in shots:
-        for step in shot.steps:
-            for event in step.events:
+        for step, events in shot.named_steps():
+            for id, event in events:
                 _note(found, event, shot.x, before, step)
+                _name(found, id, event, events)
             before = step.cluster
     return tuple(_with_answers(found.values()))
 
@@ -51,6 +52,24 @@ def _note(found: Found, event: Event, x: int, before: Cluster, step: Recorded) -
     elif isinstance(event, Dropped):
         row = found.get(event.message) or _sent(event, x, before, step.cluster)
         found[event.message] = replace(row, x_arrived=x, fate="dropped", outcome=event.why)
+
+
+def _name(found: Found, id: str, event: Event, events: Sequence[tuple[str, Event]]) -> None:
+    """The ids of the events that a message's row is about."""
+    if isinstance(event, Sent):
+        found[event.message] = replace(found[event.message], began=id)
+    elif isinstance(event, Delivered | Dropped):
+        row = found[event.message]
+        what = [other for other, fact in events if _says_so(fact, event, row)]
+        found[event.message] = replace(row, ended=(id, *what))
+
+
+def _says_so(fact: Event, event: Delivered | Dropped, row: MessageRow) -> bool:
+    """Whether a fact is what a message's fate was read from."""
+    if row.fate == "refused":
+        return isinstance(event, Delivered) and _is_about(fact, event)
+    accepted = row.fate == "delivered" and row.outcome
+    return bool(accepted) and isinstance(fact, IsrChanged)
 
 
 def _sent(event: Sent | Delivered | Dropped, x: int, before: Cluster, after: Cluster) -> MessageRow:

@@ -31,10 +31,11 @@ _CHANGES = {
 def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
     """One per record, in the order of the metadata log."""
     for shot in shots:
-        events = shot.events
-        for place, event in enumerate(events):
+        named = [pair for _, events in shot.named_steps() for pair in events]
+        for place, (id, event) in enumerate(named):
             if isinstance(event, RecordWritten):
-                replayed = list(takewhile(_is_replay, events[place + 1 :]))
+                following = list(takewhile(_is_replay, named[place + 1 :]))
+                replayed = [fact for _, fact in following]
                 yield TickRow(
                     x=shot.x,
                     offset=event.offset,
@@ -43,12 +44,13 @@ def ticks(shots: Sequence[Snapshot]) -> Iterator[TickRow]:
                     text=event.text,
                     short=", ".join(dict.fromkeys(filter(None, map(_short, replayed)))),
                     partition=next((str(getattr(e, "partition", "")) for e in replayed), ""),
+                    events=(id, *(other for other, _ in following)),
                 )
 
 
-def _is_replay(event: Event) -> bool:
+def _is_replay(named: tuple[str, Event]) -> bool:
     """The facts that a record's replay reports come right after it."""
-    return isinstance(event, Replayed)
+    return isinstance(named[1], Replayed)
 
 
 def _short(event: Event) -> str:

@@ -117,16 +117,18 @@ def _name(name: str) -> str:
 def _events(shots: Sequence[Snapshot]) -> Iterator[EventRow]:
     before = shots[0].cluster
     for shot in shots:
-        for step, recorded in enumerate(shot.steps, shot.first_step + 1):
+        for step, (recorded, events) in enumerate(shot.named_steps(), shot.first_step + 1):
             moment = Moment(before, recorded)
-            for event in recorded.events:
-                yield _event(event, step, shot, log_lines(event, moment))
+            for id, event in events:
+                yield _event(id, event, step, shot, log_lines(event, moment))
             before = recorded.cluster
         if shot.not_applicable is not None:
-            yield _event(shot.not_applicable, shot.first_step, shot)
+            yield _event(shot.last_id, shot.not_applicable, shot.first_step, shot)
 
 
-def _event(event: Event, step: int, shot: Snapshot, log: Sequence[LogLine] = ()) -> EventRow:
+def _event(
+    id: str, event: Event, step: int, shot: Snapshot, log: Sequence[LogLine] = ()
+) -> EventRow:
     return EventRow(
         step=step,
         x=shot.x,
@@ -136,6 +138,7 @@ def _event(event: Event, step: int, shot: Snapshot, log: Sequence[LogLine] = ())
         partition=str(getattr(event, "partition", "") or ""),
         text=sentence(event),
         log="\n".join(str(line) for line in log),
+        id=id,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import msgspec
 
@@ -10,7 +11,7 @@ from ..engine.cluster import Cluster
 from ..engine.events import Event, NotApplicable
 from ..engine.history import Recorded
 from ..plays.play import Statement
-from ..plays.stage import Performed, Stage
+from ..plays.stage import Performed, Stage, event_id
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -31,6 +32,17 @@ class Snapshot(msgspec.Struct, frozen=True):
     def events(self) -> tuple[Event, ...]:
         """Everything that followed, in order."""
         return tuple(e for step in self.steps for e in step.events)
+
+    def named_steps(self) -> Iterator[tuple[Recorded, list[tuple[str, Event]]]]:
+        """Every move with what followed from it, each event with its id."""
+        numbers = count(1)
+        for step in self.steps:
+            yield step, [(event_id(self.x, next(numbers)), event) for event in step.events]
+
+    @property
+    def last_id(self) -> str:
+        """The id of the last event: of what was not applicable, where something was not."""
+        return event_id(self.x, len(self.events) + (self.not_applicable is not None))
 
 
 def snapshots(stage: Stage) -> tuple[Snapshot, ...]:

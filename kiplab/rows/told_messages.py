@@ -28,8 +28,11 @@ def told_messages(rows: Rows, partition: str = "") -> list[MessageRow]:
 
 
 def _merged(group: list[MessageRow]) -> MessageRow:
-    first = group[0]
-    return replace(first, label=f"{first.label} ×{len(group)}") if len(group) > 1 else first  # noqa: RUF001
+    first, *others = group
+    if not others:
+        return first
+    ended = (*first.ended, *(id for m in others for id in (m.began, *m.ended) if id))
+    return replace(first, label=f"{first.label} ×{len(group)}", ended=ended)  # noqa: RUF001
 
 
 def _rank(message: MessageRow) -> tuple[bool, int, int]:
