@@ -19,9 +19,11 @@ from ..figures.timeline.twin import twin_drawing
 from ..rows.columns import Rows
 from ..rows.comparison import differences_html
 from ..rows.run_titles import titles
-from ..rows.sentences import sentences, summary, table_html
+from ..rows.sentences import summary
+from ..rows.told_html import story_html, table_html
 from ..rows.view import ViewOptions
 from .page_colors import AUTO, page_colors, page_theme
+from .page_files import GLOW, page_file, page_files
 from .player import carried, player, player_script, size_of, style, with_few_decimals
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ table {{ border-collapse: collapse; font-size: 0.85rem; }}
 caption {{ text-align: left; padding: 0.5rem 0; color: var(--kiplab-muted); }}
 th, td {{ border: 1px solid var(--kiplab-line); padding: 0.3rem 0.5rem; text-align: left;
   vertical-align: top; }}
+{glow}
 </style>
 </head>
 <body>
@@ -76,6 +79,11 @@ th, td {{ border: 1px solid var(--kiplab-line); padding: 0.3rem 0.5rem; text-ali
 {differences}
 {runs}
 </main>
+<script>
+(() => {{
+{script}
+}})();
+</script>
 </body>
 </html>
 """
@@ -110,10 +118,12 @@ def page(
         figure=_embedded(runs, drawings, ID, "step", include_plotlyjs, theme),
         signs=_signs(runs, options.get("partition")),
         differences=_differences(runs),
-        runs="\n".join(_run(name, run) for name, run in named(runs)),
+        runs="\n".join(_run(n, name, run) for n, (name, run) in enumerate(named(runs))),
         width=max(size_of(drawings[0])[0], 640),
         font=FONT,
         colors=page_colors(":root", theme),
+        glow=page_file("glow.css"),
+        script=page_files(*GLOW, "told_beside.js"),
     )
 
 
@@ -259,12 +269,13 @@ def _differences(runs: tuple[Rows, ...]) -> str:
     return f"<section><h2>Where the runs differ</h2>{tables}</section>"
 
 
-def _run(name: str, run: Rows) -> str:
-    story = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences(run))
+def _run(place: int, name: str, run: Rows) -> str:
     heading = html.escape(name)
     return (
-        f"<section><h2>{heading}: the story in sentences</h2><ul>{story}</ul>"
+        f"<section data-finds><h2>{heading}: the story in sentences</h2>"
+        f'<div data-told tabindex="0" role="group" aria-label="sentences, {heading}">'
+        f"{story_html(run, place)}</div>"
         f"<h2>{heading}: the state at every moment</h2>"
         f'<div class="scroll" tabindex="0" role="region" aria-label="table, {heading}">'
-        f"{table_html(run)}</div></section>"
+        f"{table_html(run, run=place)}</div></section>"
     )

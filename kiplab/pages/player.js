@@ -18,6 +18,7 @@
   let shown = 0;
   let current = initial;
   let painted = Promise.resolve();
+  let reached = initial;
 
   if (!window.Plotly) {
     picture.textContent =
@@ -73,9 +74,11 @@
     return Plotly.react(picture, drawing.data, drawing.layout, { displayModeBar: false });
   }
 
+  const tell = () => picture.dispatchEvent(new Event("kiplab-drawn"));
+
   // One after the other: plotly forgets what it is told while it draws.
   function repaint() {
-    painted = painted.then(paint);
+    painted = painted.then(paint).then(tell);
   }
 
   // The widest picture that need not be made much smaller, and then as large as there is room.
@@ -125,6 +128,7 @@
     function show(step) {
       const before = current;
       current = held(step);
+      reached = Math.max(reached, current);
       slider.value = current;
       said.textContent = `step ${current} of ${last}: ${labels[current - first]}`;
       if (current !== before) repaint();
@@ -156,6 +160,7 @@
     }
 
     player.hidden = false;
+    picture.kiplab.go = byHand;
     button("first").addEventListener("click", () => byHand(first));
     button("back").addEventListener("click", () => byHand(current - 1));
     button("step").addEventListener("click", () => byHand(current + 1));
@@ -166,6 +171,7 @@
       pause();
       show(fromAddress(current));
     });
+    reached = first;
     show(fromAddress(initial));
   }
 
@@ -175,7 +181,15 @@
     const drawing = each.drawing || drawn;
     drawing.data.forEach((trace, n) => (trace.text = trace.text || drawn.data[n].text));
     each.text = JSON.stringify(drawing);
+    each.marks = drawing.layout.meta?.marks ?? [];
   }
+  // For what lies around the picture: where it stands, and a way to a step.
+  picture.kiplab = {
+    at: () => (player ? current : Infinity),
+    reached: () => (player ? reached : Infinity),
+    go: () => {},
+    drawn: () => ({ element: picture, ...pictures[shown] }),
+  };
   if (dark !== null && night.matches) repaint();
   night.addEventListener("change", () => dark !== null && repaint());
   new ResizeObserver(fit).observe(frame);

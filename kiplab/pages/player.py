@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import msgspec
@@ -13,6 +12,7 @@ from ..figures.drawing.svg import Json
 from ..figures.timeline.moving_veil import shapes_at
 from ..figures.timeline.veil import PAD, VEIL_EDGE
 from ..rows.columns import Rows
+from .page_files import page_file
 
 PLOTLY_SIZE = (700, 450)
 """Pixels of a figure that does not say how large it is."""
@@ -184,13 +184,13 @@ def player_script(carried: Carried, id: str, key: str) -> str:
 
     `key` names the step in the page's address: ``#key=6``. Both must be words safe in HTML.
     """
-    script = _file("player.js")
+    script = page_file("player.js")
     return _SCRIPT.format(id=id, key=key, carried=script_safe(carried), script=script)
 
 
 def style() -> str:
     """The style sheet of the player and the figure around it; its names begin with kiplab-."""
-    return _file("player.css")
+    return page_file("player.css")
 
 
 def script_safe(value: object) -> str:
@@ -198,7 +198,3 @@ def script_safe(value: object) -> str:
     out, since a less-than sign is written by its number.
     """
     return msgspec.json.encode(value).decode().replace("<", "\\u003c")
-
-
-def _file(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8").strip()

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from .columns import CONTROLLER_EPOCH, STRIPS, MessageRow, Rows, SpanRow, broker_lane, tells_epochs
+from .columns import (
+    CONTROLLER_EPOCH,
+    STRIPS,
+    EventRow,
+    MessageRow,
+    Rows,
+    SpanRow,
+    broker_lane,
+    tells_epochs,
+)
 from .told_messages import told_messages
 from .wording import plural
 
@@ -16,15 +25,42 @@ _UNSPOKEN = ("sent", "delivered", "dropped", "became-follower", "registered")
 """Kinds of events left out of the sentences: something else says the same."""
 
 
+class ToldPart(NamedTuple):
+    """A part of a sentence: what happened, and the ids of the events that it tells."""
+
+    words: str
+    events: tuple[str, ...]
+
+
+class Sentence(NamedTuple):
+    """What is said of moment `x`: `head`, and what happened there. None for what is said of the
+    end.
+    """
+
+    x: int | None
+    head: str
+    told: tuple[ToldPart, ...] = ()
+
+    def __str__(self) -> str:
+        parts = "; ".join(told.words for told in self.told)
+        return f"{self.head}: {parts}." if parts else f"{self.head}."
+
+
 def sentences(rows: Rows) -> list[str]:
     """The start, one sentence per moment, the end, the verdict: enough to solve exercises from."""
-    story = [_start(rows)]
+    return [str(sentence) for sentence in story(rows)]
+
+
+def story(rows: Rows) -> Iterator[Sentence]:
+    """The same, with what each part of a sentence is about."""
+    yield _start(rows)
     for moment in rows.moments[1:]:
-        told = "; ".join(_told(rows, moment.x)) or "nothing changes"
-        story.append(f"{moment.x}. {moment.text} (line {moment.line}): {told}.")
+        head = f"{moment.x}. {moment.text} (line {moment.line})"
+        told = tuple(_told(rows, moment.x)) or (ToldPart("nothing changes", ()),)
+        yield Sentence(moment.x, head, told)
     last = rows.meta.end - 1
-    story.append(f"At the end: {'; '.join(_standing(rows, last))}.")
-    return [*story, f"Verdict: {rows.meta.verdict} ({rows.meta.sentence})."]
+    yield Sentence(None, f"At the end: {'; '.join(_standing(rows, last))}")
+    yield Sentence(None, f"Verdict: {rows.meta.verdict} ({rows.meta.sentence})")
 
 
 def summary(rows: Rows) -> str:
@@ -54,30 +90,14 @@ def table(rows: Rows, partition: str | None = None) -> tuple[list[str], list[lis
     return [*heads, *lanes, "committed records", LOG], body
 
 
-def log_at(rows: Rows, x: int, without: tuple[str, ...] = ()) -> list[str]:
-    """What operators read in the logs of Kafka at a moment, line by line; not what follows from
-    events of the kinds in `without`.
-    """
-    events = (e for e in rows.events if e.x == x and e.kind not in without)
-    return [line for e in events for line in e.log.split("\n") if line]
+def log_at(rows: Rows, x: int) -> list[str]:
+    """What operators read in the logs of Kafka at a moment, line by line."""
+    return [line for e in rows.events if e.x == x for line in _log_of(e)]
 
 
-def table_html(rows: Rows, partition: str | None = None) -> str:
-    """The table as HTML: a caption, column and row headers with their scope, everything escaped."""
-    name = partition or rows.busiest
-    heads, body = table(rows, partition)
-    caption = html.escape(f"{rows.meta.title}: partition {name} and its brokers, step by step")
-    head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in heads)
-    lines = (
-        f'<tr><th scope="row">{html.escape(first)}</th>'
-        + "".join(f"<td>{html.escape(cell)}</td>" for cell in rest)
-        + "</tr>"
-        for first, *rest in body
-    )
-    return (
-        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
-    )
+def _log_of(event: EventRow, without: tuple[str, ...] = ()) -> list[str]:
+    """Its log lines, unless its kind is one of those."""
+    return [] if event.kind in without else [line for line in event.log.split("\n") if line]
 
 
 def table_text(rows: Rows, partition: str | None = None) -> str:
@@ -97,9 +117,9 @@ def table_text(rows: Rows, partition: str | None = None) -> str:
 # --- sentences ----------------------------------------------------------------------------------
 
 
-def _start(rows: Rows) -> str:
+def _start(rows: Rows) -> Sentence:
     title = f"{rows.meta.title}, on Kafka {rows.meta.features}. "
-    return f"{title}At the start: {'; '.join(_standing(rows, 0))}."
+    return Sentence(0, f"{title}At the start: {'; '.join(_standing(rows, 0))}")
 
 
 def _standing(rows: Rows, x: int) -> Iterator[str]:
@@ -117,22 +137,26 @@ def _standing(rows: Rows, x: int) -> Iterator[str]:
             yield f"broker {id}: {_broker(rows, broker_lane(id), x, name)}"
 
 
-def _told(rows: Rows, x: int) -> Iterator[str]:
+def _told(rows: Rows, x: int) -> Iterator[ToldPart]:
     """What happened at `x`: messages that arrive, events, messages that stay on their way."""
     delayed = [m for m in told_messages(rows) if m.x_arrived != m.x_sent]
     for message in delayed:
         if message.x_arrived == x:
             fate = "is lost" if message.fate == "dropped" else "arrives"
-            yield f"{message.detail} of {message.sender}, sent at {message.x_sent}, {fate}"
-    for event in rows.events:
-        if event.x == x and event.kind not in _UNSPOKEN:
-            yield event.text.rstrip(".")
-    for line in log_at(rows, x, _ROUTINE):
-        if "DEBUG" not in line:
-            yield f"in the {line.rstrip('.')}"
+            words = f"{message.detail} of {message.sender}, sent at {message.x_sent}, {fate}"
+            yield ToldPart(words, message.ended)
+    here = [event for event in rows.events if event.x == x]
+    for event in here:
+        if event.kind not in _UNSPOKEN:
+            yield ToldPart(event.text.rstrip("."), (event.id,))
+    for event in here:
+        for line in _log_of(event, _ROUTINE):
+            if "DEBUG" not in line:
+                yield ToldPart(f"in the {line.rstrip('.')}", (event.id,))
     for message in delayed:
         if message.x_sent == x:
-            yield f"{message.sender} sends {message.detail} to {message.receiver}: it is on its way"
+            words = f"{message.sender} sends {message.detail} to {message.receiver}"
+            yield ToldPart(f"{words}: it is on its way", (message.began,))
 
 
 def _broker(rows: Rows, lane: str, x: int, partition: str) -> str:

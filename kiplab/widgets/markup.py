@@ -9,7 +9,7 @@ from ..engine.explain import explain
 from ..engine.truth import partition_of
 from ..plays import verdict as verdicts
 from ..plays.stage import Performed, Stage
-from ..plays.transcript import lines_of
+from ..plays.transcript import told_events
 from ..protocol.facts import Refused
 from ..protocol.ids import NO_LEADER, broker_list
 from .history_tree.bench import Bench
@@ -90,7 +90,7 @@ def transcript(bench: Bench, height: int) -> str:
     more = f"{left} more step{'s' * (left > 1)} in this run" if left else "the end of this run"
     # The reversed column keeps the scroll bar at the newest line without any script.
     return (
-        f'<div class="kiplab-transcript" role="log" tabindex="0" aria-label="transcript"'
+        f'<div class="kiplab-transcript" data-told role="log" tabindex="0" aria-label="transcript"'
         f' style="height:{height}px;overflow-y:auto;display:flex;flex-direction:column-reverse;'
         f'border:1px solid {LINE};color:{INK};box-sizing:border-box">'
         f'<div style="font:12px/1.45 var(--jp-code-font-family, monospace);margin-bottom:auto">'
@@ -102,7 +102,7 @@ def _group(stage: Stage, moment: int, at: int) -> str:
     here = [p for p in stage.performed if p.moment == moment]
     lines = [line for performed in here for line in _lines(stage, performed)]
     if not moment:
-        lines = ["<div><b>0 the start</b></div>", *lines]
+        lines = ['<div data-about="0"><b>0 the start</b></div>', *lines]
     current = moment == at
     look = (
         f"background:{SOFT};border-left:4px solid #0072b2"
@@ -115,11 +115,10 @@ def _group(stage: Stage, moment: int, at: int) -> str:
 
 
 def _lines(stage: Stage, performed: Performed) -> Iterator[str]:
-    head, *rest = lines_of(stage, performed)
-    yield f"<div><b>{escape(' '.join(head.split()))}</b></div>"
-    for line in rest:
-        told = escape(line.strip())
-        yield f'<div style="padding-left:2.2em;text-indent:-1.2em">{told}</div>'
+    moment, text = performed.moment, escape(" ".join(performed.statement.text.split()))
+    yield f'<div data-about="{moment}"><b>{moment} {text}</b></div>'
+    for id, line in told_events(stage, performed):
+        yield f'<div class="kiplab-line" data-about="{id}">{escape(line)}</div>'
 
 
 def note(text: str, *, alarm: bool = False) -> str:

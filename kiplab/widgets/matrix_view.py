@@ -24,7 +24,7 @@ from ..figures.timeline.one_run import timeline
 from ..plays.runner import run_play
 from ..plays.tokens import encode
 from ..rows.rows_of_stage import rows_of
-from ..rows.sentences import sentences, table_html
+from ..rows.told_html import story_html, table_html
 from .elements.daylight import AUTO, Daylight
 from .elements.kinds import Container, Element, Html, Style
 from .elements.labelled import button, column, words
@@ -129,11 +129,11 @@ class MatrixView:
         assert cell.play is not None
         rows = rows_of(run_play(cell.play))
         drawing = timeline(rows, theme=self.daylight.theme, width=self._width).to_plotly_json()
-        story = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences(rows))
         token = escape(encode(cell.play))
         return (
             f'<div style="line-height:1.45"><div style="overflow:auto">{still(drawing)}</div>'
-            f"<details><summary>Step by step, in sentences and as a table</summary><ul>{story}</ul>"
+            "<details><summary>Step by step, in sentences and as a table</summary>"
+            f"{story_html(rows)}"
             f'<div style="overflow:auto" tabindex="0" role="region" aria-label="table">'
             f"{table_html(rows)}</div></details>"
             "<p>Take it in hand: <code>kiplab.Lab(token)</code>, with this token:"

@@ -449,7 +449,10 @@ def test_the_run_is_told_in_words(hands: Hands) -> None:
     hands.from_the_play(11)
     hands.press(FOLDS[4])
     expect(hands.lab.locator(".kiplab-told table")).to_contain_text("broker 2")
+    hands.fill("Search", "broker 2")
+    expect(hands.lab.locator(".kiplab-finder output")).to_contain_text(" of ")
     hands.page.photograph("lab", "control-words")
+    hands.fill("Search", "")
     hands.press(FOLDS[4])
 
 

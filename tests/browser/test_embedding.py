@@ -173,6 +173,35 @@ def test_everything_can_be_reached_by_keyboard(watched: Watched, folder: Path) -
     assert hash_of(page) == "#step=3"
 
 
+def test_words_and_picture_light_each_other_up_and_can_be_searched(
+    watched: Watched, folder: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    page = watched.page
+    watched.open(folder / "single.html", "#step=4")
+    field, count = page.get_by_label("Search"), page.locator(".kiplab-finder output")
+    field.fill("ISR of orders-0")
+    expect(count).to_have_text(re.compile(r"^0 of \d+ up to step 4$"))
+    press(page, "Last")
+    field.fill("isr of orders-0")
+    expect(count).to_have_text(re.compile(r"^2 of \d+$"))
+    field.press("Enter")
+    expect_step(page, 6)
+    assert hash_of(page) == "#step=6"
+    field.press("Enter")
+    expect_step(page, 8)
+    field.press("Escape")
+    expect(field).to_have_value("")
+    page.mouse.move(0, 0)
+    expect(page.locator(".kiplab-halo-lit")).to_have_count(0)
+    page.get_by_text("broker 2 loses offsets 0-99").hover()
+    expect(page.locator(".kiplab-halo-lit")).to_have_count(1)
+    page.get_by_role("group", name="sentences").press("ArrowUp")
+    expect(page.locator("[data-about]:focus")).to_have_count(1)
+    assert watched.complaints == []
+
+
 def test_the_address_brings_a_reader_back_to_the_step(watched: Watched, folder: Path) -> None:
     page = watched.page
     watched.open(folder / "single.html", "#step=6")

@@ -18,6 +18,11 @@ pytestmark = pytest.mark.browser
 
 WRONG = "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out."
 FIGURE = ".js-plotly-plot .main-svg"
+MIDDLE_OF_ARROW = """() => {
+  const picture = document.querySelector('[data-cell="lab"] .kiplab-stage .kiplab-picture');
+  const [, x0, y0, x1, y1] = picture.drawing.layout.meta.marks.find(mark => mark.length === 6);
+  return [(x0 + x1) / 2, (y0 + y1) / 2];
+}"""
 TOO_SLOW_HERE = "found = kiplab.fleet.schedules(20, spark=False)\nfound.figure()"
 """In place of the Spark cell, which has tests of its own."""
 
@@ -163,6 +168,63 @@ def test_single_rules_and_words_unfold(lab: LabPage) -> None:
     lab.cell("lab").get_by_text("This run so far").click()
     expect(lab.cell("lab").get_by_role("table").last).to_be_visible()
     lab.photograph("lab", "10-in-words")
+
+
+def test_a_step_in_the_prose_leads_the_lab_there(lab: LabPage) -> None:
+    link = lab.cell("run").get_by_role("link", name="step 6")
+    link.focus()
+    link.press("Enter")
+    expect(verdict(lab)).to_contain_text("Step 6 of 11")
+    expect(lab.cell("lab")).to_contain_text("This is step 6, which the text speaks of.")
+    lab.cell("discuss").get_by_role("link", name="step 8").click()
+    expect(verdict(lab)).to_contain_text("Step 8 of 11")
+    expect(lab.cell("lab").locator(".kiplab-head")).to_be_in_viewport()
+
+
+def test_a_line_lights_up_its_mark_and_a_mark_its_line(lab: LabPage) -> None:
+    lines = lab.cell("lab").locator(".kiplab-transcript [data-about]")
+    changed = lines.filter(has_text="± ISR of orders-0 {1} -> {1, 2}")
+    changed.hover()
+    lit = lab.cell("lab").locator(".kiplab-halo-lit")
+    assert lit.count() >= 2
+    expect(changed).to_have_class(re.compile("kiplab-lit"))
+    lab.photograph("lab", "11-line-and-mark")
+    picture = lab.cell("lab").locator(".kiplab-stage .kiplab-picture")
+    x, y = lab.page.evaluate(MIDDLE_OF_ARROW)
+    picture.hover(position={"x": x, "y": y})
+    asked = lines.filter(has_text="AlterPartition v2 as epoch 40").first
+    expect(asked).to_have_class(re.compile("kiplab-lit"))
+    lab.page.mouse.move(0, 0)
+    expect(lit).to_have_count(0)
+    lines.first.locator("xpath=ancestor::*[@data-told]").press("ArrowDown")
+    lab.page.keyboard.press("ArrowDown")
+    expect(lines.nth(1)).to_be_focused()
+    expect(lit.first).to_be_attached()
+    parts = lab.cell("lab").locator(".kiplab-places")
+    for _ in range(10):
+        parts.press("ArrowDown")
+    expect(lines.filter(has_text="8 expire 1")).to_have_class(re.compile("kiplab-lit"))
+
+
+def test_a_search_counts_leads_to_a_step_and_does_not_know_the_future(lab: LabPage) -> None:
+    cell = lab.cell("lab")
+    field, count = cell.get_by_label("Search"), cell.locator(".kiplab-finder output")
+    field.fill("truncates")
+    expect(count).to_have_text(re.compile(r"^0 of \d+$"))
+    field.fill("isr of orders-0")
+    expect(count).to_have_text(re.compile(r"^2 of \d+$"))
+    expect(cell.locator(".kiplab-halo-found").first).to_be_attached()
+    field.press("Enter")
+    expect(verdict(lab)).to_contain_text("Step 6 of 11")
+    expect(count).to_have_text(re.compile(r"^2 of \d+, this is number 1$"))
+    field.press("Enter")
+    expect(verdict(lab)).to_contain_text("Step 8 of 11")
+    expect(field).to_be_focused()
+    lab.photograph("lab", "12-search")
+    field.press("Escape")
+    expect(field).to_have_value("")
+    expect(field).to_be_focused()
+    expect(cell.locator(".kiplab-found")).to_have_count(0)
 
 
 def test_the_exercise_is_judged_and_drawn(lab: LabPage) -> None:

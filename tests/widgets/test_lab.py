@@ -204,7 +204,7 @@ def test_of_very_many_messages_only_the_number_is_told(lab: Lab) -> None:
 
 def test_the_run_so_far_in_words_is_worked_out_when_looked_at(lab: Lab) -> None:
     lab.seek(6)
-    said = lab.telling.box
+    said = lab.telling.told
     assert said.value == ""
     lab.folds.open("This run so far, in sentences and as a table")
     assert "deliver alter-partition" in text(said.value)

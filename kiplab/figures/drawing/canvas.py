@@ -71,6 +71,8 @@ class Canvas:
         self.taken: list[Box] = []
         self.soft: list[Box] = []
         self.said: list[Box] = []
+        self.marks: list[list[Any]] = []
+        """What `told_marks` found, for the layout's ``meta``."""
         self._words: dict[str, dict[str, list[Any]]] = {}
         self._cards: dict[str, list[Any]] = {"x": [], "y": [], "text": []}
 
@@ -227,6 +229,8 @@ class Canvas:
         meta: dict[str, Any] = {"description": label, "end": self.end}
         if self.columns:
             meta["columns"] = [list(column) for column in self.columns]
+        if self.marks:
+            meta["marks"] = self.marks
         return meta
 
     def _traces(self) -> list[dict[str, Any]]:
@@ -265,6 +269,9 @@ def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:
     def figure(*args: P.args, **options: P.kwargs) -> go.Figure:
         with needed_by("a figure"):
             from .notebook_figure import Picture
-        return Picture(draw(*args, **options))
+        drawing = draw(*args, **options)
+        # Beside a figure nothing tells the run in words: there is nothing to light up.
+        drawing["layout"]["meta"].pop("marks", None)
+        return Picture(drawing)
 
     return figure

@@ -13,6 +13,8 @@ from .hover_cards import folded
 LINES_MAX, ROWS_MAX, SENTENCES_MAX = 3, 3, 7
 ROOM_MAX = 90
 """Pixels that a label may take where not all of them find room."""
+AROUND = 12
+"""Pixels from the middle of a number to the edges of what is lit around it."""
 EVERY = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 """Which of the numbers are written: all, every second ..."""
 
@@ -98,6 +100,7 @@ def draw_axis(canvas: Canvas, rows: Rows, top: float, now: Rows | None = None) -
     """
     size, theme = canvas.sizes.small, canvas.theme
     draw_numbers(canvas, rows.meta, top)
+    mark_steps(canvas, rows.meta if now is None else now.meta, top)
     found = labels(canvas, rows.moments)
     first = top + canvas.sizes.text * 0.75
     lines = max((label.text.count("<br>") + 1 for label in found), default=0)
@@ -133,6 +136,14 @@ def draw_numbers(canvas: Canvas, meta: Meta, y: float) -> None:
         if box.x1 < canvas.width and not any(roomy.overlaps(other) for other in taken):
             taken.append(box)
             canvas.text(x, y, text, anchor="center", bold=True, layer="axis")
+
+
+def mark_steps(canvas: Canvas, meta: Meta, y: float) -> None:
+    """The numbers as marks of all that happened there: their ids are those of whole steps."""
+    for x in range(meta.end):
+        first, last = meta.own(x)
+        steps, px = " ".join(map(str, range(first, last + 1))), round(canvas.px(x))
+        canvas.marks.append([steps, px - AROUND, round(y) - 9, px + AROUND, round(y) + 9])
 
 
 def _cards(canvas: Canvas, rows: Rows, y: float) -> None:

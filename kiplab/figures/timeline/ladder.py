@@ -17,7 +17,7 @@ from ..drawing.svg import Json
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from ..drawing.theme import NARROW, theme_of
 from . import ladder_panel
-from .axis import draw_axis, draw_numbers
+from .axis import draw_axis, draw_numbers, mark_steps
 from .legend import draw_legend
 from .log_ends import is_dense
 from .moving_veil import veil_until
@@ -142,7 +142,7 @@ def _draw_panels(
             x = None if first is None else run.meta.place(first)
             mark = x if x is not None and 0 <= x < run.meta.end else None
             said = ladder_panel.Said(names[place], note, mark, answered)
-            panel = ladder_panel.draw_rung(column.canvas, run, partition, y, said)
+            panel = ladder_panel.draw_rung(column.canvas, run, partition, y, said, place)
             y = panel.lanes.bottom + SEAM
         ends.append(y - SEAM)
         draw_veil(column.canvas, top + ladder_panel.HEAD, ends[-1] + 4)
@@ -157,6 +157,7 @@ def _draw_moments(
         return draw_axis(columns[0].canvas, longest, ends[0] + 20)
     for column, end in zip(columns, ends, strict=True):
         draw_numbers(column.canvas, longest.meta, end + 18)
+        mark_steps(column.canvas, longest.meta, end + 18)
     return _draw_key(sheet, longest, max(ends) + 18 + 2 * SIZES.text)
 
 
@@ -216,4 +217,8 @@ def _joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: st
         shapes = ({**shape, "xref": axis} for shape in drawn["layout"]["shapes"])
         layout["shapes"] = [*layout["shapes"], *shapes]
         joined["data"] = [*joined["data"], *({**trace, "xaxis": axis} for trace in drawn["data"])]
+        layout["meta"].setdefault("marks", []).extend(
+            [ids, x0 + column.left, y0, x1 + column.left, y1, *line]
+            for ids, x0, y0, x1, y1, *line in column.canvas.marks
+        )
     return joined

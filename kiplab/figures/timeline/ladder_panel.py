@@ -14,6 +14,7 @@ from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, str
 from .lanes import lanes
 from .panel import Panel
 from .sheet import MARGIN, draw_folds
+from .told_marks import told_marks
 from .veil import Lasting, from_moment
 
 HEAD = 36
@@ -33,12 +34,14 @@ class Said(NamedTuple):
     answered: int = 0
 
 
-def draw_rung(canvas: Canvas, rows: Rows, partition: str, top: float, said: Said) -> Panel:
-    """The panel whose title begins at `top`."""
+def draw_rung(
+    canvas: Canvas, rows: Rows, partition: str, top: float, said: Said, run: int = 0
+) -> Panel:
+    """The panel whose title begins at `top`; `run` counts the runs of the picture."""
     begin = top + HEAD - 2 * canvas.sizes.title
     talk, brokers = TALK + TILED * tells_epochs(rows), rows.meta.brokers
     planned = lanes(begin, brokers, canvas.sizes, tick_rows=said.answered, talk=talk)
-    panel = Panel(canvas, rows, partition, planned, ())
+    panel = Panel(canvas, rows, partition, planned, (), run)
     _draw_head(panel, top, said.title, said.note)
     strips.draw_grid(panel)
     draw_folds(panel)
@@ -50,8 +53,10 @@ def draw_rung(canvas: Canvas, rows: Rows, partition: str, top: float, said: Said
     strips.draw_records(panel)
     _draw_answers(panel)
     lane_marks.draw_remarks(panel)
-    # Without messages: the cards of arrows would float where no arrow is.
-    hover_cards.draw_cards(panel._replace(rows=replace(rows, messages=())))
+    # Without messages: cards and marks of arrows would float where no arrow is.
+    unsent = panel._replace(rows=replace(rows, messages=()))
+    hover_cards.draw_cards(unsent)
+    canvas.marks += told_marks(unsent)
     return panel
 
 

@@ -27,6 +27,8 @@ class Panel(NamedTuple):
     partition: str
     lanes: Lanes
     ticks: tuple[TickWord, ...]
+    run: int = 0
+    """Which of the runs of its picture it shows."""
 
     def spans(self, lane: str, track: str) -> Iterator[SpanRow]:
         """The spans of a track, those of other partitions left out."""

@@ -19,6 +19,7 @@ from . import (
 )
 from .lanes import lanes
 from .panel import Panel
+from .told_marks import told_marks
 
 WIDTH, WIDTH_MIN = 980, 480
 MOMENT_MIN = 30
@@ -82,8 +83,11 @@ def draw_panel(
     top: float,
     title: str,
     like: tuple[Rows, ...] = (),
+    run: int = 0,
 ) -> Panel:
-    """One run, back to front; as roomy as the runs in `like` need, so that twins are alike."""
+    """One run, back to front; as roomy as the runs in `like` need, so that twins are alike. `run`
+    counts the runs of the picture.
+    """
     runs, name = (rows, *like), followed_partition(rows, partition)
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
@@ -94,7 +98,8 @@ def draw_panel(
         talk=max(TALK[arrows.loudness(canvas, run, name)] for run in runs) + TILED * tiled,
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
-    panel = Panel(canvas, rows, name, other_partitions.with_room(planned, rows, name), words)
+    roomy = other_partitions.with_room(planned, rows, name)
+    panel = Panel(canvas, rows, name, roomy, words, run)
     arrows.reserve(panel)
     strips.draw_grid(panel)
     draw_folds(panel)
@@ -108,6 +113,7 @@ def draw_panel(
     arrows.draw_messages(panel)
     lane_marks.draw_remarks(panel)
     hover_cards.draw_cards(panel)
+    canvas.marks += told_marks(panel)
     return panel
 
 

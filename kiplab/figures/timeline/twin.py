@@ -61,7 +61,7 @@ def twin_drawing(
     asked = metrics_asked((rows_a, rows_b), metrics)
     upper_low = draw_metrics(canvas, rows_a, asked, upper.bottom, (rows_b,))
     seam = upper_low + SEAM
-    lower = draw_panel(canvas, rows_b, partition, seam, title_b, (rows_a,)).lanes
+    lower = draw_panel(canvas, rows_b, partition, seam, title_b, (rows_a,), run=1).lanes
     low = draw_metrics(canvas, rows_b, asked, lower.bottom, (rows_a,))
     x = -1 if differs is None else axis.meta.place(differs)
     if 0 <= x < axis.meta.end:

@@ -9,7 +9,10 @@ from ..elements.kinds import Guide
 from ..elements.labelled import careful
 from ..history_tree.bench import Bench
 
-_SAID = {"link": "This is step {step}, which the text speaks of."}
+_SAID = {
+    "link": "This is step {step}, which the text speaks of.",
+    "search": "This is step {step}, where your words were found.",
+}
 """By what has asked for it."""
 
 
@@ -23,8 +26,10 @@ class StepGuide:
 
     def show(self, bench: Bench) -> None:
         """Follow the bench."""
+        if self._bench is None or bench.stops is not self._bench.stops:
+            self.element.run += 1
         self._bench = bench
-        self.element.play = bench.own.name
+        self.element.play, self.element.at = bench.own.name, bench.at
 
     def _asked(self, wish: dict[str, Any]) -> None:
         if self._bench is None:

@@ -344,11 +344,14 @@ class Upload(_Control):
 class Guide(Element):
     """Hears which step a link or a search in the page leads to. Invisible.
 
-    `play` is the name of the play, as links to its steps have it: ``#kafka-14139-step-6``.
+    `play` is the name of the play, as links to its steps have it: ``#kafka-14139-step-6``; `at` is
+    the step one stands on, and `run` another number whenever the run is another.
     """
 
     kind = "guide"
     play: Any = _shown(Unicode())
+    at: Any = _shown(Int(0))
+    run: Any = _shown(Int(0))
 
     def __init__(self, go: Callable[[dict[str, Any]], None]) -> None:
         self._go = go
@@ -358,6 +361,12 @@ class Guide(Element):
         """The number of a step, and what asks for it."""
         if name == "go":
             self._go(value)
+
+
+class Finder(Element):
+    """A line to look for words in what a panel tells; it is done in the page."""
+
+    kind = "finder"
 
 
 class PlotlyPicture(Element):

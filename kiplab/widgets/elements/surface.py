@@ -16,6 +16,7 @@ import anywidget
 import traitlets
 
 from ...figures.drawing.theme import LIGHT, THEMES
+from ...pages.page_files import GLOW, page_file, page_files
 from .kinds import Element, PlotlyPicture
 
 _PAGE = Path(__file__).with_name("page")
@@ -62,8 +63,8 @@ class Surface(anywidget.AnyWidget):
 
     # It can always be read: a module that cannot would stop every message of its kernel.
     _esm = _PAGE / "boot.js"
-    _css = _joined(_SHEETS, ".css")
-    code = traitlets.Unicode(_joined(_SCRIPTS, ".js")).tag(sync=True)
+    _css = f"{_joined(_SHEETS, '.css')}\n{page_file('glow.css')}"
+    code = traitlets.Unicode(f"{page_files(*GLOW)}\n{_joined(_SCRIPTS, '.js')}").tag(sync=True)
     plotly = traitlets.Unicode().tag(sync=True)
     """The model that holds plotly.js; not a reference, which a page must resolve within seconds."""
     tree = traitlets.Dict().tag(sync=True, to_json=lambda _, surface: surface.described())

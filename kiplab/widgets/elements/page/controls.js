@@ -208,6 +208,9 @@ const chosen = {
   },
 };
 
+// Words are looked for in the page: the kernel hears nothing of it.
+const finding = { make: finderField, paint() {} };
+
 // A file is read here: the kernel may be on another machine.
 const uploaded = {
   make({ act }) {
@@ -262,6 +265,7 @@ const KINDS = {
   button: pressable,
   checkbox: ticked,
   dropdown: menu,
+  finder: finding,
   folding,
   list: listed,
   number: numbered,

@@ -12,7 +12,11 @@ const guiding = {
     guides.add(element);
     return element;
   },
-  paint(element, part) { element.play = part.play; },
+  paint(element, part) {
+    element.play = part.play;
+    element.at = part.at;
+    element.run = part.run;
+  },
   end(element) { guides.delete(element); },
 };
 
@@ -59,6 +63,23 @@ const followLinks = () => {
   document.body.dataset[FOLLOWED] = "true";
   document.addEventListener("click", followLink, true);
   document.addEventListener("focusin", keepEnter);
+};
+
+// Of a Lab: its picture, and what is told of the run.
+const lightsOf = (el) => {
+  const guide = () => el.querySelector(".kiplab-guide");
+  const picture = () => {
+    const element = el.querySelector(".kiplab-stage .kiplab-picture");
+    const layout = element?.drawing?.layout;
+    return layout && { element, marks: layout.meta.marks, width: layout.width, height: layout.height };
+  };
+  return lightUp(el, {
+    picture,
+    at: () => guide()?.at ?? 0,
+    reached: () => Infinity,
+    run: () => guide()?.run,
+    go: (step) => guide().go(step, "search"),
+  });
 };
 
 KINDS.guide = guiding;

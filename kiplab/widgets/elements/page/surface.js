@@ -86,6 +86,7 @@ export default ({ model, el }) => {
   const drew = () => {
     if (!told) tell({ drawn: tree().number });
     told = true;
+    lights.renew();
   };
 
   const toolsOf = (id) => ({
@@ -175,6 +176,7 @@ export default ({ model, el }) => {
       if (elements.has(id)) paint(id, new Set(Object.keys(traits)));
     }
     if (Object.values(message.patch).some((traits) => traits.children)) forget();
+    lights.renew();
   };
 
   // After a time without a connection nobody knows what has arrived.
@@ -183,6 +185,8 @@ export default ({ model, el }) => {
     mail.again();
     tell({ hello: tree().number });
   };
+
+  const lights = lightsOf(el);
 
   const kernel = model.widget_manager?.kernel;
   const back = (_, status) => { if (status === "connected") renew(); };
@@ -207,6 +211,7 @@ export default ({ model, el }) => {
     kernel?.statusChanged?.disconnect(heed);
     kernel?.connectionStatusChanged?.disconnect(back);
     leave.forEach((end) => end?.());
+    lights.end();
     mail.end();
     endAll();
   };
