@@ -11,6 +11,9 @@ from pathlib import Path
 import msgspec
 
 from ..extras import EXTRAS
+from ..judge.kafka_jars.fetching_jars import GET_A_FETCHER, can_fetch
+from ..judge.kafka_jars.jar_cache import have_jars, kafka_folder
+from ..judge.kafka_jars.judged_releases import LAST_PATCH, MEGABYTES, SECONDS, patch_release
 from ..pages.chromium import find_chromium
 from . import labs_launcher
 
@@ -39,6 +42,7 @@ def checks() -> list[Check]:
         _java(),
         _chromium(),
         _packages("kaleido", EXTRAS["export"], "export", "pictures as .png"),
+        _real_kafka(),
         _lab_folder(),
     ]
 
@@ -106,6 +110,18 @@ def _chromium() -> Check:
     if shutil.which("apt-get"):
         mend = f"sudo apt-get install chromium, or {mend}"
     return Check("Chromium", False, "none (browser tests and pictures as .png need it)", mend)
+
+
+def _real_kafka() -> Check:
+    """Which releases can be run beside the engine, and what another one takes."""
+    there = [patch for patch in map(patch_release, LAST_PATCH) if have_jars(patch)]
+    kept = f"{', '.join(there)} in {kafka_folder()}" if there else "no release yet"
+    fetcher = can_fetch()
+    if fetcher is None:
+        found = f"{kept}; nothing to fetch one with (plays beside a real Kafka need it)"
+        return Check("real Kafka", bool(there), found, GET_A_FETCHER)
+    costs = f"about {MEGABYTES} MB and {SECONDS} s for another, by {fetcher}"
+    return Check("real Kafka", True, f"{kept}; {costs}")
 
 
 def _lab_folder() -> Check:

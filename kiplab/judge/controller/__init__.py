@@ -1,0 +1,1 @@
+"""One stock KRaft controller on the loopback interface, with a clock that its parent moves."""

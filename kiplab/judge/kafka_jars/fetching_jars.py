@@ -1,0 +1,128 @@
+"""Kafka's jars by Maven, or by the Ivy that PySpark brings along where there is no Maven.
+
+Both look where they are set up to look (a company's mirror is in Maven's own settings), and both
+bring everything that the release depends on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+from ...spark.java import JavaNotFound, find_java
+from .missing_kafka import MissingKafkaError
+
+PATIENCE_S = 600
+_TELLING = ("could not", "not found", "unknown host", "refused", "no space")
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+GET_A_FETCHER = (
+    "apt-get install maven, brew install maven, or pip install 'kiplab[fleet]': PySpark brings a"
+    " downloader of its own"
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+_POM = Template("""\
+<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>kiplab</groupId><artifactId>judge</artifactId><version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>
+    <dependency>
+      <groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId>
+      <version>$patch</version>
+    </dependency>
+    <dependency>
+      <groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>1.7.36</version>
+    </dependency>
+  </dependencies>
+</project>
+""")
+_IVY = Template("""\
+<ivy-module version="2.0">
+  <info organisation="kiplab" module="judge"/>
+  <dependencies defaultconf="default->default">
+    <dependency org="org.apache.kafka" name="kafka_2.13" rev="$patch"/>
+    <dependency org="org.slf4j" name="slf4j-nop" rev="1.7.36"/>
+  </dependencies>
+</ivy-module>
+""")
+
+
+def fetch_jars(patch: str, folder: Path) -> None:
+    """Put the jars of ``"3.4.1"`` and of all it needs into `folder`.
+
+    Raises MissingKafkaError without Maven and without Ivy, and where these don't get it.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        command = _by_maven(patch, Path(scratch), folder) or _by_ivy(patch, Path(scratch), folder)
+        if command is None:
+            raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
+        _run(command, patch)
+    if not any(folder.glob("kafka_2.13-*.jar")):
+        raise MissingKafkaError(f"No jars of Kafka {patch} came.", "Try again.")
+
+
+def can_fetch() -> str | None:
+    """What would fetch jars here: ``"Maven"``, ``"PySpark's Ivy"``, or None."""
+    if shutil.which("mvn"):
+        return "Maven"
+    return "PySpark's Ivy" if _ivy_jar() else None
+
+
+def _by_maven(patch: str, scratch: Path, folder: Path) -> list[str] | None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        return None
+    pom = scratch / "pom.xml"
+    pom.write_text(_POM.substitute(patch=patch))
+    return [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
+
+
+def _by_ivy(patch: str, scratch: Path, folder: Path) -> list[str] | None:
+    ivy = _ivy_jar()
+    if ivy is None:
+        return None
+    try:
+        java = find_java().home / "bin" / "java"
+    except JavaNotFound as missing:
+        raise MissingKafkaError(missing.sentence, missing.mend) from None
+    module = scratch / "ivy.xml"
+    module.write_text(_IVY.substitute(patch=patch))
+    pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
+    options = ["-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar", "bundle"]
+    return [str(java), "-jar", str(ivy), *options, "-retrieve", pattern]
+
+
+def _ivy_jar() -> Path | None:
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        return None
+    return next(iter(sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))), None)
+
+
+def _run(command: Sequence[str], patch: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        raise MissingKafkaError(
+            f"Kafka {patch} did not come within {PATIENCE_S} s.", "Try again on a better network."
+        ) from None
+    if done.returncode != 0:
+        raise MissingKafkaError(
+            f"Kafka {patch} could not be fetched: {_complaint(done.stdout + done.stderr)}.",
+            "Is there a network, and is that a release of Kafka?",
+        )
+
+
+def _complaint(said: str) -> str:
+    """The line of a long answer that says what is the matter, as well as can be told."""
+    lines = [line.strip(" \t:*.") for line in _COLOUR.sub("", said).splitlines()]
+    telling = [line for line in lines if any(word in line.lower() for word in _TELLING)]
+    first = next(iter(telling or filter(None, lines)), "nothing was said")
+    return first.removeprefix("[ERROR] ").partition(" -> [")[0]

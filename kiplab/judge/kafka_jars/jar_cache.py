@@ -1,0 +1,56 @@
+"""The jars of each release, kept in the user's cache folder: fetched once, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from ...spark.cache import cache_folder
+from .fetching_jars import fetch_jars
+from .missing_kafka import MissingKafkaError
+
+
+def kafka_folder() -> Path:
+    """Where a folder of jars is, or would be, for every patch release."""
+    return cache_folder() / "kafka"
+
+
+def have_jars(patch: str) -> bool:
+    """Whether those of ``"3.4.1"`` are there: a folder has its name when it is complete."""
+    return (kafka_folder() / patch).is_dir()
+
+
+def jars_of(patch: str) -> Path:
+    """The folder of a release's jars, fetched if it is not there yet.
+
+    Raises MissingKafkaError saying what stood in the way: no way to fetch, no network, no such
+    release, no room.
+    """
+    folder = kafka_folder() / patch
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=f"{patch}-", dir=folder.parent))
+    except OSError as problem:
+        raise MissingKafkaError(
+            f"{folder.parent} cannot be written ({problem.strerror}).",
+            "Set XDG_CACHE_HOME to a folder that can.",
+        ) from None
+    try:
+        fetch_jars(patch, unfinished)
+        _put_in_place(unfinished, folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return folder
+
+
+def _put_in_place(unfinished: Path, folder: Path) -> None:
+    try:
+        os.replace(unfinished, folder)
+    except OSError:
+        # Another process was quicker: what it fetched is the same.
+        if not folder.is_dir():
+            raise

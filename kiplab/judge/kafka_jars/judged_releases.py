@@ -1,0 +1,38 @@
+"""The patch release of Kafka that is run for each release of the engine: the last one of each."""
+
+from __future__ import annotations
+
+from ...protocol.releases import RELEASES
+
+LAST_PATCH = {
+    "3.2": 3,
+    "3.3": 2,
+    "3.4": 1,
+    "3.5": 2,
+    "3.6": 2,
+    "3.7": 2,
+    "3.8": 1,
+    "3.9": 1,
+}
+"""By the name of a release. Every KRaft release has one, a test says."""
+
+MEGABYTES = 50
+"""What the jars of one release take on disk, at most."""
+SECONDS = 10
+"""About what fetching them takes, where the network is quick."""
+
+
+class UnjudgedReleaseError(ValueError):
+    """A release that no real Kafka stands for; the message lists those that one does."""
+
+
+def patch_release(name: str) -> str:
+    """``"3.4.1"`` for ``"3.4"``; what is a patch release of one already stays as it is.
+
+    Raises UnjudgedReleaseError for any other name.
+    """
+    release = name if name in LAST_PATCH else name.rpartition(".")[0]
+    if release not in LAST_PATCH or release not in RELEASES:
+        known = ", ".join(f"{r} ({r}.{patch})" for r, patch in LAST_PATCH.items())
+        raise UnjudgedReleaseError(f"no Kafka {name!r} can be run; there are {known}")
+    return f"{name}.{LAST_PATCH[name]}" if name == release else name

@@ -1,0 +1,170 @@
+"""A release's own schemas: every message and metadata record, as the jars describe them.
+
+kafka-clients carries ``common/message/*.json`` and kafka-metadata ``common/metadata/*.json``, from
+which Kafka generates its Java classes. They are JSON with ``//`` comments.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+import msgspec
+
+FOLDERS = ("common/message/", "common/metadata/")
+NUMBERS = frozenset({"int8", "int16", "uint16", "int32", "uint32", "int64", "float64"})
+FLAT = NUMBERS | {"bool", "string", "uuid", "bytes", "records"}
+"""Types of fields that have no fields of their own."""
+_LATEST = 32767
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
+
+
+class MessageVersions(NamedTuple):
+    """Versions of a message from `first` to `last`; none if `last` is smaller."""
+
+    first: int
+    last: int
+
+    def have(self, version: int) -> bool:
+        """Whether `version` is one of them."""
+        return self.first <= version <= self.last
+
+
+NO_VERSION = MessageVersions(0, -1)
+
+
+class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
+    """One field of a message. `kind` is a type of `FLAT`, or the name of a struct with `fields`.
+
+    `tag` is None for a field that always has its place. `default` is a value as `reading` gives it.
+    """
+
+    name: str
+    kind: str
+    is_array: bool
+    versions: MessageVersions
+    nullable: MessageVersions
+    tag: int | None
+    tagged: MessageVersions
+    flexible: MessageVersions
+    fields: tuple[SchemaField, ...]
+    default: Any
+
+
+class MessageSchema(msgspec.Struct, frozen=True):
+    """A request, a response or a metadata record. `api_key` is None for a header."""
+
+    name: str
+    kind: str
+    api_key: int | None
+    versions: MessageVersions
+    flexible: MessageVersions
+    fields: tuple[SchemaField, ...]
+
+
+class ReleaseSchemas(msgspec.Struct, frozen=True):
+    """Every schema of one release: requests and responses by the name of the API, as in
+    ``"AlterPartition"``, metadata records by their number.
+    """
+
+    requests: Mapping[str, MessageSchema]
+    responses: Mapping[str, MessageSchema]
+    records: Mapping[int, MessageSchema]
+
+
+class NoSchemasError(ValueError):
+    """Jars without Kafka's schemas in them, or files that are no jars."""
+
+
+def schemas_in(jars: Iterable[Path]) -> ReleaseSchemas:
+    """The schemas inside the jars of one release.
+
+    Raises NoSchemasError naming the file if one is damaged or none has any.
+    """
+    jars = tuple(jars)
+    found = [schema_of(text) for jar in jars for text in _texts(jar)]
+    if not found:
+        named = ", ".join(str(jar) for jar in jars) or "no files"
+        raise NoSchemasError(f"none of Kafka's message schemas in {named}")
+    return ReleaseSchemas(
+        requests={s.name.removesuffix("Request"): s for s in found if s.kind == "request"},
+        responses={s.name.removesuffix("Response"): s for s in found if s.kind == "response"},
+        records={s.api_key: s for s in found if s.kind == "metadata" and s.api_key is not None},
+    )
+
+
+def _texts(jar: Path) -> Iterator[str]:
+    try:
+        with ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if name.startswith(FOLDERS) and name.endswith(".json"):
+                    yield archive.read(name).decode()
+    except (BadZipFile, OSError) as problem:
+        raise NoSchemasError(f"{jar} cannot be read as a jar: {problem}") from None
+
+
+def schema_of(text: str) -> MessageSchema:
+    """One schema. Raises msgspec.DecodeError for what is no JSON but for its comments."""
+    described = msgspec.json.decode(_COMMENT.sub(lambda found: found[1] or "", text))
+    flexible = versions_of(described.get("flexibleVersions"))
+    shared = {struct["name"]: struct["fields"] for struct in described.get("commonStructs", ())}
+    fields = tuple(_field(f, flexible, shared) for f in described.get("fields", ()))
+    versions = versions_of(described["validVersions"])
+    key = described.get("apiKey")
+    return MessageSchema(described["name"], described["type"], key, versions, flexible, fields)
+
+
+def versions_of(text: str | None) -> MessageVersions:
+    """``"1+"``, ``"0-3"``, ``"2"``, ``"none"`` or nothing, as the schemas write versions."""
+    if text is None or text == "none":
+        return NO_VERSION
+    first, between, last = text.partition("-")
+    if first.endswith("+"):
+        return MessageVersions(int(first[:-1]), _LATEST)
+    return MessageVersions(int(first), int(last) if between else int(first))
+
+
+def _field(
+    described: Mapping[str, Any], flexible: MessageVersions, shared: Mapping[str, Any]
+) -> SchemaField:
+    kind = described["type"].removeprefix("[]")
+    inner = () if kind in FLAT else described.get("fields") or shared[kind]
+    fields = tuple(_field(f, flexible, shared) for f in inner)
+    tagged, is_array = versions_of(described.get("taggedVersions")), described["type"] != kind
+    own = described.get("flexibleVersions")
+    return SchemaField(
+        name=described["name"],
+        kind=kind,
+        is_array=is_array,
+        # A field that is tagged wherever there is one says no more than that.
+        versions=versions_of(described["versions"]) if "versions" in described else tagged,
+        nullable=versions_of(described.get("nullableVersions")),
+        tag=int(described["tag"]) if "tag" in described else None,
+        tagged=tagged,
+        flexible=flexible if own is None else versions_of(own),
+        fields=fields,
+        default=_default(described.get("default"), kind, is_array, fields),
+    )
+
+
+def _default(
+    written: str | int | bool | None, kind: str, is_array: bool, fields: tuple[SchemaField, ...]
+) -> Any:
+    if written == "null":
+        return None
+    if is_array:
+        return ()
+    if fields:
+        return {field.name: field.default for field in fields}
+    if kind in NUMBERS:
+        return float(written or 0) if kind == "float64" else int(str(written or 0), 0)
+    empty = {"string": written or "", "uuid": uuid.UUID(int=0), "bool": _is_true(written)}
+    return empty.get(kind, b"")
+
+
+def _is_true(written: str | int | bool | None) -> bool:
+    return str(written).lower() == "true"

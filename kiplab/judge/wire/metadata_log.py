@@ -1,0 +1,112 @@
+"""The metadata log of a running controller, read from its segment file as it grows.
+
+A segment holds record batches of format 2, which a KRaft controller never compresses. What control
+batches say (who leads the quorum) is left out; their offsets are counted.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .message_schemas import ReleaseSchemas
+from .reading import read_message
+from .varints import read_unsigned_varint, read_varint
+
+SEGMENT = Path("__cluster_metadata-0", f"{0:020}.log")
+"""Where the log is, in the folder that ``log.dirs`` names. It is called after its first offset."""
+BATCH_HEADER = 61
+_SIZE_AT, _COUNTED_FROM, _ATTRIBUTES_AT, _COUNT_AT = 8, 12, 21, 57
+_IS_CONTROL = 0x20
+
+
+class LoggedRecord(msgspec.Struct, frozen=True):
+    """One record of Kafka's own metadata log. `fields` have Kafka's names."""
+
+    offset: int
+    name: str
+    version: int
+    fields: dict[str, Any]
+
+
+class UnknownRecordError(ValueError):
+    """A record in the log of which the release's own jars have no schema."""
+
+
+class MetadataLog:
+    """What a controller writes into the folder `data`, batch by batch.
+
+    `end` is the offset after the last record seen, control records too.
+    """
+
+    def __init__(self, data: Path, schemas: ReleaseSchemas) -> None:
+        self.end = 0
+        self._segment, self._schemas = data / SEGMENT, schemas
+        self._read = 0
+
+    def new(self) -> tuple[LoggedRecord, ...]:
+        """The records of all whole batches that came since the last call.
+
+        Raises UnknownRecordError for a record that the release has no schema of, OSError for a
+        segment that cannot be read.
+        """
+        if not self._segment.exists():
+            return ()
+        with self._segment.open("rb") as segment:
+            segment.seek(self._read)
+            data = segment.read()
+        found: list[LoggedRecord] = []
+        for batch in _whole_batches(data):
+            found += self._records(batch)
+            self._read += len(batch)
+        return tuple(found)
+
+    def _records(self, batch: bytes) -> Iterator[LoggedRecord]:
+        (first,) = struct.unpack_from(">q", batch)
+        (attributes,) = struct.unpack_from(">h", batch, _ATTRIBUTES_AT)
+        (count,) = struct.unpack_from(">i", batch, _COUNT_AT)
+        at = BATCH_HEADER
+        for _ in range(count):
+            size, at = read_varint(batch, at)
+            delta, value = _delta_and_value(batch, at)
+            self.end = first + delta + 1
+            if not attributes & _IS_CONTROL:
+                yield self._record(first + delta, batch, value)
+            at += size
+
+    def _record(self, offset: int, batch: bytes, at: int) -> LoggedRecord:
+        _frame, at = read_unsigned_varint(batch, at)
+        key, at = read_unsigned_varint(batch, at)
+        version, at = read_unsigned_varint(batch, at)
+        schema = self._schemas.records.get(key)
+        if schema is None:
+            raise UnknownRecordError(f"offset {offset}: no schema of a metadata record {key}")
+        fields, _ = read_message(schema, batch, version, at)
+        return LoggedRecord(offset, schema.name, version, fields)
+
+
+def _whole_batches(data: bytes) -> Iterator[bytes]:
+    """A batch that is being written is left for later."""
+    at = 0
+    while at + BATCH_HEADER <= len(data):
+        (size,) = struct.unpack_from(">i", data, at + _SIZE_AT)
+        end = at + _COUNTED_FROM + size
+        if size <= 0 or end > len(data):
+            return
+        yield data[at:end]
+        at = end
+
+
+def _delta_and_value(batch: bytes, at: int) -> tuple[int, int]:
+    """(how far a record is behind the first one, where its value begins)."""
+    at += 1
+    _time, at = read_varint(batch, at)
+    delta, at = read_varint(batch, at)
+    key, at = read_varint(batch, at)
+    at += max(key, 0)
+    _size, at = read_varint(batch, at)
+    return delta, at

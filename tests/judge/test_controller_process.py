@@ -1,0 +1,195 @@
+"""A real controller, live: it starts, its clock stands still, and it never outlives its parent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kiplab.judge.controller.controller_process import LAUNCHER, ControllerProcess, DeadKafkaError
+from kiplab.judge.controller.server_settings import CLUSTER_ID, server_settings
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
+from kiplab.judge.wire.metadata_log import MetadataLog
+from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
+from kiplab.judge.wire.reading import read_message
+from kiplab.judge.wire.writing import written_message
+
+pytestmark = pytest.mark.kafka
+RELEASE = "3.5"
+REGISTRATION = {
+    "BrokerId": 1,
+    "ClusterId": CLUSTER_ID,
+    "IncarnationId": uuid.UUID(int=5),
+    "Listeners": [{"Name": "PLAINTEXT", "Host": "127.0.0.1", "Port": 9000, "SecurityProtocol": 0}],
+    "Features": [{"Name": "metadata.version", "MinSupportedVersion": 1, "MaxSupportedVersion": 40}],
+}
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[ControllerProcess]:
+    try:
+        made = ControllerProcess(RELEASE)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    with made:
+        made.freeze()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def schemas(kafka: ControllerProcess) -> ReleaseSchemas:
+    return schemas_in(sorted(kafka.jars.glob("kafka-[cm]*.jar")))
+
+
+@pytest.fixture
+def connection(kafka: ControllerProcess, schemas: ReleaseSchemas) -> Iterator[NodeConnection]:
+    made = NodeConnection(kafka.port, schemas)
+    yield made
+    made.close()
+
+
+def heartbeat(epoch: int, offset: int) -> dict[str, object]:
+    return {
+        "BrokerId": 1,
+        "BrokerEpoch": epoch,
+        "CurrentMetadataOffset": offset,
+        "WantFence": False,
+        "WantShutDown": False,
+    }
+
+
+# --- its messages ---------------------------------------------------------------------------------
+
+
+def test_every_version_of_every_message_is_written_and_read(schemas: ReleaseSchemas) -> None:
+    everything = (schemas.requests, schemas.responses, schemas.records)
+    found = [schema for some in everything for schema in some.values()]
+    assert len(found) > 150
+    for schema in found:
+        for version in range(schema.versions.first, schema.versions.last + 1):
+            data = written_message(schema, {}, version)
+            value, end = read_message(schema, data, version)
+            assert end == len(data)
+            assert written_message(schema, value, version) == data, f"{schema.name} v{version}"
+
+
+# --- what it does ---------------------------------------------------------------------------------
+
+
+def test_it_answers_writes_its_log_and_fences_when_its_clock_is_moved(
+    kafka: ControllerProcess, connection: NodeConnection, schemas: ReleaseSchemas
+) -> None:
+    log = MetadataLog(kafka.data, schemas)
+    assert "FeatureLevelRecord" in [record.name for record in log.new()]
+    registered = connection.ask("BrokerRegistration", 0, REGISTRATION)
+    (record,) = log.new()
+    assert record.name == "RegisterBrokerRecord"
+    assert (registered["ErrorCode"], registered["BrokerEpoch"]) == (0, record.offset)
+    beat = heartbeat(record.offset, log.end + 5)
+    assert connection.ask("BrokerHeartbeat", 0, beat)["IsFenced"] is False
+    assert [r.name for r in log.new()] == ["BrokerRegistrationChangeRecord"]
+    kafka.advance(60_000)
+    assert connection.ask("BrokerHeartbeat", 0, beat)["IsFenced"] is False
+    assert [r.fields["Fenced"] for r in log.new()] == [1, -1]
+
+
+def test_it_restarts_on_its_own_log(kafka: ControllerProcess, schemas: ReleaseSchemas) -> None:
+    log = MetadataLog(kafka.data, schemas)
+    before = log.new()
+    kafka.restart()
+    connection = NodeConnection(kafka.port, schemas)
+    connection.ask("ApiVersions", 0, {})
+    connection.close()
+    assert log.new() == ()
+    assert MetadataLog(kafka.data, schemas).new() == before
+
+
+# --- how it ends ----------------------------------------------------------------------------------
+
+
+def test_a_controller_that_died_says_so(schemas: ReleaseSchemas) -> None:
+    with ControllerProcess(RELEASE) as dying:
+        connection = NodeConnection(dying.port, schemas)
+        (java,) = (p for p in psutil.Process().children() if str(dying.data.parent) in said_by(p))
+        java.send_signal(signal.SIGKILL)
+        java.wait()
+        with pytest.raises(DeadKafkaError, match=r"Kafka 3\.5\.2 ended by itself"):
+            dying.advance(1)
+        with pytest.raises((LostConnectionError, ConnectionError)):
+            connection.ask("ApiVersions", 0, {})
+        connection.close()
+    assert not dying.data.parent.exists()
+    with pytest.raises(DeadKafkaError, match="has not been started, or is stopped"):
+        dying.freeze()
+
+
+def test_a_metadata_version_that_it_does_not_have_is_said(kafka: ControllerProcess) -> None:
+    with (
+        pytest.raises(DeadKafkaError, match=rf"Kafka {kafka.patch} does not begin at 9\.9"),
+        ControllerProcess(RELEASE, "9.9-IV0"),
+    ):
+        pass
+
+
+PARENT = f"""
+import sys
+from kiplab.judge.controller.controller_process import ControllerProcess
+with ControllerProcess({RELEASE!r}) as kafka:
+    print(kafka.data.parent, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.usefixtures("kafka")
+def test_it_does_not_outlive_a_parent_that_was_killed() -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert parent.stdout is not None
+    folder = parent.stdout.readline().strip()
+    (java,) = (p for p in psutil.Process(parent.pid).children() if folder in said_by(p))
+    parent.kill()
+    parent.communicate()
+    java.wait(60)
+    assert not Path(folder).exists()
+
+
+def test_the_class_that_is_shipped_is_that_of_the_source(
+    kafka: ControllerProcess, tmp_path: Path
+) -> None:
+    javac = shutil.which("javac")
+    if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
+        pytest.skip("no javac 17, which the class was compiled with")
+    source = LAUNCHER / "JudgeLauncher.java"
+    release = ["--release", "17", "-cp", f"{kafka.jars}/*"]
+    subprocess.run([javac, *release, "-d", tmp_path, source], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_bytes() for path in LAUNCHER.glob("*.class")}
+
+
+def said_by(process: psutil.Process) -> str:
+    return " ".join(process.cmdline())
+
+
+# --- its settings, and what starts it -------------------------------------------------------------
+
+
+def test_a_release_is_not_told_of_settings_that_it_does_not_know() -> None:
+    oldest, newest = (server_settings(release, 1, Path("/data")) for release in ("3.2", "3.9"))
+    for setting in ("metadata.max.idle.interval.ms=0", "metadata.log.max.snapshot.interval.ms=0"):
+        assert setting not in oldest
+        assert setting in newest
+    assert "listeners=CONTROLLER://127.0.0.1:1\n" in oldest

@@ -1,0 +1,110 @@
+"""Jars of a release: fetched once, whole or not at all; what stands in the way is said."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from kiplab.judge.kafka_jars import fetching_jars
+from kiplab.judge.kafka_jars.jar_cache import have_jars, jars_of, kafka_folder
+from kiplab.judge.kafka_jars.judged_releases import (
+    LAST_PATCH,
+    UnjudgedReleaseError,
+    patch_release,
+)
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.protocol.releases import RELEASES, Mode
+
+BRINGS_JARS = """\
+for word do case $word in -DoutputDirectory=*) folder=${word#*=};; esac; done
+grep -q '<version>9.9.9</version>' "$4" && touch "$folder/kafka_2.13-9.9.9.jar"
+"""
+FAILS = """\
+artifact=org.apache.kafka:kafka_2.13:jar:9.9.9
+printf "\\033[0m[ERROR] Could not find artifact $artifact -> [Help 1]\\n"
+exit 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def maven(does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Maven that does this; it is found before any other."""
+    program = tmp_path / "bin" / "mvn"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho called >> {tmp_path}/calls\n{does}")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_every_kraft_release_has_a_patch_release_that_stands_for_it() -> None:
+    kraft = {name for name, release in RELEASES.items() if release.mode is Mode.KRAFT}
+    assert set(LAST_PATCH) == kraft, "add it to LAST_PATCH in judge/kafka_jars/judged_releases.py"
+
+
+def test_a_release_and_its_patch_release_are_the_same_kafka() -> None:
+    assert patch_release("3.4") == patch_release("3.4.1") == "3.4.1"
+    assert patch_release("3.4.0") == "3.4.0"
+
+
+@pytest.mark.parametrize("name", ["2.8", "3", "3.5.2.1.0", "", "trunk"])
+def test_another_release_is_refused_with_those_that_there_are(name: str) -> None:
+    with pytest.raises(UnjudgedReleaseError, match=r"there are 3\.2 \(3\.2\.3\), 3\.3"):
+        patch_release(name)
+
+
+def test_jars_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    maven(BRINGS_JARS, tmp_path, monkeypatch)
+    assert not have_jars("9.9.9")
+    folder = jars_of("9.9.9")
+    assert folder == kafka_folder() / "9.9.9"
+    assert have_jars("9.9.9")
+    assert jars_of("9.9.9") == folder
+    assert (tmp_path / "calls").read_text() == "called\n"
+
+
+def test_what_could_not_be_fetched_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven(FAILS, tmp_path, monkeypatch)
+    with pytest.raises(MissingKafkaError) as told:
+        jars_of("9.9.9")
+    assert told.value.sentence == (
+        "Kafka 9.9.9 could not be fetched:"
+        " Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9."
+    )
+    assert list(kafka_folder().iterdir()) == []
+
+
+def test_a_maven_that_brings_nothing_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven("", tmp_path, monkeypatch)
+    with pytest.raises(MissingKafkaError, match=r"No jars of Kafka 9\.9\.9 came"):
+        jars_of("9.9.9")
+    assert not have_jars("9.9.9")
+
+
+def test_without_maven_and_without_pyspark_the_mend_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
+    assert fetching_jars.can_fetch() is None
+    with pytest.raises(MissingKafkaError, match="apt-get install maven"):
+        jars_of("9.9.9")
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(MissingKafkaError, match="file/kiplab/kafka cannot be written"):
+        jars_of("9.9.9")
