@@ -118,6 +118,7 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
 def in_hand(lab: Lab) -> tuple[Any, ...]:
     """What one does: buttons, or in their place one list of all that can happen."""
     head = row([lab.what_next.toggle, lab.inject.disk], justify_content="space-between")
+    head.add_class("kiplab-in-hand")
     return (head, lab.what_next.box, lab.inject.box)
 
 

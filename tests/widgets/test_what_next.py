@@ -114,13 +114,11 @@ def test_what_was_pressed_in_an_older_list_comes_too_late(lab: Lab, pointer: Poi
     assert lab.tree is before
 
 
-def test_what_cannot_be_done_now_is_not_done(lab: Lab) -> None:
+def test_what_cannot_be_done_now_is_no_row_but_a_note_that_says_why(lab: Lab) -> None:
     menu = at_menu(lab, "broker 2")
-    place = next(n for n, row in enumerate(menu.rows) if row[0] == "Start")
-    assert menu.rows[place][2] == "broker 2 is running already"
-    before = lab.tree
-    menu.presses_place(place)
-    assert lab.tree is before
+    (section,) = menu.list.offers["sections"]
+    assert "Not now: Start: broker 2 is running already." in section["notes"]
+    assert "start 2" not in [row[1] for row in menu.rows]
 
 
 def test_a_click_on_a_lane_opens_its_menu_and_paints_nothing_else(lab: Lab) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from ...plays.play import Statement
-from ..elements.choice_list import ChoiceList, ChoiceRow
+from ..elements.choice_list import ChoiceList, ChoiceRow, Section
 from ..elements.labelled import careful
 from ..history_tree.bench import Bench
+from .actions import impossible
 from .choices import Choice
 from .foresight import foreseen
 
@@ -22,24 +23,25 @@ class GoTo(msgspec.Struct, frozen=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """What can be done, in words; what is in its way (None: nothing); what it is about."""
+    """What can be done, in words, and what it is about in the picture."""
 
     words: str
     deed: Statement | GoTo
-    reason: str | None = None
     thing: str = ""
 
 
 class OfferGroup(msgspec.Struct, frozen=True):
-    """Offers under a heading."""
+    """Offers under a heading; and what cannot be done now, with the reasons, in words."""
 
     title: str
     offers: tuple[Offer, ...]
+    not_now: tuple[str, ...] = ()
 
 
-def offers_of(choices: Iterable[Choice], thing: str = "") -> tuple[Offer, ...]:
-    """Buttons as offers about a thing."""
-    return tuple(Offer(c.label, c.line, c.reason, thing) for c in choices)
+def sorted_out(title: str, choices: tuple[Choice, ...], thing: str) -> OfferGroup:
+    """Choices about a thing: those that can be made now, and why the others cannot."""
+    offers = (Offer(c.label, c.line, thing) for c in choices if c.reason is None)
+    return OfferGroup(title, tuple(offers), impossible(choices))
 
 
 class Offering:
@@ -57,7 +59,7 @@ class Offering:
         """Offer these where one stands."""
         self._bench, told = bench, tuple(groups)
         self._offers = tuple(offer for group in told for offer in group.offers)
-        self.list.show([(group.title, [_row(offer) for offer in group.offers]) for group in told])
+        self.list.show([_section(group) for group in told])
 
     def _foresee(self, place: int) -> tuple[str, ...]:
         deed = self._offers[place].deed
@@ -74,6 +76,11 @@ class Offering:
             self._go(deed)
 
 
+def _section(group: OfferGroup) -> Section:
+    notes = tuple(f"Not now: {note}." for note in group.not_now)
+    return Section(group.title, tuple(_row(offer) for offer in group.offers), notes)
+
+
 def _row(offer: Offer) -> ChoiceRow:
     said = offer.deed.text if isinstance(offer.deed, Statement) else ""
-    return ChoiceRow(offer.words, said, offer.reason, offer.thing)
+    return ChoiceRow(offer.words, said, offer.thing)

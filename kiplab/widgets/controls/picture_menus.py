@@ -5,7 +5,7 @@ Things are named as in `figures.timeline.places`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ from .choices import (
 )
 from .client_actions import about_consumer, consumers, produce
 from .inbox import hold, let_flow
-from .offering import GoTo, Offer, OfferGroup, offers_of
+from .offering import GoTo, Offer, OfferGroup, sorted_out
 
 RECORDS = 10
 HERE = "you are there"
@@ -54,34 +54,34 @@ def _broker(bench: Bench, _rows: Rows, name: str) -> Iterator[OfferGroup]:
     losses = (_losing(about_broker(stage, id, disk)[0]) for disk in LOSSES if disk != "kept")
     title = f"broker {name} · {standing(stage.cluster, id)}"
     choices = (crash, *losses, *others, *more_about_broker(stage, id))
-    return _sorted_out(title, choices, f"broker {name}")
+    yield sorted_out(title, choices, f"broker {name}")
 
 
 def _losing(crash: Choice) -> Choice:
-    """``Crash, disk replaced``."""
-    return replace(crash, label=f"{crash.label}, {expected(crash.line).partition(', ')[2]}")
+    """``Crash (disk replaced)``."""
+    return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
 
 
 def _controller(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
     choices = (*about_controller(bench.here.cluster), *about_time(bench.here))
-    return _sorted_out("controller", choices, "controller")
+    yield sorted_out("controller", choices, "controller")
 
 
 def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
     """One partition, or those that share a row of the picture."""
     several = names.split(" ")
     cluster = bench.here.cluster
-    return chain.from_iterable(_of_partition(cluster, n, len(several) > 1) for n in several)
+    return (_of_partition(cluster, name, len(several) > 1) for name in several)
 
 
-def _of_partition(cluster: Cluster, name: str, briefly: bool) -> Iterator[OfferGroup]:
+def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     state = partition_of(cluster, name)
     choices = list(about_partition(cluster, name))
     if not briefly:
         choices.append(produce(cluster, name, RECORDS, "all"))
         choices += chain.from_iterable(about_consumer(cluster, c, name) for c in consumers(cluster))
     title = f"{name} · {leads(state)}" if state is not None else name
-    return _sorted_out(title, choices, f"partition {name}")
+    return sorted_out(title, tuple(choices), f"partition {name}")
 
 
 def _message(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
@@ -92,8 +92,8 @@ def _message(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
     for message in _under_one_arrow(bench.here.cluster, name):
         choices = (*about_message(bench.here.cluster, message), *_holding(bench.here, message))
         title = f"{message.name.kind} #{message.name.ordinal} · {route(message)}"
-        yield from _sorted_out(title, choices, f"message {name}")
-    yield OfferGroup("Go to", tuple(_ends(bench, row)))
+        yield sorted_out(title, choices, f"message {name}")
+    yield _going("Go to", bench, *_ends(bench, row))
 
 
 def _under_one_arrow(cluster: Cluster, name: str) -> tuple[Message, ...]:
@@ -113,11 +113,11 @@ def _holding(stage: Stage, message: Message) -> tuple[Choice, ...]:
 
 
 def _ends(bench: Bench, row: MessageRow) -> Iterator[Offer]:
-    yield _go(bench, row.x_sent, f"Step {row.x_sent}, where it was sent")
+    yield _go(row.x_sent, f"Step {row.x_sent}, where it was sent")
     arrived = row.x_arrived
     if arrived is not None and arrived <= bench.at:
         what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
-        yield _go(bench, arrived, f"Step {arrived}, where it {what}")
+        yield _go(arrived, f"Step {arrived}, where it {what}")
 
 
 def _step(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
@@ -127,21 +127,18 @@ def _step(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
     # What is not there yet has no words.
     label = f", {rows.moments[step].label}" if step <= bench.at else ""
     branch = Offer("Branch here: choose what happens next", GoTo(step, acts=True))
-    yield OfferGroup(f"step {step}{label}", (_go(bench, step, "Go there"), branch))
+    yield _going(f"step {step}{label}", bench, _go(step, "Go there"), branch)
 
 
-def _go(bench: Bench, step: int, words: str) -> Offer:
-    return Offer(words, GoTo(step), HERE if step == bench.at else None, f"step {step}")
+def _go(step: int, words: str) -> Offer:
+    return Offer(words, GoTo(step), f"step {step}")
 
 
-def _sorted_out(title: str, choices: Iterable[Choice], thing: str) -> Iterator[OfferGroup]:
-    """What can be done now; below it what cannot, and why."""
-    offers = offers_of(choices, thing)
-    possible = tuple(offer for offer in offers if offer.reason is None)
-    others = tuple(offer for offer in offers if offer.reason is not None)
-    yield OfferGroup(title, possible)
-    if others:
-        yield OfferGroup("Not now", others)
+def _going(title: str, bench: Bench, *offers: Offer) -> OfferGroup:
+    """Nobody goes to where one stands."""
+    here = [offer.words for offer in offers if offer.deed == GoTo(bench.at)]
+    left = tuple(offer for offer in offers if offer.deed != GoTo(bench.at))
+    return OfferGroup(title, left, tuple(f"{words}: {HERE}" for words in here))
 
 
 _MENUS: dict[str, Callable[[Bench, Rows, str], Iterator[OfferGroup]]] = {

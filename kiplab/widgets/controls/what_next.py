@@ -50,4 +50,4 @@ def groups_of(found: tuple[Happening, ...]) -> Iterator[OfferGroup]:
     """What is no fault first."""
     for title, are_faults in ((ORDINARY, False), (FAULTS, True)):
         here = (h for h in found if h.is_fault is are_faults)
-        yield OfferGroup(title, tuple(Offer(h.words, h.line, None, h.thing) for h in here))
+        yield OfferGroup(title, tuple(Offer(h.words, h.line, h.thing) for h in here))

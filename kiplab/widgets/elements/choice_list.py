@@ -14,18 +14,21 @@ from .kinds import Element, Style
 
 
 class ChoiceRow(NamedTuple):
-    """What it does in words; beside them the line that is written; what is in its way, None for
-    nothing; and what it is about in a picture, named as in `figures.timeline.places`.
+    """What it does in words; beside them the line that is written; and what it is about in a
+    picture, named as in `figures.timeline.places`.
     """
 
     words: str
     said: str = ""
-    reason: str | None = None
     thing: str = ""
 
 
-Sections = Sequence[tuple[str, Sequence[ChoiceRow]]]
-"""Rows under headings."""
+class Section(NamedTuple):
+    """Rows under a heading, and what there is to say of others that are not there."""
+
+    title: str
+    rows: Sequence[ChoiceRow]
+    notes: Sequence[str] = ()
 
 
 class ChoiceList(Element):
@@ -55,10 +58,13 @@ class ChoiceList(Element):
         self._rows: tuple[ChoiceRow, ...] = ()
         super().__init__(layout, pops=pops, offers={"number": 0, "sections": []})
 
-    def show(self, sections: Sections) -> None:
+    def show(self, sections: Sequence[Section]) -> None:
         """Offer these and no others."""
-        self._rows = tuple(row for _, rows in sections for row in rows)
-        listed = [{"title": title, "rows": [list(row) for row in rows]} for title, rows in sections]
+        self._rows = tuple(row for section in sections for row in section.rows)
+        listed = [
+            {"title": title, "rows": [list(row) for row in rows], "notes": list(notes)}
+            for title, rows, notes in sections
+        ]
         if listed != self.offers["sections"]:
             self.offers = {"number": self.offers["number"] + 1, "sections": listed}
 
@@ -72,7 +78,7 @@ class ChoiceList(Element):
         if number != self.offers["number"] or not 0 <= place < len(self._rows):
             return
         if name == "foresee":
-            said = [] if self._rows[place].reason else list(self._foresee(place))
+            said = list(self._foresee(place))
             self.foreseen = {"number": number, "place": place, "said": said}
-        elif name == "choose" and self._rows[place].reason is None:
+        elif name == "choose":
             self._chosen(place)

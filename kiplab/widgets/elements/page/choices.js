@@ -7,34 +7,40 @@ const NOTHING_POINTED = "Point at a line to see what would follow.";
 const light = (from, thing) => {
   const surface = from.closest(".kiplab-surface");
   for (const place of surface?.querySelectorAll(".kiplab-places > *") ?? []) {
-    place.classList.toggle("kiplab-lit", Boolean(thing) && place.dataset.thing === thing);
+    place.classList.toggle("kiplab-meant", Boolean(thing) && place.dataset.thing === thing);
   }
 };
 
-const offerOf = ([words, said, reason, thing], place) => {
+const offerOf = ([words, said, thing], place) => {
   const row = make("div", "kiplab-offer");
-  const [label, line] = [make("span"), make(reason === null ? "code" : "span")];
+  const [label, line] = [make("span"), make("code")];
   row.setAttribute("role", "menuitem");
   row.tabIndex = -1;
   row.dataset.place = place;
   row.dataset.thing = thing;
   label.textContent = words;
-  line.textContent = reason ?? said;
-  if (reason !== null) row.setAttribute("aria-disabled", "true");
+  line.textContent = said;
+  line.title = said;
   row.append(label, line);
   return row;
 };
 
+const noteOf = (text) => {
+  const note = make("div", "kiplab-offers-note");
+  note.textContent = text;
+  return note;
+};
+
 const sectionsOf = (sections) => {
   let place = 0;
-  return sections.map(({ title, rows }) => {
+  return sections.map(({ title, rows, notes }) => {
     const section = make("div");
     const heading = make("div", "kiplab-offers-title");
     section.setAttribute("role", "group");
     section.setAttribute("aria-label", title);
     heading.setAttribute("aria-hidden", "true");
     heading.textContent = title;
-    section.append(heading, ...rows.map((row) => offerOf(row, place++)));
+    section.append(heading, ...rows.map((row) => offerOf(row, place++)), ...notes.map(noteOf));
     return section;
   });
 };
@@ -49,10 +55,8 @@ const rove = (element, row) => {
 const say = (element) => {
   const { number, place, said } = element.foreseen ?? {};
   const is = number === element.number && place === element.pointed;
-  const row = offersIn(element)[element.pointed];
-  const why = row?.getAttribute("aria-disabled") ? [`Not now: ${row.lastChild.textContent}.`] : null;
-  const nothing = row ? [] : [NOTHING_POINTED];
-  element.said.replaceChildren(...(why ?? (is ? said : nothing)).map((sentence) => {
+  const nothing = element.pointed === undefined ? [NOTHING_POINTED] : [];
+  element.said.replaceChildren(...(is ? said : nothing).map((sentence) => {
     const line = make("div");
     line.textContent = sentence;
     return line;
@@ -67,7 +71,7 @@ const point = (element, row, act) => {
   offersIn(element).forEach((other) => other.classList.toggle("kiplab-pointed", other === row));
   light(element, row?.dataset.thing);
   say(element);
-  if (!row || row.getAttribute("aria-disabled")) return;
+  if (!row) return;
   const asked = [element.number, place];
   element.timer = setTimeout(() => act("foresee", asked, { latest: true }), POINTED);
 };
@@ -80,15 +84,38 @@ const shut = (element) => {
   if (inside) element.back?.focus({ preventScroll: true });
 };
 
+// What scrolls a panel, and from where to where it is seen below what stays on top of it.
+const viewOf = (element, staying) => {
+  const surface = element.closest(".kiplab-surface");
+  const [, scroller] = around(surface);
+  const { top, bottom } = scroller === document.documentElement
+    ? { top: 0, bottom: innerHeight } : scroller.getBoundingClientRect();
+  return { scroller, top: Math.max(top, staying(surface, top)), bottom: Math.min(bottom, innerHeight) };
+};
+const headOf = (surface, top) =>
+  surface.querySelector(".kiplab-head")?.getBoundingClientRect().bottom ?? top;
+const stageOf = (surface, top) =>
+  top + (parseFloat(surface.style.getPropertyValue("--kiplab-stage")) || 0);
+
+// A row that gets the focus is brought into the list's sight, and with the list into the page's.
+const bring = (element, row) => {
+  const { list, said } = element;
+  row.focus({ preventScroll: true });
+  const start = row.offsetTop - row.parentElement.firstChild.offsetHeight;
+  list.scrollTop = Math.min(list.scrollTop, start);
+  list.scrollTop = Math.max(list.scrollTop, row.offsetTop + row.offsetHeight - list.clientHeight);
+  if (element.pops) return;
+  const { scroller, top, bottom } = viewOf(element, stageOf);
+  const box = row.getBoundingClientRect();
+  const [over, under] = [top + GAP - box.top, box.bottom + said.offsetHeight + GAP - bottom];
+  scroller.scrollTop += over > 0 ? -over : Math.max(under, 0);
+};
+
 // Beside what was clicked, within what can be seen of the panel's boxes and the window.
 const settleAt = (element, { x, y }) => {
   const outer = element.parentElement.getBoundingClientRect();
-  const surface = element.closest(".kiplab-surface");
-  const [, scroller] = around(surface);
-  const seen = scroller === document.documentElement
-    ? { top: 0, bottom: innerHeight } : scroller.getBoundingClientRect();
-  const head = surface.querySelector(".kiplab-head")?.getBoundingClientRect().bottom ?? seen.top;
-  const [top, bottom] = [Math.max(head, seen.top), Math.min(seen.bottom, innerHeight) - GAP];
+  const view = viewOf(element, headOf);
+  const [top, bottom] = [view.top, view.bottom - GAP];
   element.style.maxHeight = `${bottom - top - GAP}px`;
   const { offsetWidth: wide, offsetHeight: high } = element;
   const left = Math.min(Math.max(x + GAP, outer.left), outer.right - wide);
@@ -106,12 +133,12 @@ const pop = (element) => {
   element.back = asked.back;
   settleAt(element, asked);
   const [first] = offersIn(element);
-  (asked.byKey ? first : element.list)?.focus({ preventScroll: true });
+  (asked.byKey && first ? first : element.list).focus({ preventScroll: true });
 };
 
 const summon = (element, part) => {
   if (part.pops) pop(element);
-  else offersIn(element)[0]?.focus();
+  else if (offersIn(element).length) bring(element, offersIn(element)[0]);
 };
 
 const MOVES = {
@@ -133,7 +160,7 @@ const choosing = {
     Object.assign(element, { list, said });
     const rowAt = (event) => event.target.closest(".kiplab-offer");
     const choose = (row) => {
-      if (!row || row.getAttribute("aria-disabled")) return;
+      if (!row) return;
       const asked = [element.number, Number(row.dataset.place)];
       if (element.pops) shut(element);
       act("choose", asked);
@@ -155,7 +182,7 @@ const choosing = {
       const rows = offersIn(element);
       const at = rows.indexOf(rowAt(event));
       const move = MOVES[event.key];
-      if (move) rows[move(at, rows.length - 1)]?.focus();
+      if (move && rows.length) bring(element, rows[move(at, rows.length - 1)]);
       else if (event.key === "Enter" || event.key === " ") choose(rows[at]);
       else if (element.pops && ["Escape", "Tab"].includes(event.key)) shut(element);
       else return;
@@ -178,7 +205,7 @@ const choosing = {
       const same = rows.find((row) => row.textContent === words) ?? rows[Math.min(place ?? 0, rows.length - 1)];
       if (!part.pops) rove(element, same);
       if (!part.pops && before) same?.focus({ preventScroll: true });
-      if (part.pops && !rows.length) shut(element);
+      if (part.pops && !part.offers.sections.length) shut(element);
     }
     element.foreseen = part.foreseen;
     say(element);
