@@ -17,7 +17,7 @@ from .cluster import Cluster, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .nodes import due_ms, is_cut, kind_of, state_of
 from .routes import IDLE, NOT_ADDRESSED, TIMERS
-from .truth import registration_of, session_lasts, stale_session, truth
+from .truth import registration_of, session_lasts, stale_sessions, truth
 
 
 class ImpossibleMoveError(ValueError):
@@ -115,7 +115,7 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
         return f"broker {move.broker} is not registered"
     if not session_lasts(cluster, move.broker):
         return f"broker {move.broker} is fenced already: it has no session"
-    if cluster.timed and stale_session(cluster) != move.broker:
+    if cluster.timed and move.broker not in stale_sessions(cluster):
         return f"the session of broker {move.broker} is not over yet, or another one is older"
     return None
 

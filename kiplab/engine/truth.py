@@ -120,6 +120,17 @@ def stale_session(cluster: Cluster) -> BrokerId | None:
     return _reader(cluster).stale_session(cluster)
 
 
+def stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
+    """Whose session may end next: several, if they were heard of at the same moment.
+
+    Which of these is first is for the schedule to say: Kafka looks into a hash table.
+    """
+    oldest = stale_session(cluster)
+    on = [session for session in sessions(cluster) if not session.fenced]
+    last = [session.last_contact_ms for session in on if session.broker == oldest]
+    return frozenset(session.broker for session in on if session.last_contact_ms in last)
+
+
 def session_timeout_ms(cluster: Cluster) -> int:
     """How long a broker may be silent."""
     return _reader(cluster).session_timeout_ms

@@ -1,0 +1,343 @@
+"""Between the engine's messages and records and Kafka's own: the same things under other names.
+
+The engine numbers the processes of a broker and names partitions; Kafka has uuids for processes and
+topics. Everything else is the same number in both.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ...protocol.errors import KafkaError
+from ...protocol.facts import RecordWritten
+from ...protocol.ids import Incarnation
+from ...protocol.kraft import records
+from ...protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    AlterPartitionResult,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    Request,
+    Response,
+)
+from ...protocol.registrations import LeaderRecoveryState
+from ..controller.server_settings import CLUSTER_ID
+from ..wire.message_schemas import ReleaseSchemas
+from ..wire.metadata_log import LoggedRecord
+
+Fields = dict[str, Any]
+UNKNOWN_TOPIC = uuid.UUID(int=99)
+_PROCESSES, _DISKS = 1 << 100, 7 << 120
+"""Uuids of processes and of log directories count from here on."""
+_BROKER_BITS = 32
+_ANY_VERSION = 40
+"""As high a metadata version as brokers of any release could claim to know."""
+ELECT_TIMEOUT_MS = 30_000
+
+
+class TopicNames(NamedTuple):
+    """Topics by name and by uuid."""
+
+    ids: dict[str, uuid.UUID]
+    names: dict[uuid.UUID, str]
+
+    def partition(self, topic: uuid.UUID, index: int) -> str:
+        """``"orders-0"``; a topic that nobody has named is called by its uuid."""
+        return f"{self.names.get(topic, topic)}-{index}"
+
+
+class KafkaCall(NamedTuple):
+    """A request as a node of Kafka gets it."""
+
+    api: str
+    version: int
+    fields: Fields
+
+
+class UnspokenError(ValueError):
+    """A request or a record that has no other side."""
+
+
+# --- requests -----------------------------------------------------------------------------------
+
+
+def call_of(request: Request, schemas: ReleaseSchemas, topics: TopicNames) -> KafkaCall:
+    """`request` in Kafka's terms. Raises UnspokenError for one that no controller answers."""
+    found = _CALLS.get(type(request))
+    if found is None:
+        raise UnspokenError(f"{type(request).__name__} is nothing to ask a controller")
+    return found(request, schemas, topics)
+
+
+def _register(
+    request: BrokerRegistrationRequest, schemas: ReleaseSchemas, _topics: TopicNames
+) -> KafkaCall:
+    version = schemas.requests["BrokerRegistration"].versions.last
+    incarnation = _PROCESSES + (request.broker << _BROKER_BITS) + request.incarnation
+    listener = {
+        "Name": "PLAINTEXT",
+        "Host": "127.0.0.1",
+        "Port": 9000 + request.broker,
+        "SecurityProtocol": 0,
+    }
+    known = {
+        "Name": "metadata.version",
+        "MinSupportedVersion": 1,
+        "MaxSupportedVersion": _ANY_VERSION,
+    }
+    fields: Fields = {
+        "BrokerId": request.broker,
+        "ClusterId": CLUSTER_ID,
+        "IncarnationId": uuid.UUID(int=incarnation),
+        "Listeners": [listener],
+        "Features": [known],
+    }
+    if version >= 2:
+        fields["LogDirs"] = [uuid.UUID(int=_DISKS + request.broker)]
+    return KafkaCall("BrokerRegistration", version, fields)
+
+
+def incarnation_of_uuid(process: uuid.UUID) -> Incarnation:
+    """Which process of its broker a uuid stands for."""
+    return Incarnation(process.int & ((1 << _BROKER_BITS) - 1))
+
+
+def _heartbeat(
+    request: BrokerHeartbeatRequest, _schemas: ReleaseSchemas, _topics: TopicNames
+) -> KafkaCall:
+    fields = {
+        "BrokerId": request.broker,
+        "BrokerEpoch": request.broker_epoch,
+        "CurrentMetadataOffset": request.metadata_offset,
+        "WantFence": request.want_fence,
+        "WantShutDown": request.want_shut_down,
+    }
+    return KafkaCall("BrokerHeartbeat", 0, fields)
+
+
+def _alter(
+    request: AlterPartitionRequest, schemas: ReleaseSchemas, topics: TopicNames
+) -> KafkaCall:
+    asked = [_asked(item, request.version, schemas, topics) for item in request.items]
+    fields = {
+        "BrokerId": request.broker,
+        "BrokerEpoch": request.broker_epoch,
+        "Topics": asked,
+    }
+    return KafkaCall("AlterPartition", request.version, fields)
+
+
+def _asked(
+    item: AlterPartitionItem, version: int, schemas: ReleaseSchemas, topics: TopicNames
+) -> Fields:
+    topic, index = split(item.partition)
+    partition: Fields = {
+        "PartitionIndex": index,
+        "LeaderEpoch": item.leader_epoch,
+        "PartitionEpoch": item.partition_epoch,
+    }
+    if version >= 3:
+        members = [{"BrokerId": m.broker, "BrokerEpoch": m.epoch} for m in item.isr]
+        partition["NewIsrWithEpochs"] = members
+    else:
+        partition["NewIsr"] = [member.broker for member in item.isr]
+    if version >= 1:
+        partition["LeaderRecoveryState"] = int(item.recovery)
+    if version >= 2:
+        return {"TopicId": topics.ids.get(topic, UNKNOWN_TOPIC), "Partitions": [partition]}
+    return {_name_of_a_topic(schemas): topic, "Partitions": [partition]}
+
+
+def _name_of_a_topic(schemas: ReleaseSchemas) -> str:
+    """3.2 calls it otherwise than later releases."""
+    fields = schemas.requests["AlterPartition"].fields
+    (topics,) = (field for field in fields if field.name == "Topics")
+    return next(field.name for field in topics.fields if field.kind == "string")
+
+
+def _elect(
+    request: ElectLeadersRequest, _schemas: ReleaseSchemas, _topics: TopicNames
+) -> KafkaCall:
+    asked: dict[str, list[int]] = {}
+    for partition in request.partitions or ():
+        topic, index = split(partition)
+        asked.setdefault(topic, []).append(index)
+    named = [{"Topic": topic, "Partitions": indices} for topic, indices in asked.items()]
+    fields = {
+        "ElectionType": int(request.unclean),
+        "TopicPartitions": None if request.partitions is None else named,
+        "TimeoutMs": ELECT_TIMEOUT_MS,
+    }
+    return KafkaCall("ElectLeaders", 2, fields)
+
+
+def split(partition: str) -> tuple[str, int]:
+    """``("orders", 0)`` of ``"orders-0"``."""
+    topic, _, index = partition.rpartition("-")
+    return topic, int(index)
+
+
+_CALLS: dict[type, Callable[[Any, ReleaseSchemas, TopicNames], KafkaCall]] = {
+    AlterPartitionRequest: _alter,
+    BrokerHeartbeatRequest: _heartbeat,
+    BrokerRegistrationRequest: _register,
+    ElectLeadersRequest: _elect,
+}
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def error_of(code: int) -> KafkaError:
+    """The error with that number. Raises UnspokenError for one that the engine has no name for."""
+    try:
+        return KafkaError(code)
+    except ValueError:
+        raise UnspokenError(
+            f"error {code} has no name here: add it to protocol/errors.py"
+        ) from None
+
+
+def answer_of(request: Request, answer: Mapping[str, Any]) -> Response:
+    """Kafka's answer to `request` in the engine's terms.
+
+    Raises UnspokenError for a request that no controller answers.
+    """
+    found = _ANSWERS.get(type(request))
+    if found is None:
+        raise UnspokenError(f"no controller answers {type(request).__name__}")
+    return found(request, answer)
+
+
+def _registered(_request: Request, answer: Mapping[str, Any]) -> BrokerRegistrationResponse:
+    return BrokerRegistrationResponse(
+        error=error_of(answer["ErrorCode"]), broker_epoch=answer["BrokerEpoch"]
+    )
+
+
+def _beaten(_request: Request, answer: Mapping[str, Any]) -> BrokerHeartbeatResponse:
+    return BrokerHeartbeatResponse(
+        error=error_of(answer["ErrorCode"]),
+        is_caught_up=answer["IsCaughtUp"],
+        is_fenced=answer["IsFenced"],
+        should_shut_down=answer["ShouldShutDown"],
+    )
+
+
+def _altered(request: AlterPartitionRequest, answer: Mapping[str, Any]) -> AlterPartitionResponse:
+    # Answers come in the order of the questions, and each was asked under a topic of its own.
+    results = [
+        _result(item, partition, request.version)
+        for item, topic in zip(request.items, answer["Topics"], strict=False)
+        for partition in topic["Partitions"]
+    ]
+    return AlterPartitionResponse(
+        version=request.version, error=error_of(answer["ErrorCode"]), results=tuple(results)
+    )
+
+
+def _result(
+    item: AlterPartitionItem, partition: Mapping[str, Any], version: int
+) -> AlterPartitionResult:
+    recovered = LeaderRecoveryState.RECOVERED
+    return AlterPartitionResult(
+        partition=f"{split(item.partition)[0]}-{partition['PartitionIndex']}",
+        error=error_of(partition["ErrorCode"]),
+        leader=partition["LeaderId"],
+        leader_epoch=partition["LeaderEpoch"],
+        partition_epoch=partition["PartitionEpoch"],
+        isr=partition["Isr"],
+        recovery=partition["LeaderRecoveryState"] if version >= 1 else recovered,
+    )
+
+
+def _elected(request: ElectLeadersRequest, answer: Mapping[str, Any]) -> ElectLeadersResponse:
+    found = {
+        f"{topic['Topic']}-{partition['PartitionId']}": error_of(partition["ErrorCode"])
+        for topic in answer["ReplicaElectionResults"]
+        for partition in topic["PartitionResult"]
+    }
+    # Kafka answers by topic, in an order of its own.
+    order = request.partitions or sorted(found)
+    return ElectLeadersResponse(
+        results=tuple((name, found[name]) for name in order if name in found)
+    )
+
+
+_ANSWERS: dict[type, Callable[[Any, Mapping[str, Any]], Response]] = {
+    AlterPartitionRequest: _altered,
+    BrokerHeartbeatRequest: _beaten,
+    BrokerRegistrationRequest: _registered,
+    ElectLeadersRequest: _elected,
+}
+
+
+# --- records ------------------------------------------------------------------------------------
+
+
+def written_as(logged: LoggedRecord, topics: TopicNames) -> RecordWritten:
+    """A record of Kafka's log as the engine tells of one of its own.
+
+    What only Kafka has in it is told behind the rest: then the two differ.
+    """
+    make = _RECORDS.get(logged.name)
+    text = f"{logged.name} {logged.fields}"
+    if make is not None:
+        record = make(logged.fields, topics)
+        text = records.record_text(record) + _beyond(logged)
+    return RecordWritten(
+        offset=logged.offset, record=logged.name, text=text, version=logged.version
+    )
+
+
+BEYOND = ("Directories", "EligibleLeaderReplicas", "LastKnownElr")
+"""Fields of a PartitionChangeRecord that the engine never sets."""
+
+
+def _beyond(logged: LoggedRecord) -> str:
+    given = {name: logged.fields[name] for name in BEYOND if logged.fields.get(name) is not None}
+    return f" and {given}" if given else ""
+
+
+def _partition_change(f: Fields, topics: TopicNames) -> records.Record:
+    recovery = f["LeaderRecoveryState"]
+    return records.PartitionChangeRecord(
+        partition=topics.partition(f["TopicId"], f["PartitionId"]),
+        isr=f["Isr"],
+        leader=None if f["Leader"] == NO_CHANGE else f["Leader"],
+        replicas=f["Replicas"],
+        removing=f["RemovingReplicas"],
+        adding=f["AddingReplicas"],
+        recovery=None if recovery == NO_RECOVERY_CHANGE else LeaderRecoveryState(recovery),
+    )
+
+
+NO_CHANGE, NO_RECOVERY_CHANGE = -2, -1
+"""Kafka's numbers for "as before", of a leader and of a recovery state."""
+
+_RECORDS: dict[str, Callable[[Fields, TopicNames], records.Record]] = {
+    "RegisterBrokerRecord": lambda f, _: records.RegisterBrokerRecord(
+        f["BrokerId"],
+        incarnation_of_uuid(f["IncarnationId"]),
+        f["BrokerEpoch"],
+        f["Fenced"],
+        f.get("InControlledShutdown", False),
+    ),
+    "UnregisterBrokerRecord": lambda f, _: records.UnregisterBrokerRecord(
+        f["BrokerId"], f["BrokerEpoch"]
+    ),
+    "FenceBrokerRecord": lambda f, _: records.FenceBrokerRecord(f["Id"], f["Epoch"]),
+    "UnfenceBrokerRecord": lambda f, _: records.UnfenceBrokerRecord(f["Id"], f["Epoch"]),
+    "BrokerRegistrationChangeRecord": lambda f, _: records.BrokerRegistrationChangeRecord(
+        f["BrokerId"], f["BrokerEpoch"], f["Fenced"], f.get("InControlledShutdown", 0)
+    ),
+    "PartitionChangeRecord": _partition_change,
+}

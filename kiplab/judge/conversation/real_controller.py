@@ -1,0 +1,212 @@
+"""A real controller, asked by fake brokers and an admin client over one connection."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...protocol.facts import RecordWritten
+from ...protocol.ids import BrokerId, MetadataOffset
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ...protocol.messages import ElectLeadersRequest, Request, Response
+from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
+from ...protocol.releases import RELEASES, at_least
+from ..controller.controller_process import ControllerProcess, DeadKafkaError
+from ..wire.message_schemas import schemas_in
+from ..wire.metadata_log import LoggedRecord, MetadataLog
+from ..wire.node_connection import NodeConnection
+from .kafka_terms import ELECT_TIMEOUT_MS, TopicNames, answer_of, call_of, written_as
+
+NOBODY = BrokerId(1 << 20)
+"""A broker that is never registered."""
+READY_S, LATE_RECORD_S, LOOK_S = 20.0, 0.5, 0.002
+WAITING_MS = 20
+"""What is added to a frozen clock while the controller's own requests wait for a later moment."""
+
+
+class Answered(NamedTuple):
+    """What a controller made of one request: its answer, and the records it wrote meanwhile."""
+
+    response: Response
+    records: tuple[RecordWritten, ...]
+
+
+class RefusedByKafkaError(Exception):
+    """What was asked to set the scene was refused, so that nothing can be compared."""
+
+
+class RealController:
+    """`process` is a controller that has just been started; its clock is frozen here.
+
+    Raises DeadKafkaError if it does not become active, as every question does once it is gone.
+    """
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self.process = process
+        self.schemas = schemas_in(sorted(process.jars.glob("kafka-[cm]*.jar")))
+        self.topics = TopicNames({}, {})
+        self._log = MetadataLog(process.data, self.schemas)
+        process.freeze()
+        self._connect()
+
+    @property
+    def end(self) -> MetadataOffset:
+        """The offset of the next record, as far as the log was read."""
+        return MetadataOffset(self._log.end)
+
+    # --- questions ------------------------------------------------------------------------------
+
+    def ask(self, request: Request, *, expected: int = 0) -> Answered:
+        """Its answer, and the records that came with it.
+
+        An error is answered at once, while the records of a fencing before it may be on their way
+        to the log: as long as fewer than `expected` have come, half a second is waited for them.
+        Raises UnspokenError for a request that no controller answers.
+        """
+        call = call_of(request, self.schemas, self.topics)
+        answer = self._connection.ask(*call)
+        found = self.records()
+        until = time.monotonic() + LATE_RECORD_S
+        while len(found) < expected and time.monotonic() < until:
+            time.sleep(LOOK_S)
+            found += self.records()
+        return Answered(answer_of(request, answer), found)
+
+    def records(self) -> tuple[RecordWritten, ...]:
+        """What it has written since this was asked last."""
+        return tuple(written_as(record, self.topics) for record in self._log.new())
+
+    def barrier(self) -> tuple[RecordWritten, ...]:
+        """Wait until all that it has decided is committed; the records that were.
+
+        A write that writes nothing is answered after every write before it.
+        """
+        nothing = ElectLeadersRequest(unclean=False, partitions=("nothing-0",))
+        self._connection.ask(*call_of(nothing, self.schemas, self.topics))
+        return self.records()
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def advance(self, ms: int) -> None:
+        """Let time pass. What falls due is done before the next request is answered."""
+        self.process.advance(ms)
+
+    def restart(self) -> int:
+        """A new controller on the same log; the milliseconds that passed until it was active."""
+        self._connection.close()
+        self.process.restart()
+        return self._connect()
+
+    # --- setting the scene ----------------------------------------------------------------------
+
+    def create(
+        self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False
+    ) -> tuple[PartitionRegistration, ...]:
+        """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
+        assigned = [
+            {"PartitionIndex": index, "BrokerIds": list(ids)} for index, ids in enumerate(replicas)
+        ]
+        configs = [{"Name": "unclean.leader.election.enable", "Value": "true"}] if unclean else []
+        wanted = {
+            "Name": topic,
+            "NumPartitions": -1,
+            "ReplicationFactor": -1,
+            "Assignments": assigned,
+            "Configs": configs,
+        }
+        body = {"Topics": [wanted], "timeoutMs": ELECT_TIMEOUT_MS}
+        answer = self._connection.ask("CreateTopics", 4, body)
+        _must_be_done(f"topic {topic}", answer["Topics"])
+        return tuple(
+            _partition(record, self.topics, unclean)
+            for record in self._log.new()
+            if self._is_partition(record)
+        )
+
+    def _is_partition(self, record: LoggedRecord) -> bool:
+        if record.name == "TopicRecord":
+            name, topic = record.fields["Name"], record.fields["TopicId"]
+            self.topics.ids[name], self.topics.names[topic] = topic, name
+        return record.name == "PartitionRecord"
+
+    def clear(self, brokers: Sequence[int]) -> int:
+        """Forget topics and brokers; the milliseconds that passed. All sessions are over first:
+        3.2 keeps what it knows of a broker that is not registered any more, and resigns when that
+        "broker" falls silent.
+        """
+        passed = SESSION_TIMEOUT_MS + 1
+        self.advance(passed)
+        self._poke()
+        for broker in brokers:
+            self._connection.ask("UnregisterBroker", 0, {"BrokerId": broker})
+        for topic in tuple(self.topics.ids):
+            body = {"TopicNames": [topic], "TimeoutMs": ELECT_TIMEOUT_MS}
+            _must_be_done(
+                f"deletion of {topic}", self._connection.ask("DeleteTopics", 3, body)["Responses"]
+            )
+            del self.topics.ids[topic]
+        self.records()
+        return passed
+
+    # --- becoming active ------------------------------------------------------------------------
+
+    def _connect(self) -> int:
+        self._connection = NodeConnection(self.process.port, self.schemas)
+        passed, found, until = 0, False, time.monotonic() + READY_S
+        while time.monotonic() < until:
+            found = found or any(r.record == "RegisterControllerRecord" for r in self.records())
+            if self._registers_itself() and not found:
+                # It asks itself for that, and backs off by the same clock.
+                self.advance(WAITING_MS)
+                passed += WAITING_MS
+            elif self._is_active():
+                return passed
+            time.sleep(LOOK_S * 10)
+        raise DeadKafkaError(f"Kafka {self.process.patch} was not active within {READY_S:.0f} s")
+
+    def _registers_itself(self) -> bool:
+        code = RELEASES[self.process.release].code
+        return code >= (3, 7) and at_least(self.process.metadata_version, "3.7-IV0")
+
+    def _is_active(self) -> bool:
+        not_registered, stale = 0, 77
+        return self._poke() in (not_registered, stale)
+
+    def _poke(self) -> int:
+        """A request that changes nothing: the event thread looks at its clock."""
+        nothing = {
+            "BrokerId": NOBODY,
+            "BrokerEpoch": 1,
+            "CurrentMetadataOffset": 0,
+            "WantFence": False,
+            "WantShutDown": False,
+        }
+        error: int = self._connection.ask("BrokerHeartbeat", 0, nothing)["ErrorCode"]
+        return error
+
+    def close(self) -> None:
+        """Hang up; the process goes on."""
+        self._connection.close()
+
+
+def _must_be_done(what: str, answers: Sequence[Mapping[str, object]]) -> None:
+    for answer in answers:
+        if answer["ErrorCode"]:
+            raise RefusedByKafkaError(f"{what}: error {answer['ErrorCode']}")
+
+
+def _partition(record: LoggedRecord, topics: TopicNames, unclean: bool) -> PartitionRegistration:
+    fields = record.fields
+    topic: uuid.UUID = fields["TopicId"]
+    return PartitionRegistration(
+        name=topics.partition(topic, fields["PartitionId"]),
+        replicas=fields["Replicas"],
+        isr=fields["Isr"],
+        leader=fields["Leader"],
+        leader_epoch=fields["LeaderEpoch"],
+        partition_epoch=fields["PartitionEpoch"],
+        recovery=LeaderRecoveryState(fields["LeaderRecoveryState"]),
+        unclean_leader_election=unclean,
+    )

@@ -1,0 +1,223 @@
+"""A real controller and the engine, asked the same: registrations, heartbeats, silence, topics,
+AlterPartition of every version, elections. Live; generated conversations are longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kiplab.judge.controller.controller_process import ControllerProcess
+from kiplab.judge.conversation.partings import Parting, partings, told
+from kiplab.judge.conversation.engine_controller import EngineController
+from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
+from kiplab.judge.conversation.real_controller import (
+    Answered,
+    RealController,
+    RefusedByKafkaError,
+)
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import (
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+)
+from kiplab.protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    ElectLeadersRequest,
+    FetchRequest,
+    IsrMember,
+    Request,
+)
+
+LIVE = ("3.3", "3.5", "3.7", "3.9")
+"""The oldest and the newest protocol of AlterPartition, and what lies between."""
+BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
+SESSION_AND_A_HALF_MS = 13_500
+
+
+class Both:
+    """Asks both, and fails where they part."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self.kafka = RealController(process)
+        self.kafka.records()
+        self.engine = EngineController(parse_features(process.release), self.kafka.end)
+
+    def ask(self, request: Request) -> Answered:
+        self.kafka.advance(1)
+        self.engine.advance(1)
+        mine = self.engine.ask(request)
+        theirs = self.kafka.ask(request, expected=len(mine.records))
+        found = partings(theirs, mine)
+        assert not found, f"{request.in_words()}\n" + "\n".join(map(str, found))
+        return theirs
+
+    def epoch(self, broker: BrokerId) -> BrokerEpoch:
+        return next(r.epoch for r in self.engine.controller.registrations if r.broker == broker)
+
+    def start(self, broker: BrokerId, incarnation: int = 1) -> None:
+        life = Incarnation(incarnation)
+        self.ask(BrokerRegistrationRequest(broker=broker, incarnation=life))
+        self.beat(broker)
+
+    def beat(self, broker: BrokerId, **wishes: bool) -> BrokerHeartbeatResponse:
+        offset = self.engine.controller.next_offset
+        request = BrokerHeartbeatRequest(
+            broker=broker, broker_epoch=self.epoch(broker), metadata_offset=offset, **wishes
+        )
+        answer = self.ask(request).response
+        assert isinstance(answer, BrokerHeartbeatResponse)
+        return answer
+
+    def create(self, topic: str, *replicas: list[int]) -> None:
+        self.engine.add(self.kafka.create(topic, replicas))
+        self.engine.follow(self.kafka.end)
+
+    def fall_silent(self) -> tuple[RecordWritten, ...]:
+        """Nobody is heard of for so long that every session is over."""
+        self.kafka.advance(SESSION_AND_A_HALF_MS)
+        self.engine.advance(SESSION_AND_A_HALF_MS)
+        theirs, mine = self.kafka.barrier(), self.engine.lapse()
+        assert told(theirs) == told(mine)
+        return theirs
+
+
+@pytest.fixture(scope="module", params=LIVE)
+def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
+    try:
+        made = ControllerProcess(request.param)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    with made:
+        yield made
+
+
+@pytest.fixture
+def both(process: ControllerProcess) -> Iterator[Both]:
+    made = Both(process)
+    yield made
+    made.kafka.clear(BROKERS)
+    made.kafka.close()
+
+
+@pytest.mark.kafka
+def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
+    for broker in BROKERS:
+        both.start(broker)
+    both.create("orders", [1, 2, 3], [2, 3, 1])
+    assert [r.record for r in both.fall_silent()].count("BrokerRegistrationChangeRecord") == 3
+    both.start(BROKERS[0], incarnation=2)
+    assert both.beat(BROKERS[1]).is_fenced is False
+    stale = BrokerEpoch(both.epoch(BROKERS[0]) - 1)
+    old = BrokerHeartbeatRequest(
+        broker=BROKERS[0], broker_epoch=stale, metadata_offset=MetadataOffset(0)
+    )
+    answer = both.ask(old).response
+    assert isinstance(answer, BrokerHeartbeatResponse)
+    assert answer.error is KafkaError.STALE_BROKER_EPOCH
+
+
+@pytest.mark.kafka
+def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Both) -> None:
+    for broker in BROKERS:
+        both.start(broker)
+    both.create("orders", [1, 2, 3])
+    versions = both.kafka.schemas.requests["AlterPartition"].versions
+    for version in range(versions.first, versions.last + 1):
+        for isr in (BROKERS[:2], BROKERS):
+            alter(both, version, isr)
+        alter(both, version, BROKERS[:1], broker_epoch=BrokerEpoch(1))
+        alter(both, version, (*BROKERS, BrokerId(9)))
+        alter(both, version, ())
+
+
+def alter(
+    both: Both, version: int, isr: tuple[BrokerId, ...], broker_epoch: BrokerEpoch | None = None
+) -> None:
+    (held,) = both.engine.controller.partitions
+    members = tuple(IsrMember(m, both.epoch(m) if m in BROKERS else BrokerEpoch(7)) for m in isr)
+    item = AlterPartitionItem(held.name, held.leader_epoch, held.partition_epoch, members)
+    epoch = both.epoch(held.leader) if broker_epoch is None else broker_epoch
+    both.ask(
+        AlterPartitionRequest(
+            version=version, broker=held.leader, broker_epoch=epoch, items=(item,)
+        )
+    )
+
+
+@pytest.mark.kafka
+def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
+    for broker in BROKERS:
+        both.start(broker)
+    both.create("orders", [1, 2, 3], [2, 3, 1])
+    both.ask(ElectLeadersRequest(unclean=False, partitions=None))
+    assert both.beat(BROKERS[0], want_shut_down=True).should_shut_down is False
+    both.ask(ElectLeadersRequest(unclean=False, partitions=("orders-0", "orders-9", "nothing-0")))
+    both.start(BROKERS[0], incarnation=2)
+    both.ask(ElectLeadersRequest(unclean=True, partitions=("orders-1", "orders-0")))
+
+
+@pytest.mark.kafka
+def test_a_topic_that_kafka_refuses_is_named(both: Both) -> None:
+    with pytest.raises(RefusedByKafkaError, match="topic orders: error 39"):
+        both.kafka.create("orders", [[1, 2, 3]])
+
+
+# --- what is compared -----------------------------------------------------------------------------
+
+
+def record(offset: int, name: str, text: str) -> RecordWritten:
+    return RecordWritten(offset=offset, record=name, text=text, version=0)
+
+
+def answered(*records: RecordWritten, is_fenced: bool = False) -> Answered:
+    return Answered(BrokerHeartbeatResponse(is_fenced=is_fenced), records)
+
+
+def test_an_answer_parts_by_its_fields() -> None:
+    assert partings(answered(), answered()) == ()
+    found = partings(answered(is_fenced=True), answered())
+    assert found == (Parting("is_fenced", "True", "False"),)
+    assert str(found[0]) == "is_fenced: Kafka has True, the engine False"
+
+
+def test_changes_of_several_partitions_are_equal_in_any_order() -> None:
+    change, fence = "PartitionChangeRecord", "FenceBrokerRecord"
+    one = answered(record(5, change, "a"), record(6, change, "b"), record(7, fence, "c"))
+    other = answered(record(5, change, "b"), record(6, change, "a"), record(7, fence, "c"))
+    assert partings(one, other) == ()
+
+
+def test_other_records_part_by_order_offset_and_text() -> None:
+    fence = "FenceBrokerRecord"
+    one = answered(record(5, fence, "a"), record(6, fence, "b"))
+    assert partings(one, answered(record(5, fence, "b"), record(6, fence, "a")))
+    assert partings(one, answered(record(5, fence, "a"), record(7, fence, "b")))
+    (missing,) = partings(one, answered())
+    assert missing == Parting("records", "@5 v0 a; @6 v0 b", "none")
+
+
+@pytest.mark.kafka
+def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
+    fetch = FetchRequest(
+        version=15,
+        partition="orders-0",
+        replica=BROKERS[0],
+        replica_epoch=BrokerEpoch(1),
+        leader_epoch=LeaderEpoch(0),
+        offset=Offset(0),
+    )
+    with pytest.raises(UnspokenError, match="FetchRequest is nothing to ask a controller"):
+        call_of(fetch, both.kafka.schemas, both.kafka.topics)
