@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.partings import Parting, partings, told
 from kiplab.judge.conversation.engine_controller import EngineController
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
+from kiplab.judge.conversation.partings import Parting, partings, told
 from kiplab.judge.conversation.real_controller import (
     Answered,
     RealController,
