@@ -102,7 +102,7 @@ class MyWork:
     def html(self) -> str:
         """The table and the button: a link, so that it needs neither kernel nor widget."""
         cell = f"text-align:left;vertical-align:top;padding:3px 14px 3px 0;{_RULE}"
-        style = f"<style>.kiplab-my-work :is(th,td){{{cell}}}</style>"
+        style = f"<style>.kiplab-my-work.kiplab-my-work tr :is(th,td){{{cell}}}</style>"
         heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"

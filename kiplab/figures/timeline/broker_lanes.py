@@ -7,7 +7,7 @@ from itertools import pairwise, product
 
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import first_fit, width_of
+from ..drawing.text_width import width_of
 from . import icons, replica_bands
 from .fences import SIGN_ROOM, draw_fence, draw_gates, is_fenced_from, is_on_a_fence, say_fence
 from .log_ends import draw_log_ends
@@ -110,20 +110,11 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     candidates, color, fill = said
     half = canvas.sizes.band / 2
     canvas.take(Box(canvas.px(span.x0), y - half, canvas.px(span.x1), y + half))
-    size = canvas.sizes.text
-    hatched = is_fenced_from(panel, span)
-    less = 1.6 * _PAD + (icons.GATE if hatched else 0)
-    begins = any(f.x0 == span.x0 for f in panel.spans(span.lane, "fenced"))
-    sign = SIGN_ROOM if begins and _has_room(panel, span, candidates[-1], less) else 0
-    pieces = _pieces(span, list(panel.spans(span.lane, "shutting down")))
-    fitting = (
-        (first_fit(candidates, (x1 - x0) * canvas.unit - less - sign, size), x0, low)
-        for x0, x1, low in pieces
-    )
-    text, x0, low = next((found for found in fitting if found[0]), ("", 0, False))
-    if not text:
+    found = next(_places_of_role(panel, span, candidates), None)
+    if found is None:
         return
-    at = canvas.at(canvas.px(x0) + _PAD + sign)
+    text, left, x0, low = found
+    size, at = canvas.sizes.text, canvas.at(left)
     box = canvas.box_of(at, y, text, size)
     if span.value == "proposed" or low or is_on_a_fence(panel, span.lane, box):
         left, right = canvas.at(box.x0 - 3), canvas.at(box.x1 + 3)
@@ -131,6 +122,28 @@ def _say_role(panel: Panel, span: SpanRow) -> None:
     shorter = [safe(other) for other in candidates[candidates.index(text) + 1 :]]
     lasting = Lasting(x0, span.x1, shorter)
     canvas.text(at, y, safe(text), color, size=size, lasting=lasting)
+
+
+def _places_of_role(
+    panel: Panel, span: SpanRow, candidates: list[str]
+) -> Iterator[tuple[str, float, int, bool]]:
+    """(words, pixels from the left, from which moment they are known, whether the band is low
+    there): at the beginning of a piece of the band, behind the sign of a fence, and clear of the
+    gate at its end.
+    """
+    canvas, size = panel.canvas, panel.canvas.sizes.text
+    less = 1.6 * _PAD + (icons.GATE if is_fenced_from(panel, span) else 0)
+    begins = any(f.x0 == span.x0 for f in panel.spans(span.lane, "fenced"))
+    sign = SIGN_ROOM if begins and _has_room(panel, span, candidates[-1], less) else 0
+    gates = [canvas.px(fence.x1) for fence in panel.rows.gates(span.lane)]
+    for x0, x1, low in _pieces(span, list(panel.spans(span.lane, "shutting down"))):
+        start, end = canvas.px(x0), canvas.px(x1)
+        behind = [gate for gate in gates if start < gate < end]
+        for text, left in product(candidates, [start + sign, *behind]):
+            stop = min((g - icons.GATE for g in gates if left < g <= end), default=end)
+            if left + 1.6 * _PAD + width_of(text, size) <= stop:
+                known = x0 if left == start + sign else round(canvas.at(left))
+                yield text, left + _PAD, known, low
 
 
 def _has_room(panel: Panel, span: SpanRow, shortest: str, less: float) -> bool:
