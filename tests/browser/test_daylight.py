@@ -22,6 +22,9 @@ MATRIX = """found = kiplab.matrix("kafka-14139", guards=("903",), writes=1, proc
 map_ = found.view()
 map_.open("903")
 map_"""
+RUNS = "*(kiplab.run('kafka-14139', kafka=kafka) for kafka in ('3.4', '3.5'))"
+TWIN = f"kiplab.twin({RUNS}, width=840)"
+LIGHT_TWIN = f"kiplab.twin({RUNS}, width=840, theme='light')"
 LAYOUT = """(element, key) => element.closest('.js-plotly-plot')._fullLayout[key]"""
 
 
@@ -32,7 +35,9 @@ def hands(lab: LabPage, student: Student) -> Hands:
     lab.darken()
     lab.rewrite("compare", ASKED)
     lab.rewrite("twin", MATRIX)
-    lab.run("setup", "lock", "lab", "compare", "twin")
+    lab.rewrite("strip", TWIN)
+    lab.rewrite("story", LIGHT_TWIN)
+    lab.run("setup", "lock", "lab", "compare", "twin", "strip", "story")
     made = Hands(lab)
     expect(sheet(made)).to_be_visible()
     return made
@@ -43,10 +48,15 @@ def sheet(hands: Hands, cell: str = "lab", which: int = 0) -> Locator:
     return hands.page.cell(cell).locator(".js-plotly-plot").nth(which).locator(".main-svg").first
 
 
+def rgb(color: str) -> str:
+    """``#ff0000`` as a page says it."""
+    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgb({red}, {green}, {blue})"
+
+
 def expect_theme(paper: Locator, theme: Theme) -> None:
     """Paper and plot are the theme's, and can be seen."""
-    red, green, blue = (int(theme.paper[at : at + 2], 16) for at in (1, 3, 5))
-    expect(paper).to_have_css("background-color", f"rgb({red}, {green}, {blue})")
+    expect(paper).to_have_css("background-color", rgb(theme.paper))
     expect(paper).to_be_visible()
     assert paper.evaluate(LAYOUT, "plot_bgcolor") == theme.paper
     assert paper.evaluate(LAYOUT, "font")["color"] == theme.text
@@ -93,6 +103,27 @@ def test_the_matrix_turns_with_its_counterexample(hands: Hands) -> None:
     expect(picture).to_have_attribute("src", str(still))
     assert cell_color(hands) == dark
     hands.page.photograph("twin", "dark-matrix")
+
+
+def test_a_figure_turns_with_its_hover_cards_and_one_that_was_asked_for_stays(
+    hands: Hands,
+) -> None:
+    def expect_papers(theme: Theme) -> None:
+        expect(sheet(hands, "strip")).to_have_css("background-color", rgb(theme.paper))
+        expect(sheet(hands, "story")).to_have_css("background-color", rgb(LIGHT.paper))
+
+    words = hands.page.cell("strip").locator("text", has_text="leader epoch").first
+    card = hands.page.cell("strip").locator(".hoverlayer path").first
+    expect_papers(DARK)
+    expect(words).to_have_css("fill", rgb(DARK.muted))
+    sheet(hands, "strip").hover(position={"x": 400, "y": 130})
+    expect(card).to_have_css("fill", rgb(DARK.box))
+    hands.page.photograph("strip", "dark-twin")
+    hands.page.lighten()
+    expect_papers(LIGHT)
+    expect(words).to_have_css("fill", rgb(LIGHT.muted))
+    hands.page.darken()
+    expect_papers(DARK)
 
 
 def test_two_branches_compared_turn_too(hands: Hands) -> None:

@@ -263,7 +263,9 @@ class Canvas:
 
 
 def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:
-    """The same picture as a plotly figure. Raises MissingExtraError where there is no plotly."""
+    """The same picture as a plotly figure, which turns with the page around it where no theme was
+    asked for. Raises MissingExtraError where there is no plotly.
+    """
 
     @wraps(draw)
     def figure(*args: P.args, **options: P.kwargs) -> go.Figure:
@@ -272,6 +274,7 @@ def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:
         drawing = draw(*args, **options)
         # Beside a figure nothing tells the run in words: there is nothing to light up.
         drawing["layout"]["meta"].pop("marks", None)
+        drawing["layout"]["meta"]["turns"] = "theme" not in options
         return Picture(drawing)
 
     return figure

@@ -7,6 +7,7 @@ positions of a slider only the last waits, so that nothing queues up behind a bu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,16 +16,17 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
-from ...figures.drawing.theme import LIGHT, THEMES
+from ...figures.drawing.theme import LIGHT, THEMES, dark_of_light
 from ...pages.page_files import GLOW, page_file, page_files
 from .kinds import Element, PlotlyPicture
 
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = (
-    *("daylight", "keys", "sticky", "controls", "guide"),
+    *("daylight", "figures", "keys", "sticky", "controls", "guide"),
     *("picture", "choices", "touch", "surface"),
 )
 """In this order: each uses those before it."""
+_COLORS = f"const DARK_OF_LIGHT = {json.dumps(dark_of_light())};"
 _SHEETS = ("surface", "keys", "daylight", "sticky", "touch")
 
 
@@ -64,7 +66,9 @@ class Surface(anywidget.AnyWidget):
     # It can always be read: a module that cannot would stop every message of its kernel.
     _esm = _PAGE / "boot.js"
     _css = f"{_joined(_SHEETS, '.css')}\n{page_file('glow.css')}"
-    code = traitlets.Unicode(f"{page_files(*GLOW)}\n{_joined(_SCRIPTS, '.js')}").tag(sync=True)
+    code = traitlets.Unicode("\n".join((_COLORS, page_files(*GLOW), _joined(_SCRIPTS, ".js")))).tag(
+        sync=True
+    )
     plotly = traitlets.Unicode().tag(sync=True)
     """The model that holds plotly.js; not a reference, which a page must resolve within seconds."""
     tree = traitlets.Dict().tag(sync=True, to_json=lambda _, surface: surface.described())

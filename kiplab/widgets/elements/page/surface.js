@@ -202,6 +202,7 @@ export default ({ model, el }) => {
   kernel?.statusChanged?.connect(heed);
   kernel?.connectionStatusChanged?.connect(back);
   followLinks();
+  turnFigures();
   const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el, (room) => tell({ room }))];
   tell({ hello: tree().number });
   return () => {
