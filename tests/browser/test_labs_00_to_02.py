@@ -14,6 +14,17 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.conftest import ARTEFACTS, WINDOW, Student
 from tests.browser.lab_page import LabPage
+from tests.browser.windows import (
+    COLUMN_BELOW,
+    DIRECTION,
+    IN_SIGHT,
+    LAPTOPS,
+    NARROW,
+    TO_THE_TOP,
+    ZOOMED,
+    cut_off,
+    spills,
+)
 from tests.labs.running import PREDICTIONS, RIGHT, TICKETS, answered, cells, exercises
 
 pytestmark = pytest.mark.browser
@@ -22,6 +33,7 @@ NAMES = ("00-start", "01-isr-and-high-watermark", "02-four-epochs")
 FIGURE = ".js-plotly-plot .main-svg"
 ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
 FOLDS = 6
+TELLING = "This run so far, in sentences and as a table"
 
 
 class Walk:
@@ -63,6 +75,7 @@ def test_run_all_stops_nowhere_and_the_lab_waits(walk: Walk) -> None:
     expect(walk.page.cell("exit-compare")).to_contain_text("nothing to compare yet")
     for id in exercises(walk.name):
         expect(walk.page.cell(id)).to_contain_text("Not answered yet: give")
+    assert walk.page.faults() == []
 
 
 def test_a_prediction_opens_the_lab(walk: Walk, student: Student) -> None:
@@ -88,6 +101,29 @@ def test_every_lab_in_it_steps_and_breaks(walk: Walk) -> None:
         walk.page.cell(id).locator(".kiplab-broker-3").get_by_role("button", name="Crash").click()
         expect(walk.verdict(id)).to_contain_text("on branch 2 at step 0: crash 3")
         walk.page.press(id, "Reset")
+
+
+def test_it_fits_every_window(walk: Walk) -> None:
+    """One walk through the sizes, with the run told to its end."""
+    page, lab = walk.page, walk.page.cell("lab")
+    surface = lab.locator(".kiplab-surface")
+    page.press("lab", "Last", TELLING)
+    for window in (*LAPTOPS, ZOOMED, NARROW):
+        page.page.set_viewport_size(window)
+        page.python("pass")
+        surface.evaluate(TO_THE_TOP)
+        expect(lab.locator(".kiplab-head")).to_be_in_viewport(ratio=IN_SIGHT)
+        if window in LAPTOPS:
+            expect(lab.locator(FIGURE).first).to_be_in_viewport(ratio=IN_SIGHT)
+        columns = lab.locator(".kiplab-columns")
+        is_narrow = surface.evaluate("surface => surface.offsetWidth") < COLUMN_BELOW
+        if is_narrow:
+            assert columns.evaluate(DIRECTION) == "column"
+        assert is_narrow or window in LAPTOPS
+        assert cut_off(surface) == [], window
+        assert not spills(surface), window
+    page.page.set_viewport_size(WINDOW)
+    page.press("lab", TELLING)
 
 
 def test_the_exercises_are_answered_in_their_cells(walk: Walk) -> None:

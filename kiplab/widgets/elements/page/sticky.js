@@ -10,7 +10,8 @@ const PAUSE = 120;
 // As the style sheet has it: from this width on panels lie beside, and so much is theirs.
 const BESIDE = 1180;
 const PANELS_WIDE = 434;
-const HEAD_HIGH = 96;
+// As high as the head is when its verdict takes two lines: a picture keeps its height when it does.
+const HEAD_HIGH = 104;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
 const scrolls = (box) =>
@@ -50,7 +51,7 @@ const keepInSight = (el, told) => {
     stage.style.top = `${high}px`;
     const seen = (stays ? high : 0) + (fits && !beside ? stage.offsetHeight : 0);
     el.style.setProperty("--kiplab-stage", `${seen}px`);
-    tell({ width: stage.clientWidth, height: scroller.clientHeight - high });
+    tell({ width: stage.clientWidth, height: scroller.clientHeight - Math.max(high, HEAD_HIGH) });
     return [head, stage, scroller, ...holding];
   };
   // A window that is being resized is measured when it has come to rest.
