@@ -105,6 +105,25 @@ def test_pressing_does_it_on_a_branch_and_the_list_follows(lab: Lab, pointer: Po
     assert not any(row[1].startswith("deliver") for row in pointer.rows)
 
 
+def test_what_was_foretold_at_another_step_is_not_said_of_the_same_line(
+    lab: Lab, pointer: Pointer
+) -> None:
+    pointer.points("flush 1")
+    before = pointer.rows
+    lab.do("flush 1")
+    assert pointer.rows == before
+    assert pointer.list.foreseen["number"] != pointer.list.offers["number"]
+
+
+def test_an_empty_menu_costs_a_step_nothing(lab: Lab) -> None:
+    sent: list[dict[str, Any]] = []
+    lab.box.send = lambda content, *_: sent.append(content)
+    lab.seek(6)
+    (patch,) = (message["patch"] for message in sent if "patch" in message)
+    assert lab.touching.offering.list.id not in patch
+    assert lab.what_next.offering.list.id not in patch
+
+
 def test_what_was_pressed_in_an_older_list_comes_too_late(lab: Lab, pointer: Pointer) -> None:
     number, place = pointer.list.offers["number"], pointer.place("crash 2")
     lab.seek(2)

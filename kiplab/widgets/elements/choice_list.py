@@ -59,13 +59,13 @@ class ChoiceList(Element):
         super().__init__(layout, pops=pops, offers={"number": 0, "sections": []})
 
     def show(self, sections: Sequence[Section]) -> None:
-        """Offer these and no others."""
+        """Offer these and no others; what was foretold of the last ones is true no more."""
         self._rows = tuple(row for section in sections for row in section.rows)
         listed = [
             {"title": title, "rows": [list(row) for row in rows], "notes": list(notes)}
             for title, rows, notes in sections
         ]
-        if listed != self.offers["sections"]:
+        if listed or self.offers["sections"]:
             self.offers = {"number": self.offers["number"] + 1, "sections": listed}
 
     def call(self) -> None:
