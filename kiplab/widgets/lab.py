@@ -86,6 +86,7 @@ class Lab:
         self._scene = Scene(tree, width=width or WIDTH, **look)
         self._asked_width = width
         self._after = after
+        self._waits: Any = None
         if after is None or after.locked:
             self._open()
         else:
@@ -206,11 +207,13 @@ class Lab:
         """The widgets; and a still picture of the run for a notebook that is read without a kernel.
         While a prediction is awaited there is none: title, legend and verdict would give it away.
         """
-        if not self.is_open:
-            still_fallback.show_waiting(self.box, repr(self), WAIT)
-            return
-        drawing = self._scene.drawing_of_all(theme=self.daylight.still, legend=True)
-        still_fallback.show(self.box, repr(self), drawing)
+        if self.is_open:
+            still_fallback.show(self.box, repr(self), self._kept_drawing())
+        else:
+            self._waits = still_fallback.show_waiting(self.box, repr(self), WAIT)
+
+    def _kept_drawing(self) -> dict[str, Any]:
+        return self._scene.drawing_of_all(theme=self.daylight.still, legend=True)
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -223,6 +226,8 @@ class Lab:
             with attempted_by(self._attempts):
                 self._furnish()
             self._show()
+        if self._waits is not None:
+            still_fallback.show_opened(self._waits, self._kept_drawing())
 
     def _furnish(self) -> None:
         """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""

@@ -31,6 +31,9 @@ RUN_ALL = "() => window.jupyterapp.commands.execute('notebook:run-all-cells')"
 CLEAR = "() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
 RESTART = """() => window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel
   .restart()"""
+RECONNECT = """() => window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel
+  .reconnect()"""
+SAVED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
 RUN = """async (ids) => {
   const notebook = window.jupyterapp.shell.currentWidget.content;
   for (const id of ids) {
@@ -81,6 +84,20 @@ class LabPage:
     def open(self, address: str) -> None:
         """Load the lab and wait for its kernel."""
         self.page.goto(address)
+        self._wait_for_cells()
+
+    def reload(self) -> None:
+        """Save, and load the page again: its kernel goes on."""
+        self.save()
+        self.page.reload()
+        self._wait_for_cells()
+
+    def reconnect(self) -> None:
+        """The connection to the kernel is lost, and found again."""
+        self.page.evaluate(RECONNECT)
+        self.wait_for_kernel()
+
+    def _wait_for_cells(self) -> None:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_for_kernel()
         self.page.evaluate(NAME_CELLS)
@@ -130,6 +147,7 @@ class LabPage:
     def save(self) -> None:
         """Write the notebook."""
         self.page.evaluate(SAVE)
+        self.page.wait_for_function(SAVED)
 
     def slow_down(self, times: int) -> None:
         """The page's processor, as on a machine that is so many times slower; 1 is its own pace."""

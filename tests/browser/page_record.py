@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST = 2_000
 """Characters of one complaint in a report."""
+SLOW_PLUGIN = "Plugin "
+"""How JupyterLab begins two hundred warnings on a slow machine: this or that took long to load."""
 
 
 class PageRecord:
@@ -54,7 +56,7 @@ class PageRecord:
     def _note_word(self, kind: str, text: str) -> None:
         if kind == "error":
             self.complaints.append(text)
-        if kind == "warning":
+        if kind == "warning" and not text.startswith(SLOW_PLUGIN):
             self.warnings.append(text)
 
     def _note_error(self, text: str, stack: str) -> None:

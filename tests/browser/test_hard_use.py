@@ -1,4 +1,6 @@
-"""A kernel that dies in the middle, and a hand that is faster than the kernel."""
+"""A hand that is faster than the kernel, a page that is not the first or not the only one, and a
+kernel that dies in the middle.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ import json
 
 import psutil
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 
-from tests.browser.conftest import Student
+from tests.browser.conftest import ARTEFACTS, WINDOW, Student
 from tests.browser.lab_page import LabPage
 
 pytestmark = pytest.mark.browser
@@ -17,6 +19,9 @@ CHOICE = "It accepts, and that is fine: broker 2 will copy what it lacks."
 HISTORY = "print(lab.bench.at, lab.bench.last, list(lab.branches))"
 STEPS = ("Step", "Back")
 FIGURE = ".js-plotly-plot .main-svg"
+STILL = ".kiplab-still"
+NEW = "Yes: nobody tells it the broker's epoch."
+"""The answer to the exit ticket."""
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +87,49 @@ def test_a_double_click_crashes_a_broker_once(opened: LabPage) -> None:
     assert opened.python(HISTORY) == "1 1 ['the play', 'branch 2 at step 0: crash 2']"
 
 
+def test_a_page_that_was_without_its_connection_is_in_step(opened: LabPage) -> None:
+    opened.reconnect()
+    opened.press("lab", "Back")
+    expect(verdict(opened)).to_contain_text("Step 0 of 1")
+
+
+def test_of_two_pages_each_moves_the_other(
+    opened: LabPage, student: Student, browser: Browser
+) -> None:
+    opened.save()
+    other = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+    other.open(student.address)
+    expect(verdict(other)).to_contain_text("Step 0 of 1")
+    other.press("lab", "Step")
+    for page in (opened, other):
+        expect(verdict(page)).to_contain_text("Step 1 of 1")
+    opened.press("lab", "Back")
+    expect(verdict(other)).to_contain_text("Step 0 of 1")
+    assert other.complaints == []
+    other.page.close()
+
+
+def test_a_page_that_is_loaded_again_is_in_step(opened: LabPage) -> None:
+    opened.run("exit-lock", "exit-why")
+    opened.press("lab", "Step")
+    expect(verdict(opened)).to_contain_text("Step 1 of 1")
+    opened.reload()
+    expect(verdict(opened)).to_contain_text("Step 1 of 1")
+    opened.press("lab", "Back")
+    expect(verdict(opened)).to_contain_text("Step 0 of 1")
+
+
+def test_what_it_held_back_says_that_it_is_open(opened: LabPage) -> None:
+    """A page that was loaded again cannot be sent other outputs."""
+    held = opened.cell("exit-why").locator(".jp-OutputArea")
+    expect(held).to_contain_text("This opens when you lock in your prediction")
+    opened.cell("exit-lock").get_by_label(NEW).check()
+    opened.press("exit-lock", "Lock in my prediction")
+    expect(held).to_contain_text("This is open now: run this cell.")
+    opened.run("exit-why")
+    expect(held.locator("strong").first).to_be_visible()
+
+
 def test_a_kernel_that_is_killed_loses_no_work(opened: LabPage, student: Student) -> None:
     kept = (student.folder / "kiplab-work.json").read_bytes()
     for kernel in kernels():
@@ -103,9 +151,29 @@ def test_a_kernel_that_is_restarted_loses_no_work(opened: LabPage) -> None:
     expect_work(opened)
 
 
+def test_a_page_that_comes_after_its_kernel_has_pictures_and_a_sentence(
+    opened: LabPage, student: Student, browser: Browser
+) -> None:
+    """As when a notebook is opened that was saved days ago."""
+    opened.save()
+    opened.stop_kernel()
+    late = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+    late.open(student.address)
+    expect(late.cell("lock").locator(STILL)).to_contain_text("run the cells from the top")
+    expect(late.cell("lock").locator(STILL)).to_contain_text(f"Locked in: “{CHOICE}”")
+    expect(late.cell("lab").locator(f"{STILL} img")).to_be_visible()
+    for id in ("lock", "lab"):
+        expect(late.cell(id).get_by_text("Error displaying widget")).to_be_hidden()
+    late.page.screenshot(path=ARTEFACTS / "lab-04-late.png")
+    late.page.close()
+
+
 def test_the_work_is_what_was_done(student: Student) -> None:
     work = json.loads((student.folder / "kiplab-work.json").read_text())
-    assert work["predictions"] == {"kafka-14139/late-request": CHOICE}
+    assert work["predictions"] == {
+        "kafka-14139/late-request": CHOICE,
+        "kafka-14139/exit-ticket": NEW,
+    }
     assert work["exercises"]["kafka-14139/order"]["attempts"] == 1
 
 

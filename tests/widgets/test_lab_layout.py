@@ -6,6 +6,7 @@ import base64
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -138,6 +139,21 @@ def test_a_lab_that_waits_gives_nothing_away(
     meta = rows_of(lab.bench.whole).meta
     for told in (meta.title, meta.question, meta.sentence, "Verdict", "nothing lost", "<img"):
         assert told not in kept
+
+
+def test_a_lab_that_opens_is_kept_with_its_picture(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "work.json"))
+    kept: list[str] = []
+    output = Mock(update=lambda data, **_: kept.append(data["text/html"]))
+    monkeypatch.setattr("IPython.display.display", lambda *_, **__: output)
+    question = kiplab.predict("kafka-14139/late-request", "What?", ["This.", "That."])
+    kiplab.Lab("kafka-14139", after=question)._ipython_display_()
+    assert kept == []
+    question.lock("That.")
+    (page,) = kept
+    assert "<img" in page
 
 
 def test_what_is_kept_in_a_file_has_its_legend(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,18 @@ def test_one_that_got_lost_is_sent_and_shown_once_more(
     assert kernel.shown == [{"text/plain": "a panel"}]
 
 
+def test_one_that_is_there_and_out_of_sight_is_only_shown_once_more(
+    kernel: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surface = shown(kernel)
+    opened: list[str] = []
+    monkeypatch.setattr(surface, "open", lambda: opened.append("again"))
+    surface._hear(surface, {"arrived": True}, [])
+    kernel.pass_time()
+    kernel.pass_time()
+    assert (opened, kernel.shown) == ([], [{"text/plain": "a panel"}])
+
+
 def test_it_keeps_its_name_and_still_hears(kernel: Waiting) -> None:
     surface = shown(kernel)
     name = surface.model_id

@@ -144,9 +144,25 @@ def test_a_page_that_missed_a_patch_gets_everything(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_page_that_missed_nothing_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Surface, "told", {})
     page = Page(Surface(words("one")), monkeypatch)
     page.surface._hear(page.surface, {"hello": 0}, [])
     assert page.messages == []
+
+
+def test_what_is_told_to_all_pages_is_told_once_and_to_those_that_come_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Surface, "told", {})
+    page = Page(Surface(words("one")), monkeypatch)
+    page.surface._hear(page.surface, {"hello": 0}, [])
+    for _ in range(2):
+        Surface.tell_pages("epochs/fences", "This is open now.")
+    said = {"places": {"epochs/fences": "This is open now."}}
+    assert page.messages == [said]
+    late = Page(Surface(words("two")), monkeypatch)
+    late.surface._hear(late.surface, {"hello": 0}, [])
+    assert late.messages == [said]
 
 
 def test_every_press_is_answered_also_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from ...widgets.elements.surface import Surface
 from ..exercises.wrapped_text import broken
 from ..work import answered
 
@@ -41,10 +43,20 @@ class PlainText(msgspec.Struct, frozen=True):
         return broken(self.text)
 
 
+class Awaits(PlainText, frozen=True):
+    """What waits for the answer to the question `id`, with a name by which a page finds it."""
+
+    id: str
+
+    def _repr_html_(self) -> str:
+        return f'<pre data-kiplab-place="{escape(self.id)}">{escape(repr(self))}</pre>'
+
+
 class HeldBack:
     """Something that a cell shows once a question is answered.
 
-    The cell fills itself in as soon as it is. Where a page cannot do that, it says: run this cell.
+    The cell fills itself in as soon as it is. Where a page cannot do that, because it was loaded
+    again or this is a panel, it says: run this cell.
     """
 
     def __init__(self, id: str, make: Callable[[], object]) -> None:
@@ -54,9 +66,9 @@ class HeldBack:
     @property
     def shown(self) -> object:
         """What there is to see now: itself, or what it waits for."""
-        return (
-            self._make() if answered.is_answered(self.id) else PlainText(answered.awaited(self.id))
-        )
+        if answered.is_answered(self.id):
+            return self._make()
+        return Awaits(answered.awaited(self.id), self.id)
 
     def __repr__(self) -> str:
         return repr(self.shown)
@@ -73,6 +85,7 @@ class HeldBack:
         made = self.shown
         panel = callable(getattr(made, "_ipython_display_", None))
         handle.update(PlainText(_NOW) if panel else made)
+        Surface.tell_pages(self.id, repr(made) if isinstance(made, Awaits) else _NOW)
 
 
 def after(id: str, *shown: object) -> HeldBack:

@@ -123,7 +123,8 @@ class Prediction:
         still_fallback.show_live(self.box, self._in_words())
 
     def _in_words(self) -> str:
-        return f"{self.question}\n{self!r}"
+        kept = f"Locked in: “{self.answer}”" if self.locked else "Your prediction is not made yet."
+        return f"{self.question}\n{kept}"
 
 
 class PredictionBesideRun:

@@ -1,6 +1,7 @@
 """A panel that no page has answered for is shown once more; then the cell says what to do.
 
 A server that stands still for seconds can lose the message in which a panel is sent to its page.
+One that has arrived there may still be drawn late: JupyterLab draws what is out of sight last.
 """
 
 from __future__ import annotations
@@ -60,10 +61,12 @@ class ShownAgain:
             loop.call_later(left, self.look, loop)
         elif not self._tries:
             self._tries += 1
-            self._surface.send_again()
+            if not self._surface.arrived:
+                self._surface.send_again()
             self._handle.update(self._bundle, raw=True)
             loop.call_later(PATIENCE, self.look, loop)
-        elif Surface.any_heard:  # else nobody is there: a notebook that is executed by a program
+        elif Surface.any_heard and not self._surface.arrived:
+            # Where nothing was ever heard nobody is: a notebook that is executed by a program.
             self._handle.update(
                 {"text/html": f"<p>{escape(LOST)}</p>", "text/plain": LOST}, raw=True
             )

@@ -80,6 +80,10 @@ class Surface(anywidget.AnyWidget):
     room_seen_last: ClassVar[tuple[int, ...]] = ()
     any_heard: ClassVar[bool] = False
     """Whether a page has ever answered in this kernel."""
+    heard_last: ClassVar[Surface | None] = None
+    """The one from which a page was heard last."""
+    told: ClassVar[dict[str, str]] = {}
+    """What `tell_pages` has told."""
     any_drew: ClassVar[bool] = False
     """Whether a page has ever drawn a picture in this kernel."""
     # A model of its own says how a widget lies. A surface needs none: its elements say it.
@@ -88,7 +92,7 @@ class Surface(anywidget.AnyWidget):
     def __init__(self, root: Element, *, pictures: bool = False) -> None:
         self.root = root
         self.number = 0
-        self.heard = False
+        self.arrived = self.heard = False
         self._held = 0
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
@@ -159,6 +163,7 @@ class Surface(anywidget.AnyWidget):
     # --- hearing from the page ------------------------------------------------------------------
 
     def _hear(self, _widget: Any, content: dict[str, Any], buffers: list[Any]) -> None:
+        Surface.heard_last, self.arrived = self, True
         if "hello" in content:
             self._greet(content["hello"])
         if "drawn" in content:
@@ -175,6 +180,19 @@ class Surface(anywidget.AnyWidget):
         self.heard = Surface.any_heard = True
         if number != self.number:
             self.send({"tree": self.described()})
+        if Surface.told:
+            self.send({"places": Surface.told})
+
+    @classmethod
+    def tell_pages(cls, place: str, text: str) -> None:
+        """Let every page say `text` in the elements with that ``data-kiplab-place``.
+
+        A page that was loaded again no longer knows which output IPython's display id means.
+        """
+        if cls.told.get(place) != text:
+            cls.told[place] = text
+            if cls.heard_last is not None:
+                cls.heard_last.send({"places": {place: text}})
 
     def _turn(self, theme: str) -> None:
         Surface.seen_last = theme

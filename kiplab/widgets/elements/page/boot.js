@@ -27,11 +27,29 @@ const take = (tree, patch) => {
   }
 };
 
+// What waits in a notebook for an answer, and is no panel.
+const say = (places) => {
+  for (const place of document.querySelectorAll("[data-kiplab-place]")) {
+    place.textContent = places[place.dataset.kiplabPlace] ?? place.textContent;
+  }
+};
+
+// A cell that is out of sight may be drawn much later: the kernel hears at once that its panel is here.
+const arrived = (model) => {
+  try {
+    model.send({ arrived: true });
+  } catch {
+    // It came from a file, or its kernel is gone.
+  }
+};
+
 export default {
   initialize({ model }) {
+    arrived(model);
     // The model's own value is changed in place: a second view begins with what is there by then.
     model.on("msg:custom", (message) => {
       const tree = model.get("tree");
+      if (message.places) say(message.places);
       if (message.tree) Object.assign(tree, message.tree);
       if (!message.patch) return;
       if (message.number !== tree.number + 1) {
