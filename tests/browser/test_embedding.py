@@ -19,6 +19,7 @@ from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of
+from tests.browser.page_record import PageRecord
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -34,10 +35,8 @@ class Watched:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.asked: list[str] = []
-        self.complaints: list[str] = []
+        self.complaints = PageRecord(page).complaints
         page.on("request", lambda r: self.asked.append(r.url))
-        page.on("pageerror", lambda e: self.complaints.append(str(e)))
-        page.on("console", lambda m: self.complaints.append(m.text) if m.type == "error" else None)
 
     def open(self, file: Path, hash: str = "") -> None:
         self.page.goto(f"{file.as_uri()}{hash}")
