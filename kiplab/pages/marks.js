@@ -114,6 +114,9 @@ const haloLayer = (shown, at) => {
     for (const [key, value] of Object.entries(size)) layer.setAttribute(key, value);
   };
 
+  // An empty layer would keep its size when the picture gets another one.
+  const tidy = () => { if (!layer.hasChildNodes()) layer.remove(); };
+
   return {
     has(target) { return Boolean(shown()?.element.contains(target)); },
     // `lit` and `found` are sets of ids.
@@ -130,12 +133,14 @@ const haloLayer = (shown, at) => {
         ...[...others].filter((mark) => !chosen.has(mark)).map((m) => outline(m, "kiplab-halo-found")),
         ...[...chosen].map((mark) => outline(mark, "kiplab-halo-lit")),
       );
+      tidy();
     },
     // The ids of the mark at a place of the window, as far as it has happened.
     idsAt(x, y) {
       put(shown());
       const { left, top, width } = layer.getBoundingClientRect();
       const scale = shown().width / width;
+      tidy();
       const found = markAt(marks(), (x - left) * scale, (y - top) * scale);
       return found?.ids.filter((id) => stepOf(id) <= at());
     },
