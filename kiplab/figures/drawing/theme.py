@@ -157,8 +157,10 @@ NARROW_BELOW = 720
 LARGE_FROM = 1300
 LOWER = {4: (6, 6), 5: (14, 6), 6: (16, 7)}
 """By the number of brokers, how much lower their tiles and bands are; six is for more, too."""
-LOWEST_STRIP, LOWEST_AIR = 4, 0.4
-"""How much lower strips are where lanes are as low as can be read, and what is left of the room."""
+LOWEST_STRIP, LOWEST_BAND, LOWEST_AIR = 4, 10, 0.4
+"""How much lower strips and bands are where lanes are as low as can be read, and what is left of
+the room.
+"""
 
 
 def sizes_of(width: int, brokers: int = 2, *, low: float | None = None) -> Sizes:
@@ -178,14 +180,14 @@ def lowered(sizes: Sizes, full: Sizes, low: float) -> Sizes:
     """`sizes` lowered by the share `low` of what there is between them and the lowest of their set,
     whose lanes are as ever in `full`.
     """
-    tile, band = LOWER[max(LOWER)]
+    tile, _ = LOWER[max(LOWER)]
     air = 1 - (1 - LOWEST_AIR) * low
     return msgspec.structs.replace(
         sizes,
         strip=floor(sizes.strip - LOWEST_STRIP * low),
         gap=floor(sizes.gap * air),
         tile=floor(sizes.tile - (sizes.tile - full.tile + tile) * low),
-        band=floor(sizes.band - (sizes.band - full.band + band) * low),
+        band=floor(sizes.band - (sizes.band - full.band + LOWEST_BAND) * low),
         air=air,
     )
 
