@@ -4,7 +4,7 @@
 
 With another checkout of kiplab both are driven in one browser, press by press in turn: that one
 first, this one second, and how many times faster this one is. Times are taken inside the page, from
-the click until the verdict names the new step, plotly has drawn and the browser has painted twice.
+the click until the verdict names the new step, plotly has drawn and the browser has painted.
 The runs are those of repaint.py. "From lock to picture" is lab 04, from "Lock in my prediction" to
 the Lab's picture, in a page and a kernel that have shown no picture before.
 """
@@ -33,7 +33,11 @@ sys.path.insert(0, {root!r})
 from tests.figures.long_runs import long_play
 import kiplab
 kiplab.Lab(long_play({steps}))"""
-SHOWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+SHOWN = """() => new Promise(done => requestAnimationFrame(() => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = done;
+  port2.postMessage('the task after the frame is painted');
+}))"""
 PRESS = """async (label) => {
   const cell = document.querySelector('[data-cell="setup"]');
   const said = () => cell.querySelector('.kiplab-verdict').textContent;
