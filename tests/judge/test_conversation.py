@@ -10,6 +10,7 @@ import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.engine_controller import EngineController
+from kiplab.judge.conversation.generated import Conversation
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.partings import Parting, partings, told
 from kiplab.judge.conversation.real_controller import (
@@ -45,6 +46,7 @@ LIVE = ("3.3", "3.5", "3.7", "3.9")
 """The oldest and the newest protocol of AlterPartition, and what lies between."""
 BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
 SESSION_AND_A_HALF_MS = 13_500
+SEEDS, QUESTIONS = 8, 30
 
 
 class Both:
@@ -65,7 +67,7 @@ class Both:
         return theirs
 
     def epoch(self, broker: BrokerId) -> BrokerEpoch:
-        return next(r.epoch for r in self.engine.controller.registrations if r.broker == broker)
+        return next(r.epoch for r in self.engine.held.registrations if r.broker == broker)
 
     def start(self, broker: BrokerId, incarnation: int = 1) -> None:
         life = Incarnation(incarnation)
@@ -73,7 +75,7 @@ class Both:
         self.beat(broker)
 
     def beat(self, broker: BrokerId, **wishes: bool) -> BrokerHeartbeatResponse:
-        offset = self.engine.controller.next_offset
+        offset = MetadataOffset(self.engine.held.next_offset)
         request = BrokerHeartbeatRequest(
             broker=broker, broker_epoch=self.epoch(broker), metadata_offset=offset, **wishes
         )
@@ -146,7 +148,7 @@ def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Bot
 def alter(
     both: Both, version: int, isr: tuple[BrokerId, ...], broker_epoch: BrokerEpoch | None = None
 ) -> None:
-    (held,) = both.engine.controller.partitions
+    (held,) = both.engine.held.partitions
     members = tuple(IsrMember(m, both.epoch(m) if m in BROKERS else BrokerEpoch(7)) for m in isr)
     item = AlterPartitionItem(held.name, held.leader_epoch, held.partition_epoch, members)
     epoch = both.epoch(held.leader) if broker_epoch is None else broker_epoch
@@ -221,3 +223,26 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
     )
     with pytest.raises(UnspokenError, match="FetchRequest is nothing to ask a controller"):
         call_of(fetch, both.kafka.schemas, both.kafka.topics)
+
+
+# --- generated conversations ----------------------------------------------------------------------
+
+
+@pytest.mark.kafka
+def test_generated_conversations_agree(process: ControllerProcess) -> None:
+    kafka = RealController(process)
+    for seed in range(SEEDS):
+        found = Conversation(kafka, parse_features(process.release), seed).run(QUESTIONS)
+        assert found is None, "\n".join(map(str, (seed, found.request, *found.partings)))
+    kafka.close()
+
+
+@pytest.mark.kafka
+def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> None:
+    kafka = RealController(process)
+    wrong = parse_features(process.release, off=("631.heartbeat-epoch",))
+    found = (Conversation(kafka, wrong, seed).run(QUESTIONS) for seed in range(SEEDS))
+    first = next(parted for parted in found if parted is not None)
+    assert isinstance(first.request, BrokerHeartbeatRequest)
+    assert first.partings[0].what == "error"
+    kafka.close()

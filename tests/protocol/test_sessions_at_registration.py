@@ -1,4 +1,4 @@
-"""What a registration does to the session of a broker (BrokerHeartbeatManager.register)."""
+"""What a registration does to the session of a broker (ClusterControlManager, its replay)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ONE, LIFE = BrokerId(1), Incarnation(1)
     ("release", "fenced", "contact", "offset"),
     [
         ("3.2", False, 5_000, -1),
-        ("3.3", True, 5_000, 90),
-        ("3.6", True, 5_000, 90),
+        ("3.3", True, 5_000, -1),
+        ("3.6", True, 5_000, -1),
         ("3.7", False, 5_000, -1),
         ("3.9", False, 5_000, -1),
     ],

@@ -13,7 +13,7 @@ from ...engine.cluster import Cluster
 from ...engine.events import Dropped, Event
 from ...engine.nodes import state_of, with_state
 from ...engine.step import step
-from ...engine.truth import session_timeout_ms, sessions, stale_sessions
+from ...engine.truth import Truth, session_timeout_ms, sessions, stale_sessions, truth
 from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId, MetadataOffset
@@ -32,11 +32,9 @@ class EngineController:
         self.follow(end)
 
     @property
-    def controller(self) -> Controller:
+    def held(self) -> Truth:
         """What it holds for true."""
-        found = state_of(self.cluster, CONTROLLER)
-        assert isinstance(found, Controller)
-        return found
+        return truth(self.cluster)
 
     @property
     def now_ms(self) -> int:
@@ -56,6 +54,10 @@ class EngineController:
     def advance(self, ms: int) -> None:
         """Let time pass; whoever is silent for too long is fenced by `lapse`."""
         self._do(moves.Advance(ms))
+
+    def is_stale(self) -> bool:
+        """Whether somebody has been silent for too long."""
+        return bool(stale_sessions(self.cluster))
 
     def lapse(self, order: Iterable[BrokerId] = ()) -> tuple[RecordWritten, ...]:
         """Fence everybody whose session is over: the records of it.
@@ -89,16 +91,16 @@ class EngineController:
 
     def add(self, partitions: Sequence[PartitionRegistration]) -> None:
         """Partitions that Kafka has created."""
-        held = self.controller
-        both = sorted((*held.partitions, *partitions), key=lambda p: p.name)
-        self._hold(replace(held, partitions=tuple(both)))
+        both = sorted((*self.held.partitions, *partitions), key=lambda p: p.name)
+        self._hold(partitions=tuple(both))
 
     def follow(self, end: MetadataOffset) -> None:
         """Kafka's log ends there, by records that the engine has nothing to do with."""
-        self._hold(replace(self.controller, next_offset=end))
+        self._hold(next_offset=end)
 
-    def _hold(self, controller: Controller) -> None:
-        self.cluster = with_state(self.cluster, CONTROLLER, controller)
+    def _hold(self, **changed: object) -> None:
+        state = replace(state_of(self.cluster, CONTROLLER), **changed)
+        self.cluster = with_state(self.cluster, CONTROLLER, state)
 
     def _do(self, move: moves.Move) -> tuple[Event, ...]:
         done = step(self.cluster, move)

@@ -216,17 +216,19 @@ def _accept(
             node=CONTROLLER, request=KIND, error=error, guard=None, partition=case.item.partition
         )
         return record, AlterPartitionResult(case.item.partition, error), refused
-    return record, _result(after), None
+    return record, _result(after, case.request.version), None
 
 
-def _result(state: PartitionRegistration) -> AlterPartitionResult:
+def _result(state: PartitionRegistration, version: int) -> AlterPartitionResult:
+    # KIP-704, AlterPartition RPC: version 0 has no recovery state; its reader takes the default.
+    told = state.recovery if version >= 1 else LeaderRecoveryState.RECOVERED
     return AlterPartitionResult(
         partition=state.name,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
         partition_epoch=state.partition_epoch,
         isr=state.isr,
-        recovery=state.recovery,
+        recovery=told,
     )
 
 

@@ -54,34 +54,38 @@ def register_broker(
             for p in controller.partitions
             if request.broker in p.replicas
         ]
-    another = existing is not None and existing.incarnation != request.incarnation
-    known = None if another else heartbeat(controller, request.broker)
-    state = _noted(known, record, features.code_of(CONTROLLER), now_ms)
+    state = _noted(controller, existing, record, features.code_of(CONTROLLER), now_ms)
     controller, sends, facts = commit(heard(controller, state), records, features)
     reply = BrokerRegistrationResponse(broker_epoch=record.epoch)
     return controller, (*sends, Send(request.broker, reply)), facts
 
 
 def _noted(
-    known: HeartbeatState | None,
+    controller: Controller,
+    existing: Registration | None,
     record: RegisterBrokerRecord,
     code: CodeVersion,
     now_ms: int | None,
 ) -> HeartbeatState:
-    """BrokerHeartbeatManager.register; up to 3.2 the session of a known broker stays as it was."""
-    if known is None:
-        return HeartbeatState(record.broker, fenced=record.fenced, last_contact_ms=now_ms or 0)
-    fenced = known.fenced if code < (3, 3) else record.fenced
-    changed = fenced != known.fenced
-    if not changed and (3, 3) <= code < (3, 7):
-        return known
+    """What the controller knows of the broker from now on: nothing of what it knew before.
+
+    Source: ClusterControlManager.replay of a RegisterBrokerRecord (3.3.0 to 3.9.0-rc3): the old
+    state is removed, and the broker registered anew.
+    """
+    contact = now_ms or 0
+    same = existing is not None and existing.incarnation == record.incarnation
+    if code >= (3, 3) or existing is None or not same:
+        return HeartbeatState(record.broker, fenced=record.fenced, last_contact_ms=contact)
+    # 3.2 replays nothing here: registerBroker touches the old state, with the fence that is in the
+    # registration. That one is fenced since the last time, whatever the heartbeats have said since.
+    known = heartbeat(controller, record.broker) or HeartbeatState(record.broker)
     return replace(
         known,
-        fenced=fenced,
-        last_contact_ms=now_ms or 0,
-        metadata_offset=known.metadata_offset if changed else UNKNOWN_METADATA_OFFSET,
+        fenced=existing.fenced,
+        last_contact_ms=contact,
+        metadata_offset=UNKNOWN_METADATA_OFFSET,
         controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET
-        if fenced
+        if existing.fenced
         else known.controlled_shutdown_offset,
     )
 

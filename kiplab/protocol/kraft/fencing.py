@@ -117,8 +117,12 @@ def expire_session(
     if found is None or known is None:
         return controller, (), ()
     records = fencing_records(controller, found, features)
-    fenced = replace(known, fenced=True, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET)
-    return commit(heard(controller, fenced), records, features)
+    # Up to 3.6 nothing clears the offset of a controlled shutdown (BrokerHeartbeatManager.fence,
+    # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
+    # on register touches the state whenever a change of the registration is replayed.
+    if features.code_of(CONTROLLER) >= (3, 7):
+        known = replace(known, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET)
+    return commit(heard(controller, replace(known, fenced=True)), records, features)
 
 
 def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:

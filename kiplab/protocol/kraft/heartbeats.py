@@ -24,7 +24,12 @@ from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
 from .controller_state import Controller, HeartbeatState, heartbeat
 from .fencing import fencing_records, shutdown_records, unfencing_records
-from .records import Record
+from .records import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    Record,
+    UnfenceBrokerRecord,
+)
 from .replay import ControllerEffect, commit
 from .sessions import heard
 
@@ -63,6 +68,8 @@ def broker_heartbeat(
     records = _transition(controller, found, now, then, features)
     controller = heard(controller, _touched(known, request, then, now_ms))
     controller, sends, written = commit(controller, records, features)
+    if any(isinstance(record, _CHANGES_OF_A_BROKER) for record in records):
+        controller = _replayed(controller, request.broker, features)
     if then is BrokerState.CONTROLLED_SHUTDOWN:
         controller = _note_shutdown_offset(controller, request.broker, features)
     reply = BrokerHeartbeatResponse(
@@ -203,6 +210,22 @@ def _touched(
         if fenced
         else known.controlled_shutdown_offset,
     )
+
+
+_CHANGES_OF_A_BROKER = (FenceBrokerRecord, UnfenceBrokerRecord, BrokerRegistrationChangeRecord)
+
+
+def _replayed(controller: Controller, broker: BrokerId, features: Features) -> Controller:
+    """What the replay of the broker's own fence, unfencing or shutdown does to what is known of it.
+
+    Source: BrokerHeartbeatManager.register (3.7.0 to 3.9.0-rc3): the state has that fence already,
+    and is touched with an unknown metadata offset; until the next heartbeat the broker counts as
+    one that has replicated nothing. Up to 3.6 it is left alone.
+    """
+    known = heartbeat(controller, broker)
+    if known is None or features.code_of(CONTROLLER) < (3, 7):
+        return controller
+    return heard(controller, replace(known, metadata_offset=UNKNOWN_METADATA_OFFSET))
 
 
 def _note_shutdown_offset(

@@ -1,0 +1,194 @@
+"""A seeded source of requests to a controller, from sensible to absurd.
+
+It looks at what the engine's controller holds, so that most of what it asks is nearly right: a
+request that is wrong in every way is refused by the first check, and tries none behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar
+
+from ...engine.truth import Truth
+from ...protocol.ids import (
+    NO_BROKER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+)
+from ...protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    BrokerRegistrationRequest,
+    ElectLeadersRequest,
+    IsrMember,
+    Request,
+)
+from ...protocol.registrations import PartitionRegistration, registration
+from ..wire.message_schemas import MessageVersions
+
+KNOWN = (BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4))
+STRANGER = BrokerId(9)
+"""A broker that begins unregistered, and no replica of anything."""
+LOWEST_32, HIGHEST_32 = -(2**31), 2**31 - 1
+LOWEST_64, HIGHEST_64 = -(2**63), 2**63 - 1
+
+T = TypeVar("T")
+
+
+class Questions:
+    """Requests in an order that `seed` decides; `alter_partition` are the versions to ask with."""
+
+    def __init__(self, seed: int, alter_partition: MessageVersions) -> None:
+        self.dice = Random(seed)
+        self._versions = alter_partition
+        self._lives: dict[BrokerId, int] = {}
+        self._kinds: dict[Callable[[Truth], Request], int] = {
+            self.heartbeat: 40,
+            self.alter_partition: 40,
+            self.registration: 8,
+            self.election: 12,
+        }
+
+    def next(self, held: Truth) -> Request:
+        """The next request to a controller that holds this; there is at least one partition."""
+        kinds, weights = zip(*self._kinds.items(), strict=True)
+        (kind,) = self.dice.choices(kinds, weights)
+        found: Request = kind(held)
+        return found
+
+    # --- brokers --------------------------------------------------------------------------------
+
+    def registration(self, _held: Truth) -> BrokerRegistrationRequest:
+        """The process that is registered again, a new one, or one of long ago."""
+        broker = self._broker()
+        latest = self._lives.setdefault(broker, 1)
+        if self._once_in(2):
+            latest = self._lives[broker] = latest + 1
+        life = self.dice.randint(1, latest) if self._once_in(10) else latest
+        return BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(life))
+
+    def heartbeat(self, held: Truth) -> BrokerHeartbeatRequest:
+        """Of a healthy broker, half of the time; else with any offset and any wish."""
+        if self._once_in(2):
+            fenced = [known.broker for known in held.registrations if known.fenced]
+            broker = self._one_of(fenced) if fenced and not self._once_in(3) else self._broker()
+            return BrokerHeartbeatRequest(
+                broker=broker,
+                broker_epoch=self._epoch(held, broker, wrong=0),
+                metadata_offset=MetadataOffset(held.next_offset + 5),
+            )
+        broker = self._broker()
+        return BrokerHeartbeatRequest(
+            broker=broker,
+            broker_epoch=self._epoch(held, broker, wrong=0.07),
+            metadata_offset=self._offset(held, broker),
+            want_fence=self._once_in(8),
+            want_shut_down=self._once_in(8),
+        )
+
+    def _offset(self, held: Truth, broker: BrokerId) -> MetadataOffset:
+        """Around what makes a broker caught up: its own registration, or the end of the log."""
+        found, end = registration(held.registrations, broker), held.next_offset
+        own = found.record_offset if found is not None else 0
+        near = [own - 1, own, own + 1, end - 2, end - 1, end]
+        return MetadataOffset(self._one_of([*near, end - 1, end + 50, end + 50, -1, 0, HIGHEST_64]))
+
+    # --- partitions -----------------------------------------------------------------------------
+
+    def alter_partition(self, held: Truth) -> AlterPartitionRequest:
+        """One partition mostly, of its leader mostly; the ISR grows, shrinks or is absurd."""
+        led = [p for p in held.partitions if p.leader >= 0]
+        first = self._one_of(led if led and not self._once_in(7) else held.partitions)
+        leads = first.leader >= 0 and not self._once_in(8)
+        sender = first.leader if leads else self._broker()
+        version = self.dice.randint(*self._versions)
+        count = self._one_of([1, 1, 1, 1, 2, 3])
+        asked = [first, *(self._one_of(held.partitions) for _ in range(count - 1))]
+        return AlterPartitionRequest(
+            version=version,
+            broker=sender,
+            broker_epoch=self._epoch(held, sender, wrong=0.05),
+            items=tuple(self._item(held, state, version) for state in asked),
+        )
+
+    def _item(self, held: Truth, state: PartitionRegistration, version: int) -> AlterPartitionItem:
+        topic = state.name.rpartition("-")[0]
+        strange = [f"{topic}-7", "nothing-0", f"{topic}-{HIGHEST_32}"]
+        return AlterPartitionItem(
+            partition=self._one_of(strange) if self._once_in(20) else state.name,
+            leader_epoch=LeaderEpoch(self._near(state.leader_epoch)),
+            partition_epoch=PartitionEpoch(self._near(state.partition_epoch)),
+            isr=tuple(self._member(held, id, version) for id in self._isr(state)),
+            recovery=int(self._once_in(7)),
+        )
+
+    def _member(self, held: Truth, broker: BrokerId, version: int) -> IsrMember:
+        if version < 3 or self._once_in(7):
+            return IsrMember(broker)
+        return IsrMember(broker, self._epoch(held, broker, wrong=0.1))
+
+    def _isr(self, state: PartitionRegistration) -> list[BrokerId]:
+        now = list(state.isr)
+        outside = [replica for replica in state.replicas if replica not in now]
+        ways: list[tuple[int, Callable[[], list[BrokerId]]]] = [
+            (35, lambda: [*now, *outside[:1]] if self._once_in(2) else [*now, *outside[-1:]]),
+            (20, lambda: now[:-1] if self._once_in(2) else now[1:]),
+            (20, lambda: self._some(state.replicas)),
+            (12, lambda: self._shuffled(now)),
+            (6, lambda: [*now, self._one_of([*KNOWN, STRANGER, *_NO_BROKERS])]),
+            (4, lambda: now + now[:1]),
+            (3, lambda: []),
+        ]
+        (way,) = self.dice.choices([way for _, way in ways], [weight for weight, _ in ways])
+        return way()
+
+    def election(self, held: Truth) -> ElectLeadersRequest:
+        """Of some partitions, of all, of none, of one that there is not."""
+        unclean, names = self.dice.random() < 0.6, [state.name for state in held.partitions]
+        if self._once_in(6):
+            return ElectLeadersRequest(unclean=unclean, partitions=None)
+        some = self._shuffled(names)[: self._one_of([1, 1, 2])]
+        if self._once_in(16):
+            some.append(self._one_of(["nothing-0", f"{names[0].rpartition('-')[0]}-7"]))
+        return ElectLeadersRequest(unclean=unclean, partitions=tuple(some))
+
+    # --- dice -----------------------------------------------------------------------------------
+
+    def _broker(self) -> BrokerId:
+        return self._one_of([*KNOWN, *KNOWN, *KNOWN, STRANGER])
+
+    def _epoch(self, held: Truth, broker: BrokerId, *, wrong: float) -> BrokerEpoch:
+        """The broker epoch that is registered, but for a share of `wrong` ones."""
+        found = registration(held.registrations, broker)
+        if found is not None and self.dice.random() >= wrong:
+            return found.epoch
+        own = found.epoch if found is not None else 5
+        odd = [NO_BROKER_EPOCH, 0, own - 1, own, own + 1, LOWEST_64, HIGHEST_64]
+        return BrokerEpoch(self._one_of(odd))
+
+    def _near(self, right: int) -> int:
+        """A number of 32 bits, right seven times of eight."""
+        if not self._once_in(8):
+            return right
+        return self._one_of([right - 1, right + 1, 0, -1, LOWEST_32, HIGHEST_32])
+
+    def _once_in(self, times: int) -> bool:
+        return self.dice.randrange(times) == 0
+
+    def _one_of(self, these: Sequence[T]) -> T:
+        return self.dice.choice(these)
+
+    def _some(self, these: Sequence[T]) -> list[T]:
+        return self._shuffled([one for one in these if not self._once_in(3)])
+
+    def _shuffled(self, these: Sequence[T]) -> list[T]:
+        return self.dice.sample(list(these), len(these))
+
+
+_NO_BROKERS = (BrokerId(-1), BrokerId(77), BrokerId(LOWEST_32), BrokerId(HIGHEST_32))

@@ -1,0 +1,103 @@
+"""Generated requests: the same for the same seed, of every kind, from sensible to absurd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kiplab.judge.conversation.engine_controller import EngineController
+from kiplab.judge.conversation.questions import KNOWN, STRANGER, Questions
+from kiplab.judge.wire.message_schemas import MessageVersions
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import Incarnation, LeaderEpoch, MetadataOffset, PartitionEpoch
+from kiplab.protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    BrokerHeartbeatRequest,
+    BrokerRegistrationRequest,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    Request,
+    Response,
+)
+from kiplab.protocol.registrations import PartitionRegistration
+
+ASKED = 3_000
+
+
+def asked(seed: int, count: int = ASKED) -> Iterator[tuple[Request, Response]]:
+    """Questions to the engine alone, about two partitions, and what it answers."""
+    engine = EngineController(parse_features("3.5"), MetadataOffset(3))
+    for broker in KNOWN:
+        engine.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
+    engine.add([partition("orders-0"), partition("orders-1")])
+    questions = Questions(seed, MessageVersions(0, 3))
+    for _ in range(count):
+        engine.advance(1)
+        request = questions.next(engine.held)
+        yield request, engine.ask(request).response
+
+
+def partition(name: str) -> PartitionRegistration:
+    return PartitionRegistration(
+        name=name,
+        replicas=KNOWN[:3],
+        isr=KNOWN[:3],
+        leader=KNOWN[0],
+        leader_epoch=LeaderEpoch(0),
+        partition_epoch=PartitionEpoch(0),
+    )
+
+
+@pytest.fixture(scope="module")
+def told() -> list[tuple[Request, Response]]:
+    return list(asked(seed=7))
+
+
+def test_a_seed_gives_the_same_conversation_and_another_one_another() -> None:
+    assert list(asked(1, 200)) == list(asked(1, 200))
+    assert list(asked(1, 200)) != list(asked(2, 200))
+
+
+def test_every_kind_of_request_is_asked(told: list[tuple[Request, Response]]) -> None:
+    assert {type(request) for request, _ in told} == {
+        AlterPartitionRequest,
+        BrokerHeartbeatRequest,
+        BrokerRegistrationRequest,
+        ElectLeadersRequest,
+    }
+    versions = {r.version for r, _ in told if isinstance(r, AlterPartitionRequest)}
+    assert versions == {0, 1, 2, 3}
+    assert STRANGER in {r.broker for r, _ in told if isinstance(r, BrokerRegistrationRequest)}
+
+
+def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
+    told: list[tuple[Request, Response]],
+) -> None:
+    answers = [answer for _, answer in told if isinstance(answer, AlterPartitionResponse)]
+    errors = [result.error for answer in answers for result in answer.results]
+    assert errors.count(KafkaError.NONE) > len(errors) / 20
+    assert {answer.error for answer in answers} >= {
+        KafkaError.NONE,
+        KafkaError.STALE_BROKER_EPOCH,
+    }
+    assert set(errors) >= {
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.INELIGIBLE_REPLICA,
+        KafkaError.INVALID_REQUEST,
+        KafkaError.INVALID_UPDATE_VERSION,
+        KafkaError.NOT_CONTROLLER,
+        KafkaError.OPERATION_NOT_ATTEMPTED,
+    }
+
+
+def test_elections_succeed_and_are_refused(told: list[tuple[Request, Response]]) -> None:
+    answers = [answer for _, answer in told if isinstance(answer, ElectLeadersResponse)]
+    errors = {error for answer in answers for _, error in answer.results}
+    assert errors >= {
+        KafkaError.NONE,
+        KafkaError.ELECTION_NOT_NEEDED,
+        KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+    }
