@@ -107,7 +107,7 @@ def test_every_light_colour_has_one_dark_one() -> None:
 
 def test_a_light_picture_recoloured_is_the_dark_one(lossy: Rows) -> None:
     dark = dark_of_light()
-    light = timeline(lossy, until=6).to_plotly_json()
+    light = timeline(lossy, until=6, theme="light").to_plotly_json()
     assert _recoloured(light, dark) == timeline(lossy, until=6, theme="dark").to_plotly_json()
 
 

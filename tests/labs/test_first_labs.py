@@ -57,7 +57,8 @@ def test_lab_00_broker_3_dies_at_step_4_and_the_isr_has_it_until_5() -> None:
     assert next(m.x for m in rows.moments if m.text.startswith("crash 3")) == 4
     isr = next(s for s in rows.spans if s.track == "ISR")
     assert (isr.value, isr.x1) == ("{1, 3}", 5)
-    assert "Broker 3 dies at step 4, and the ISR is {1, 3} until step 5" in prose("00-start")
+    dies, ends = "[step 4](#timeline-first-step-4)", "[step 5](#timeline-first-step-5)"
+    assert f"Broker 3 dies at {dies}, and the ISR is {{1, 3}} until {ends}" in prose("00-start")
 
 
 def test_lab_00_broker_1_leads_until_step_11() -> None:

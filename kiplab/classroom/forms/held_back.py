@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from ...widgets.elements.surface import Surface
 from ..exercises.wrapped_text import broken
 from ..work import answered
 
@@ -82,6 +81,8 @@ class HeldBack:
 
     def _fill_in(self, handle: Any) -> None:
         """A panel displays itself, and that is where the cell runs: it cannot come later."""
+        from ...widgets.elements.surface import Surface
+
         made = self.shown
         panel = callable(getattr(made, "_ipython_display_", None))
         handle.update(PlainText(_NOW) if panel else made)

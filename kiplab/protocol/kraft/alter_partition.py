@@ -220,7 +220,7 @@ def _accept(
 
 
 def _result(state: PartitionRegistration, version: int) -> AlterPartitionResult:
-    # KIP-704, AlterPartition RPC: version 0 has no recovery state; its reader takes the default.
+    # Version 0 has no recovery state on the wire: whoever reads the answer takes the default.
     told = state.recovery if version >= 1 else LeaderRecoveryState.RECOVERED
     return AlterPartitionResult(
         partition=state.name,
