@@ -88,52 +88,49 @@ def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
 
 def _of_broker(
     cluster: Cluster, node: Broker, counted_on: frozenset[BrokerId], until_ms: int
-) -> Iterator[Due]:
+) -> list[Due]:
     process = node.process
     if process is None:
-        return
+        return []
     now, timers = cluster.now_ms, process.timers
-    yield from _lifecycle(cluster, node, process, counted_on, until_ms)
+    alive = _lifecycle(cluster, node, process, node.id in counted_on, until_ms)
+    found = [] if alive is None else [alive]
     if process.items and not process.in_flight:
-        yield max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)
+        found.append((max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)))
     for replica in process.replicas:
         if replica.leading is None and _wants_fetch(cluster, node, replica):
-            yield max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)
+            found.append((max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)))
         elif replica.leading is not None and _may_shrink(replica.leading, node, replica):
             at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
-            yield at, moves.Fire(node.id, moves.Timer.LAG_CHECK)
-    yield from _disk(node, process, now)
+            found.append((at, moves.Fire(node.id, moves.Timer.LAG_CHECK)))
+    return found + _on_disk(node, process, now)
 
 
-def _disk(node: Broker, process: Volatile, now: int) -> Iterator[Due]:
+def _on_disk(node: Broker, process: Volatile, now: int) -> list[Due]:
     """A process older than the clock has its timers at 0: its first turn is one period away."""
+    found: list[Due] = []
     for kept in node.durable.replicas:
         played = replica_of(node, kept.partition)
         if played is not None and played.high_watermark != kept.checkpoint:
             at = _next_tick(max(process.timers.checkpoint, CHECKPOINT_MS), CHECKPOINT_MS, now)
-            yield at, moves.Fire(node.id, moves.Timer.CHECKPOINT)
+            found.append((at, moves.Fire(node.id, moves.Timer.CHECKPOINT)))
         if kept.log.flushed != kept.log.end:
             at = _next_tick(max(process.timers.flush, FLUSH_MS), FLUSH_MS, now)
-            yield at, moves.Fire(node.id, moves.Timer.FLUSH)
+            found.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
+    return found
 
 
 def _lifecycle(
-    cluster: Cluster,
-    node: Broker,
-    process: Volatile,
-    counted_on: frozenset[BrokerId],
-    until_ms: int,
-) -> Iterator[Due]:
+    cluster: Cluster, node: Broker, process: Volatile, is_counted_on: bool, until_ms: int
+) -> Due | None:
     if process.lifecycle is Lifecycle.RECOVERY and not process.ready_to_unfence:
-        yield cluster.now_ms, moves.FinishRecovery(node.id)
-        return
+        return cluster.now_ms, moves.FinishRecovery(node.id)
     if _awaits(cluster, node, "lifecycle"):
-        return
-    beat = moves.Fire(node.id, moves.Timer.HEARTBEAT)
+        return None
     due = process.timers.heartbeat
-    if due <= until_ms and node.id in counted_on and _has_started(process):
+    if due <= until_ms and is_counted_on and _has_started(process):
         due = _last_tick(due, PERIOD_MS[moves.Timer.HEARTBEAT], until_ms)
-    yield max(cluster.now_ms, due), beat
+    return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
 def _counted_on(known: Iterable[Session], on: Iterable[Session]) -> frozenset[BrokerId]:
