@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,17 @@ def test_jars_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (tmp_path / "calls").read_text() == "called\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no lock to be had")
+def test_several_who_want_the_same_fetch_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven(BRINGS_JARS, tmp_path, monkeypatch)
+    with ThreadPoolExecutor(4) as several:
+        found = set(several.map(jars_of, ["9.9.9"] * 4))
+    assert found == {kafka_folder() / "9.9.9"}
+    assert (tmp_path / "calls").read_text() == "called\n"
+
+
 def test_what_could_not_be_fetched_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +91,7 @@ def test_what_could_not_be_fetched_leaves_nothing_behind(
         "Kafka 9.9.9 could not be fetched:"
         " Could not find artifact org.apache.kafka:kafka_2.13:jar:9.9.9."
     )
-    assert list(kafka_folder().iterdir()) == []
+    assert [path.name for path in kafka_folder().iterdir()] == [".lock"]
 
 
 def test_a_maven_that_brings_nothing_is_not_believed(

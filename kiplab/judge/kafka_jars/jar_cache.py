@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ...spark.cache import cache_folder
@@ -29,22 +31,42 @@ def jars_of(patch: str) -> Path:
     release, no room.
     """
     folder = kafka_folder() / patch
+    if not folder.is_dir():
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with _one_at_a_time(folder.parent):
+                _fill(folder)
+        except OSError as problem:
+            raise MissingKafkaError(
+                f"{folder.parent} cannot be written ({problem.strerror}).",
+                "Set XDG_CACHE_HOME to a folder that can.",
+            ) from None
+    return folder
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Maven's own store is not made for two that fill it at once, where a lock can be had."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _fill(folder: Path) -> None:
+    """Fetch the jars, unless somebody has done so meanwhile."""
     if folder.is_dir():
-        return folder
+        return
+    unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=f"{patch}-", dir=folder.parent))
-    except OSError as problem:
-        raise MissingKafkaError(
-            f"{folder.parent} cannot be written ({problem.strerror}).",
-            "Set XDG_CACHE_HOME to a folder that can.",
-        ) from None
-    try:
-        fetch_jars(patch, unfinished)
+        fetch_jars(folder.name, unfinished)
         _put_in_place(unfinished, folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return folder
 
 
 def _put_in_place(unfinished: Path, folder: Path) -> None:
