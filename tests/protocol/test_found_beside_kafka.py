@@ -1,0 +1,162 @@
+"""What real controllers did otherwise than the engine: the smallest sequence of each, by release.
+
+Seen on the patch releases that stand for each release; the numbers D1 to D5 are those of the list
+of what was found.
+"""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.protocol.features import Features, parse_features
+from kiplab.protocol.ids import (
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+)
+from kiplab.protocol.kraft.alter_partition import alter_partition
+from kiplab.protocol.kraft.broker_registration import register_broker
+from kiplab.protocol.kraft.controller_state import Controller
+from kiplab.protocol.kraft.fencing import expire_session
+from kiplab.protocol.kraft.heartbeats import broker_heartbeat
+from kiplab.protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    IsrMember,
+)
+from kiplab.protocol.registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    registration,
+)
+
+A, B = BrokerId(1), BrokerId(2)
+LIFE = Incarnation(1)
+FAR = MetadataOffset(10_000)
+"""An offset that nobody's registration is beyond."""
+
+
+def registered(controller: Controller, broker: BrokerId, features: Features) -> Controller:
+    request = BrokerRegistrationRequest(broker=broker, incarnation=LIFE)
+    return register_broker(controller, request, features, 1)[0]
+
+
+def beats(
+    controller: Controller, broker: BrokerId, features: Features, **wishes: bool
+) -> tuple[Controller, BrokerHeartbeatResponse]:
+    known = registration(controller.registrations, broker)
+    assert known is not None
+    request = BrokerHeartbeatRequest(
+        broker=broker, broker_epoch=known.epoch, metadata_offset=FAR, **wishes
+    )
+    after, sends, _ = broker_heartbeat(controller, request, features, 1)
+    answer = sends[-1].body
+    assert isinstance(answer, BrokerHeartbeatResponse)
+    return after, answer
+
+
+def led_by(leader: BrokerId, *replicas: BrokerId) -> PartitionRegistration:
+    return PartitionRegistration(
+        name="orders-0",
+        replicas=replicas,
+        isr=replicas,
+        leader=leader,
+        leader_epoch=LeaderEpoch(0),
+        partition_epoch=PartitionEpoch(0),
+    )
+
+
+def shutting_down(features: Features, *others: BrokerId) -> Controller:
+    """Broker A leads, and has asked to shut down: others have to catch up, or nobody can lead."""
+    controller = Controller(next_offset=MetadataOffset(5))
+    for broker in (A, *others):
+        controller, _ = beats(registered(controller, broker, features), broker, features)
+    controller = replace(controller, partitions=(led_by(A, A, *others),))
+    controller, answer = beats(controller, A, features, want_shut_down=True)
+    assert answer.should_shut_down is False
+    return controller
+
+
+@pytest.mark.parametrize(
+    ("release", "is_fenced", "should_shut_down"),
+    [
+        ("3.2", True, True),
+        ("3.3", True, True),
+        ("3.6", True, True),
+        ("3.7", False, False),
+        ("3.9", False, False),
+    ],
+)
+def test_d1_a_broker_that_fell_silent_in_controlled_shutdown_is_heard_of_again(
+    release: str, is_fenced: bool, should_shut_down: bool
+) -> None:
+    features = parse_features(release)
+    silent, _, _ = expire_session(shutting_down(features), A, features)
+    _, answer = beats(silent, A, features)
+    assert (answer.is_fenced, answer.should_shut_down) == (is_fenced, should_shut_down)
+
+
+@pytest.mark.parametrize(("release", "granted"), [("3.3", True), ("3.6", True), ("3.7", False)])
+def test_d2_a_broker_that_was_just_unfenced_has_replicated_nothing_yet(
+    release: str, granted: bool
+) -> None:
+    features = parse_features(release)
+    controller = shutting_down(features, B)
+    controller, _, _ = expire_session(controller, B, features)
+    controller = replace(controller, partitions=(led_by(B, B),))
+    controller, _ = beats(controller, B, features)
+    asked_again, answer = beats(controller, A, features)
+    assert answer.should_shut_down is granted
+    heard, _ = beats(asked_again, B, features)
+    assert granted or beats(heard, A, features)[1].should_shut_down
+
+
+@pytest.mark.parametrize(("release", "written"), [("3.2", 1), ("3.3", 1), ("3.7", 0)])
+def test_d3_a_broker_registers_twice_more_and_is_heard_of(release: str, written: int) -> None:
+    features = parse_features(release)
+    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller, _ = beats(controller, A, features)
+    again = registered(registered(controller, A, features), A, features)
+    after, answer = beats(again, A, features)
+    assert answer.is_fenced is False
+    assert after.next_offset - again.next_offset == written
+
+
+@pytest.mark.parametrize("release", ["3.3", "3.6", "3.7", "3.9"])
+def test_d5_a_registration_ends_a_controlled_shutdown(release: str) -> None:
+    features = parse_features(release)
+    again = registered(shutting_down(features, B), A, features)
+    _, answer = beats(again, A, features, want_fence=True)
+    assert (answer.is_fenced, answer.should_shut_down) == (True, False)
+
+
+@pytest.mark.parametrize(("version", "told"), [(0, "RECOVERED"), (1, "RECOVERING")])
+def test_version_0_of_alter_partition_tells_no_recovery_state(version: int, told: str) -> None:
+    features = parse_features("3.2")
+    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller, _ = beats(controller, A, features)
+    recovering = replace(led_by(A, A), recovery=LeaderRecoveryState.RECOVERING)
+    controller = replace(controller, partitions=(recovering,))
+    recovery = LeaderRecoveryState.RECOVERING
+    item = AlterPartitionItem(
+        "orders-0", LeaderEpoch(0), PartitionEpoch(0), (IsrMember(A),), recovery
+    )
+    known = registration(controller.registrations, A)
+    request = AlterPartitionRequest(
+        version=version,
+        broker=A,
+        broker_epoch=known.epoch if known else BrokerEpoch(-1),
+        items=(item,),
+    )
+    _, sends, _ = alter_partition(controller, request, features, 1)
+    answer = sends[-1].body
+    assert isinstance(answer, AlterPartitionResponse)
+    assert answer.results[0].recovery == LeaderRecoveryState[told]
