@@ -55,8 +55,8 @@ def test_a_message_is_known_by_channel_and_type(frame: bytes | str) -> None:
     assert kind_of(frame) == "shell comm_msg"
 
 
-def test_it_tells_errors_with_their_stacks_warnings_and_messages(page: PageOfATest) -> None:
-    record = PageRecord(page)  # type: ignore[arg-type]
+def test_it_tells_errors_with_their_stacks_warnings_and_messages(page: Any) -> None:
+    record = PageRecord(page)
     page.happens("console", type="error", text="what was said")
     page.happens("console", type="warning", text="a hint")
     page.happens("console", type="log", text="chatter")
@@ -70,8 +70,8 @@ def test_it_tells_errors_with_their_stacks_warnings_and_messages(page: PageOfATe
     assert "chatter" not in told
 
 
-def test_a_report_has_it_when_the_test_failed_and_else_not(page: PageOfATest) -> None:
-    PageRecord(page)  # type: ignore[arg-type]
+def test_a_report_has_it_when_the_test_failed_and_else_not(page: Any) -> None:
+    PageRecord(page)
     for failed, titles in ((True, [f"page {page.url}"]), (False, [])):
         hook = pytest_runtest_makereport()
         next(hook)
@@ -81,7 +81,7 @@ def test_a_report_has_it_when_the_test_failed_and_else_not(page: PageOfATest) ->
         assert [title for title, _ in report.sections] == titles
 
 
-def test_a_page_that_is_closed_is_not_told_of(page: PageOfATest) -> None:
-    PageRecord(page)  # type: ignore[arg-type]
+def test_a_page_that_is_closed_is_not_told_of(page: Any) -> None:
+    PageRecord(page)
     page.happens("close")
     assert PageRecord.all == []

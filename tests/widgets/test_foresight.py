@@ -7,6 +7,8 @@ import re
 import pytest
 
 import kiplab
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.truth import truth
 from kiplab.plays import verdict as verdicts
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
@@ -49,12 +51,10 @@ def test_what_is_foretold_is_what_the_lab_then_says(name: str) -> None:
             assert len(foreseen(bench, happening.line)) <= SENTENCES_MAX
 
 
-def states(cluster: object, record: str) -> set[str]:
+def states(cluster: Cluster, record: str) -> set[str]:
     """The values that a number of a partition has."""
-    from kiplab.engine.truth import truth
-
     field = record.replace(" ", "_")
-    return {str(getattr(p, field)) for p in truth(cluster).partitions}  # type: ignore[arg-type]
+    return {str(getattr(p, field)) for p in truth(cluster).partitions}
 
 
 def test_a_harmful_answer_is_foretold_with_what_it_records() -> None:

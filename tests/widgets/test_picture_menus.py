@@ -97,7 +97,9 @@ def test_the_arrow_of_a_message_on_its_way_is_delivered_dropped_and_held() -> No
     for words in ("Deliver", "Drop", "Duplicate", "Time out", "Lose reply", "Let it flow"):
         assert words in offers
     assert looker.notes(arrow) == ["Hold back: it is held back already"]
-    delivered = act(looker.bench, offers["Deliver"].deed)  # type: ignore[arg-type]
+    deliver = offers["Deliver"].deed
+    assert isinstance(deliver, Statement)
+    delivered = act(looker.bench, deliver)
     assert delivered.here.cluster.messages == ()
     assert offers["Step 1, where it was sent"].deed == GoTo(1)
     assert not any("arrived" in words for words in offers)
