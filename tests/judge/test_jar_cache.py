@@ -103,6 +103,15 @@ def test_a_maven_that_brings_nothing_is_not_believed(
     assert not have_jars("9.9.9")
 
 
+def test_a_maven_that_does_not_run_is_not_taken_for_a_folder_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven("", tmp_path, monkeypatch)
+    (tmp_path / "bin" / "mvn").write_text("#!/no/such/shell\n")
+    with pytest.raises(MissingKafkaError, match=r"bin/mvn does not run \(No such file"):
+        jars_of("9.9.9")
+
+
 def test_without_maven_and_without_pyspark_the_mend_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,10 @@ def _run(command: Sequence[str], patch: str) -> None:
         raise MissingKafkaError(
             f"Kafka {patch} did not come within {PATIENCE_S} s.", "Try again on a better network."
         ) from None
+    except OSError as problem:
+        raise MissingKafkaError(
+            f"{command[0]} does not run ({problem.strerror}).", f"{GET_A_FETCHER}."
+        ) from None
     if done.returncode != 0:
         raise MissingKafkaError(
             f"Kafka {patch} could not be fetched: {_complaint(done.stdout + done.stderr)}.",
