@@ -9,15 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
+from kiplab.judge.conversation.deciding_side import Answered
 from kiplab.judge.conversation.engine_controller import EngineController
 from kiplab.judge.conversation.generated import Conversation
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.partings import Parting, partings, told
-from kiplab.judge.conversation.real_controller import (
-    Answered,
-    RealController,
-    RefusedByKafkaError,
-)
+from kiplab.judge.conversation.real_controller import RealController, RefusedByKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
@@ -136,7 +133,7 @@ def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Bot
     for broker in BROKERS:
         both.start(broker)
     both.create("orders", [1, 2, 3])
-    versions = both.kafka.schemas.requests["AlterPartition"].versions
+    versions = both.kafka.alter_partition
     for version in range(versions.first, versions.last + 1):
         for isr in (BROKERS[:2], BROKERS):
             alter(both, version, isr)

@@ -21,7 +21,8 @@ from ...protocol.kraft.controller_state import Controller
 from ...protocol.messages import Request
 from ...protocol.messages.api_message import ApiResponse
 from ...protocol.registrations import PartitionRegistration
-from .real_controller import NOBODY, Answered
+from .deciding_side import Answered
+from .real_controller import NOBODY
 
 
 class EngineController:

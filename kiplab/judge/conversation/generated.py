@@ -11,10 +11,10 @@ from ...protocol.features import Features
 from ...protocol.ids import BrokerId, Incarnation, MetadataOffset
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.registrations import registration
+from .deciding_side import Answered, DecidingSide
 from .engine_controller import EngineController
 from .partings import Parting, partings
 from .questions import KNOWN, STRANGER, Questions
-from .real_controller import Answered, RealController
 
 PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 """Silences; a session lasts 9 s."""
@@ -35,14 +35,14 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 class Conversation:
-    """What `seed` has both asked, under the features that the real controller runs with."""
+    """What `seed` has both asked, under the features that the deciding side runs with."""
 
-    def __init__(self, kafka: RealController, features: Features, seed: int) -> None:
+    def __init__(self, kafka: DecidingSide, features: Features, seed: int) -> None:
         self.kafka = kafka
         kafka.records()
         self.engine = EngineController(features, kafka.end)
         self.seed = seed
-        self.questions = Questions(seed, kafka.schemas.requests["AlterPartition"].versions)
+        self.questions = Questions(seed, kafka.alter_partition)
         self.exchanges: list[Exchange] = []
 
     def run(self, questions: int) -> Exchange | None:

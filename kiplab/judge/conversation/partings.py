@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 
 from ...protocol.facts import RecordWritten
 from ...protocol.kraft.records import PartitionChangeRecord
-from .real_controller import Answered
+from .deciding_side import Answered
 
 
 class Parting(msgspec.Struct, frozen=True):

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import BrokerId, MetadataOffset
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from ...protocol.messages import ElectLeadersRequest, Request, Response
+from ...protocol.messages import ElectLeadersRequest, Request
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import RELEASES, at_least
 from ..controller.controller_process import ControllerProcess, DeadKafkaError
-from ..wire.message_schemas import schemas_in
+from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection
+from .deciding_side import Answered
 from .kafka_terms import ELECT_TIMEOUT_MS, TopicNames, answer_of, call_of, written_as
 
 NOBODY = BrokerId(1 << 20)
@@ -24,13 +24,6 @@ NOBODY = BrokerId(1 << 20)
 READY_S, LATE_RECORD_S, LOOK_S = 20.0, 0.5, 0.002
 WAITING_MS = 20
 """What is added to a frozen clock while the controller's own requests wait for a later moment."""
-
-
-class Answered(NamedTuple):
-    """What a controller made of one request: its answer, and the records it wrote meanwhile."""
-
-    response: Response
-    records: tuple[RecordWritten, ...]
 
 
 class RefusedByKafkaError(Exception):
@@ -55,6 +48,11 @@ class RealController:
     def end(self) -> MetadataOffset:
         """The offset of the next record, as far as the log was read."""
         return MetadataOffset(self._log.end)
+
+    @property
+    def alter_partition(self) -> MessageVersions:
+        """The versions of AlterPartition that this release answers."""
+        return self.schemas.requests["AlterPartition"].versions
 
     # --- questions ------------------------------------------------------------------------------
 

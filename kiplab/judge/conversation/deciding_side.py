@@ -1,0 +1,54 @@
+"""Who decides in a conversation: what is asked of real Kafka, whether it runs or was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from ...protocol.facts import RecordWritten
+from ...protocol.ids import MetadataOffset
+from ...protocol.messages import Request, Response
+from ...protocol.registrations import PartitionRegistration
+from ..wire.message_schemas import MessageVersions
+
+
+class Answered(NamedTuple):
+    """What a controller made of one request: its answer, and the records it wrote meanwhile."""
+
+    response: Response
+    records: tuple[RecordWritten, ...]
+
+
+class DecidingSide(Protocol):
+    """A controller whose answers count, and all that a conversation has it do."""
+
+    @property
+    def end(self) -> MetadataOffset:
+        """The offset of the next record, as far as the log was read."""
+
+    @property
+    def alter_partition(self) -> MessageVersions:
+        """The versions of AlterPartition that it answers."""
+
+    def ask(self, request: Request, *, expected: int = 0) -> Answered:
+        """Its answer, and the records that came with it; `expected` are waited for."""
+
+    def records(self) -> tuple[RecordWritten, ...]:
+        """What it has written since this was asked last."""
+
+    def barrier(self) -> tuple[RecordWritten, ...]:
+        """Wait until all that it has decided is committed; the records that were."""
+
+    def advance(self, ms: int) -> None:
+        """Let time pass."""
+
+    def restart(self) -> int:
+        """A new controller on the same log; the milliseconds that passed until it was active."""
+
+    def create(
+        self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool = False
+    ) -> tuple[PartitionRegistration, ...]:
+        """A topic whose partitions have these replicas."""
+
+    def clear(self, brokers: Sequence[int]) -> int:
+        """Forget topics and brokers; the milliseconds that passed."""
