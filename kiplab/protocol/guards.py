@@ -319,8 +319,12 @@ _TABLE = (
         since("3.9"),
     ),
     # Our reading of what KIP-497 wants for a proposal under way, and no sentence of it; Kafka
-    # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late. Records
-    # are committed too early by that only once the follower has lagged (replica.lag.time.max.ms).
+    # (Partition.makeLeader, read at 3.5.0) forgets the proposal when metadata comes late. From then
+    # on the follower is waited for only if it was level within replica.lag.time.max.ms: one that
+    # was level when it was asked for holds records back for so long, one that has only reached the
+    # high watermark, as who returns has, not for a moment. Its next fetch does not bring the
+    # protection back: the leader's own AlterPartition manager refuses a second proposal while the
+    # first is under way (alter_partition_manager.submit), and the leader stays with what it has.
     _as_specified(
         "497.pending-outlives-metadata",
         "A proposed ISR counts until it is decided: metadata of the partition epoch that it was"

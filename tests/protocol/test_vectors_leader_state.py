@@ -7,13 +7,13 @@ follow the specification where no vector goes.
 import pytest
 
 from kiplab.protocol.errors import KafkaError
-from kiplab.protocol.facts import Refused
+from kiplab.protocol.facts import IsrReverted, Refused
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import LeaderEpoch, Offset
+from kiplab.protocol.ids import BrokerId, LeaderEpoch, Offset
 from kiplab.protocol.messages import FetchRequest
 from kiplab.protocol.replica import client_reads, fetching
 from tests.protocol.building import vector, vectors
-from tests.protocol.leading import KRAFT, T0, Stage, both
+from tests.protocol.leading import KRAFT, ME, NAME, T0, Stage, both
 
 E = KafkaError
 
@@ -103,6 +103,83 @@ def test_l30_a_follower_knows_nothing_of_other_followers(features: Features) -> 
     assert (follower.leader, follower.leader_epoch, follower.partition_epoch) == (102, 2, 2)
     assert follower.leading is None
     assert follower.replicas == (101, 102, 103)
+
+
+# --- a proposal that metadata made the leader forget ----------------------------------------------
+
+
+def forgotten(features: Features, *, level: bool) -> Stage:
+    """102 has joined, as an answer said; 103 has what is committed, and was proposed before
+    metadata said so too. The proposal is under way; 101 has ten records more."""
+    stage = Stage(features, [101, 102, 103], [101], hw=10)
+    stage.fetch(102, 10)
+    stage.completes([101, 102], pe=2)
+    if level:
+        stage.fetch(103, 10)
+        stage.append(10)
+    else:
+        stage.append(10)
+        stage.fetch(103, 10)
+    assert stage.is_pending([101, 102], [101, 102, 103])
+    stage.metadata([101, 102, 103], [101, 102], le=5, pe=2)
+    assert not stage.in_flight
+    assert stage.queue == 1
+    return stage
+
+
+@vector("forgotten-never-level", "3.3-3.9")
+def test_who_was_behind_when_proposed_is_not_waited_for_once_metadata_came(
+    features: Features,
+) -> None:
+    stage = forgotten(features, level=False)
+    stage.fetch(102, 20)
+    assert stage.high_watermark == 20
+
+
+@vector("forgotten-refused-here", "3.3-3.9")
+def test_the_leaders_own_manager_refuses_a_second_proposal_and_protection_does_not_return(
+    features: Features,
+) -> None:
+    stage = forgotten(features, level=False)
+    asked = len(stage.requests)
+    stage.fetch(103, 11)
+    refusal = IsrReverted(
+        node=ME, partition=NAME, isr=(ME, BrokerId(102)), error=E.OPERATION_NOT_ATTEMPTED
+    )
+    assert refusal in stage.facts
+    assert (len(stage.requests), stage.in_flight, stage.queue) == (asked, False, 1)
+    stage.fetch(102, 20)
+    assert stage.high_watermark == 20
+
+
+@vector("forgotten-level", "3.3-3.9")
+def test_who_was_level_when_proposed_is_waited_for_until_it_has_lagged(features: Features) -> None:
+    stage = forgotten(features, level=True)
+    stage.now = T0 + 30_000
+    stage.fetch(102, 20)
+    assert stage.high_watermark == 10
+    stage.now = T0 + 30_001
+    stage.append(1)
+    assert stage.high_watermark == 20
+
+
+@vector("forgotten-refused-first", "3.3-3.9")
+def test_a_proposal_refused_here_holds_nothing_back_in_the_fetch_that_made_it(
+    features: Features,
+) -> None:
+    """Partition.updateFollowerFetchState looks at the high watermark after maybeExpandIsr."""
+    stage = forgotten(features, level=True)
+    stage.fetch(102, 20)
+    stage.now = T0 + 30_001
+    stage.fetch(103, 15)
+    assert stage.high_watermark == 20
+
+
+@vector("forgotten-level-at-3.2", "3.2")
+def test_at_3_2_metadata_makes_the_leader_forget_also_who_was_level(features: Features) -> None:
+    stage = forgotten(features, level=True)
+    stage.fetch(102, 20)
+    assert stage.high_watermark == 20
 
 
 # --- whose fetch is served ------------------------------------------------------------------------

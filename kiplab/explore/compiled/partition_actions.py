@@ -148,11 +148,9 @@ def _serve(words: Ints, given: Ints, leader: int, broker: int, offset: int, out:
         REMOTE_MASK,
         noted,
     )
-    proposed = proposes(words, given, leader, broker, out)
-    moved = before != offset and move_mark(words, given, leader, out)
-    if proposed:
+    if proposes(words, given, leader, broker, out):
         submit(words, leader, out)
-    if moved:
+    if before != offset and move_mark(words, given, leader, out):
         mark_moved(words, leader)
     observe(words, given, 0, -1, out)
 

@@ -37,13 +37,16 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
     """Hand an item over and send it, unless a request is under way.
 
     An item of the same partition that is still unanswered blocks the new one
-    (OPERATION_NOT_ATTEMPTED): the partition goes back to its committed ISR.
+    (OPERATION_NOT_ATTEMPTED): the partition goes back to its committed ISR at once, and what the
+    unanswered item proposes counts no more either, if metadata has made the leader forget it.
 
-    Source: DefaultAlterPartitionManager.submit and Partition.submitAlterPartition (3.5.0); KIP-497.
+    Source: DefaultAlterPartitionManager.submit (3.3.0, 3.5.2, 3.9.0-rc3 alike; in 3.2.0
+    DefaultAlterIsrManager) and Partition.submitAlterPartition and handleAlterPartitionError (the
+    same releases); KIP-497.
     """
     process = process_of(broker)
     if any(i.partition == item.partition for i in process.items):
-        return _withdrawn(broker, item), (), ()
+        return _withdrawn(broker, item)
     waiting = replace(process, items=(*process.items, item))
     return send_unsent(replace(broker, process=waiting), features)
 
@@ -135,7 +138,7 @@ def _hand_over(
     if result.error is KafkaError.NONE:
         replica, facts = isr_proposals.decided(place, replica, log, result)
     elif result.error in isr_proposals.REVERTING or result.error in isr_proposals.WAITING:
-        replica, facts = isr_proposals.denied(place, replica, result.error)
+        replica, facts = isr_proposals.denied(broker.id, replica, result.error)
     else:
         # "Any other" error: the same pending state is submitted again.
         process = process_of(broker)
@@ -149,11 +152,10 @@ def _is_pending(replica: Replica, item: AlterPartitionItem) -> bool:
     return replica.leading is not None and replica.leading.isr_state.sent == item
 
 
-def _withdrawn(broker: Broker, item: AlterPartitionItem) -> Broker:
+def _withdrawn(broker: Broker, item: AlterPartitionItem) -> BrokerEffect:
     replica = replica_of(broker, item.partition)
     if replica is None or replica.leading is None:
-        return broker
-    committed = replica.leading.isr_state.committed
-    return with_replica(
-        broker, replace(replica, leading=replace(replica.leading, isr_state=committed))
-    )
+        return broker, (), ()
+    error = KafkaError.OPERATION_NOT_ATTEMPTED
+    replica, facts = isr_proposals.denied(broker.id, replica, error)
+    return with_replica(broker, replica), (), facts

@@ -4,8 +4,8 @@ In come metadata that names another leader, a round of the fetcher threads, a Fe
 The leader judges a Fetch in this order: the leader epoch, leadership, whether the sender is a
 replica at all, the offset and the last epoch against the log (out of range, or where the two logs
 part), and last, only where the follower's state would be touched, the sender's broker epoch. Then
-it reads, then notes how far the follower is (`leader.follower_fetched`), which may commit records
-and propose the follower for the ISR: so the answer carries the high watermark of before. The
+it reads, then notes how far the follower is (`leader.follower_fetched`), which may propose it for
+the ISR, and then commit records: so the answer carries the high watermark of before. The
 follower takes an answer only if it still follows under that leader epoch and its log ends where it
 asked from. Out go Fetches, answers, an AlterPartition request, and facts; whoever learns nothing
 stays the same object. Epochs in fetches are KIP-320's and KIP-903's, truncation on fetch KIP-595's.
@@ -26,7 +26,7 @@ from . import alter_partition_manager, broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
 from .client_reads import not_the_leader, refusal
-from .leader import follower_fetched
+from .leader import commits_more, follower_fetched
 
 KIND = "fetch"
 FETCH_WAIT_MS = 500
@@ -134,12 +134,28 @@ def serve_fetch(
         records=log.records_from(mine, request.offset),
         high_watermark=replica.high_watermark,
     )
-    replica, item, facts = follower_fetched(here, replica, mine, request, request.replica_epoch)
-    broker = broker_parts.with_replica(broker, replica)
+    broker, sends, facts = _taken_note_of(broker, replica, request, features, here)
+    return broker, (Send(request.replica, reply), *sends), facts
+
+
+def _taken_note_of(
+    broker: Broker, before: Replica, request: FetchRequest, features: Features, here: Here
+) -> broker_parts.BrokerEffect:
+    """What the leader makes of a fetch that it has served.
+
+    A proposal that the AlterPartition manager does not take is withdrawn before the high watermark
+    is looked at, so it holds nothing back.
+    """
+    mine = broker_parts.log_of(broker, request.partition)
+    replica, item, facts = follower_fetched(here, before, mine, request, request.replica_epoch)
     sends: tuple[Send, ...] = ()
     if item is not None:
-        broker, sends, _ = alter_partition_manager.submit(broker, item, features)
-    return broker, (Send(request.replica, reply), *sends), facts
+        broker = broker_parts.with_replica(broker, replica)
+        broker, sends, withdrawn = alter_partition_manager.submit(broker, item, features)
+        facts = (*facts, *withdrawn)
+        replica = replica_of(broker, request.partition) or replica
+    replica, moved = commits_more(here, before, replica, mine, request)
+    return broker_parts.with_replica(broker, replica), sends, (*facts, *moved)
 
 
 def _failed(request: FetchRequest, error: KafkaError) -> Send:

@@ -136,12 +136,13 @@ WAITING = (
 )
 
 
-def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
-    """The controller refused the pending proposal with an error that is not retried.
+def denied(leader: BrokerId, replica: Replica, error: KafkaError) -> ReplicaEffect:
+    """The pending proposal was refused with an error that is not retried.
 
-    With INELIGIBLE_REPLICA the leader goes back to the committed ISR; with most other errors the
-    proposal stays pending. The high watermark is looked at again with the next append, fetch or
-    metadata, not here.
+    The controller refused it or, with OPERATION_NOT_ATTEMPTED, perhaps the leader's own manager.
+    With that and INELIGIBLE_REPLICA the leader goes back to the committed ISR; with most other
+    errors the proposal stays pending. The high watermark is looked at again with the next append,
+    fetch or metadata, not here.
 
     Source: Partition.handleAlterPartitionError (3.5.0, 3.9.0-rc3); KIP-841, Proposed Changes;
     KIP-903, Proposed Design.
@@ -149,8 +150,8 @@ def denied(here: Here, replica: Replica, error: KafkaError) -> ReplicaEffect:
     leading = leading_of(replica)
     name = replica.partition
     if error in WAITING:
-        return replica, (IsrStuck(node=here.id, partition=name, error=error),)
+        return replica, (IsrStuck(node=leader, partition=name, error=error),)
     isr = leading.isr_state.isr
     reverted = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
-    fact = IsrReverted(node=here.id, partition=name, isr=isr, error=error)
+    fact = IsrReverted(node=leader, partition=name, isr=isr, error=error)
     return reverted, (fact,)

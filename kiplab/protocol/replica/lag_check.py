@@ -31,6 +31,6 @@ def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_
         facts = (*facts, *found)
         if item is not None:
             broker = broker_parts.with_replica(broker, changed)
-            broker, sent, _ = alter_partition_manager.submit(broker, item, features)
-            sends = (*sends, *sent)
+            broker, sent, withdrawn = alter_partition_manager.submit(broker, item, features)
+            sends, facts = (*sends, *sent), (*facts, *withdrawn)
     return broker, sends, facts

@@ -3,9 +3,9 @@
 In come metadata that makes this broker lead, and the fetch of a follower. With a new leader epoch
 the leader knows nothing of its followers but who they are; the committed ISR is the metadata's, and
 a proposal of its own is forgotten. A fetch is noted first; then the follower may be proposed for
-the ISR (`isr_proposals.py`); then records may be committed (`high_watermark.py`).
-Out go the replica, perhaps an item for the AlterPartition manager, and facts. A replica about which
-nothing new is known stays the same object.
+the ISR (`isr_proposals.py`), and the AlterPartition manager takes the proposal or does not; only
+then may records be committed (`high_watermark.py`). Out go the replica, perhaps an item for the
+manager, and facts. A replica about which nothing new is known stays the same object.
 """
 
 from __future__ import annotations
@@ -118,10 +118,11 @@ def _remote(
 def follower_fetched(
     here: Here, replica: Replica, log: Log, request: FetchRequest, sender: BrokerEpoch
 ) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
-    """Note a follower's fetch; perhaps commit more records; perhaps propose it for the ISR.
+    """Note a follower's fetch; perhaps propose it for the ISR.
 
     `sender` is the true broker epoch of the fetching process, for the observer only.
-    Returns the item for the AlterPartition manager, or None.
+    Returns the item for the AlterPartition manager, or None. Whether records are committed is
+    looked at when the manager has had it (`commits_more`).
 
     Source: Partition.updateFollowerFetchState (3.5.0, 3.9.0-rc3) and Replica.updateFetchState
     (3.5.0; from 3.7.0 on updateFetchStateOrThrow); KIP-903, Proposed Design.
@@ -131,22 +132,28 @@ def follower_fetched(
     noted = _noted(here, remote, request, log.end, sender)
     replica = with_remote(replica, leading, noted)
     caught_up = request.offset >= log.end
-    facts: list[Fact] = [
-        Fetched(
-            node=here.id,
-            partition=replica.partition,
-            follower=request.replica,
-            offset=request.offset,
-            caught_up=caught_up,
-        )
-    ]
+    fetched = Fetched(
+        node=here.id,
+        partition=replica.partition,
+        follower=request.replica,
+        offset=request.offset,
+        caught_up=caught_up,
+    )
     replica, item, proposed = propose_expand(here, replica, request.replica)
-    facts += proposed
-    if noted.end == remote.end:
+    return replica, item, (fetched, *proposed)
+
+
+def commits_more(
+    here: Here, before: Replica, replica: Replica, log: Log, request: FetchRequest
+) -> ReplicaEffect:
+    """Perhaps commit more records: `replica` is the leader's after the fetch, `before` before it.
+
+    Source: Partition.updateFollowerFetchState (3.5.0, 3.9.0-rc3).
+    """
+    if remote_of(leading_of(before), request.replica).end == request.offset:
         # Nothing new on the follower: Kafka does not look at the high watermark again.
-        return replica, item, tuple(facts)
-    replica, moved = move_high_watermark(here, replica, log)
-    return replica, item, (*facts, *moved)
+        return replica, ()
+    return move_high_watermark(here, replica, log)
 
 
 def _noted(

@@ -352,9 +352,8 @@ Served(b, f) ==
         joins == Joins(noted, f)
         request == Request(b, noted, f)
         busy == \E other \in requests : other.from = b /\ other.life = life[b]
-        asking == IF joins THEN [noted EXCEPT !.sent = {request}] ELSE noted
-        moved == IF log[f].end /= role[b].remotes[f].end THEN Advanced(asking, log[b]) ELSE asking
-        after == IF joins /\ busy THEN [moved EXCEPT !.sent = {}] ELSE moved
+        asking == IF joins /\ ~busy THEN [noted EXCEPT !.sent = {request}] ELSE noted
+        after == IF log[f].end /= role[b].remotes[f].end THEN Advanced(asking, log[b]) ELSE asking
         longer == Extended(log[f], log[b])
         told == Min({role[b].hwm, longer.end})
     IN /\ requests' = IF joins /\ ~busy THEN requests \union {request} ELSE requests
