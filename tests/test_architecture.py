@@ -8,7 +8,7 @@ import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 ROOT = Path(__file__).resolve().parent.parent
-HEAVY = ("IPython", "ipywidgets", "numpy", "pandas", "plotly", "pyspark")
+HEAVY = ("IPython", "ipywidgets", "numpy", "pandas", "plotly", "pyarrow", "pyspark")
 
 
 def test_imports_go_downwards_only(
@@ -30,6 +30,7 @@ def test_imports_go_downwards_only(
         "kiplab.plays",
         "kiplab.explore",
         "kiplab.explore.search.explore_play",
+        "kiplab.spark",
     ],
 )
 def test_importing_loads_nothing_heavy(package: str) -> None:

@@ -93,7 +93,7 @@ def _install_command(extra: str) -> str:
 
 
 def _java() -> Check:
-    from ..spark.java import JavaNotFound, find_java
+    from ..machine.java import JavaNotFound, find_java
 
     try:
         java = find_java()

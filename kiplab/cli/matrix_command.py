@@ -55,7 +55,7 @@ def add_minimise_options(parser: argparse.ArgumentParser) -> None:
 def run_matrix(options: argparse.Namespace, chosen: Chosen) -> int:
     """Search every cell and print what they say."""
     from ..explore.levels.level_table import ExploreError
-    from ..spark.unavailable import SparkUnavailable
+    from ..machine.lacking import LackingError
 
     if options.out is not None and Path(options.out).suffix not in SUFFIXES:
         ending = Path(options.out).suffix or "nothing"
@@ -71,7 +71,7 @@ def run_matrix(options: argparse.Namespace, chosen: Chosen) -> int:
         refused = _refused(options, lambda: _write(found, options))
     except ExploreError as problem:
         return _complain(str(problem), BAD_INPUT)
-    except SparkUnavailable as problem:
+    except LackingError as problem:
         return _complain(str(problem), LACKING)
     if refused:
         return refused

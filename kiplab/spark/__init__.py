@@ -3,8 +3,8 @@
 Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spark is wanted.
 """
 
+from ..machine.java import Java, JavaNotFound, find_java
 from .blocks import BlockFailed, run_blocks, run_blocks_plainly
-from .java import Java, JavaNotFound, find_java
 from .session import session
 from .unavailable import SparkUnavailable
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from .java import find_java
+from ..machine.java import find_java
 from .unavailable import SparkUnavailable
 
 _HOST = "127.0.0.1"

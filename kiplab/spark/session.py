@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ..machine.java import find_java
 from .complaints import complaint, complaint_in_log
-from .java import find_java
 from .reachable import require_reachable
 from .running_session import is_connect, live_session, without_spark_remote
 from .shipping import package_zip

@@ -6,7 +6,7 @@ import io
 import zipfile
 from pathlib import Path
 
-from .cache import cache_folder, keep
+from ..machine.cache import cache_folder, keep
 from .unavailable import SparkUnavailable
 
 PACKAGE = Path(__file__).parents[1]

@@ -25,10 +25,10 @@ from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
+from kiplab.machine.java import JavaNotFound, find_java
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import setup_of
 from kiplab.protocol.features import parse_features
-from kiplab.spark.java import JavaNotFound, find_java
 from tests.explore.tlc import LOSS, STALE, judge
 
 pytestmark = pytest.mark.java

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.spark.java import find_java
+from kiplab.machine.java import find_java
 
 MODULE = Path(__file__).parent / "tla" / "KiplabPartition.tla"
 LOSS = "INVARIANT ElectableHoldsCommitted\nPROPERTY NoCommittedRecordLost"

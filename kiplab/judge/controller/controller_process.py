@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from ...machine.java import JavaNotFound, find_java
 from ...protocol.releases import RELEASES
-from ...spark.java import JavaNotFound, find_java
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import patch_release
 from ..kafka_jars.missing_kafka import MissingKafkaError

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
-from ...spark.java import JavaNotFound, find_java
+from ...machine.java import JavaNotFound, find_java
 from .missing_kafka import MissingKafkaError
 
 PATIENCE_S = 600

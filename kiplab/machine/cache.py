@@ -1,4 +1,4 @@
-"""A per-user folder for small files that Spark must find on disk."""
+"""A per-user folder for what must be found on disk: Spark's small files, Kafka's jars."""
 
 import os
 import tempfile

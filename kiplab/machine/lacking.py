@@ -1,0 +1,18 @@
+"""The one error of everything that this machine lacks: what it is, and what mends it."""
+
+from __future__ import annotations
+
+
+class LackingError(Exception):
+    """Something that was asked for cannot be had on this machine.
+
+    `sentence` says what is missing, `mend` what to do about it; the text is both.
+    """
+
+    def __init__(self, sentence: str, mend: str) -> None:
+        super().__init__(sentence, mend)
+        self.sentence = sentence
+        self.mend = mend
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.mend}"
