@@ -219,7 +219,10 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     assert banners == {"fetchNews": "false", "checkForUpdates": False}
     server = (Path(ours) / "jupyter_server_config.d" / "kiplab.json").read_bytes()
     extensions = msgspec.json.decode(server)["ServerApp"]["jpserver_extensions"]
-    assert extensions == {"kiplab.pages.saved_notebooks": True}
+    assert extensions == {
+        "kiplab.pages.saved_notebooks": True,
+        "kiplab.classroom.prompt_websocket": True,
+    }
 
 
 def test_the_kernel_of_the_labs_knows_widgets_before_its_first_cell(

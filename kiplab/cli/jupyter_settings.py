@@ -21,8 +21,10 @@ _LAB_SETTINGS = {
 # it a slower way round, and if cells run meanwhile, the page takes each new widget for two.
 _KERNEL_EXTENSION = "--ext=kiplab.classroom.kernel_extension"
 _KERNEL = "python3"
-# Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them.
-_SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": {"kiplab.pages.saved_notebooks": True}}}
+# Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them; what
+# the kernel says is sent at once.
+_EXTENSIONS = ("kiplab.pages.saved_notebooks", "kiplab.classroom.prompt_websocket")
+_SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": dict.fromkeys(_EXTENSIONS, True)}}
 
 
 def jupyter_arguments(folder: Path, lab: str, *, browser: bool, port: int | None) -> list[str]:
