@@ -9,7 +9,7 @@ from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
 from ..protocol.messages import KINDS, ApiRequest
-from ..protocol.releases import known_to, not_supported, supports
+from ..protocol.releases import at_least, known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
@@ -215,7 +215,16 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
     return None
 
 
+_FIRST_FINALIZED = "3.3-IV0"
+"""The first metadata version that the metadata log itself tells of."""
+
+
 def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | None:
+    """An upgrade only raises.
+
+    Source: FeatureControlManager.updateFeature and updateMetadataVersion (3.3.0, 3.9.0-rc3).
+    """
+    held = cluster.features.metadata_version
     try:
         feature_rules.at_metadata_version(cluster.features, move.metadata_version)
     except feature_rules.UnknownFeatureError as error:
@@ -223,6 +232,11 @@ def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> str | No
     for node, release in cluster.features.nodes:
         if not supports(release, move.metadata_version):
             return f"{node_name(node)} runs Kafka {release}, which knows {known_to(release)}"
+    if not at_least(move.metadata_version, held):
+        return f"the metadata version is {held} already, and an upgrade lowers nothing"
+    finalizes = cluster.features.code_of(CONTROLLER) >= (3, 3)
+    if finalizes and not at_least(move.metadata_version, _FIRST_FINALIZED):
+        return f"no metadata version below {_FIRST_FINALIZED} can be upgraded to"
     return None
 
 

@@ -249,7 +249,7 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
         (CONTROLLER, expire_session(state_of(w, CONTROLLER), m.broker, w.features)),
     ),
     (Controller, moves.FailOver): lambda w, _: (
-        (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.clock)),
+        (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.features, w.clock)),
     ),
     (Controller, moves.Elect): _elect,
 }

@@ -32,7 +32,7 @@ def asked(seed: int, count: int = ASKED) -> Iterator[tuple[Request, Response]]:
     engine = EngineController(parse_features("3.5"), MetadataOffset(3))
     for broker in KNOWN:
         engine.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
-    engine.add([partition("orders-0"), partition("orders-1")])
+    engine.add([partition("orders-0"), partition("orders-1")], engine.end)
     questions = Questions(seed, MessageVersions(0, 3))
     for _ in range(count):
         engine.advance(1)

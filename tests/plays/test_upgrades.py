@@ -47,6 +47,11 @@ def test_between_releases_that_promise_it_the_promise_stays() -> None:
             "kafka 3.9\nmetadata 3.4-IV0\nbroker 1 kafka=3.4\nupgrade metadata=3.9-IV0",
             "broker 1 runs Kafka 3.4",
         ),
+        ("kafka 3.5\nbroker 1\nupgrade metadata=3.4-IV0", "an upgrade lowers nothing"),
+        (
+            "kafka 3.4/3.0-IV1\nbroker 1\nupgrade metadata=3.2-IV0",
+            "no metadata version below 3.3-IV0 can be upgraded to",
+        ),
     ],
 )
 def test_no_release_runs_at_a_metadata_version_it_does_not_know(lines: str, reason: str) -> None:

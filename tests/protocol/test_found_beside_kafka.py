@@ -1,6 +1,6 @@
 """What real controllers did otherwise than the engine: the smallest sequence of each, by release.
 
-Seen on the patch releases that stand for each release; the numbers D1 to D5 are those of the list
+Seen on the patch releases that stand for each release; the numbers D1 to D6 are those of the list
 of what was found.
 """
 
@@ -21,7 +21,7 @@ from kiplab.protocol.ids import (
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller
-from kiplab.protocol.kraft.fencing import expire_session
+from kiplab.protocol.kraft.fencing import expire_session, fail_over
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.messages import (
     AlterPartitionItem,
@@ -38,7 +38,7 @@ from kiplab.protocol.registrations import (
     registration,
 )
 
-A, B = BrokerId(1), BrokerId(2)
+A, B, C = BrokerId(1), BrokerId(2), BrokerId(3)
 LIFE = Incarnation(1)
 FAR = MetadataOffset(10_000)
 """An offset that nobody's registration is beyond."""
@@ -136,6 +136,33 @@ def test_d5_a_registration_ends_a_controlled_shutdown(release: str) -> None:
     again = registered(shutting_down(features, B), A, features)
     _, answer = beats(again, A, features, want_fence=True)
     assert (answer.is_fenced, answer.should_shut_down) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("release", "below"), [("3.2", 1), ("3.3", 1), ("3.4", 1), ("3.5", 1), ("3.6", 0), ("3.9", 0)]
+)
+def test_d6_the_first_registration_after_an_election_has_an_epoch_below_its_offset(
+    release: str, below: int
+) -> None:
+    features = parse_features(release)
+    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    elected, _, _ = fail_over(controller, features, 1)
+    after = registered(registered(elected, B, features), C, features)
+    first, second = (registration(after.registrations, broker) for broker in (B, C))
+    assert first is not None
+    assert second is not None
+    assert (first.epoch, first.record_offset) == (6, 6 + below)
+    assert (second.epoch, second.record_offset) == (7 + below, 7 + below)
+
+
+def test_d6_what_is_written_first_after_an_election_corrects_the_controller() -> None:
+    features = parse_features("3.5")
+    elected, _, _ = fail_over(shutting_down(features, B), features, 1)
+    written, _, _ = expire_session(elected, B, features)
+    known = registration(registered(written, C, features).registrations, C)
+    assert known is not None
+    assert known.epoch == BrokerEpoch(written.next_offset)
+    assert known.record_offset == written.next_offset
 
 
 @pytest.mark.parametrize(("version", "told"), [(0, "RECOVERED"), (1, "RECOVERING")])

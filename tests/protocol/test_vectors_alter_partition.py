@@ -88,7 +88,7 @@ def test_a_byte_that_is_no_recovery_state_fails_the_request_and_the_controller(
     assert (refused.error, refused.guard, refused.partition) == (error, None, "foo-0")
     assert isinstance(resigned, ControllerResigned)
     assert (resigned.before, resigned.epoch, resigned.last_committed) == (1, 2, 999)
-    assert after == fail_over(before, None)[0]
+    assert after == fail_over(before, features, None)[0]
 
 
 @pytest.mark.parametrize("features", at("3.2-3.9"))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
-from kiplab.protocol.features import Features
+from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
@@ -187,7 +187,7 @@ def shutting_down(other_offset: int) -> Controller:
 
 def failed_over(*partitions: PartitionRegistration) -> Controller:
     before = controller(brokers(2, 3, leaving=[1]), *partitions)
-    return fail_over(before, None)[0]
+    return fail_over(before, parse_features("3.9"), None)[0]
 
 
 # fmt: off

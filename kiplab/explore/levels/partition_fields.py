@@ -117,9 +117,15 @@ TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
         "broken": "What broke before makes no difference to what can happen.",
         "sent": "Counters for names: worked out of the messages in flight.",
     },
-    Controller: {"next_offset": "Broker epochs only have to be new; they become numbers of lives."},
-    HeartbeatState: {"metadata_offset": "No action reads it: an unfencing broker brings its own."},
-    Registration: {"record_offset": "It is the broker epoch of the registration."},
+    Controller: {
+        "next_offset": "Broker epochs only have to be new; they become numbers of lives.",
+        "write_offset": "As next_offset: after a fail-over it decides which new number comes next.",
+    },
+    HeartbeatState: {
+        "metadata_offset": "No action reads it: an unfencing broker brings its own.",
+        "target_offset": "A broker that has seen its registration is beyond it.",
+    },
+    Registration: {"record_offset": "It is the broker epoch, or right behind that."},
     Log: {"flushed": "A crash takes the whole disk."},
     Volatile: {
         "lifecycle": "A process of a state is registered, and recovers when it is unfenced.",

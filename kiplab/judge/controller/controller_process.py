@@ -91,6 +91,10 @@ class ControllerProcess:
         """Let so many milliseconds pass at once."""
         self._tell(f"advance {ms}")
 
+    def now_ms(self) -> int:
+        """What its clock says."""
+        return int(self._tell("now"))
+
     def restart(self) -> None:
         """Stop the controller and start it again, in the same process and on the same log."""
         self._tell("restart")

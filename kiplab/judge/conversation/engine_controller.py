@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.events import Dropped, Event
+from ...engine.impossible_moves import why_not
 from ...engine.nodes import state_of, with_state
 from ...engine.step import step
 from ...engine.truth import Truth, session_timeout_ms, sessions, stale_sessions, truth
@@ -28,14 +29,30 @@ from .real_controller import NOBODY
 class EngineController:
     """What `features` make of the requests that a real controller is asked."""
 
-    def __init__(self, features: Features, end: MetadataOffset) -> None:
-        self.cluster = Cluster(features, Controller(), (), timed=True)
-        self.follow(end)
+    def __init__(
+        self, features: Features, end: MetadataOffset, last_record: MetadataOffset | None = None
+    ) -> None:
+        """Its log ends at `end`. The quorum alone has written behind `last_record`, if given."""
+        begun = Controller(next_offset=end)
+        self.cluster = Cluster(features, begun, (), timed=True)
+        if last_record is not None and last_record + 1 < end:
+            self.follow(MetadataOffset(last_record + 1))
+            self.take_over(end)
 
     @property
     def held(self) -> Truth:
         """What it holds for true."""
         return truth(self.cluster)
+
+    @property
+    def end(self) -> MetadataOffset:
+        """The offset of its next record."""
+        return MetadataOffset(self.held.next_offset)
+
+    @property
+    def features(self) -> Features:
+        """What it runs with by now."""
+        return self.cluster.features
 
     @property
     def now_ms(self) -> int:
@@ -52,9 +69,16 @@ class EngineController:
         (answer,) = (body for body in bodies if isinstance(body, ApiResponse))
         return Answered(answer, _records(events))
 
+    def answer(self, request: Request, fenced: Iterable[BrokerId]) -> Answered:
+        """Its answer; whoever was silent for too long is fenced first, these in their order."""
+        lapsed = self.lapse(fenced)
+        mine = self.ask(request)
+        return mine._replace(records=(*lapsed, *mine.records))
+
     def advance(self, ms: int) -> None:
         """Let time pass; whoever is silent for too long is fenced by `lapse`."""
-        self._do(moves.Advance(ms))
+        if ms:
+            self._do(moves.Advance(ms))
 
     def is_stale(self) -> bool:
         """Whether somebody has been silent for too long."""
@@ -82,18 +106,24 @@ class EngineController:
             if not session.fenced
         )
 
-    def fail_over(self) -> None:
-        """Another controller takes over."""
+    def take_over(self, end: MetadataOffset) -> None:
+        """Another controller; the quorum has written of its election, up to `end`."""
         self._do(moves.FailOver())
+        self.follow(end)
 
-    def raise_metadata_version(self, metadata_version: str) -> None:
-        """The metadata version is another one."""
-        self._do(moves.UpgradeMetadata(metadata_version))
+    def raise_metadata_version(self, metadata_version: str) -> str:
+        """The metadata version is another one; or why it cannot be."""
+        move = moves.UpgradeMetadata(metadata_version)
+        refused = why_not(self.cluster, move)
+        if refused is None:
+            self._do(move)
+        return refused or ""
 
-    def add(self, partitions: Sequence[PartitionRegistration]) -> None:
-        """Partitions that Kafka has created."""
+    def add(self, partitions: Sequence[PartitionRegistration], end: MetadataOffset) -> None:
+        """Partitions that Kafka has created, and written into its log, which ends there now."""
         both = sorted((*self.held.partitions, *partitions), key=lambda p: p.name)
         self._hold(partitions=tuple(both))
+        self.follow(end)
 
     def follow(self, end: MetadataOffset) -> None:
         """Kafka's log ends there, by records that the engine has nothing to do with."""

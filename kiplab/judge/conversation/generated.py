@@ -1,66 +1,76 @@
 """One generated conversation: brokers come, topics are made, and questions are asked of both until
-they part.
+they part; time passes, controllers take over, and the metadata version is raised on the way.
 """
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Callable
 
-from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
-from ...protocol.ids import BrokerId, Incarnation, MetadataOffset
+from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.registrations import registration
-from .deciding_side import Answered, DecidingSide
+from .deciding_side import DecidingSide
 from .engine_controller import EngineController
-from .partings import Parting, partings
+from .partings import partings
 from .questions import KNOWN, STRANGER, Questions
+from .turns import Created, Exchange, Raised, TookOver, Turn, Waited, fenced_in, parted
 
 PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 """Silences; a session lasts 9 s."""
-PAUSE_SHARE = 0.08
+PAUSE_SHARE, RESTART_SHARE, RAISE_SHARE = 0.08, 0.004, 0.01
 MARGIN_MS = 2
 """No request within so many ms of the end of a session: the real clock ticks at every look."""
+STEP_ASIDE_MS = 137
 REPLICATION = (1, 2, 3, 3, 4)
 
 
-class Exchange(msgspec.Struct, frozen=True):
-    """One question and both answers, `at_ms` since the conversation began."""
-
-    at_ms: int
-    request: Request
-    kafka: Answered
-    engine: Answered
-    partings: tuple[Parting, ...]
-
-
 class Conversation:
-    """What `seed` has both asked, under the features that the deciding side runs with."""
+    """What `seed` has both asked, under the features that the deciding side begins with.
 
-    def __init__(self, kafka: DecidingSide, features: Features, seed: int) -> None:
+    With `raises` the metadata version may rise on the way, which the deciding side keeps.
+    """
+
+    def __init__(
+        self, kafka: DecidingSide, features: Features, seed: int, *, raises: bool = False
+    ) -> None:
         self.kafka = kafka
         kafka.records()
-        self.engine = EngineController(features, kafka.end)
+        self.engine = EngineController(features, kafka.end, kafka.last_record)
         self.seed = seed
         self.questions = Questions(seed, kafka.alter_partition)
-        self.exchanges: list[Exchange] = []
+        self.turns: list[Turn] = []
+        self._margin_ms = MARGIN_MS
+        self._events: tuple[tuple[float, Callable[[], None]], ...] = (
+            (PAUSE_SHARE, self._pause),
+            (RESTART_SHARE, self._restart),
+            (RAISE_SHARE if raises else 0, self._raise),
+        )
 
-    def run(self, questions: int) -> Exchange | None:
-        """Ask so many; the exchange in which they part, which is the last, or None."""
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """The questions among the turns."""
+        return tuple(turn for turn in self.turns if isinstance(turn, Exchange))
+
+    def run(self, questions: int) -> Turn | None:
+        """Ask so many; the turn in which they part, which is the last, or None."""
         try:
             self._set_the_scene()
             while not self.parted and len(self.exchanges) < questions:
-                if self.questions.dice.random() < PAUSE_SHARE:
-                    self._pause()
+                for share, event in self._events:
+                    if self.questions.dice.random() < share and not self.parted:
+                        event()
                 self._ask(self.questions.next(self.engine.held))
         finally:
             self.kafka.clear((*KNOWN, STRANGER))
-        return self.exchanges[-1] if self.parted else None
+        return self.turns[-1] if self.parted else None
 
     @property
     def parted(self) -> bool:
-        """Whether the last answers differ."""
-        return bool(self.exchanges) and bool(self.exchanges[-1].partings)
+        """Whether the two are not of one mind any more."""
+        return bool(self.turns) and parted(self.turns[-1])
+
+    # --- the beginning --------------------------------------------------------------------------
 
     def _set_the_scene(self) -> None:
         dice = self.questions.dice
@@ -73,45 +83,69 @@ class Conversation:
             # An assignment to a fenced broker alone is refused.
             among = KNOWN if replication > 1 else KNOWN[:-1]
             replicas = [dice.sample(among, replication) for _ in range(2)]
-            unclean = name == "b" and dice.random() < 0.5
-            topic = f"conversation{self.seed}{name}"
-            self.engine.add(self.kafka.create(topic, replicas, unclean=unclean))
-        self.engine.follow(self.kafka.end)
+            self._create(name, replicas, unclean=name == "b" and dice.random() < 0.5)
+
+    def _create(self, name: str, replicas: list[list[BrokerId]], *, unclean: bool) -> None:
+        if self.parted:
+            return
+        topic = f"conversation{self.seed}{name}"
+        partitions = self.kafka.create(topic, replicas, unclean=unclean)
+        self.engine.add(partitions, self.kafka.end)
+        self.turns.append(Created(partitions, self.kafka.end))
 
     def _healthy(self, broker: BrokerId) -> BrokerHeartbeatRequest:
         held = self.engine.held
         known = registration(held.registrations, broker)
-        assert known is not None
         return BrokerHeartbeatRequest(
             broker=broker,
-            broker_epoch=known.epoch,
+            broker_epoch=known.epoch if known is not None else NO_BROKER_EPOCH,
             metadata_offset=MetadataOffset(held.next_offset),
         )
 
+    # --- what happens ---------------------------------------------------------------------------
+
     def _pause(self) -> None:
-        ms = self.questions.dice.choice(PAUSES_MS)
-        while self.engine.ends_soon(MARGIN_MS, self.engine.now_ms + ms + 1):
-            ms += 137
+        self._wait(self.questions.dice.choice(PAUSES_MS))
+
+    def _wait(self, ms: int) -> None:
         self.engine.advance(ms)
         self.kafka.advance(ms)
+        self.turns.append(Waited(ms))
+
+    def _restart(self) -> None:
+        self._took_over(self.kafka.restart(), restarted=True)
+
+    def _took_over(self, ms: int, *, restarted: bool) -> None:
+        end = self.kafka.end
+        if restarted:
+            self.engine.take_over(end)
+        self.engine.follow(end)
+        self.engine.advance(ms)
+        # When in the meantime the new controller began to count, nobody knows.
+        self._margin_ms += ms
+        self.turns.append(TookOver(restarted, ms, end))
+
+    def _raise(self) -> None:
+        wanted = self.questions.metadata_version(self.engine.features)
+        theirs, ms = self.kafka.raise_metadata_version(wanted)
+        mine = self.engine.raise_metadata_version(wanted)
+        self.engine.advance(ms)
+        self.engine.follow(self.kafka.end)
+        self.turns.append(Raised(wanted, theirs, mine, ms, self.kafka.end))
 
     def _ask(self, request: Request) -> None:
         if self.parted:
             return
+        while self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1):
+            self._wait(STEP_ASIDE_MS)
         self.engine.advance(1)
         self.kafka.advance(1)
         before = self.kafka.barrier() if self.engine.is_stale() else ()
-        lapsed = self.engine.lapse(fenced_in(before))
-        mine = self.engine.ask(request)
-        mine = mine._replace(records=(*lapsed, *mine.records))
+        controller = self.engine.held.controller_epoch
+        mine = self.engine.answer(request, fenced_in(before))
         theirs = self.kafka.ask(request, expected=len(mine.records) - len(before))
         theirs = theirs._replace(records=(*before, *theirs.records))
         found = partings(theirs, mine)
-        self.exchanges.append(Exchange(self.engine.now_ms, request, theirs, mine, found))
-
-
-def fenced_in(records: tuple[RecordWritten, ...]) -> tuple[BrokerId, ...]:
-    """Whom Kafka has fenced, in its order."""
-    words = [record.text.split() for record in records if "fenced=1" in record.text]
-    words += [record.text.split() for record in records if record.record == "FenceBrokerRecord"]
-    return tuple(BrokerId(int(word.removeprefix("broker="))) for _, word, *_ in words)
+        self.turns.append(Exchange(self.engine.now_ms, request, theirs, mine, found))
+        if not found and self.engine.held.controller_epoch != controller:
+            self._took_over(self.kafka.return_from_resignation(), restarted=False)

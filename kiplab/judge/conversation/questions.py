@@ -11,6 +11,7 @@ from random import Random
 from typing import TypeVar
 
 from ...engine.truth import Truth
+from ...protocol.features import Features
 from ...protocol.ids import (
     NO_BROKER_EPOCH,
     BrokerEpoch,
@@ -30,6 +31,7 @@ from ...protocol.messages import (
     Request,
 )
 from ...protocol.registrations import PartitionRegistration, registration
+from ...protocol.releases import METADATA_VERSIONS, supports
 from ..wire.message_schemas import MessageVersions
 
 KNOWN = (BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4))
@@ -98,6 +100,15 @@ class Questions:
         own = found.record_offset if found is not None else 0
         near = [own - 1, own, own + 1, end - 2, end - 1, end]
         return MetadataOffset(self._one_of([*near, end - 1, end + 50, end + 50, -1, 0, HIGHEST_64]))
+
+    def metadata_version(self, features: Features) -> str:
+        """One to raise to: the next ones mostly, or any there is, which may be refused."""
+        names = list(METADATA_VERSIONS)
+        if self._once_in(3):
+            return self._one_of(names)
+        at = names.index(features.metadata_version)
+        above = [n for n in names[at + 1 : at + 4] if supports(features.release, n)]
+        return self._one_of(above or names[at : at + 1])
 
     # --- partitions -----------------------------------------------------------------------------
 

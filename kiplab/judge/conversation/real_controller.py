@@ -11,7 +11,7 @@ from ...protocol.ids import BrokerId, MetadataOffset
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.messages import ElectLeadersRequest, Request
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ...protocol.releases import RELEASES, at_least
+from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess, DeadKafkaError
 from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
@@ -24,6 +24,8 @@ NOBODY = BrokerId(1 << 20)
 READY_S, LATE_RECORD_S, LOOK_S = 20.0, 0.5, 0.002
 WAITING_MS = 20
 """What is added to a frozen clock while the controller's own requests wait for a later moment."""
+UPGRADE = 1
+"""Kafka's number of the kind of change of a feature that only raises it."""
 
 
 class RefusedByKafkaError(Exception):
@@ -43,6 +45,7 @@ class RealController:
         self._log = MetadataLog(process.data, self.schemas)
         process.freeze()
         self._connect()
+        self._until_active(self._registers_itself())
 
     @property
     def end(self) -> MetadataOffset:
@@ -50,9 +53,19 @@ class RealController:
         return MetadataOffset(self._log.end)
 
     @property
+    def last_record(self) -> MetadataOffset:
+        """The offset of the last record that is not the quorum's own; -1 where there is none."""
+        return MetadataOffset(self._log.last_record)
+
+    @property
     def alter_partition(self) -> MessageVersions:
-        """The versions of AlterPartition that this release answers."""
+        """The versions of AlterPartition that it speaks."""
         return self.schemas.requests["AlterPartition"].versions
+
+    @property
+    def metadata_version(self) -> str:
+        """The one that it runs at."""
+        return self.process.metadata_version
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -95,7 +108,34 @@ class RealController:
         """A new controller on the same log; the milliseconds that passed until it was active."""
         self._connection.close()
         self.process.restart()
-        return self._connect()
+        self._connect()
+        return self._until_active(self._registers_itself())
+
+    def return_from_resignation(self) -> int:
+        """The same controller, elected again by itself, which takes it some time; how much."""
+        before = self.process.now_ms()
+        self.process.thaw()
+        try:
+            self._until_active(False)
+        finally:
+            self.process.freeze()
+        return self.process.now_ms() - before
+
+    def raise_metadata_version(self, metadata_version: str) -> tuple[str, int]:
+        """Why it was refused, or nothing; the milliseconds until what follows was written."""
+        asked = {
+            "Feature": "metadata.version",
+            "MaxVersionLevel": METADATA_LEVEL[metadata_version],
+            "UpgradeType": UPGRADE,
+        }
+        body = {"timeoutMs": ELECT_TIMEOUT_MS, "FeatureUpdates": [asked]}
+        answer = self._connection.ask("UpdateFeatures", 1, body)
+        for one in (answer, *answer["Results"]):
+            if one["ErrorCode"]:
+                return f"error {one['ErrorCode']}: {one['ErrorMessage']}", 0
+        registered = self._registers_itself()
+        self.process.metadata_version = metadata_version
+        return "", self._until_active(self._registers_itself() and not registered)
 
     # --- setting the scene ----------------------------------------------------------------------
 
@@ -150,12 +190,15 @@ class RealController:
 
     # --- becoming active ------------------------------------------------------------------------
 
-    def _connect(self) -> int:
+    def _connect(self) -> None:
         self._connection = NodeConnection(self.process.port, self.schemas)
-        passed, found, until = 0, False, time.monotonic() + READY_S
+
+    def _until_active(self, registers_itself: bool) -> int:
+        """It answers, and has written of itself, if it does; the milliseconds that passed."""
+        passed, found, until = 0, not registers_itself, time.monotonic() + READY_S
         while time.monotonic() < until:
-            found = found or any(r.record == "RegisterControllerRecord" for r in self.records())
-            if self._registers_itself() and not found:
+            found |= any(r.record == "RegisterControllerRecord" for r in self.records())
+            if not found:
                 # It asks itself for that, and backs off by the same clock.
                 self.advance(WAITING_MS)
                 passed += WAITING_MS

@@ -40,11 +40,12 @@ class UnknownRecordError(ValueError):
 class MetadataLog:
     """What a controller writes into the folder `data`, batch by batch.
 
-    `end` is the offset after the last record seen, control records too.
+    `end` is the offset after the last record seen, control records too; `last_record` is that of
+    the last one that is none, -1 where there is none.
     """
 
     def __init__(self, data: Path, schemas: ReleaseSchemas) -> None:
-        self.end = 0
+        self.end, self.last_record = 0, -1
         self._segment, self._schemas = data / SEGMENT, schemas
         self._read = 0
 
@@ -75,6 +76,7 @@ class MetadataLog:
             delta, value = _delta_and_value(batch, at)
             self.end = first + delta + 1
             if not attributes & _IS_CONTROL:
+                self.last_record = first + delta
                 yield self._record(first + delta, batch, value)
             at += size
 

@@ -32,7 +32,7 @@ from ..messages import (
     Send,
 )
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, registration
-from .controller_state import Controller, is_active
+from .controller_state import Controller, is_active, last_known_offset
 from .fencing import fail_over
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
@@ -72,7 +72,7 @@ def alter_partition(
     for item in request.items:
         record, result, refusal = _judge(controller, request, item, features)
         if refusal is not None and refusal.error is KafkaError.UNKNOWN_SERVER_ERROR:
-            return _resign(controller, request, refusal, now_ms)
+            return _resign(controller, request, refusal, features, now_ms)
         records += [record] if record else []
         facts += [refusal] if refusal else []
         results.append(result)
@@ -82,7 +82,11 @@ def alter_partition(
 
 
 def _resign(
-    controller: Controller, request: AlterPartitionRequest, met: Refused, now_ms: int | None
+    controller: Controller,
+    request: AlterPartitionRequest,
+    met: Refused,
+    features: Features,
+    now_ms: int | None,
 ) -> ControllerEffect:
     """An exception that is no Kafka error: no partition is answered, none changes, and the
     controller gives up its epoch.
@@ -90,13 +94,13 @@ def _resign(
     Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3);
     LeaderRecoveryState.of throws IllegalArgumentException.
     """
-    following, _, _ = fail_over(controller, now_ms)
+    following, _, _ = fail_over(controller, features, now_ms)
     resigned = ControllerResigned(
         request=KIND,
         exception="IllegalArgumentException",
         before=controller.epoch,
         epoch=following.epoch,
-        last_committed=controller.next_offset - 1,
+        last_committed=last_known_offset(controller),
     )
     reply = AlterPartitionResponse(version=request.version, error=met.error)
     return following, (Send(request.broker, reply),), (met, resigned)

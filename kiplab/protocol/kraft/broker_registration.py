@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features
-from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch
+from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, MetadataOffset
 from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Send
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
-from .controller_state import Controller, HeartbeatState, heartbeat
+from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord
 from .replay import ControllerEffect, commit
 from .sessions import has_valid_session, heard
@@ -43,6 +43,7 @@ def register_broker(
     if refused is not None:
         reply = BrokerRegistrationResponse(error=refused.error)
         return controller, (Send(request.broker, reply),), (refused,)
+    controller = _behind_the_election(controller)
     record = _registration_record(controller, existing, request, features)
     records: list[Record] = [record]
     # KIP-903, Rejected Alternatives, "Bump all the partition leader epochs when a broker
@@ -60,6 +61,20 @@ def register_broker(
     return controller, (*sends, Send(request.broker, reply)), facts
 
 
+def _behind_the_election(controller: Controller) -> Controller:
+    """Leaves the quorum the place of what it wrote when the controller was elected.
+
+    A log of kiplab counts no other record of the quorum's own. This one shows: up to 3.5 the first
+    registration has its offset for a broker epoch.
+
+    Source: QuorumController.registerBroker, which hands on writeOffset + 1 (3.2.0, 3.5.0).
+    """
+    known = controller.write_offset
+    if known is None or controller.next_offset > known + 1:
+        return controller
+    return replace(controller, next_offset=MetadataOffset(known + 2))
+
+
 def _noted(
     controller: Controller,
     existing: Registration | None,
@@ -75,7 +90,12 @@ def _noted(
     contact = now_ms or 0
     same = existing is not None and existing.incarnation == record.incarnation
     if code >= (3, 3) or existing is None or not same:
-        return HeartbeatState(record.broker, fenced=record.fenced, last_contact_ms=contact)
+        return HeartbeatState(
+            record.broker,
+            fenced=record.fenced,
+            last_contact_ms=contact,
+            target_offset=_target_offset(controller),
+        )
     # 3.2 replays nothing here: registerBroker touches the old state, with the fence that is in the
     # registration. That one is fenced since the last time, whatever the heartbeats have said since.
     known = heartbeat(controller, record.broker) or HeartbeatState(record.broker)
@@ -88,6 +108,16 @@ def _noted(
         if existing.fenced
         else known.controlled_shutdown_offset,
     )
+
+
+def _target_offset(controller: Controller) -> MetadataOffset:
+    """Which offset the controller itself takes for that of the registration, if a wrong one.
+
+    Source: QuorumController.ControllerWriteEvent.run (3.3.0, 3.5.0): what is written is replayed
+    with an offset counted on from writeOffset.
+    """
+    known = controller.write_offset
+    return UNKNOWN_METADATA_OFFSET if known is None else MetadataOffset(known + 1)
 
 
 def _duplicate(
@@ -124,7 +154,7 @@ def _registration_record(
     request: BrokerRegistrationRequest,
     features: Features,
 ) -> RegisterBrokerRecord:
-    epoch, fenced, leaving = BrokerEpoch(controller.next_offset), True, False
+    epoch, fenced, leaving = BrokerEpoch(last_known_offset(controller) + 1), True, False
     code = features.code_of(CONTROLLER)
     if existing is not None and existing.incarnation == request.incarnation:
         if code >= (3, 7):

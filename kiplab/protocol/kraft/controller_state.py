@@ -25,6 +25,8 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
     last_contact_ms: Milliseconds = 0
     metadata_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
     controlled_shutdown_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
+    target_offset: MetadataOffset = UNKNOWN_METADATA_OFFSET
+    """What the controller takes for the offset of the broker's registration, where it is wrong."""
 
     @property
     def leaving(self) -> bool:
@@ -52,6 +54,9 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     epoch: ControllerEpoch = ControllerEpoch(1)
     next_offset: MetadataOffset = MetadataOffset(0)
     """Offset of the next metadata record; new broker epochs are minted from it."""
+    write_offset: MetadataOffset | None = None
+    """What a controller up to 3.5 takes for its last record until it has written one itself; the
+    quorum's own record of its election lies behind that. None where the two are the same."""
     registrations: tuple[Registration, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()
     heartbeats: tuple[HeartbeatState, ...] = ()
@@ -63,6 +68,17 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     def controller_epoch(self) -> ControllerEpoch:
         """`epoch`, under the name that it has in every mode."""
         return self.epoch
+
+
+def last_known_offset(controller: Controller) -> MetadataOffset:
+    """The offset of the last record that the controller knows of.
+
+    Source: QuorumController.writeOffset (3.2.0 to 3.5.0), which claim sets to what was committed,
+    and OffsetControlManager.nextWriteOffset (3.6.0), which it sets to the end of the log.
+    """
+    if controller.write_offset is not None:
+        return controller.write_offset
+    return MetadataOffset(controller.next_offset - 1)
 
 
 def heartbeat(controller: Controller, broker: BrokerId) -> HeartbeatState | None:

@@ -17,10 +17,24 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..features import Features
-from ..ids import CONTROLLER, NO_LEADER, UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch
+from ..ids import (
+    CONTROLLER,
+    NO_LEADER,
+    UNKNOWN_METADATA_OFFSET,
+    BrokerId,
+    ControllerEpoch,
+    MetadataOffset,
+)
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
-from .controller_state import Controller, ControllerTimers, HeartbeatState, heartbeat, is_active
+from .controller_state import (
+    Controller,
+    ControllerTimers,
+    HeartbeatState,
+    heartbeat,
+    is_active,
+    last_known_offset,
+)
 from .partition_change import Code, Targets, build, ordinary
 from .records import BrokerRegistrationChangeRecord, PartitionChangeRecord, Record, fence_record
 from .replay import ControllerEffect, commit
@@ -125,7 +139,7 @@ def expire_session(
     return commit(heard(controller, replace(known, fenced=True)), records, features)
 
 
-def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:
+def fail_over(controller: Controller, features: Features, now_ms: int | None) -> ControllerEffect:
     """A new active controller: the metadata log is kept, heartbeat state and timers start afresh.
 
     Source: QuorumController.claim and ClusterControlManager.activate (3.5.0).
@@ -134,5 +148,20 @@ def fail_over(controller: Controller, now_ms: int | None) -> ControllerEffect:
         HeartbeatState(r.broker, fenced=r.fenced, last_contact_ms=now_ms or 0)
         for r in controller.registrations
     )
-    epoch = ControllerEpoch(controller.epoch + 1)
-    return replace(controller, epoch=epoch, heartbeats=fresh, timers=ControllerTimers()), (), ()
+    following = replace(
+        controller,
+        epoch=ControllerEpoch(controller.epoch + 1),
+        write_offset=_claimed_offset(controller, features),
+        heartbeats=fresh,
+        timers=ControllerTimers(),
+    )
+    return following, (), ()
+
+
+def _claimed_offset(controller: Controller, features: Features) -> MetadataOffset | None:
+    """Where a new controller believes that its log ends, if not where it does.
+
+    Source: QuorumController.claim, which takes the last committed offset (3.2.0, 3.5.0); from 3.6
+    on it asks the quorum, which counts its own record of the election (3.6.0).
+    """
+    return last_known_offset(controller) if features.code_of(CONTROLLER) < (3, 6) else None

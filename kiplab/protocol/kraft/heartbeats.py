@@ -22,7 +22,7 @@ from ..features import Features
 from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
-from .controller_state import Controller, HeartbeatState, heartbeat
+from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import (
     BrokerRegistrationChangeRecord,
@@ -63,7 +63,7 @@ def broker_heartbeat(
     known = heartbeat(controller, request.broker) or HeartbeatState(
         request.broker, fenced=found.fenced
     )
-    caught_up = request.metadata_offset >= _target_offset(controller, found, features)
+    caught_up = request.metadata_offset >= _target_offset(controller, found, known, features)
     now, then = _states(controller, known, request, caught_up)
     records = _transition(controller, found, now, then, features)
     controller = heard(controller, _touched(known, request, then, now_ms))
@@ -101,11 +101,13 @@ def _stale_heartbeat(
     )
 
 
-def _target_offset(controller: Controller, found: Registration, features: Features) -> int:
+def _target_offset(
+    controller: Controller, found: Registration, known: HeartbeatState, features: Features
+) -> int:
     # KAFKA-13959: from 3.3 on a broker must have seen its own registration, not the whole log.
     if features.code_of(CONTROLLER) < (3, 3):
-        return controller.next_offset - 1
-    return found.record_offset
+        return last_known_offset(controller)
+    return found.record_offset if known.target_offset < 0 else known.target_offset
 
 
 def _states(
@@ -235,4 +237,5 @@ def _note_shutdown_offset(
     overwritten = features.code_of(CONTROLLER) < (3, 3)
     if known is None or (known.leaving and not overwritten):
         return controller
-    return heard(controller, replace(known, controlled_shutdown_offset=controller.next_offset - 1))
+    offset = last_known_offset(controller)
+    return heard(controller, replace(known, controlled_shutdown_offset=offset))

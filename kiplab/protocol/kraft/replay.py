@@ -104,7 +104,7 @@ def replay(controller: Controller, record: Record) -> Controller:
     ReplicationControlManager.replay (3.5.0).
     """
     after = _REPLAYED[type(record)](controller, record)
-    return replace(after, next_offset=MetadataOffset(controller.next_offset + 1))
+    return replace(after, next_offset=MetadataOffset(controller.next_offset + 1), write_offset=None)
 
 
 def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> PartitionRegistration:
