@@ -17,6 +17,7 @@ from .extras import MissingExtraError, needed_by
 if TYPE_CHECKING:
     # For type checkers and editors, which cannot read the table below; a test holds them equal.
     from . import fleet as fleet
+    from .classroom.forms.answer_sheet import AnswerSheet as AnswerSheet
     from .classroom.forms.ordering import Ordering as Ordering
     from .classroom.forms.overview import my_work as my_work
     from .classroom.forms.prediction import predict as predict
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_acknowledged as check_acknowledged
     from .classroom.work.attempts import check_epochs as check_epochs
     from .classroom.work.attempts import check_fences as check_fences
+    from .classroom.work.attempts import check_first_rule as check_first_rule
     from .classroom.work.attempts import check_high_watermark as check_high_watermark
     from .classroom.work.attempts import check_holes as check_holes
     from .classroom.work.attempts import check_last_replica as check_last_replica
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_order as check_order
     from .classroom.work.attempts import check_proof as check_proof
     from .classroom.work.attempts import check_reading as check_reading
+    from .classroom.work.attempts import check_refusals as check_refusals
     from .classroom.work.attempts import check_reigns as check_reigns
     from .classroom.work.attempts import check_schedules as check_schedules
     from .classroom.work.attempts import check_shorter as check_shorter
@@ -55,15 +58,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "classroom.forms.answer_sheet": ("AnswerSheet",),
     "classroom.forms.ordering": ("Ordering",),
     "classroom.forms.overview": ("my_work",),
     "classroom.forms.prediction": ("predict",),
     "classroom.together.class_work": ("class_work",),
     "classroom.work.attempts": (
-        "check_accepted", "check_acknowledged", "check_epochs", "check_fences",
+        "check_accepted", "check_acknowledged", "check_epochs", "check_fences", "check_first_rule",
         "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
-        "check_missing_guard", "check_order", "check_proof", "check_reading", "check_reigns",
-        "check_schedules", "check_shorter", "check_two_by_two", "check_window",
+        "check_missing_guard", "check_order", "check_proof", "check_reading", "check_refusals",
+        "check_reigns", "check_schedules", "check_shorter", "check_two_by_two", "check_window",
     ),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),

@@ -62,6 +62,7 @@ CHECKS = {f"kiplab.{name}": "({})(None)" for name in kiplab.__all__ if name.star
 NAMES = {
     **CHECKS,
     "kiplab.Lab": "{}('kafka-14139')",
+    "kiplab.AnswerSheet": "{}()",
     "kiplab.MissingExtraError": "{}",
     "kiplab.Ordering": "{}()",
     "kiplab.PlayError": "{}",
@@ -92,6 +93,7 @@ NAMES = {
     "kiplab.classroom.explain": "{}('start/slow-request')",
     "kiplab.classroom.mystery": "{}",
     "kiplab.classroom.predict": "{}",
+    "kiplab.classroom.rulings_of": "{}",
     "kiplab.classroom.say": "{}('a text')",
     "kiplab.fleet.Schedules": "{}",
     "kiplab.fleet.Window": "{}()",
@@ -100,6 +102,7 @@ NAMES = {
 """Of every public name, what is done with it."""
 NEEDS = {
     "kiplab.Lab": "lab",
+    "kiplab.AnswerSheet": "lab",
     "kiplab.Ordering": "lab",
     "kiplab.alternatives().table": "lab",
     "kiplab.classroom.Ordering": "lab",

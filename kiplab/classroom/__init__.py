@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .exercises.committed import acknowledged as acknowledged
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
+    from .exercises.first_failing_rule import rulings_of as rulings_of
     from .exercises.losing_order import EVENTS as EVENTS
     from .exercises.losing_order import check_order as check_order
     from .exercises.missing_rule import mystery as mystery
@@ -26,6 +27,7 @@ _HOMES = {
     "exercises.check_result": ("Checked",),
     "exercises.committed": ("acknowledged", "committed"),
     "exercises.epochs": ("epochs_moved",),
+    "exercises.first_failing_rule": ("rulings_of",),
     "exercises.losing_order": ("EVENTS", "check_order"),
     "exercises.missing_rule": ("mystery",),
     "exercises.wrapped_text": ("say",),

@@ -66,6 +66,7 @@ def main() -> None:
     count("eleven steps in it", lambda: [lab.seek(at) for at in range(12)])
     count("every panel opened", lambda: [lab.folds.open(title) for title in lab.folds.headings])
     count("an ordering exercise, checked", lambda: kiplab.Ordering().check())
+    count("a sheet of eight answers, checked", lambda: kiplab.AnswerSheet().check())
 
 
 if __name__ == "__main__":

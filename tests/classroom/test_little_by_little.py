@@ -20,6 +20,11 @@ PARTS: dict[str, tuple[object, ...]] = {
     "check_schedules": ("AB", "BC", "BF"),
     "check_epochs": (["P"] * 12, ["L"] * 12, ["B"] * 12),
     "check_fences": ("BPPL", "PPPL", "LPPP"),
+    "check_first_rule": (
+        ["INVALID_REQUEST R"] * 8,
+        ["INELIGIBLE_REPLICA F"] * 8,
+        ["STALE_BROKER_EPOCH B"] * 8,
+    ),
     "check_window": ("2 8 345 - -", "2 8 345 4 -", "1 7 345 - -"),
     "check_two_by_two": ("R R F F", "R R R F", "F R - F"),
     "check_last_replica": ("80-99 0-79 1", "80-99 80-99 1", "1 2 1"),
@@ -29,7 +34,7 @@ PARTS: dict[str, tuple[object, ...]] = {
 }
 """Three wrong answers to every exercise with parts."""
 NAMES = re.compile(
-    r"\b(question|statement|schedule|step|event|message|cluster|arrivals on) [A-G\d]"
+    r"\b(question|statement|schedule|step|event|message|request|cluster|arrivals on) [A-G\d]"
 )
 
 
@@ -41,7 +46,7 @@ def attempts(name: str) -> list[Checked]:
 
 def test_every_exercise_with_parts_is_tried() -> None:
     """An exercise whose answer is a run of one's own, or one order, has no parts."""
-    whole = {"accepted", "lose_acknowledged", "reigns", "order", "shorter"}
+    whole = {"accepted", "lose_acknowledged", "reigns", "refusals", "order", "shorter"}
     checks = {n for n in kiplab.__all__ if n.startswith("check_")}
     assert checks == {*PARTS, *(f"check_{name}" for name in whole)}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 import kiplab
+from kiplab.classroom.exercises.first_failing_rule import LETTERS_OF_RULES
 from kiplab.rows.sentences import sentences, table_text
 
 
@@ -101,6 +102,16 @@ def test_lab_02_what_gives_it_away_from_the_transcript() -> None:
     story = kiplab.run("epochs-fences").text()
     names = re.findall(r"⊘.*?: [A-Z_]+\. (broker|leader|partition|controller)", story)
     assert kiplab.check_fences([name[0].upper() for name in names]).right
+
+
+def test_lab_03_eight_requests_from_the_transcript() -> None:
+    """The rule is named in brackets; which letter it has, the lab's list says."""
+    letters = {guard: letter for letter, guard in LETTERS_OF_RULES.items()}
+    answer = []
+    for text in blocks(kiplab.run("alter-partition-eight").text()).values():
+        refused = re.findall(r"⊘.*?: ([A-Z_]+)\. .*?\(([\w.-]+)\):", text)
+        answer += [f"{error} {letters[guard]}" for error, guard in refused] or ["NONE -"]
+    assert kiplab.check_first_rule(answer).right
 
 
 def test_lab_04_the_window_from_tables_and_verdicts() -> None:

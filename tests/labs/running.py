@@ -45,6 +45,16 @@ RIGHT: dict[str, str] = {
     "twelve": 'answer = ["-", "LP", "B", "-", "P", "C", "-", "LP", "B", "-", "-", "-"]',
     "fences": "BLPL",
     "reigns": 'made = ["crash 3", "expire 3", "crash 2", "expire 2"]',
+    "first-rule-check": (
+        'answer = ["FENCED_LEADER_EPOCH L", "STALE_BROKER_EPOCH B", "NONE -", '
+        '"INVALID_UPDATE_VERSION P", "INVALID_REQUEST S", "NOT_CONTROLLER N", '
+        '"INVALID_REQUEST I", "INELIGIBLE_REPLICA F"]'
+    ),
+    "refusals-check": (
+        'made = "hold alter-partition; catch-up 3; crash 3; expire 3; deliver alter-partition; '
+        "start 3; unfence 3; catch-up 3; crash 2; expire 2; deliver alter-partition; "
+        'catch-up 3; crash 1; expire 1; start 1; deliver alter-partition"'
+    ),
     "window-check": 'answer = [6, 8, "345", "5", "-"]',
     "two-by-two-check": 'answer = ["FR", "R", "F", "-"]',
     "last-check": 'answer = ["0-99", "0-79", "0"]',
@@ -67,6 +77,12 @@ WRONG: dict[str, str] = {
     "twelve": 'answer = ["P", "P", "BP", "B", "LP", "CL", "L", "LP", "BP", "B", "-", "P"]',
     "fences": "PPLB",
     "reigns": 'made = ["crash 1", "expire 1", "crash 2", "expire 2"]',
+    "first-rule-check": (
+        'answer = ["INVALID_UPDATE_VERSION P", "NOT_CONTROLLER N", "INELIGIBLE_REPLICA E", '
+        '"NONE -", "INVALID_UPDATE_VERSION P", "INVALID_REQUEST S", '
+        '"INELIGIBLE_REPLICA F", "INELIGIBLE_REPLICA E"]'
+    ),
+    "refusals-check": 'made = kiplab.run("isr-two-of-three")',
     "window-check": 'answer = [2, 11, "12", "-", "5"]',
     "two-by-two-check": 'answer = ["-", "FR", "FR", "F"]',
     "last-check": 'answer = ["80-99", "80-99", "1"]',
@@ -83,6 +99,7 @@ PREDICTIONS = {
         "M1 is thrown away, and Kafka broke no promise: it was never committed."
     ),
     "02-four-epochs": "INVALID_UPDATE_VERSION: only the partition epoch has moved.",
+    "03-alter-partition": "INELIGIBLE_REPLICA: a broker that is fenced weighs most.",
     "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
 }
@@ -94,6 +111,10 @@ TICKETS = {
         "100 committed records lost",
     ),
     "02-four-epochs": ("FENCED_LEADER_EPOCH: the version is 3.5.", "FENCED_LEADER_EPOCH"),
+    "03-alter-partition": (
+        "OPERATION_NOT_ATTEMPTED: the leader is old, and would not know the other one.",
+        "OPERATION_NOT_ATTEMPTED",
+    ),
     "04-kafka-14139": (
         "Yes: nobody tells it the broker's epoch.",
         "100 committed records lost",
@@ -121,6 +142,15 @@ GIVEN_AWAY = {
         "events [2]",
         "keeps out |",
         "the leader epoch is 6",
+    ),
+    "03-alter-partition": (
+        "497.request-broker-epoch",
+        "request 90",
+        "0 taken away",
+        "5: INVALID_REQUEST",
+        "is asked once",
+        "Kafka 3.2  ",
+        "goes back to ISR",
     ),
     "04-kafka-14139": (
         "Nothing was refused",

@@ -311,6 +311,7 @@ def test_a_lab_is_few_models_also_with_every_panel_open(monkeypatch: pytest.Monk
     [
         lambda: kiplab.predict("a/b", "What happens?", ["this", "that"]),
         lambda: kiplab.Ordering().check(),
+        lambda: kiplab.AnswerSheet().check(),
     ],
 )
 def test_a_question_and_an_exercise_are_fewer(monkeypatch: pytest.MonkeyPatch, make: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from ...runs import Run
@@ -11,10 +10,10 @@ from ...widgets import still_fallback
 from ...widgets.elements.kinds import Listed, PlotlyPicture, Style
 from ...widgets.elements.labelled import button, column, row, words
 from ...widgets.elements.surface import Surface
-from ...widgets.markup import INK, SOFT
 from ..exercises.check_result import Checked
 from ..exercises.losing_order import EVENTS, LETTERS, stage_of
 from ..work.attempts import check_order
+from .told_result import told
 
 WIDTH = "844px"
 _LETTER = {name: letter for letter, name in LETTERS.items()}
@@ -59,7 +58,7 @@ class Ordering:
     def check(self) -> None:
         """Judge the order as it stands, and draw it."""
         self.checked = check_order(self.answer)
-        self.result.value = _told(self.checked)
+        self.result.value = told(self.checked)
         self._run = Run(stage_of(self.answer))
         drawn = self._run.timeline(width=840)
         self.schedule.children = (PlotlyPicture(drawn.to_plotly_json()),)
@@ -91,21 +90,3 @@ class Ordering:
             f"{letter} · {name}: {EVENTS[name][0]}" for letter, name in LETTERS.items()
         )
         return f"{events}\n{self!r}"
-
-
-def _told(found: Checked) -> str:
-    mark = "✓" if found.right else "○"
-    edge = "#009e73" if found.right else "#e69f00"
-    lines = [f"<b>{mark} {found.points} of {found.of} points.</b> {escape(found.message)}"]
-    lines += [escape(text) for text in (found.where, found.which) if text]
-    if found.misconception:
-        lines.append(f"You may be thinking that <i>{escape(found.misconception)}</i>.")
-    if found.hint:
-        lines.append(f"Hint: {escape(found.hint)}")
-    if found.kept:
-        lines.append(escape(found.kept))
-    return (
-        f'<div class="kiplab-checked" role="status" style="border-left:5px solid {edge};'
-        f'padding:6px 12px;line-height:1.5;color:{INK};background:{SOFT}">'
-        f"{'<br>'.join(lines)}</div>"
-    )

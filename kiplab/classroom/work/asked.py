@@ -119,6 +119,33 @@ ASKED = (
         right="B",
     ),
     AskedInLab(
+        "conversation/five-faults",
+        "03",
+        "Prediction: five faults",
+        question="All five are wrong at once. What does the controller answer?",
+        choices=(
+            "All five errors: whoever asks is told all that is wrong.",
+            "INELIGIBLE_REPLICA: a broker that is fenced weighs most.",
+            "INVALID_UPDATE_VERSION: compare and set, so the version comes first.",
+            "STALE_BROKER_EPOCH: before anything else it looks who speaks.",
+        ),
+        right="D",
+    ),
+    AskedInLab("conversation/first-rule", "03", "Eight requests", "check_first_rule"),
+    AskedInLab("conversation/refusals", "03", "Three refusals, honestly", "check_refusals"),
+    AskedInLab(
+        "conversation/exit-ticket",
+        "03",
+        "Exit ticket",
+        question="AlterPartition version 1 asks for broker 3, which is fenced. "
+        "With which error is it refused?",
+        choices=(
+            "INELIGIBLE_REPLICA: the rule is the controller's, and the controller is new.",
+            "OPERATION_NOT_ATTEMPTED: the leader is old, and would not know the other one.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
         "kafka-14139/late-request",
         "04",
         "Prediction: the late request",

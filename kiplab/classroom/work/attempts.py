@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from ..exercises import (
     committed,
     epochs,
+    first_failing_rule,
+    honest_refusals,
     losing_order,
     losing_schedule,
     make_or_break,
@@ -96,6 +98,8 @@ check_lose_acknowledged = keeping("isr/lose-acknowledged", make_or_break.check_l
 check_epochs = keeping("epochs/twelve", epochs.check_epochs)
 check_fences = keeping("epochs/fences", epochs.check_fences)
 check_reigns = keeping("epochs/reigns", make_or_break.check_reigns)
+check_first_rule = keeping("conversation/first-rule", first_failing_rule.check_first_rule)
+check_refusals = keeping("conversation/refusals", honest_refusals.check_refusals)
 check_window = keeping("kafka-14139/window", race.check_window)
 check_two_by_two = keeping("kafka-14139/two-by-two", race.check_two_by_two)
 check_order = keeping("kafka-14139/order", losing_order.check_order)

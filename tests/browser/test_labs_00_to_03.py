@@ -1,4 +1,4 @@
-"""Labs 00 to 02 in a real JupyterLab: each opened, predicted, stepped, answered, taken home.
+"""Labs 00 to 03 in a real JupyterLab: each opened, predicted, stepped, answered, taken home.
 
 The tests of one lab share its page and go in the order in which a student does.
 """
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
+import kiplab
+from kiplab.classroom import rulings_of
 from tests.browser.conftest import ARTEFACTS, WINDOW, Student
 from tests.browser.lab_page import LabPage
 from tests.browser.windows import (
@@ -29,7 +31,7 @@ from tests.labs.running import PREDICTIONS, RIGHT, TICKETS, answered, cells, exe
 
 pytestmark = pytest.mark.browser
 
-NAMES = ("00-start", "01-isr-and-high-watermark", "02-four-epochs")
+NAMES = ("00-start", "01-isr-and-high-watermark", "02-four-epochs", "03-alter-partition")
 FIGURE = ".js-plotly-plot .main-svg"
 ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
 FOLDS = 6
@@ -42,6 +44,7 @@ class Walk:
     def __init__(self, name: str, page: LabPage) -> None:
         self.name, self.page = name, page
         self.labs = [id for id in ("lab", "lab-2") if id in cells(name, "code")]
+        self.sheets = [id for id in ("sheet",) if id in cells(name, "code")]
 
     def verdict(self, id: str) -> Locator:
         """What a Lab of it says about where it stands."""
@@ -135,6 +138,20 @@ def test_the_exercises_are_answered_in_their_cells(walk: Walk) -> None:
         said = walk.page.cell(id).locator(".jp-OutputArea").inner_text().strip()
         points, of = said.split(maxsplit=1)[0].split(":")[0].rstrip(".").split("/")
         assert points == of, said
+
+
+def test_a_sheet_of_answers_is_filled_in_and_checked(walk: Walk) -> None:
+    rulings = rulings_of(kiplab.run("alter-partition-eight").stage)
+    for id in walk.sheets:
+        sheet = walk.page.cell(id)
+        expect(sheet.get_by_role("button", name="Check")).to_be_disabled()
+        for number, ruling in enumerate(rulings, 1):
+            sheet.get_by_label(f"Error of {number}", exact=True).select_option(ruling.error)
+            sheet.get_by_label(f"Rule of {number}", exact=True).select_option(ruling.letter)
+        walk.page.press(id, "Check")
+        expect(sheet.locator(".kiplab-checked")).to_contain_text("8 of 8 points")
+        walk.page.photograph(id, "checked")
+        assert cut_off(sheet.locator(".kiplab-surface")) == []
 
 
 def test_the_exit_ticket_is_compared(walk: Walk) -> None:
