@@ -5,7 +5,7 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test setup bench lint chromium clean
+.PHONY: lab test setup bench lint chromium clean judge judge-record judge-recorded
 
 lab: setup
 	@$(BIN)/kiplab lab
@@ -23,6 +23,18 @@ bench: $(STAMP)
 	$(BIN)/python tests/bench/repaint.py
 	$(BIN)/python tests/bench/pixels.py
 	$(BIN)/python tests/bench/explore.py
+
+# Real Kafka beside the engine; `make judge PAIRS="3.7 3.7/3.5-IV2"` asks these alone.
+JUDGE = $(BIN)/python -m kiplab.judge --recordings tests/judge/recordings
+
+judge: $(STAMP)
+	$(JUDGE) --coverage $(PAIRS)
+
+judge-recorded: $(STAMP)
+	$(JUDGE) --recorded --coverage $(PAIRS)
+
+judge-record: $(STAMP)
+	$(JUDGE) --record $(PAIRS)
 
 # What a machine lacks is said here and never stops the labs that do without it.
 setup: $(STAMP)

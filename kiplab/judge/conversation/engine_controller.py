@@ -4,7 +4,7 @@ brokers, since those who speak are fake.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from ...engine.cluster import Cluster
 from ...engine.events import Dropped, Event
 from ...engine.impossible_moves import why_not
 from ...engine.nodes import state_of, with_state
-from ...engine.step import step
+from ...engine.step import Step, step
 from ...engine.truth import Truth, session_timeout_ms, sessions, stale_sessions, truth
 from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
@@ -25,6 +25,9 @@ from ...protocol.registrations import PartitionRegistration
 from .deciding_side import Answered
 from .real_controller import NOBODY
 
+Witness = Callable[[Cluster, moves.Move, Step], None]
+"""Who sees every move: the cluster before it, and what it came to."""
+
 
 class EngineController:
     """What `features` make of the requests that a real controller is asked."""
@@ -33,6 +36,7 @@ class EngineController:
         self, features: Features, end: MetadataOffset, last_record: MetadataOffset | None = None
     ) -> None:
         """Its log ends at `end`. The quorum alone has written behind `last_record`, if given."""
+        self.witness: Witness = _nobody
         begun = Controller(next_offset=end)
         self.cluster = Cluster(features, begun, (), timed=True)
         if last_record is not None and last_record + 1 < end:
@@ -135,9 +139,14 @@ class EngineController:
 
     def _do(self, move: moves.Move) -> tuple[Event, ...]:
         done = step(self.cluster, move)
+        self.witness(self.cluster, move, done)
         self.cluster = done.cluster
         return done.events
 
 
 def _records(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
     return tuple(event for event in events if isinstance(event, RecordWritten))
+
+
+def _nobody(_before: Cluster, _move: moves.Move, _done: Step) -> None:
+    """Sees nothing."""

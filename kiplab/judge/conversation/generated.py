@@ -4,8 +4,9 @@ they part; time passes, controllers take over, and the metadata version is raise
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from ...engine.truth import Truth
 from ...protocol.features import Features
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
@@ -25,6 +26,11 @@ STEP_ASIDE_MS = 137
 REPLICATION = (1, 2, 3, 3, 4)
 
 
+def topics_of(seed: int) -> str:
+    """What the names of a conversation's topics begin with: no two have a topic in common."""
+    return f"conversation{seed}"
+
+
 class Conversation:
     """What `seed` has both asked, under the features that the deciding side begins with.
 
@@ -40,10 +46,14 @@ class Conversation:
         self.seed = seed
         self.questions = Questions(seed, kafka.alter_partition)
         self.turns: list[Turn] = []
+        self.held_before = self.engine.held
+        """What the engine held for true before the first turn."""
+        self.held_after: list[Truth] = []
+        """What the engine held for true after each turn."""
         self._margin_ms = MARGIN_MS
         self._events: tuple[tuple[float, Callable[[], None]], ...] = (
             (PAUSE_SHARE, self._pause),
-            (RESTART_SHARE, self._restart),
+            (RESTART_SHARE, self.restart),
             (RAISE_SHARE if raises else 0, self._raise),
         )
 
@@ -60,7 +70,7 @@ class Conversation:
                 for share, event in self._events:
                     if self.questions.dice.random() < share and not self.parted:
                         event()
-                self._ask(self.questions.next(self.engine.held))
+                self.ask(self.questions.next(self.engine.held))
         finally:
             self.kafka.clear((*KNOWN, STRANGER))
         return self.turns[-1] if self.parted else None
@@ -75,23 +85,24 @@ class Conversation:
     def _set_the_scene(self) -> None:
         dice = self.questions.dice
         for broker in KNOWN:
-            self._ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
+            self.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
             if broker != KNOWN[-1] or dice.random() < 0.5:
-                self._ask(self._healthy(broker))
+                self.ask(self._healthy(broker))
         for name in ("a", "b"):
             replication = dice.choice(REPLICATION)
             # An assignment to a fenced broker alone is refused.
             among = KNOWN if replication > 1 else KNOWN[:-1]
             replicas = [dice.sample(among, replication) for _ in range(2)]
-            self._create(name, replicas, unclean=name == "b" and dice.random() < 0.5)
+            self.create(name, replicas, unclean=name == "b" and dice.random() < 0.5)
 
-    def _create(self, name: str, replicas: list[list[BrokerId]], *, unclean: bool) -> None:
+    def create(self, name: str, replicas: Sequence[Sequence[BrokerId]], *, unclean: bool) -> None:
+        """Have Kafka make a topic of these replicas, whose name ends so."""
         if self.parted:
             return
-        topic = f"conversation{self.seed}{name}"
+        topic = f"{topics_of(self.seed)}{name}"
         partitions = self.kafka.create(topic, replicas, unclean=unclean)
         self.engine.add(partitions, self.kafka.end)
-        self.turns.append(Created(partitions, self.kafka.end))
+        self._note(Created(partitions, self.kafka.end))
 
     def _healthy(self, broker: BrokerId) -> BrokerHeartbeatRequest:
         held = self.engine.held
@@ -105,14 +116,16 @@ class Conversation:
     # --- what happens ---------------------------------------------------------------------------
 
     def _pause(self) -> None:
-        self._wait(self.questions.dice.choice(PAUSES_MS))
+        self.wait(self.questions.dice.choice(PAUSES_MS))
 
-    def _wait(self, ms: int) -> None:
+    def wait(self, ms: int) -> None:
+        """Let time pass for both."""
         self.engine.advance(ms)
         self.kafka.advance(ms)
-        self.turns.append(Waited(ms))
+        self._note(Waited(ms))
 
-    def _restart(self) -> None:
+    def restart(self) -> None:
+        """Stop both controllers, and let others take over."""
         self._took_over(self.kafka.restart(), restarted=True)
 
     def _took_over(self, ms: int, *, restarted: bool) -> None:
@@ -123,7 +136,7 @@ class Conversation:
         self.engine.advance(ms)
         # When in the meantime the new controller began to count, nobody knows.
         self._margin_ms += ms
-        self.turns.append(TookOver(restarted, ms, end))
+        self._note(TookOver(restarted, ms, end))
 
     def _raise(self) -> None:
         wanted = self.questions.metadata_version(self.engine.features)
@@ -131,13 +144,14 @@ class Conversation:
         mine = self.engine.raise_metadata_version(wanted)
         self.engine.advance(ms)
         self.engine.follow(self.kafka.end)
-        self.turns.append(Raised(wanted, theirs, mine, ms, self.kafka.end))
+        self._note(Raised(wanted, theirs, mine, ms, self.kafka.end))
 
-    def _ask(self, request: Request) -> None:
+    def ask(self, request: Request) -> None:
+        """One question to both, as long as they agree."""
         if self.parted:
             return
         while self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1):
-            self._wait(STEP_ASIDE_MS)
+            self.wait(STEP_ASIDE_MS)
         self.engine.advance(1)
         self.kafka.advance(1)
         before = self.kafka.barrier() if self.engine.is_stale() else ()
@@ -146,6 +160,10 @@ class Conversation:
         theirs = self.kafka.ask(request, expected=len(mine.records) - len(before))
         theirs = theirs._replace(records=(*before, *theirs.records))
         found = partings(theirs, mine)
-        self.turns.append(Exchange(self.engine.now_ms, request, theirs, mine, found))
+        self._note(Exchange(self.engine.now_ms, request, theirs, mine, found))
         if not found and self.engine.held.controller_epoch != controller:
             self._took_over(self.kafka.return_from_resignation(), restarted=False)
+
+    def _note(self, turn: Turn) -> None:
+        self.turns.append(turn)
+        self.held_after.append(self.engine.held)

@@ -1,0 +1,237 @@
+"""A difference as a play, which says what Kafka answers where the engine answers otherwise.
+
+A play begins with brokers that are registered and with topics that are there: what the brokers did
+before the last topic was made is its header. Numbers that fit the situation are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.events import Dropped, Event, Sent
+from ...engine.truth import Truth
+from ...explore.search.path_as_play import rules
+from ...plays.grammar import parse
+from ...plays.play import Play, Statement, format_play
+from ...plays.play_errors import PlayError
+from ...plays.raw_requests import raw_statement
+from ...plays.runner import run_play
+from ...plays.stage import Stage
+from ...protocol.errors import KafkaError
+from ...protocol.facts import RecordWritten
+from ...protocol.features import Features
+from ...protocol.ids import NO_LEADER, BrokerId
+from ...protocol.messages import BrokerRegistrationRequest
+from ...protocol.messages.api_message import ApiResponse
+from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
+from ..conversation.deciding_side import Answered
+from ..conversation.partings import told
+from ..conversation.turns import Created, Exchange, Raised, TookOver, Turn, Waited
+from .rule_coverage import errors_in
+from .shortest_difference import PartedConversation, ToldTurn
+
+_ANYBODY = BrokerId(1)
+"""Who asks for elections."""
+
+
+class UntoldError(ValueError):
+    """A difference that no play can say; the message says why."""
+
+
+def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
+    """The play whose last line is answered otherwise by Kafka `kafka`, with both answers.
+
+    Raises UntoldError for a difference that comes before a play can begin, and for one that the
+    play does not repeat.
+    """
+    last = parted.last
+    if not isinstance(last, Exchange):
+        raise UntoldError(f"they part in {last}, which is no question")
+    scene = _scene(parted.turns)
+    body = parted.turns[scene:]
+    if not body:
+        raise UntoldError("they part before a play can begin: its brokers are registered")
+    header = tuple(_header(parted.features, body[0].before, kafka, parted.seed))
+    lines = tuple(_lines([told_turn.turn for told_turn in body]))
+    play = Play((*header, Statement(), *lines))
+    try:
+        parse(format_play(play))
+    except PlayError as problem:
+        raise UntoldError(f"a play cannot say it: {problem.problem}") from None
+    if not _repeats(play, last.engine):
+        raise UntoldError("they part by what a play does not say of its beginning")
+    play = _plainer(play, len(header) + 1)
+    return Play((*play.statements, *_expectation(play, last), *_both_answers(last, kafka)))
+
+
+def _scene(turns: tuple[ToldTurn, ...]) -> int:
+    """How many turns a header says: up to the last topic and the first word of every broker."""
+    ends = [0]
+    for n, (turn, before, _after) in enumerate(turns, 1):
+        if isinstance(turn, Created):
+            ends.append(n)
+        elif isinstance(turn, Exchange) and isinstance(turn.request, BrokerRegistrationRequest):
+            known = registration(before.registrations, turn.request.broker)
+            ends += [] if known else [n]
+    return ends[-1]
+
+
+# --- header ---------------------------------------------------------------------------------------
+
+
+def _header(features: Features, held: Truth, kafka: str, seed: int) -> Iterator[Statement]:
+    yield Statement("title", tuple(f"Kafka {kafka} answers otherwise".split()))
+    question = f"What does Kafka say to the last line? (conversation {seed})"
+    yield Statement("question", tuple(question.split()))
+    yield from rules(features)
+    yield Statement("timed")
+    for known in held.registrations:
+        flags = {"fenced": known.fenced, "shutting-down": known.in_controlled_shutdown}
+        said = tuple((key, "yes") for key, on in flags.items() if on)
+        args = (("epoch", str(known.epoch)), ("down", "yes"), *said)
+        yield Statement("broker", (str(known.broker),), args)
+    for partition in held.partitions:
+        yield _topic(partition)
+    yield Statement("given", (), (("next-metadata-offset", str(held.next_offset)),))
+
+
+def _topic(partition: PartitionRegistration) -> Statement:
+    topic, _, index = partition.name.rpartition("-")
+    leader = "none" if partition.leader == NO_LEADER else str(partition.leader)
+    args = {
+        "partition": index,
+        "replicas": _ids(partition.replicas),
+        "isr": _ids(partition.isr),
+        "leader": leader,
+        "leader-epoch": str(partition.leader_epoch),
+        "partition-epoch": str(partition.partition_epoch),
+    }
+    if partition.recovery is not LeaderRecoveryState.RECOVERED:
+        args["recovery"] = LeaderRecoveryState(partition.recovery).name.lower()
+    if partition.unclean_leader_election:
+        args["unclean-leader-election"] = "yes"
+    return Statement("topic", (topic,), tuple(args.items()))
+
+
+def _ids(brokers: Iterable[BrokerId]) -> str:
+    return ",".join(str(broker) for broker in brokers)
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+def _lines(turns: list[Turn]) -> Iterator[Statement]:
+    """In a conversation 1 ms passes with each question; in a play only where time matters."""
+    timed = any(isinstance(turn, Waited) for turn in turns)
+    for turn in turns:
+        match turn:
+            case Exchange(request=request):
+                if timed:
+                    yield Statement("advance", ("1ms",))
+                sender = getattr(request, "broker", _ANYBODY)
+                yield raw_statement(sender, NO_LEADER, request)
+            case Waited(ms=ms):
+                yield Statement("advance", (f"{ms}ms",))
+            case TookOver(restarted=True):
+                yield Statement("fail-over")
+            case Raised(metadata_version=version):
+                yield Statement("upgrade", (), (("metadata", version),))
+
+
+def _plainer(play: Play, first: int) -> Play:
+    """Without numbers that fit the situation anyway: the same is asked without them."""
+    asked = _asked(play)
+    for n in range(first, len(play.statements)):
+        for key, _ in play.statements[n].args[1:]:
+            now = play.statements[n]
+            less = replace(now, args=tuple(pair for pair in now.args if pair[0] != key))
+            tried = Play((*play.statements[:n], less, *play.statements[n + 1 :]))
+            play = tried if _asked(tried) == asked else play
+    return play
+
+
+def _asked(play: Play) -> list[object] | None:
+    """Every request of the play; None if it cannot be played."""
+    stage = _played(play)
+    if stage is None:
+        return None
+    done = (step.move for step in stage.history.steps)
+    return [move.body for move in done if isinstance(move, moves.RawRequest)]
+
+
+def _played(play: Play) -> Stage | None:
+    try:
+        return run_play(parse(format_play(play)))
+    except PlayError:
+        return None
+
+
+def _repeats(play: Play, answered: Answered) -> bool:
+    """Whether the engine answers the last line as it did in the conversation."""
+    stage = _played(play)
+    if stage is None:
+        return False
+    events = _events(stage, _lines_since_a_question(stage))
+    bodies = (e.body for e in events if isinstance(e, Dropped | Sent))
+    answer = next((body for body in bodies if isinstance(body, ApiResponse)), None)
+    return answer == answered.response and _texts(_written(events)) == _texts(answered.records)
+
+
+def _lines_since_a_question(stage: Stage) -> int:
+    """In a play sessions end while time passes, in a conversation with the next request."""
+    before = reversed(stage.performed[:-1])
+    return 1 + sum(1 for _ in takewhile(lambda line: line.statement.verb == "advance", before))
+
+
+def _events(stage: Stage, lines: int) -> list[Event]:
+    """Of the last lines."""
+    return [event for line in stage.performed[-lines:] for event in stage.events_of(line)]
+
+
+def _written(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
+    return tuple(event for event in events if isinstance(event, RecordWritten))
+
+
+def _texts(records: Iterable[RecordWritten]) -> list[tuple[int, str]]:
+    """Without offsets: between two controllers Kafka's log has records of its own."""
+    return [(record.version, record.text) for record in records]
+
+
+# --- both answers ---------------------------------------------------------------------------------
+
+
+def _expectation(play: Play, last: Exchange) -> Iterator[Statement]:
+    """What Kafka answers, where a line can say it: its first error, the names of its records.
+
+    Records of sessions that ended while time passed are not the last line's.
+    """
+    theirs, mine = _sayable(last.kafka), _sayable(last.engine)
+    written = _written(_events(run_play(parse(format_play(play))), 1))
+    if len(written) < len(last.engine.records):
+        theirs.pop("records")
+    other = tuple((key, word) for key, word in theirs.items() if mine[key] != word)
+    if other:
+        yield Statement("expect", (), other)
+
+
+def _sayable(answered: Answered) -> dict[str, str]:
+    errors = (error.name for error in errors_in(answered.response) if error)
+    names = ",".join(record.record for record in answered.records)
+    return {"error": next(errors, KafkaError.NONE.name), "records": names or "none"}
+
+
+def _both_answers(last: Exchange, kafka: str) -> Iterator[Statement]:
+    theirs, mine = _in_words(last.kafka), _in_words(last.engine)
+    for who, words in ((f"Kafka {kafka}", theirs), ("the engine", mine)):
+        yield Statement(comment=f"{who}: {words[0]}")
+        yield from (Statement(comment=f"  writes {line}") for line in words[1:])
+    if theirs == mine:
+        yield from (Statement(comment=str(parting)) for parting in last.partings)
+
+
+def _in_words(answered: Answered) -> tuple[str, ...]:
+    return answered.response.in_words(), *(told(answered.records) or ("nothing",))

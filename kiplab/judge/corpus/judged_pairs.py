@@ -1,0 +1,65 @@
+"""Which releases are judged at which metadata versions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...protocol.features import Features, parse_features
+from ...protocol.releases import METADATA_VERSIONS, RELEASES, Mode, Release, at_least, supports
+
+LOWEST_FORMATTED = "3.3-IV0"
+"""Kafka formats no storage below it, but for 3.2, which knows no metadata versions."""
+BEFORE_LOG_DIRECTORIES = "3.5-IV2"
+"""Below the gates that later releases bring; KAFKA-16624 shows at 3.7 there and nowhere else."""
+
+
+class JudgedPair(NamedTuple):
+    """A release, and the metadata version that its conversations begin at."""
+
+    release: str
+    metadata_version: str
+
+    @property
+    def features(self) -> Features:
+        """What the engine is asked with."""
+        return parse_features(f"{self.release}/{self.metadata_version}")
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether that is the metadata version that the release has by itself."""
+        return RELEASES[self.release].latest == self.metadata_version
+
+    def __str__(self) -> str:
+        return f"{self.release}/{self.metadata_version}"
+
+
+def judged_pairs() -> tuple[JudgedPair, ...]:
+    """Every KRaft release at the newest metadata version and at two older ones, where it can."""
+    kraft = [release for release in RELEASES.values() if release.mode is Mode.KRAFT]
+    return tuple(pair for release in kraft for pair in _pairs_of(release))
+
+
+def pair_named(name: str) -> JudgedPair:
+    """The pair of ``"3.7"`` or ``"3.7/3.5-IV2"``. Raises UnknownFeatureError for another name."""
+    features = parse_features(name)
+    return JudgedPair(features.release, features.metadata_version)
+
+
+def _pairs_of(release: Release) -> list[JudgedPair]:
+    *older, newest = _formatted(release)
+    chosen = [newest]
+    if older:
+        middle = older[len(older) // 2]
+        chosen += [BEFORE_LOG_DIRECTORIES if BEFORE_LOG_DIRECTORIES in older else middle, older[0]]
+    return [JudgedPair(release.name, version) for version in dict.fromkeys(chosen)]
+
+
+def _formatted(release: Release) -> list[str]:
+    """The metadata versions that a cluster of it may begin at, oldest first."""
+    if not at_least(release.latest, LOWEST_FORMATTED):
+        return [release.latest]
+    return [
+        version
+        for version in METADATA_VERSIONS
+        if supports(release.name, version) and at_least(version, LOWEST_FORMATTED)
+    ]

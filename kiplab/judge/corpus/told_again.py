@@ -1,0 +1,99 @@
+"""The same question in another situation: numbers that fitted then fit again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from ...engine.truth import Truth
+from ...protocol.ids import (
+    NO_BROKER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+)
+from ...protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    ElectLeadersRequest,
+    Request,
+)
+from ...protocol.registrations import partition, registration
+
+NEAR, AHEAD = 3, 60
+"""How far from what was held a number still means that; offsets may be ahead of the log."""
+
+
+class Retelling(NamedTuple):
+    """From a situation where `then` was held to one where `now` is.
+
+    Topics whose names began with `topics[0]` begin with `topics[1]` now.
+    """
+
+    then: Truth
+    now: Truth
+    topics: tuple[str, str]
+
+    def request(self, asked: Request) -> Request:
+        """The question, asked now."""
+        match asked:
+            case BrokerHeartbeatRequest():
+                return replace(
+                    asked,
+                    broker_epoch=self._broker_epoch(asked.broker, asked.broker_epoch),
+                    metadata_offset=self._offset(asked.broker, asked.metadata_offset),
+                )
+            case AlterPartitionRequest():
+                return replace(
+                    asked,
+                    broker_epoch=self._broker_epoch(asked.broker, asked.broker_epoch),
+                    items=tuple(self._item(item) for item in asked.items),
+                )
+            case ElectLeadersRequest() if asked.partitions is not None:
+                return replace(asked, partitions=tuple(map(self._name, asked.partitions)))
+        return asked
+
+    def _item(self, item: AlterPartitionItem) -> AlterPartitionItem:
+        name = self._name(item.partition)
+        fields: dict[str, Any] = {"partition": name}
+        before = partition(self.then.partitions, item.partition)
+        after = partition(self.now.partitions, name)
+        if before is not None and after is not None:
+            leader = _moved(item.leader_epoch, before.leader_epoch, after.leader_epoch)
+            state = _moved(item.partition_epoch, before.partition_epoch, after.partition_epoch)
+            fields |= {
+                "leader_epoch": LeaderEpoch(leader),
+                "partition_epoch": PartitionEpoch(state),
+            }
+        isr = tuple(replace(m, epoch=self._broker_epoch(m.broker, m.epoch)) for m in item.isr)
+        return replace(item, **fields, isr=isr)
+
+    def _name(self, name: str) -> str:
+        before, after = self.topics
+        return after + name.removeprefix(before) if name.startswith(before) else name
+
+    def _broker_epoch(self, broker: BrokerId, epoch: BrokerEpoch) -> BrokerEpoch:
+        before = registration(self.then.registrations, broker)
+        after = registration(self.now.registrations, broker)
+        if before is None or after is None or epoch == NO_BROKER_EPOCH:
+            return epoch
+        return BrokerEpoch(_moved(epoch, before.epoch, after.epoch))
+
+    def _offset(self, broker: BrokerId, offset: MetadataOffset) -> MetadataOffset:
+        """Near the end of the log, or else near the broker's own registration."""
+        before, after = self.then.next_offset, self.now.next_offset
+        if -NEAR <= offset - before <= AHEAD:
+            return MetadataOffset(offset - before + after)
+        old = registration(self.then.registrations, broker)
+        new = registration(self.now.registrations, broker)
+        if old is None or new is None:
+            return offset
+        return MetadataOffset(_moved(offset, old.record_offset, new.record_offset))
+
+
+def _moved(number: int, before: int, after: int) -> int:
+    return number - before + after if abs(number - before) <= NEAR else number

@@ -1,0 +1,128 @@
+"""`make judge`: a table of what was asked live or recorded; what could not be live is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kiplab.judge import __main__ as judge
+from kiplab.judge.controller.controller_process import DeadKafkaError
+from kiplab.judge.corpus import judge_report
+from kiplab.judge.corpus.judged_pairs import JudgedPair
+from kiplab.judge.corpus.judging import Judged, Seed, judge_recorded, judge_with
+from kiplab.judge.corpus.recordings import Recording, recorded_pairs, save
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.protocol.features import switched
+from tests.judge.engine_side import EngineSide
+
+PAIR = JudgedPair("3.9", "3.9-IV0")
+SEEDS = tuple(map(Seed, range(4)))
+PARTED = "631.heartbeat-epoch"
+
+
+def answered(pair: JudgedPair, guard: str | None = None) -> tuple[Judged, Recording]:
+    """As a live run: the engine stands for Kafka, which is without a rule, if any."""
+    features = switched(pair.features, guard, False) if guard else pair.features
+    return judge_with(EngineSide(features), pair, "3.9.1", SEEDS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save(answered(PAIR)[1], tmp_path)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], folder: Path, *given: str) -> tuple[int, str, str]:
+    code = judge.main(["--recordings", str(folder), *given])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_recorded_run_says_that_it_is_one(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    code, out, err = run(capsys, folder, "--recorded", "3.9")
+    heading, line, summary = out.splitlines()
+    assert code == 0
+    assert not err
+    assert heading == judge_report.HEADING
+    assert line.split()[:5] == ["3.9/3.9-IV0", "recorded", "3.9.1", "4", "240"]
+    assert summary == "1 pairs, 0 live and 1 recorded: 240 requests, 0 differences."
+
+
+def test_a_live_run_says_that_it_is_one_and_records_only_when_told_to(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "judge_live", lambda pair, _seeds: answered(pair))
+    code, out, _ = run(capsys, tmp_path, "3.9")
+    assert code == 0
+    assert out.splitlines()[1].split()[1:3] == ["live", "3.9.1"]
+    assert not recorded_pairs(tmp_path)
+    assert run(capsys, tmp_path, "--record", "3.9")[0] == 0
+    assert recorded_pairs(tmp_path) == (PAIR,)
+    assert not judge_recorded(PAIR, tmp_path).differences
+
+
+def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge, "judge_live", lambda pair, _seeds: answered(pair, PARTED))
+    code, out, _ = run(capsys, tmp_path, "--record", "3.9")
+    assert code == 1
+    assert "title     Kafka 3.9.1 answers otherwise" in out
+    assert "# the engine: BrokerHeartbeat reply: STALE_BROKER_EPOCH" in out
+    assert not recorded_pairs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "problem", [MissingKafkaError("There is no Java here.", "Get one."), DeadKafkaError("Gone.")]
+)
+def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
+    capsys: pytest.CaptureFixture[str],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: Exception,
+) -> None:
+    def fail(_pair: JudgedPair, _seeds: object) -> None:
+        raise problem
+
+    monkeypatch.setattr(judge, "judge_live", fail)
+    code, out, err = run(capsys, folder, "3.9")
+    assert code == 3
+    assert err == f"judge: {problem}\n"
+    assert "recorded" not in out
+
+
+def test_a_pair_that_there_is_none_of_is_bad_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, _, err = run(capsys, tmp_path, "3.9/4.9-IV9")
+    assert code == 2
+    assert err.startswith("judge: unknown metadata version '4.9-IV9'")
+
+
+def test_a_pair_that_was_never_recorded_says_what_records_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, _, err = run(capsys, tmp_path, "--recorded", "3.9")
+    assert code == 3
+    assert err.startswith("judge: Kafka 3.9/3.9-IV0 was never recorded")
+    assert err.endswith("`make judge-record` writes it.\n")
+
+
+def test_coverage_is_printed_rule_by_rule(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    _, out, _ = run(capsys, folder, "--recorded", "--coverage", "3.9")
+    rows = {line.rsplit(maxsplit=1)[0].strip(): line.split()[-1] for line in out.splitlines()[3:]}
+    assert rows["times tried"] == "3.9"
+    assert int(rows["guard 497.sender-is-leader"]) > 0
+    assert int(rows["transition FENCED to UNFENCED by heartbeat"]) > 0
+    assert rows["error NEW_LEADER_ELECTED"] == "-"
+
+
+def test_what_is_hardly_tried_is_named_with_what_to_do() -> None:
+    judged, _ = answered(PAIR)
+    told = list(judge_report.untried([judged]))
+    assert any(line.startswith("Kafka 3.9: guard 903.controller-epoch was tried ") for line in told)
+    assert all("unreachable_rules.py why it cannot be reached" in line for line in told)
+    assert not any("NEW_LEADER_ELECTED" in line for line in told)
