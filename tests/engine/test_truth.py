@@ -26,6 +26,7 @@ MAY_NAME_THE_CONTROLLER = {
     "explore/search/hidden_parts.py": "hides a controller that nobody has looked at yet",
     "explore/search/observer_views.py": "shows the observer the controller of each moment",
     "explore/compiled/unpacking.py": "makes states from words",
+    "judge/partition/engine_leader.py": "begins with an empty one: nobody asks it",
     "judge/conversation/engine_controller.py": "a real KRaft controller is compared with this one",
 }
 """Why each of these may."""

@@ -25,10 +25,12 @@ from ..messages import (
     AlterPartitionResult,
     Send,
 )
+from ..registrations import LeaderRecoveryState
 from . import isr_proposals
 from .broker_parts import BrokerEffect, here, log_of, process_of, with_replica
 from .broker_state import Broker, Replica, replica_of
 
+_RECOVERY_STATES = frozenset(LeaderRecoveryState)
 RETRY_MS = 50
 """Pause before a request that failed as a whole is rebuilt and resent."""
 
@@ -135,12 +137,13 @@ def _hand_over(
     if replica is None or not _is_pending(replica, item):
         return broker, ()
     place, log = here(broker, features, now_ms), log_of(broker, item.partition)
-    if result.error is KafkaError.NONE:
+    if result.error is KafkaError.NONE and result.recovery in _RECOVERY_STATES:
         replica, facts = isr_proposals.decided(place, replica, log, result)
     elif result.error in isr_proposals.REVERTING or result.error in isr_proposals.WAITING:
         replica, facts = isr_proposals.denied(broker.id, replica, result.error)
     else:
-        # "Any other" error: the same pending state is submitted again.
+        # "Any other" error, and a recovery state that there is not, which counts as
+        # UNKNOWN_SERVER_ERROR: the same pending state is submitted again.
         process = process_of(broker)
         kept = replace(process, items=(*process.items, item))
         return replace(broker, process=kept), ()

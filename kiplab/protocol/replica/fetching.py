@@ -174,13 +174,16 @@ def _sent_back(replica: Replica, mine: log.Log, request: FetchRequest) -> Send:
 
 
 def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused | None:
-    """An offset beyond the log's end, or an epoch that the leader's log knows nothing of.
+    """An offset before the log's start or beyond its end, or an epoch that the leader's log knows
+    nothing of.
 
-    With a known last epoch the answer is where the logs part, and never this one.
+    With a known last epoch an offset beyond the end is answered with where the logs part.
     """
     error = KafkaError.OFFSET_OUT_OF_RANGE
     epoch = _last_fetched_epoch(request)
-    if epoch == NO_LEADER_EPOCH:
+    if request.offset < 0:
+        compared = Compared("offset", str(request.offset), "at least 0")
+    elif epoch == NO_LEADER_EPOCH:
         if request.offset <= mine.end:
             return None
         compared = Compared("offset", str(request.offset), f"at most {mine.end}")
@@ -193,11 +196,16 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
 
 def _last_fetched_epoch(request: FetchRequest) -> LeaderEpoch:
     """LastFetchedEpoch is on the wire from version 12 on (KIP-595)."""
-    return request.last_fetched_epoch if request.version >= 12 else NO_LEADER_EPOCH
+    return _known(request.last_fetched_epoch) if request.version >= 12 else NO_LEADER_EPOCH
+
+
+def _known(epoch: LeaderEpoch) -> LeaderEpoch:
+    """Whatever is below 0 says "not sent" (FetchRequest.optionalEpoch)."""
+    return max(epoch, NO_LEADER_EPOCH)
 
 
 def _refusal(here: Here, replica: Replica | None, request: FetchRequest) -> Refused | None:
-    asked = request.leader_epoch
+    asked = _known(request.leader_epoch)
     wrong = not_the_leader(here, replica, request.partition, asked, KIND)
     if wrong is not None or replica is None:
         return wrong

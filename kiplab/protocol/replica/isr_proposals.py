@@ -31,7 +31,8 @@ def propose_expand(
 ) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
     """Ask for `follower` in the ISR when it is caught up, eligible, and outside.
 
-    Source: Partition.maybeExpandIsr, canAddReplicaToIsr and isFollowerInSync (3.5.0).
+    Source: Partition.maybeExpandIsr, canAddReplicaToIsr, isFollowerInSync and prepareIsrExpand
+    (3.5.0).
     """
     leading = leading_of(replica)
     state, remote = leading.isr_state, remote_of(leading, follower)
@@ -61,7 +62,7 @@ def propose_shrink(
 ) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
     """Ask for the ISR without every member that has fallen behind.
 
-    Source: Partition.maybeShrinkIsr and getOutOfSyncReplicas (3.5.0).
+    Source: Partition.maybeShrinkIsr, getOutOfSyncReplicas and prepareIsrShrink (3.5.0).
     """
     leading = leading_of(replica)
     state = leading.isr_state
@@ -81,7 +82,8 @@ def _proposed(
         leader_epoch=replica.leader_epoch,
         partition_epoch=replica.partition_epoch,
         isr=tuple(_member(here, leading, b) for b in isr),
-        recovery=LeaderRecoveryState.RECOVERED,
+        # RECOVERED, but for a leader that was answered otherwise.
+        recovery=leading.isr_state.recovery,
     )
     state = replace(leading.isr_state, sent=item)
     pending = replace(replica, leading=replace(leading, isr_state=state))

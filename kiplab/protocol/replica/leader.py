@@ -39,9 +39,8 @@ def make_leader(
     new_epoch = replica is None or state.leader_epoch > replica.leader_epoch
     reset = new_epoch or led is None or here.code < (3, 3)
     start = log.end if reset or led is None else led.start_offset
-    known = {r.broker: r for r in led.remotes} if led is not None else {}
     remotes = tuple(
-        _remote(here, known.get(b), b, state, start, reset) for b in state.replicas if b != here.id
+        _remote(here, led, b, state, start, reset) for b in state.replicas if b != here.id
     )
     before = checkpoint if replica is None else replica.high_watermark
     leader = Replica(
@@ -94,17 +93,19 @@ def _committed(state: PartitionRegistration) -> IsrState:
 
 def _remote(
     here: Here,
-    known: RemoteReplica | None,
+    led: Leading | None,
     broker: BrokerId,
     state: PartitionRegistration,
     start: Offset,
     reset: bool,
 ) -> RemoteReplica:
     never = 0 if here.now_ms is None else NEVER_MS
-    caught_up = here.stamp if broker in state.isr else never
-    if known is None:
+    caught_up = here.stamp if reset and broker in state.isr else never
+    if led is None:
         # This broker has not led before: nothing is known of the follower, not even its epoch.
         return RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=caught_up)
+    found = next((r for r in led.remotes if r.broker == broker), None)
+    known = found or RemoteReplica(broker, last_fetch_ms=never, last_caught_up_ms=never)
     if not reset:
         return known
     return replace(

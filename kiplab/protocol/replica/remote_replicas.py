@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..ids import BrokerId, Offset
 from .broker_parts import Here
-from .broker_state import UNKNOWN_OFFSET, Leading, RemoteReplica, Replica
+from .broker_state import NEVER_MS, Leading, RemoteReplica, Replica
 
 LAG_TIME_MAX_MS = 30_000
 """replica.lag.time.max.ms"""
@@ -29,14 +29,14 @@ def leading_of(replica: Replica) -> Leading:
 
 
 def remote_of(leading: Leading, broker: BrokerId) -> RemoteReplica:
-    """What is known of a follower, with its log end unknown if nothing is.
+    """What is known of a follower: if nothing is, no log end, and no time at which it was level.
 
     Source: Partition.getReplica (3.5.0).
     """
     for remote in leading.remotes:
         if remote.broker == broker:
             return remote
-    return RemoteReplica(broker, UNKNOWN_OFFSET)
+    return RemoteReplica(broker, last_fetch_ms=NEVER_MS, last_caught_up_ms=NEVER_MS)
 
 
 def with_remote(replica: Replica, leading: Leading, noted: RemoteReplica) -> Replica:

@@ -1,0 +1,95 @@
+"""A child in Java that is told one line and answers one line, and never outlives its parent."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from ...machine.java import JavaNotFound, find_java
+from ..controller.controller_process import SMALL_JVM, STOP_S, TOLD_LINES, DeadKafkaError
+from ..kafka_jars.missing_kafka import MissingKafkaError
+
+_IN_MEMORY = Path("/dev/shm")
+
+
+class ChildJvm:
+    """`command` is a main class and its arguments, `log` where its errors go, `what` its name.
+
+    It says one line when it is ready, and ends when its input does. Raises DeadKafkaError where it
+    does not start, MissingKafkaError without Java.
+    """
+
+    def __init__(self, what: str, classes: Sequence[Path | str], command: Sequence[str], log: Path):
+        self._what, self._log = what, log
+        with log.open("w") as errors:
+            self._process = subprocess.Popen(
+                java_command(classes, command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        if not _output(self._process).readline():
+            self.stop()
+            raise DeadKafkaError(self.last_words())
+
+    def tell(self, line: str) -> str:
+        """What it answers. Raises DeadKafkaError if it has ended."""
+        try:
+            _input(self._process).write(f"{line}\n")
+            _input(self._process).flush()
+            answer = _output(self._process).readline()
+        except (OSError, ValueError):
+            answer = ""
+        if not answer:
+            raise DeadKafkaError(self.last_words())
+        return answer
+
+    def stop(self) -> None:
+        """End it. Stopping twice does nothing."""
+        # Of a process that is gone, an unsent line may be left.
+        with suppress(OSError):
+            _input(self._process).close()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        _output(self._process).close()
+
+    def last_words(self) -> str:
+        """In one sentence, what it said before it ended."""
+        return f"{self._what} ended by itself: {last_lines(self._log.read_text())}"
+
+
+def java_command(classes: Sequence[Path | str], command: Sequence[str]) -> list[str]:
+    """The words that run a main class. Raises MissingKafkaError without Java."""
+    try:
+        java = find_java().home / "bin" / "java"
+    except JavaNotFound as missing:
+        raise MissingKafkaError(missing.sentence, missing.mend) from None
+    return [str(java), *SMALL_JVM, "-cp", ":".join(map(str, classes)), *command]
+
+
+def memory_folder() -> Path | None:
+    """A folder that is no disk, where the machine has one: Kafka waits for what it writes."""
+    return _IN_MEMORY if _IN_MEMORY.is_dir() else None
+
+
+def last_lines(said: str) -> str:
+    """The end of a long text, in one line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return " | ".join(lines[-TOLD_LINES:]) or "it said nothing"
+
+
+def _input(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdin is not None
+    return process.stdin
+
+
+def _output(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdout is not None
+    return process.stdout

@@ -1,0 +1,222 @@
+"""A seeded source of turns for a broker: followers fetch, producers write, the controller answers,
+metadata arrives late, time passes.
+
+It looks at what the engine's broker holds, so that most of what happens is nearly right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar
+
+from ...protocol.ids import (
+    NO_BROKER_EPOCH,
+    NO_LEADER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+)
+from ...protocol.log import EpochStart, Log, epoch_at
+from ...protocol.messages import FetchRequest
+from ...protocol.replica.broker_state import Replica
+from .broker_turns import (
+    BrokerTurn,
+    LagTurn,
+    LostTurn,
+    PauseTurn,
+    ProducedTurn,
+    ReplicatedTurn,
+    RetryTurn,
+    partition_name,
+)
+from .engine_leader import EngineLeader
+from .pretended_controller import FOLLOWERS, PretendedController
+
+PAUSES_MS = (1, 5, 50, 500, 5_000, 15_000, 29_999, 30_000, 30_001, 45_000)
+"""Around replica.lag.time.max.ms."""
+STRANGER = BrokerId(9)
+"""A broker that is no replica, and unknown to the metadata."""
+HIGHEST = 2**63 - 1
+ABSURD = (-2, 2**31 - 1, -(2**31))
+"""Numbers of 32 bits that no epoch is."""
+
+T = TypeVar("T")
+
+
+class LeaderTurns:
+    """Turns in an order that `seed` decides, for `partitions` partitions."""
+
+    def __init__(self, seed: int, partitions: int, *, timed: bool) -> None:
+        self.dice = Random(seed)
+        self.elsewhere = PretendedController(self.dice, partitions)
+        self.elsewhere.require(self.dice.choice([1, 1, 2, 3]))
+        self._names = [partition_name(index) for index in range(partitions)]
+        self._waiting: list[BrokerTurn] = []
+        self._kinds: dict[Callable[[EngineLeader], BrokerTurn | None], int] = {
+            self._fetch: 46,
+            self._produce: 12,
+            self._replicate: 5,
+            self._answer: 14,
+            self._metadata: 12,
+            self._lag: 5,
+            self._retry: 4,
+        }
+        if timed:
+            self._kinds[self._pause] = 9
+
+    def first(self) -> BrokerTurn:
+        """The metadata that a run begins with."""
+        return self.elsewhere.next_metadata(1)
+
+    def next(self, held: EngineLeader) -> BrokerTurn:
+        """The next thing that happens to a broker that holds this."""
+        if self._waiting:
+            return self._waiting.pop(0)
+        while True:
+            if self._once_in(14):
+                self.elsewhere.decide()
+            (kind,) = self.dice.choices(list(self._kinds), list(self._kinds.values()))
+            found = kind(held)
+            if found is not None:
+                return found
+
+    # --- followers and producers ----------------------------------------------------------------
+
+    def _fetch(self, held: EngineLeader) -> BrokerTurn | None:
+        led = [name for name in self._names if _is_led(held.replica(name))]
+        name = self._one_of(led if led and not self._once_in(12) else self._names)
+        replica, log = held.replica(name), held.log(name)
+        if replica is None:
+            return None
+        follower = self._follower(replica)
+        offset = self._offset(replica, log, follower)
+        return FetchRequest(
+            version=self._one_of([11, 13]) if self._once_in(12) else 17,
+            partition=name,
+            replica=follower,
+            replica_epoch=self._epoch(follower),
+            leader_epoch=LeaderEpoch(self._leader_epoch(replica)),
+            offset=Offset(offset),
+            last_fetched_epoch=self._last_fetched(log, offset),
+        )
+
+    def _follower(self, replica: Replica) -> BrokerId:
+        if self._once_in(25):
+            return self._one_of([*FOLLOWERS, STRANGER])
+        others = [broker for broker in replica.replicas if broker in FOLLOWERS]
+        return self._one_of(others or FOLLOWERS)
+
+    def _epoch(self, broker: BrokerId) -> BrokerEpoch:
+        """The broker epoch that the controller has; one of before, of nobody, of later."""
+        found = self.elsewhere.brokers.get(broker)
+        own = found.epoch if found is not None else 7
+        if not self._once_in(7):
+            return BrokerEpoch(own)
+        return BrokerEpoch(self._one_of([own - 1, own + 1, NO_BROKER_EPOCH, 0, HIGHEST]))
+
+    def _leader_epoch(self, replica: Replica) -> int:
+        if not self._once_in(15):
+            return replica.leader_epoch
+        own = replica.leader_epoch
+        return self._one_of([own - 1, own + 1, NO_LEADER_EPOCH, NO_LEADER_EPOCH, *ABSURD])
+
+    def _offset(self, replica: Replica, log: Log, follower: BrokerId) -> int:
+        """Where the follower stood or a little further; level; at one of the marks; absurd."""
+        remotes = replica.leading.remotes if replica.leading is not None else ()
+        stood = max((0, *(r.end for r in remotes if r.broker == follower)))
+        start = replica.leading.start_offset if replica.leading is not None else 0
+        mark = replica.high_watermark
+        marks = [mark, mark, mark - 1, mark + 1, start, start - 1, start + 1]
+        if self._once_in(20):
+            return self._one_of([-1, 0, log.end + 1, log.end + 50, HIGHEST, -(2**63)])
+        ways = [
+            stood,
+            min(log.end, stood + 1),
+            min(log.end, stood + self.dice.randint(0, 3)),
+            log.end,
+            log.end,
+            log.end,
+            max(0, log.end - 1),
+            max(0, min(log.end, self._one_of(marks))),
+            self.dice.randint(0, log.end),
+        ]
+        return self._one_of(ways)
+
+    def _last_fetched(self, log: Log, offset: int) -> LeaderEpoch:
+        """The epoch of the record before; none, as before KIP-595; or another."""
+        if self._once_in(10):
+            return NO_LEADER_EPOCH
+        right = epoch_at(log, Offset(offset - 1)) if 0 < offset <= log.end else NO_LEADER_EPOCH
+        if not self._once_in(12):
+            return right
+        return LeaderEpoch(self._one_of([right - 1, right + 1, 0, 4, 5, 6, 7, *ABSURD]))
+
+    def _produce(self, held: EngineLeader) -> BrokerTurn | None:
+        name = self._one_of(self._names)
+        if not _is_led(held.replica(name)):
+            return None
+        return ProducedTurn(name, self._one_of([1, 1, 1, 2, 3]), self._once_in(2))
+
+    def _replicate(self, held: EngineLeader) -> BrokerTurn | None:
+        """Records of the leader that it follows, under that one's epoch or the one before."""
+        followed = [
+            (name, replica)
+            for name in self._names
+            if (replica := held.replica(name)) is not None and replica.leading is None
+        ]
+        if not followed:
+            return None
+        name, replica = self._one_of(followed)
+        log, count = held.log(name), self.dice.randint(0, 3)
+        end = Offset(log.end + count)
+        epoch = max(replica.leader_epoch - self._one_of([0, 0, 1]), _last(log))
+        runs = (EpochStart(LeaderEpoch(epoch), log.end),) if count else ()
+        mark = max(replica.high_watermark, self._one_of([end, end, log.end, 0]))
+        return ReplicatedTurn(name, Log(runs, end, end), Offset(mark))
+
+    # --- the controller -------------------------------------------------------------------------
+
+    def _answer(self, held: EngineLeader) -> BrokerTurn | None:
+        request = held.under_way
+        if request is None:
+            return None
+        # What fails on its way is sent again as it was by Kafka, and built anew by the engine:
+        # the same as long as nothing else waits.
+        if self._once_in(12) and held.items == request.items:
+            self._waiting.append(RetryTurn())
+            return LostTurn() if self._once_in(2) else self.elsewhere.not_me(request)
+        return self.elsewhere.answer(request)
+
+    def _metadata(self, _held: EngineLeader) -> BrokerTurn | None:
+        if not self.elsewhere.unread:
+            return None
+        return self.elsewhere.next_metadata(self._one_of([1, 1, 1, 2, 5]))
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def _lag(self, _held: EngineLeader) -> BrokerTurn | None:
+        return LagTurn()
+
+    def _retry(self, held: EngineLeader) -> BrokerTurn | None:
+        return RetryTurn() if held.is_due_again else None
+
+    def _pause(self, _held: EngineLeader) -> BrokerTurn | None:
+        return PauseTurn(self._one_of(PAUSES_MS))
+
+    # --- dice -----------------------------------------------------------------------------------
+
+    def _once_in(self, times: int) -> bool:
+        return self.dice.randrange(times) == 0
+
+    def _one_of(self, these: Sequence[T]) -> T:
+        return self.dice.choice(these)
+
+
+def _is_led(replica: Replica | None) -> bool:
+    return replica is not None and replica.leading is not None
+
+
+def _last(log: Log) -> int:
+    return log.epochs[-1].epoch if log.epochs else 0

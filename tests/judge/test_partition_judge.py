@@ -1,0 +1,64 @@
+"""Kafka's own Partition and the engine's broker, to which the same happens. Live; the same runs as
+recorded are longer.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kiplab.judge.controller.controller_process import DeadKafkaError
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.partition.broker_runs import BrokerRun
+from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
+from kiplab.protocol.features import parse_features
+
+pytestmark = pytest.mark.kafka
+LIVE = ("3.3", "3.5", "3.7", "3.9")
+SEEDS, TURNS = 12, 100
+
+
+@pytest.fixture(scope="module", params=LIVE)
+def process(request: pytest.FixtureRequest) -> Iterator[PartitionProcess]:
+    try:
+        made = PartitionProcess(request.param)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    with made:
+        yield made
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_generated_run_goes_the_same_way(process: PartitionProcess, seed: int) -> None:
+    run = BrokerRun(process, parse_features(process.release), seed)
+    parted = run.run(TURNS)
+    assert parted is None, f"{parted.turn}\n" + "\n".join(map(str, parted.partings))
+    assert len(run.done) == TURNS
+
+
+def test_a_process_that_is_told_nonsense_ends_with_its_last_words(
+    process: PartitionProcess,
+) -> None:
+    with (
+        PartitionProcess(process.release) as other,
+        pytest.raises(DeadKafkaError, match="unknown command sing"),
+    ):
+        other.tell("sing")
+
+
+def test_the_classes_that_are_shipped_are_those_of_the_sources(tmp_path: Path) -> None:
+    javac = shutil.which("javac")
+    if javac is None or "javac 17" not in subprocess.check_output([javac, "-version"], text=True):
+        pytest.skip("no javac 17, which the classes were compiled with")
+    try:
+        jars = PartitionProcess("3.5").jars
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    release = ["--release", "17", "-cp", f"{jars}/*", "-d", str(tmp_path)]
+    subprocess.run([javac, *release, *PARTITION_CLASSES.glob("*.java")], check=True)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_bytes() for path in PARTITION_CLASSES.glob("*.class")}

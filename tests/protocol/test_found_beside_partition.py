@@ -1,0 +1,119 @@
+"""What Kafka's own kafka.cluster.Partition did otherwise than the engine: the smallest sequence of
+each. Seen alike on every patch release from 3.3.2 to 4.3.1.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import BrokerId, LeaderEpoch, PartitionEpoch
+from kiplab.protocol.messages import AlterPartitionResponse, AlterPartitionResult
+from kiplab.protocol.registrations import LeaderRecoveryState
+from kiplab.protocol.replica import alter_partition_manager
+from kiplab.protocol.replica.broker_state import NEVER_MS
+from tests.protocol.building import vector
+from tests.protocol.leading import ME, NAME, T0, Stage, both
+
+E = KafkaError
+
+
+def answered_with(stage: Stage, recovery: int, isr: tuple[int, ...] = (101, 102)) -> None:
+    """The controller accepts what is asked for, in this recovery state."""
+    result = AlterPartitionResult(
+        partition=NAME,
+        leader=ME,
+        leader_epoch=LeaderEpoch(5),
+        partition_epoch=PartitionEpoch(2),
+        isr=tuple(map(BrokerId, isr)),
+        recovery=recovery,
+    )
+    request = stage.requests[-1]
+    response = AlterPartitionResponse(version=request.version, results=(result,))
+    effect = alter_partition_manager.answered(
+        stage.broker, response, request, stage.features, stage.now
+    )
+    stage.broker, sends, _ = effect
+    stage.requests += [send.body for send in sends]  # type: ignore[misc]
+
+
+# --- whose fetches are served ---------------------------------------------------------------------
+
+
+@vector("offset-below-0", "3.3-3.9")
+def test_an_offset_below_the_start_of_the_log_is_out_of_range(features: Features) -> None:
+    stage = both(features)
+    assert stage.fetch(102, -1).error is E.OFFSET_OUT_OF_RANGE
+    assert stage.fetch(102, -1, last_fetched=4).error is E.OFFSET_OUT_OF_RANGE
+    assert stage.remote(102).end == -1, "nothing is noted of it"
+
+
+@vector("epochs-below-0", "3.3-3.9")
+def test_every_epoch_below_0_is_none_at_all(features: Features) -> None:
+    stage = both(features)
+    assert stage.fetch(102, 10, leader_epoch=-2).error is E.NONE
+    assert stage.fetch(102, 10, last_fetched=-2).error is E.NONE
+    assert stage.fetch(102, 11, last_fetched=-2).error is E.OFFSET_OUT_OF_RANGE
+    stranger = stage.fetch(109, 10, leader_epoch=-2)
+    assert stranger.error is E.NOT_LEADER_OR_FOLLOWER, "as if it had named no epoch"
+
+
+# --- what is asked for ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", list(LeaderRecoveryState))
+@vector("asked-for-as-answered", "3.3-3.9")
+def test_a_leader_asks_in_the_recovery_state_that_it_was_answered_with(
+    features: Features, state: LeaderRecoveryState
+) -> None:
+    stage = Stage(features, [101, 102, 103], [101])
+    stage.fetch(102, 10)
+    answered_with(stage, state)
+    stage.fetch(103, 10)
+    assert stage.requests[-1].items[0].recovery == state
+
+
+@vector("unknown-recovery-state", "3.3-3.9")
+def test_an_answer_in_a_recovery_state_that_there_is_not_is_asked_for_again(
+    features: Features,
+) -> None:
+    stage = Stage(features, [101, 102], [101])
+    stage.fetch(102, 10)
+    answered_with(stage, recovery=5)
+    assert stage.is_pending([101], [101, 102])
+    assert len(stage.requests) == 2
+    assert stage.requests[0] == stage.requests[1]
+
+
+# --- what is known of followers -------------------------------------------------------------------
+
+
+@vector("member-that-is-no-replica", "3.3-3.9")
+def test_a_member_of_which_nothing_is_known_has_lagged_since_ever(features: Features) -> None:
+    stage = Stage(features, [101, 102], [101])
+    stage.now = 0
+    stage.fetch(102, 10)
+    answered_with(stage, recovery=0, isr=(101, 102, 103))
+    stage.shrink_check()
+    assert set(stage.proposed) == {101, 102}
+
+
+@vector("replica-new-at-re-election", "3.3-3.9")
+def test_a_replica_that_comes_with_a_new_reign_of_the_same_leader_begins_at_its_start(
+    features: Features,
+) -> None:
+    stage = both(features)
+    stage.metadata([101, 102, 103], [101, 102], le=6, pe=2)
+    assert stage.remote(103).leader_end_at_last_fetch == 10
+    assert stage.remote(103).last_fetch_ms == NEVER_MS
+
+
+@vector("replica-new-in-between", "3.3-3.9")
+def test_a_replica_that_comes_in_between_was_never_level_even_as_a_member(
+    features: Features,
+) -> None:
+    stage = both(features)
+    stage.metadata([101, 102, 103], [101, 102, 103], le=5, pe=2)
+    assert stage.remote(103).last_caught_up_ms == NEVER_MS
+    assert stage.remote(102).last_caught_up_ms == T0
