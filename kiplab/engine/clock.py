@@ -25,7 +25,7 @@ from . import moves
 from .cluster import Cluster, broker
 from .nodes import control_planes, due_ms, state_of
 from .routes import IDLE, PERIOD_MS, TIMERS
-from .truth import Session, session_timeout_ms, sessions
+from .truth import Session, session_timeout_ms, sessions, watches_sessions
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
@@ -37,7 +37,7 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
     known = sessions(cluster)
-    on = [session for session in known if not session.fenced]
+    on = [session for session in known if not session.fenced and watches_sessions(cluster)]
     expiry, counted_on = _expiry(cluster, on), _counted_on(known, on)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, counted_on, until)]

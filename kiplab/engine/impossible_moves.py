@@ -111,7 +111,7 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> str | None:
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
     known = registration_of(cluster, move.broker)
-    if known is None:
+    if known is None and not session_lasts(cluster, move.broker):
         return f"broker {move.broker} is not registered"
     if not session_lasts(cluster, move.broker):
         return f"broker {move.broker} is fenced already: it has no session"

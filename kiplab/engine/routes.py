@@ -33,6 +33,7 @@ from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.broker_registration import register_broker
+from ..protocol.kraft.broker_unregistration import unregister_broker
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.elections import elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
@@ -53,6 +54,8 @@ from ..protocol.messages import (
     Request,
     Response,
     Send,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
 )
 from ..protocol.replica import alter_partition_manager, disk, fetching, periods
 from ..protocol.replica.broker_parts import process_of
@@ -89,6 +92,7 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
         c, m.body, w.features, w.clock
     ),
     (Controller, ElectLeadersRequest): lambda c, m, w: elect_leaders(c, m.body, w.features),
+    (Controller, UnregisterBrokerRequest): lambda c, m, w: unregister_broker(c, m.body, w.features),
     (Broker, FetchRequest): lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
     (Broker, FetchResponse): lambda b, m, _w: fetching.fetched(b, m.body, m.request),
     (Broker, AlterPartitionResponse): lambda b, m, w: alter_partition_manager.answered(
@@ -98,8 +102,9 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
         b, m.body, w.features, w.clock
     ),
     (Broker, BrokerHeartbeatResponse): lambda b, m, _w: lifecycle.heartbeat_answered(b, m.body),
-    # Only a raw request makes a broker ask for an election.
+    # Only a raw request makes a broker ask for an election, or have another one forgotten.
     (Broker, ElectLeadersResponse): _heard,
+    (Broker, UnregisterBrokerResponse): _heard,
     (Broker, MetadataUpdate): lambda b, m, w: lifecycle.metadata_arrived(
         b, m.body, w.features, w.clock
     ),
@@ -113,6 +118,7 @@ NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Broker, BrokerRegistrationRequest): "the controller registers brokers",
     (Broker, BrokerHeartbeatRequest): "the controller keeps the sessions",
     (Broker, ElectLeadersRequest): "the controller elects",
+    (Broker, UnregisterBrokerRequest): "the controller keeps the registrations",
     **{(Clients, request): "clients answer nothing" for request in get_args(Request)},
     (Clients, MetadataUpdate): "clients ask for metadata when they want some",
 }
@@ -128,7 +134,9 @@ NOT_MISSED: dict[tuple[NodeKind, type], str] = {
     (Broker, BrokerRegistrationRequest): _NEXT,
     (Broker, BrokerHeartbeatRequest): _NEXT,
     (Broker, ElectLeadersRequest): "only a raw request makes a broker ask for an election",
+    (Broker, UnregisterBrokerRequest): "only a raw request makes a broker ask for that",
     (Clients, ElectLeadersRequest): "whoever asked for the election asks again, or does not",
+    (Clients, UnregisterBrokerRequest): "the operator asks again, or does not",
 }
 """Requests whose sender changes nothing when no answer will come, and why."""
 
@@ -246,7 +254,7 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
         (m.broker, lifecycle.begin_shutdown(state_of(w, m.broker), w.clock)),
     ),
     (Controller, moves.ExpireSession): lambda w, m: (
-        (CONTROLLER, expire_session(state_of(w, CONTROLLER), m.broker, w.features)),
+        (CONTROLLER, expire_session(state_of(w, CONTROLLER), m.broker, w.features, w.clock)),
     ),
     (Controller, moves.FailOver): lambda w, _: (
         (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.features, w.clock)),

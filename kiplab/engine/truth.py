@@ -69,6 +69,7 @@ class TruthReader(NamedTuple):
 
     sessions: Callable[[Cluster], tuple[Session, ...]]
     stale_session: Callable[[Cluster], BrokerId | None]
+    watches_sessions: Callable[[Cluster], bool]
     session_timeout_ms: int
 
 
@@ -131,6 +132,13 @@ def stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
     return frozenset(session.broker for session in on if session.last_contact_ms in last)
 
 
+def watches_sessions(cluster: Cluster) -> bool:
+    """Whether it is found out that a session is over: not by a controller that is new, and has
+    heard of nobody yet.
+    """
+    return _reader(cluster).watches_sessions(cluster)
+
+
 def session_timeout_ms(cluster: Cluster) -> int:
     """How long a broker may be silent."""
     return _reader(cluster).session_timeout_ms
@@ -165,10 +173,17 @@ def _kraft_stale_session(cluster: Cluster) -> BrokerId | None:
     return stale_broker(held, cluster.clock)
 
 
+def _kraft_watches_sessions(cluster: Cluster) -> bool:
+    held: Any = cluster.controller
+    watches: bool = held.watches_sessions
+    return watches
+
+
 READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
         sessions=_kraft_sessions,
         stale_session=_kraft_stale_session,
+        watches_sessions=_kraft_watches_sessions,
         session_timeout_ms=SESSION_TIMEOUT_MS,
     )
 }

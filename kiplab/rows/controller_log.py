@@ -18,10 +18,17 @@ from ..protocol.kraft.records import PartitionChangeRecord
 from ..protocol.messages import (
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
+    UnregisterBrokerRequest,
 )
 from .heartbeat_lines import granted
 from .log_moment import LogLine, Moment
-from .rejection_lines import alter_partition, duplicate_registration, resignation, stale_epoch
+from .rejection_lines import (
+    alter_partition,
+    duplicate_registration,
+    not_registered,
+    resignation,
+    stale_epoch,
+)
 
 REPLICATION, QUORUM = "ReplicationControlManager", "QuorumController"
 HEARTBEATS = "BrokerHeartbeatManager"
@@ -41,6 +48,8 @@ def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
         found = stale_epoch(event, code)
     elif event.error is KafkaError.DUPLICATE_BROKER_REGISTRATION:
         found = duplicate_registration(code)
+    elif isinstance(delivered.body, UnregisterBrokerRequest):
+        found = not_registered(delivered.body.broker, code)
     elif isinstance(delivered.body, AlterPartitionRequest):
         logger = REPLICATION
         found = alter_partition(event, delivered.body, code, truth(moment.before).partitions)
@@ -97,9 +106,11 @@ _CHANGES: dict[facts.BrokerChange, Callable[[BrokerId, Moment], Iterator[LogLine
 
 
 def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
-    """What a controller says to a heartbeat."""
+    """What a controller says to a heartbeat, and to an unregistration."""
     if event.receiver == CONTROLLER and isinstance(event.body, BrokerHeartbeatRequest):
         yield from _heartbeat(event.body, moment)
+    if isinstance(event.body, UnregisterBrokerRequest):
+        yield from _changing("handleBrokerUnregistered", moment)
 
 
 def _heartbeat(request: BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogLine]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..protocol.errors import KafkaError
 from ..protocol.facts import ControllerResigned, Refused
-from ..protocol.ids import NO_LEADER
+from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.messages import BODIES, AlterPartitionItem, AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration
 from ..protocol.releases import CodeVersion
@@ -148,7 +148,8 @@ def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine:
 
 def resignation(resigned: ControllerResigned, code: CodeVersion) -> tuple[str, str, str]:
     """(level, logger, text) of an exception that makes the controller renounce its epoch."""
-    event = BODIES[resigned.request].api.log_event or resigned.request
+    asked = BODIES.get(resigned.request)
+    event = (asked.api.log_event if asked else None) or resigned.request
     last = f"last committed offset {resigned.last_committed}."
     if code >= (3, 6):
         failed = f"event failed with {resigned.exception} (treated as UnknownServerException)"
@@ -168,6 +169,12 @@ def duplicate_registration(code: CodeVersion) -> RejectionLine:
         "INFO",
         f"registerBroker: {_failed('DuplicateBrokerRegistrationException', reason, code)}",
     )
+
+
+def not_registered(broker: BrokerId, code: CodeVersion) -> RejectionLine:
+    """BROKER_ID_NOT_REGISTERED is one too."""
+    reason = f"Broker ID {broker} is not currently registered"
+    return "INFO", f"unregisterBroker: {_failed('BrokerIdNotRegisteredException', reason, code)}"
 
 
 def _failed(exception: str, reason: str, code: CodeVersion) -> str:

@@ -181,7 +181,12 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(routes.IDLE, (MadeUp, BALANCE), nothing_planned)
     monkeypatch.setitem(routes.PLANS, MadeUp, planned)
     monkeypatch.setitem(routes.PLANS_NOTHING, MadeUpTruth, "it is written to")
-    reader = TruthReader(lambda _c: (), lambda _c: None, session_timeout_ms=1)
+    reader = TruthReader(
+        sessions=lambda _c: (),
+        stale_session=lambda _c: None,
+        watches_sessions=lambda _c: False,
+        session_timeout_ms=1,
+    )
     monkeypatch.setitem(READERS, MadeUpTruth, reader)
     for _, move in tuple(routes.MODE_MOVES):
         monkeypatch.setitem(routes.MODE_MOVES, (MadeUpTruth, move), lambda _w, _m: ())

@@ -21,6 +21,7 @@ from kiplab.protocol.messages import (
     ElectLeadersResponse,
     Request,
     Response,
+    UnregisterBrokerRequest,
 )
 from kiplab.protocol.registrations import PartitionRegistration
 
@@ -67,6 +68,7 @@ def test_every_kind_of_request_is_asked(told: list[tuple[Request, Response]]) ->
         BrokerHeartbeatRequest,
         BrokerRegistrationRequest,
         ElectLeadersRequest,
+        UnregisterBrokerRequest,
     }
     versions = {r.version for r, _ in told if isinstance(r, AlterPartitionRequest)}
     assert versions == {0, 1, 2, 3}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import (
     BrokerEpoch,
@@ -23,6 +24,7 @@ from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat
+from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -40,6 +42,7 @@ from kiplab.protocol.registrations import (
 
 A, B, C = BrokerId(1), BrokerId(2), BrokerId(3)
 LIFE = Incarnation(1)
+LATER = 1 + SESSION_TIMEOUT_MS + 1
 FAR = MetadataOffset(10_000)
 """An offset that nobody's registration is beyond."""
 
@@ -99,7 +102,7 @@ def test_d1_a_broker_that_fell_silent_in_controlled_shutdown_is_heard_of_again(
     release: str, is_fenced: bool, should_shut_down: bool
 ) -> None:
     features = parse_features(release)
-    silent, _, _ = expire_session(shutting_down(features), A, features)
+    silent, _, _ = expire_session(shutting_down(features), A, features, 1)
     _, answer = beats(silent, A, features)
     assert (answer.is_fenced, answer.should_shut_down) == (is_fenced, should_shut_down)
 
@@ -110,7 +113,7 @@ def test_d2_a_broker_that_was_just_unfenced_has_replicated_nothing_yet(
 ) -> None:
     features = parse_features(release)
     controller = shutting_down(features, B)
-    controller, _, _ = expire_session(controller, B, features)
+    controller, _, _ = expire_session(controller, B, features, 1)
     controller = replace(controller, partitions=(led_by(B, B),))
     controller, _ = beats(controller, B, features)
     asked_again, answer = beats(controller, A, features)
@@ -158,11 +161,49 @@ def test_d6_the_first_registration_after_an_election_has_an_epoch_below_its_offs
 def test_d6_what_is_written_first_after_an_election_corrects_the_controller() -> None:
     features = parse_features("3.5")
     elected, _, _ = fail_over(shutting_down(features, B), features, 1)
-    written, _, _ = expire_session(elected, B, features)
+    written, _, _ = expire_session(elected, B, features, 1)
     known = registration(registered(written, C, features).registrations, C)
     assert known is not None
     assert known.epoch == BrokerEpoch(written.next_offset)
     assert known.record_offset == written.next_offset
+
+
+@pytest.mark.parametrize("release", ["3.2", "3.5", "3.9"])
+def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(release: str) -> None:
+    features = parse_features(release)
+    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller, _ = beats(controller, A, features)
+    elected, _, _ = fail_over(registered(controller, B, features), features, 1)
+    assert stale_broker(elected, LATER) is None
+    request = BrokerHeartbeatRequest(
+        broker=B, broker_epoch=BrokerEpoch(1), metadata_offset=MetadataOffset(0)
+    )
+    refused, _, _ = broker_heartbeat(elected, request, features, LATER)
+    assert refused is elected
+    heard, _ = beats(elected, B, features, want_fence=True)
+    assert stale_broker(heard, LATER) == A
+
+
+@pytest.mark.parametrize("release", ["3.2", "3.5", "3.9"])
+def test_an_alter_partition_without_partitions_is_not_asked_who_sends_it(release: str) -> None:
+    features = parse_features(release)
+    request = AlterPartitionRequest(version=1, broker=A, broker_epoch=BrokerEpoch(7), items=())
+    before = Controller(next_offset=MetadataOffset(5))
+    after, sends, facts = alter_partition(before, request, features, 1)
+    assert (after, facts) == (before, ())
+    assert sends[-1].body == AlterPartitionResponse(version=1, results=())
+
+
+def test_an_index_below_zero_is_an_unknown_partition_of_a_topic_that_is_known() -> None:
+    features = parse_features("3.9")
+    controller = registered(Controller(next_offset=MetadataOffset(5)), A, features)
+    controller = replace(controller, partitions=(led_by(A, A),))
+    item = AlterPartitionItem("orders--1", LeaderEpoch(0), PartitionEpoch(0), (IsrMember(A),))
+    request = AlterPartitionRequest(version=3, broker=A, broker_epoch=BrokerEpoch(5), items=(item,))
+    _, sends, _ = alter_partition(controller, request, features, 1)
+    answer = sends[-1].body
+    assert isinstance(answer, AlterPartitionResponse)
+    assert answer.results[0].error is KafkaError.UNKNOWN_TOPIC_OR_PARTITION
 
 
 @pytest.mark.parametrize(("version", "told"), [(0, "RECOVERED"), (1, "RECOVERING")])

@@ -59,7 +59,7 @@ Do = Callable[[Controller, Features], ControllerEffect]
 
 
 def fence(broker: int) -> Do:
-    return lambda c, features: expire_session(c, BrokerId(broker), features)
+    return lambda c, features: expire_session(c, BrokerId(broker), features, None)
 
 
 def beat(
@@ -359,7 +359,7 @@ def test_sessions_lapse(row: Lapse, features: Features) -> None:
     fenced = []
     while (stale := stale_broker(state, now)) is not None:
         fenced.append(stale)
-        state = expire_session(state, stale, features)[0]
+        state = expire_session(state, stale, features, None)[0]
     assert tuple(fenced) == row.fenced
     assert state.partitions == row.after
     assert tuple(r.broker for r in state.registrations if r.fenced) == row.fenced

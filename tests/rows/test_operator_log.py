@@ -221,6 +221,24 @@ def test_a_controlled_shutdown_is_granted_step_by_step_in_every_release(kafka: s
     assert found[first + 1] == CHANGING.format("enterControlledShutdown[1]")
 
 
+@pytest.mark.parametrize("kafka", FAILED)
+def test_a_broker_that_is_unregistered_says_how_many_partitions_change(kafka: str) -> None:
+    found = sent("unregister-broker from=1 broker=1", kafka)
+    assert found[0] == CHANGING.format("handleBrokerUnregistered")
+    reason = "Broker ID 7 is not currently registered"
+    said = "unregisterBroker: " + FAILED[kafka].format("BrokerIdNotRegisteredException", reason)
+    unknown = sent("unregister-broker from=1 broker=7", kafka)
+    assert unknown == [f"controller log, INFO QuorumController: {said}"]
+
+
+def test_a_controller_of_3_2_logs_that_it_does_not_know_whom_to_fence() -> None:
+    found = logs(play(TRIO + "crash 2\nsend unregister-broker from=1 broker=2\nexpire 2\n", "3.2"))
+    assert found[-1].startswith(
+        "controller log, WARN QuorumController: maybeFenceReplicas: failed with unknown server"
+        " exception RuntimeException at epoch 1"
+    )
+
+
 def test_an_unfenced_broker_that_asks_for_it_is_granted_fencing() -> None:
     found = sent("broker-heartbeat from=2 want-fence=yes")
     assert (

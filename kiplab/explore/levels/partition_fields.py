@@ -75,6 +75,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
     Controller: {
         "epoch": "There is one controller, and it never fails.",
         "timers": _NO_CLOCK,
+        "watches_sessions": _NO_CLOCK,
         "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
     },
     HeartbeatState: {

@@ -11,7 +11,7 @@ NODE_ID = 3000
 """Far from the ids of brokers."""
 CLUSTER_ID = "kiplabkiplabkiplabkipg"
 """22 characters of base64, as Kafka writes 16 bytes."""
-_NEVER_S, _NEVER_MS, _NEVER_BYTES = 1_000_000, 1_000_000_000, 1 << 40
+_SOON_MS, _NEVER_S, _NEVER_MS, _NEVER_BYTES = 50, 1_000_000, 1_000_000_000, 1 << 40
 
 _ALWAYS = {
     "process.roles": "controller",
@@ -20,6 +20,9 @@ _ALWAYS = {
     "listener.security.protocol.map": "CONTROLLER:PLAINTEXT",
     # An answer comes as soon as its record is in the log, and not 25 ms later.
     "controller.quorum.append.linger.ms": 0,
+    # A controller that has resigned is elected again at once: there is nobody else.
+    "controller.quorum.election.timeout.ms": _SOON_MS,
+    "controller.quorum.election.backoff.max.ms": _SOON_MS,
     "broker.session.timeout.ms": SESSION_TIMEOUT_MS,
     "auto.leader.rebalance.enable": "false",
     "leader.imbalance.check.interval.seconds": _NEVER_S,

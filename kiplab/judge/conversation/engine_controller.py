@@ -14,12 +14,19 @@ from ...engine.events import Dropped, Event
 from ...engine.impossible_moves import why_not
 from ...engine.nodes import state_of, with_state
 from ...engine.step import Step, step
-from ...engine.truth import Truth, session_timeout_ms, sessions, stale_sessions, truth
+from ...engine.truth import (
+    Truth,
+    session_lasts,
+    session_timeout_ms,
+    sessions,
+    stale_sessions,
+    truth,
+)
 from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId, MetadataOffset
 from ...protocol.kraft.controller_state import Controller
-from ...protocol.messages import Request
+from ...protocol.messages import Request, UnregisterBrokerRequest
 from ...protocol.messages.api_message import ApiResponse
 from ...protocol.registrations import PartitionRegistration
 from .deciding_side import Answered
@@ -109,6 +116,13 @@ class EngineController:
             for session in sessions(self.cluster)
             if not session.fenced
         )
+
+    def leaves_a_session(self, request: Request) -> bool:
+        """Whether a broker would be unregistered by this, and its session would go on."""
+        if not isinstance(request, UnregisterBrokerRequest):
+            return False
+        forgets = self.features.code_of(CONTROLLER) >= (3, 3)
+        return session_lasts(self.cluster, request.broker) and not forgets
 
     def take_over(self, end: MetadataOffset) -> None:
         """Another controller; the quorum has written of its election, up to `end`."""

@@ -70,9 +70,10 @@ class Conversation:
                 for share, event in self._events:
                     if self.questions.dice.random() < share and not self.parted:
                         event()
-                self.ask(self.questions.next(self.engine.held))
+                self.ask(self._next_question())
         finally:
-            self.kafka.clear((*KNOWN, STRANGER))
+            held = (known.broker for known in self.engine.held.registrations)
+            self.kafka.clear(sorted({*KNOWN, STRANGER, *held}))
         return self.turns[-1] if self.parted else None
 
     @property
@@ -112,6 +113,15 @@ class Conversation:
             broker_epoch=known.epoch if known is not None else NO_BROKER_EPOCH,
             metadata_offset=MetadataOffset(held.next_offset),
         )
+
+    def _next_question(self) -> Request:
+        """A controller of 3.2 resigns when a broker is silent that was unregistered, and what it
+        was about to write is lost or not, by chance: then nothing can be compared.
+        """
+        while True:
+            request = self.questions.next(self.engine.held)
+            if not self.engine.leaves_a_session(request):
+                return request
 
     # --- what happens ---------------------------------------------------------------------------
 
@@ -159,6 +169,11 @@ class Conversation:
         mine = self.engine.answer(request, fenced_in(before))
         theirs = self.kafka.ask(request, expected=len(mine.records) - len(before))
         theirs = theirs._replace(records=(*before, *theirs.records))
+        if self.engine.is_stale():
+            # The first word since an election: only now is it looked who is silent.
+            theirs = theirs._replace(records=(*theirs.records, *self.kafka.barrier()))
+            lapsed = self.engine.lapse(fenced_in(theirs.records))
+            mine = mine._replace(records=(*mine.records, *lapsed))
         found = partings(theirs, mine)
         self._note(Exchange(self.engine.now_ms, request, theirs, mine, found))
         if not found and self.engine.held.controller_epoch != controller:

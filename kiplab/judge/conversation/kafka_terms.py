@@ -27,6 +27,8 @@ from ...protocol.messages import (
     ElectLeadersResponse,
     Request,
     Response,
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
 )
 from ...protocol.registrations import LeaderRecoveryState
 from ..controller.server_settings import CLUSTER_ID
@@ -38,6 +40,7 @@ UNKNOWN_TOPIC = uuid.UUID(int=99)
 _PROCESSES, _DISKS = 1 << 100, 7 << 120
 """Uuids of processes and of log directories count from here on."""
 _BROKER_BITS = 32
+_ANY_BROKER, _ANY_PORT = (1 << _BROKER_BITS) - 1, (1 << 16) - 1
 _ANY_VERSION = 40
 """As high a metadata version as brokers of any release could claim to know."""
 ELECT_TIMEOUT_MS = 30_000
@@ -81,11 +84,13 @@ def _register(
     request: BrokerRegistrationRequest, schemas: ReleaseSchemas, _topics: TopicNames
 ) -> KafkaCall:
     version = schemas.requests["BrokerRegistration"].versions.last
-    incarnation = _PROCESSES + (request.broker << _BROKER_BITS) + request.incarnation
+    own = request.broker & _ANY_BROKER
+    incarnation = _PROCESSES + (own << _BROKER_BITS) + request.incarnation
     listener = {
         "Name": "PLAINTEXT",
         "Host": "127.0.0.1",
-        "Port": 9000 + request.broker,
+        # Port 0 would be refused as none.
+        "Port": own & _ANY_PORT | 1,
         "SecurityProtocol": 0,
     }
     known = {
@@ -101,7 +106,7 @@ def _register(
         "Features": [known],
     }
     if version >= 2:
-        fields["LogDirs"] = [uuid.UUID(int=_DISKS + request.broker)]
+        fields["LogDirs"] = [uuid.UUID(int=_DISKS + own)]
     return KafkaCall("BrokerRegistration", version, fields)
 
 
@@ -180,9 +185,17 @@ def _elect(
 
 
 def split(partition: str) -> tuple[str, int]:
-    """``("orders", 0)`` of ``"orders-0"``."""
+    """``("orders", 0)`` of ``"orders-0"``; ``"orders--1"`` has an index that is none."""
     topic, _, index = partition.rpartition("-")
+    if topic.endswith("-"):
+        return topic[:-1], -int(index)
     return topic, int(index)
+
+
+def _unregister(
+    request: UnregisterBrokerRequest, _schemas: ReleaseSchemas, _topics: TopicNames
+) -> KafkaCall:
+    return KafkaCall("UnregisterBroker", 0, {"BrokerId": request.broker})
 
 
 _CALLS: dict[type, Callable[[Any, ReleaseSchemas, TopicNames], KafkaCall]] = {
@@ -190,6 +203,7 @@ _CALLS: dict[type, Callable[[Any, ReleaseSchemas, TopicNames], KafkaCall]] = {
     BrokerHeartbeatRequest: _heartbeat,
     BrokerRegistrationRequest: _register,
     ElectLeadersRequest: _elect,
+    UnregisterBrokerRequest: _unregister,
 }
 
 
@@ -277,6 +291,9 @@ _ANSWERS: dict[type, Callable[[Any, Mapping[str, Any]], Response]] = {
     BrokerHeartbeatRequest: _beaten,
     BrokerRegistrationRequest: _registered,
     ElectLeadersRequest: _elected,
+    UnregisterBrokerRequest: lambda _request, answer: UnregisterBrokerResponse(
+        error=error_of(answer["ErrorCode"])
+    ),
 }
 
 

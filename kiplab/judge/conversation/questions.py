@@ -29,6 +29,7 @@ from ...protocol.messages import (
     ElectLeadersRequest,
     IsrMember,
     Request,
+    UnregisterBrokerRequest,
 )
 from ...protocol.registrations import PartitionRegistration, registration
 from ...protocol.releases import METADATA_VERSIONS, supports
@@ -55,6 +56,7 @@ class Questions:
             self.alter_partition: 40,
             self.registration: 8,
             self.election: 12,
+            self.unregistration: 1,
         }
 
     def next(self, held: Truth) -> Request:
@@ -66,14 +68,22 @@ class Questions:
 
     # --- brokers --------------------------------------------------------------------------------
 
-    def registration(self, _held: Truth) -> BrokerRegistrationRequest:
+    def registration(self, held: Truth) -> BrokerRegistrationRequest:
         """The process that is registered again, a new one, or one of long ago."""
-        broker = self._broker()
+        known = {found.broker for found in held.registrations}
+        gone = [broker for broker in KNOWN if broker not in known]
+        broker = self._one_of(gone) if gone and self._once_in(2) else self._broker()
         latest = self._lives.setdefault(broker, 1)
         if self._once_in(2):
             latest = self._lives[broker] = latest + 1
         life = self.dice.randint(1, latest) if self._once_in(10) else latest
         return BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(life))
+
+    def unregistration(self, held: Truth) -> UnregisterBrokerRequest:
+        """Of a fenced one mostly: a controller of 3.2 resigns, in the end, for any other."""
+        fenced = [known.broker for known in held.registrations if known.fenced]
+        wanted = self._one_of(fenced) if fenced and not self._once_in(6) else self._broker()
+        return UnregisterBrokerRequest(broker=wanted)
 
     def heartbeat(self, held: Truth) -> BrokerHeartbeatRequest:
         """Of a healthy broker, half of the time; else with any offset and any wish."""
@@ -99,7 +109,8 @@ class Questions:
         found, end = registration(held.registrations, broker), held.next_offset
         own = found.record_offset if found is not None else 0
         near = [own - 1, own, own + 1, end - 2, end - 1, end]
-        return MetadataOffset(self._one_of([*near, end - 1, end + 50, end + 50, -1, 0, HIGHEST_64]))
+        far = [end + 50, end + 50, -1, 0, LOWEST_64, HIGHEST_64]
+        return MetadataOffset(self._one_of([*near, end - 1, *far]))
 
     def metadata_version(self, features: Features) -> str:
         """One to raise to: the next ones mostly, or any there is, which may be refused."""
@@ -119,8 +130,8 @@ class Questions:
         leads = first.leader >= 0 and not self._once_in(8)
         sender = first.leader if leads else self._broker()
         version = self.dice.randint(*self._versions)
-        count = self._one_of([1, 1, 1, 1, 2, 3])
-        asked = [first, *(self._one_of(held.partitions) for _ in range(count - 1))]
+        count = 0 if self._once_in(60) else self._one_of([1, 1, 1, 1, 2, 3])
+        asked = [first, *(self._one_of(held.partitions) for _ in range(count - 1))][:count]
         return AlterPartitionRequest(
             version=version,
             broker=sender,
@@ -130,13 +141,13 @@ class Questions:
 
     def _item(self, held: Truth, state: PartitionRegistration, version: int) -> AlterPartitionItem:
         topic = state.name.rpartition("-")[0]
-        strange = [f"{topic}-7", "nothing-0", f"{topic}-{HIGHEST_32}"]
+        strange = [f"{topic}-7", f"{topic}--1", "nothing-0", f"{topic}-{HIGHEST_32}"]
         return AlterPartitionItem(
             partition=self._one_of(strange) if self._once_in(20) else state.name,
             leader_epoch=LeaderEpoch(self._near(state.leader_epoch)),
             partition_epoch=PartitionEpoch(self._near(state.partition_epoch)),
             isr=tuple(self._member(held, id, version) for id in self._isr(state)),
-            recovery=int(self._once_in(7)),
+            recovery=self._one_of(_NO_STATES) if self._once_in(600) else int(self._once_in(7)),
         )
 
     def _member(self, held: Truth, broker: BrokerId, version: int) -> IsrMember:
@@ -164,14 +175,17 @@ class Questions:
         unclean, names = self.dice.random() < 0.6, [state.name for state in held.partitions]
         if self._once_in(6):
             return ElectLeadersRequest(unclean=unclean, partitions=None)
-        some = self._shuffled(names)[: self._one_of([1, 1, 2])]
-        if self._once_in(16):
-            some.append(self._one_of(["nothing-0", f"{names[0].rpartition('-')[0]}-7"]))
+        some = self._shuffled(names)[: self._one_of([1, 1, 1, 1, 2, 2, 0])]
+        if self._once_in(12):
+            topic = names[0].rpartition("-")[0]
+            some += [self._one_of(["nothing-0", f"{topic}-7", f"{topic}--1", names[0]])]
         return ElectLeadersRequest(unclean=unclean, partitions=tuple(some))
 
     # --- dice -----------------------------------------------------------------------------------
 
     def _broker(self) -> BrokerId:
+        if self._once_in(80):
+            return self._one_of(_NO_BROKERS)
         return self._one_of([*KNOWN, *KNOWN, *KNOWN, STRANGER])
 
     def _epoch(self, held: Truth, broker: BrokerId, *, wrong: float) -> BrokerEpoch:
@@ -202,4 +216,6 @@ class Questions:
         return self.dice.sample(list(these), len(these))
 
 
+_NO_STATES = (2, -1, 127, -128)
+"""Bytes that are no recovery state."""
 _NO_BROKERS = (BrokerId(-1), BrokerId(77), BrokerId(LOWEST_32), BrokerId(HIGHEST_32))

@@ -7,9 +7,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from ...protocol.facts import RecordWritten
-from ...protocol.ids import BrokerId, MetadataOffset
+from ...protocol.ids import BrokerId, Incarnation, MetadataOffset
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from ...protocol.messages import ElectLeadersRequest, Request
+from ...protocol.messages import BrokerRegistrationRequest, ElectLeadersRequest, Request
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess, DeadKafkaError
@@ -24,6 +24,8 @@ NOBODY = BrokerId(1 << 20)
 READY_S, LATE_RECORD_S, LOOK_S = 20.0, 0.5, 0.002
 WAITING_MS = 20
 """What is added to a frozen clock while the controller's own requests wait for a later moment."""
+CLEARED_LIVES = 3
+"""After a controller has resigned no session is over yet."""
 UPGRADE = 1
 """Kafka's number of the kind of change of a feature that only raises it."""
 
@@ -173,11 +175,21 @@ class RealController:
         """Forget topics and brokers; the milliseconds that passed. All sessions are over first:
         3.2 keeps what it knows of a broker that is not registered any more, and resigns when that
         "broker" falls silent.
+
+        Raises RefusedByKafkaError.
         """
-        passed = SESSION_TIMEOUT_MS + 1
-        self.advance(passed)
-        self._poke()
-        for broker in brokers:
+        passed = 0
+        for life in range(1, CLEARED_LIVES + 1):
+            # A controller looks after sessions from the first registration on.
+            anybody = BrokerRegistrationRequest(broker=NOBODY, incarnation=Incarnation(life))
+            self._connection.ask(*call_of(anybody, self.schemas, self.topics))
+            self.advance(SESSION_TIMEOUT_MS + 1)
+            passed += SESSION_TIMEOUT_MS + 1
+            self.barrier()
+            if self._is_active():
+                break
+            passed += self.return_from_resignation()
+        for broker in (*brokers, NOBODY):
             self._connection.ask("UnregisterBroker", 0, {"BrokerId": broker})
         for topic in tuple(self.topics.ids):
             body = {"TopicNames": [topic], "TimeoutMs": ELECT_TIMEOUT_MS}
@@ -203,6 +215,7 @@ class RealController:
                 self.advance(WAITING_MS)
                 passed += WAITING_MS
             elif self._is_active():
+                self.records()
                 return passed
             time.sleep(LOOK_S * 10)
         raise DeadKafkaError(f"Kafka {self.process.patch} was not active within {READY_S:.0f} s")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from ..errors import KafkaError
-from ..facts import Compared, ControllerResigned, Fact, Refused
+from ..facts import Compared, Fact, Refused
 from ..features import Features
 from ..ids import CONTROLLER, NO_BROKER_EPOCH, BrokerEpoch, BrokerId
 from ..messages import (
@@ -32,8 +32,8 @@ from ..messages import (
     Send,
 )
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, registration
-from .controller_state import Controller, is_active, last_known_offset
-from .fencing import fail_over
+from .controller_state import Controller, is_active
+from .fencing import resign
 from .partition_change import Code, Targets, build, ordinary
 from .records import PartitionChangeRecord
 from .replay import ControllerEffect, commit, merge
@@ -61,6 +61,10 @@ def alter_partition(
     Source: ReplicationControlManager.alterPartition (3.2.0, 3.5.0, 3.9.0-rc3); KIP-497,
     Proposed Changes.
     """
+    if not request.items:
+        # QuorumController.alterPartition (3.2.0 to 3.9.0-rc3) asks nothing of such a sender.
+        nothing = AlterPartitionResponse(version=request.version)
+        return controller, (Send(request.broker, nothing),), ()
     active = features.active(CONTROLLER)
     refused = _stale_sender(controller, request, active)
     if refused is not None:
@@ -72,7 +76,7 @@ def alter_partition(
     for item in request.items:
         record, result, refusal = _judge(controller, request, item, features)
         if refusal is not None and refusal.error is KafkaError.UNKNOWN_SERVER_ERROR:
-            return _resign(controller, request, refusal, features, now_ms)
+            return _given_up(controller, request, refusal, features, now_ms)
         records += [record] if record else []
         facts += [refusal] if refusal else []
         results.append(result)
@@ -81,7 +85,7 @@ def alter_partition(
     return controller, (*sends, Send(request.broker, reply)), (*facts, *written)
 
 
-def _resign(
+def _given_up(
     controller: Controller,
     request: AlterPartitionRequest,
     met: Refused,
@@ -94,16 +98,10 @@ def _resign(
     Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3);
     LeaderRecoveryState.of throws IllegalArgumentException.
     """
-    following, _, _ = fail_over(controller, features, now_ms)
-    resigned = ControllerResigned(
-        request=KIND,
-        exception="IllegalArgumentException",
-        before=controller.epoch,
-        epoch=following.epoch,
-        last_committed=last_known_offset(controller),
-    )
+    exception = "IllegalArgumentException"
+    following, _, resigned = resign(controller, KIND, exception, features, now_ms)
     reply = AlterPartitionResponse(version=request.version, error=met.error)
-    return following, (Send(request.broker, reply),), (met, resigned)
+    return following, (Send(request.broker, reply),), (met, *resigned)
 
 
 def _stale_sender(
@@ -238,7 +236,9 @@ def _result(state: PartitionRegistration, version: int) -> AlterPartitionResult:
 
 def _unknown(controller: Controller, request: AlterPartitionRequest, name: str) -> KafkaError:
     topic = name.rpartition("-")[0]
-    known = any(p.name.rpartition("-")[0] == topic for p in controller.partitions)
+    # "orders--1" is index -1 of topic orders, if there is that topic.
+    wanted = {topic, topic.removesuffix("-")}
+    known = any(p.name.rpartition("-")[0] in wanted for p in controller.partitions)
     if known or request.version < 2:
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     return KafkaError.UNKNOWN_TOPIC_ID

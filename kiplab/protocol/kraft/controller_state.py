@@ -61,6 +61,9 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     partitions: tuple[PartitionRegistration, ...] = ()
     heartbeats: tuple[HeartbeatState, ...] = ()
     timers: ControllerTimers = ControllerTimers()
+    watches_sessions: bool = True
+    """Whether it finds out by itself that a session is over. In a run with a clock a new controller
+    does only after it has heard of somebody; without one somebody else says so."""
     auto_leader_rebalance: bool = False
     """auto.leader.rebalance.enable, which Kafka has on and a play only if it asks for it."""
 

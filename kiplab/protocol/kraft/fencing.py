@@ -16,6 +16,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from ..facts import ControllerResigned
 from ..features import Features
 from ..ids import (
     CONTROLLER,
@@ -51,7 +52,7 @@ def fencing_records(
     fence = fence_record(
         found.broker, found.epoch, fence=True, metadata_version=features.metadata_version
     )
-    return [*_removal_records(controller, found.broker, features), fence]
+    return [*removal_records(controller, found.broker, features), fence]
 
 
 def unfencing_records(
@@ -78,12 +79,16 @@ def shutdown_records(
     """
     flagged = at_least(features.metadata_version, "3.3-IV3") and not found.in_controlled_shutdown
     flag = BrokerRegistrationChangeRecord(found.broker, found.epoch, in_controlled_shutdown=1)
-    return [*([flag] if flagged else []), *_removal_records(controller, found.broker, features)]
+    return [*([flag] if flagged else []), *removal_records(controller, found.broker, features)]
 
 
-def _removal_records(
+def removal_records(
     controller: Controller, broker: BrokerId, features: Features
 ) -> list[PartitionChangeRecord]:
+    """Out of every ISR; where it led, somebody else does, or nobody.
+
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates (3.5.0).
+    """
     with_it = [p for p in controller.partitions if broker in p.isr]
     return _changes(controller, with_it, features, removed=broker)
 
@@ -119,17 +124,21 @@ def _changes(
 
 
 def expire_session(
-    controller: Controller, broker: BrokerId, features: Features
+    controller: Controller, broker: BrokerId, features: Features, now_ms: int | None
 ) -> ControllerEffect:
     """The deferred event that fences a broker whose session is over.
+
+    A controller of 3.2 that finds no registration to go with the session gives up.
 
     Source: ReplicationControlManager.maybeFenceOneStaleBroker and
     QuorumController.rescheduleMaybeFenceStaleBrokers (3.5.0).
     """
     found = registration(controller.registrations, broker)
     known = heartbeat(controller, broker)
-    if found is None or known is None:
+    if known is None:
         return controller, (), ()
+    if found is None:
+        return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
     records = fencing_records(controller, found, features)
     # Up to 3.6 nothing clears the offset of a controlled shutdown (BrokerHeartbeatManager.fence,
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
@@ -137,6 +146,24 @@ def expire_session(
     if features.code_of(CONTROLLER) >= (3, 7):
         known = replace(known, controlled_shutdown_offset=UNKNOWN_METADATA_OFFSET)
     return commit(heard(controller, replace(known, fenced=True)), records, features)
+
+
+def resign(
+    controller: Controller, event: str, exception: str, features: Features, now_ms: int | None
+) -> ControllerEffect:
+    """An exception that is no Kafka error: what was begun is undone, and the controller gives up.
+
+    Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3).
+    """
+    following, _, _ = fail_over(controller, features, now_ms)
+    resigned = ControllerResigned(
+        request=event,
+        exception=exception,
+        before=controller.epoch,
+        epoch=following.epoch,
+        last_committed=last_known_offset(controller),
+    )
+    return following, (), (resigned,)
 
 
 def fail_over(controller: Controller, features: Features, now_ms: int | None) -> ControllerEffect:
@@ -153,6 +180,7 @@ def fail_over(controller: Controller, features: Features, now_ms: int | None) ->
         epoch=ControllerEpoch(controller.epoch + 1),
         write_offset=_claimed_offset(controller, features),
         heartbeats=fresh,
+        watches_sessions=now_ms is None,
         timers=ControllerTimers(),
     )
     return following, (), ()

@@ -37,21 +37,20 @@ def stale_broker(controller: Controller, now_ms: int | None) -> BrokerId | None:
     Source: BrokerHeartbeatManager.findOneStaleBroker (3.5.0).
     """
     unfenced = [h for h in controller.heartbeats if not h.fenced]
-    if not unfenced or now_ms is None:
+    if not unfenced or now_ms is None or not controller.watches_sessions:
         return None
     oldest = min(unfenced, key=lambda h: (h.last_contact_ms, h.broker))
     return oldest.broker if oldest.last_contact_ms + SESSION_TIMEOUT_MS < now_ms else None
 
 
 def heard(controller: Controller, state: HeartbeatState) -> Controller:
-    """`controller` with what it knows of one broker brought up to date.
+    """`controller` with what it knows of one broker brought up to date; from now on it watches.
 
-    Source: BrokerHeartbeatManager.touch (3.5.0).
+    Source: BrokerHeartbeatManager.touch and QuorumController.rescheduleMaybeFenceStaleBrokers
+    (3.2.0 to 3.9.0-rc3), which is called for heartbeats and registrations, and by no election.
     """
     others = [h for h in controller.heartbeats if h.broker != state.broker]
     heartbeats = tuple(sorted([*others, state], key=lambda h: h.broker))
-    return (
-        controller
-        if heartbeats == controller.heartbeats
-        else replace(controller, heartbeats=heartbeats)
-    )
+    if heartbeats == controller.heartbeats and controller.watches_sessions:
+        return controller
+    return replace(controller, heartbeats=heartbeats, watches_sessions=True)

@@ -1,4 +1,6 @@
-"""BrokerRegistration and BrokerHeartbeat: how a broker's process lives with the controller."""
+"""BrokerRegistration, BrokerHeartbeat, UnregisterBroker: how a broker's process lives with the
+controller.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ..errors import KafkaError
-from ..ids import NO_BROKER_EPOCH, BrokerEpoch, Incarnation, MetadataOffset, Sender
+from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Incarnation, MetadataOffset, Sender
 from .api_message import Against, Api, ApiRequest, ApiResponse
 
 BROKER_REGISTRATION = Api(
     label="BrokerRegistration", noun="registration", lane="lifecycle", log_event="registerBroker"
+)
+UNREGISTER_BROKER = Api(
+    label="UnregisterBroker", noun="unregistration", lane="admin", log_event="unregisterBroker"
 )
 BROKER_HEARTBEAT = Api(
     label="BrokerHeartbeat",
@@ -95,3 +100,30 @@ class BrokerHeartbeatResponse(
             return f"BrokerHeartbeat reply: {self.error.name}"
         state = "fenced" if self.is_fenced else "unfenced"
         return f"BrokerHeartbeat reply: {state}{', shut down now' if self.should_shut_down else ''}"
+
+
+class UnregisterBrokerRequest(
+    ApiRequest, frozen=True, cache_hash=True, tag="unregister-broker", kw_only=True
+):
+    """API 64, by which an operator has a broker forgotten."""
+
+    api: ClassVar[Api] = UNREGISTER_BROKER
+
+    broker: BrokerId
+
+    def in_words(self) -> str:
+        return f"UnregisterBroker of broker {self.broker}"
+
+
+class UnregisterBrokerResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="unregister-broker-reply", kw_only=True
+):
+    """Done, or an error."""
+
+    api: ClassVar[Api] = UNREGISTER_BROKER
+    unlogged: ClassVar[str] = "the operator's tool prints it; no node logs it"
+
+    error: KafkaError = KafkaError.NONE
+
+    def in_words(self) -> str:
+        return f"UnregisterBroker reply: {self.error.name}"
