@@ -37,7 +37,8 @@ def add_play(parser: argparse.ArgumentParser) -> None:
 
 def add_features(parser: argparse.ArgumentParser) -> None:
     """The rules to run a play under."""
-    releases = f"{', '.join(RELEASES)}; 3.5/3.4-IV0 names the metadata version too"
+    releases = f"{', '.join(RELEASES)}; 3.5/3.4-IV0 names the metadata version too;"
+    releases += " from 4.0 on with eligible leader replicas off"
     parser.add_argument("--kafka", metavar="RELEASE", help=releases)
     for option in ("--off", "--on"):
         word = option.removeprefix("--")

@@ -25,7 +25,13 @@ from . import moves
 from .cluster import Cluster, broker
 from .nodes import control_planes, due_ms, state_of
 from .routes import IDLE, PERIOD_MS, TIMERS
-from .truth import Session, session_timeout_ms, sessions, watches_sessions
+from .truth import (
+    Session,
+    next_session_check_ms,
+    session_timeout_ms,
+    sessions,
+    watches_sessions,
+)
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
@@ -37,8 +43,7 @@ def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
     known = sessions(cluster)
-    on = [session for session in known if not session.fenced and watches_sessions(cluster)]
-    expiry, counted_on = _expiry(cluster, on), _counted_on(known, on)
+    expiry, counted_on = _expiry(cluster, known), _counted_on(known)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, counted_on, until)]
     found += _of_control_planes(cluster)
@@ -62,13 +67,14 @@ def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
                 yield max(due_ms(state, timer), cluster.now_ms), moves.Fire(node, timer)
 
 
-def _expiry(cluster: Cluster, on: list[Session]) -> Due | None:
+def _expiry(cluster: Cluster, known: Iterable[Session]) -> Due | None:
     """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
-    if not on:
+    on = [session for session in known if not session.over]
+    if not on or not watches_sessions(cluster):
         return None
     oldest = min(on, key=_silence)
     at = max(oldest.last_contact_ms + session_timeout_ms(cluster) + 1, cluster.now_ms)
-    return at, moves.ExpireSession(oldest.broker)
+    return next_session_check_ms(cluster, at), moves.ExpireSession(oldest.broker)
 
 
 def _silence(session: Session) -> tuple[int, BrokerId]:
@@ -133,14 +139,15 @@ def _lifecycle(
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
-def _counted_on(known: Iterable[Session], on: Iterable[Session]) -> frozenset[BrokerId]:
+def _counted_on(known: Iterable[Session]) -> frozenset[BrokerId]:
     """Whose heartbeats merely keep a session, once it has started; of others the very next one may
     change more.
 
     A broker in controlled shutdown waits for what the heartbeats of all the others say.
     """
     leaving = [session for session in known if session.leaving]
-    return frozenset() if leaving else frozenset([session.broker for session in on])
+    on = [session.broker for session in known if not session.fenced]
+    return frozenset() if leaving else frozenset(on)
 
 
 def _has_started(process: Volatile) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
-from ..protocol.messages import KINDS, ApiRequest
-from ..protocol.releases import at_least, known_to, not_supported, supports
+from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
+from ..protocol.releases import RELEASES, at_least, known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
@@ -105,8 +105,19 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
 def _raw(cluster: Cluster, move: moves.RawRequest) -> str | None:
     why = NOT_ADDRESSED.get((kind_of(cluster, move.receiver), type(move.body)))
     if why is None:
-        return None
+        return _unspoken(cluster, move)
     return f"{KINDS[type(move.body)]} is nothing to send to {node_name(move.receiver)}: {why}"
+
+
+def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
+    """A real controller closes the connection."""
+    if not isinstance(move.body, AlterPartitionRequest):
+        return None
+    release = RELEASES[cluster.features.release_of(move.receiver)]
+    asked, oldest = move.body.version, release.oldest_alter_partition
+    if asked >= oldest:
+        return None
+    return f"Kafka {release.name} speaks AlterPartition from version {oldest} on, not {asked}"
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:

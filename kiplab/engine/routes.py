@@ -34,6 +34,7 @@ from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
 from ..protocol.kraft.broker_registration import register_broker
 from ..protocol.kraft.broker_unregistration import unregister_broker
+from ..protocol.kraft.contacts import carried_over
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.elections import elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
@@ -260,4 +261,7 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
         (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.features, w.clock)),
     ),
     (Controller, moves.Elect): _elect,
+    (Controller, moves.Upgrade): lambda w, _: (
+        (CONTROLLER, (carried_over(state_of(w, CONTROLLER), w.features), (), ())),
+    ),
 }

@@ -21,6 +21,7 @@ from ..protocol.ids import (
     PartitionEpoch,
 )
 from ..protocol.kraft.broker_lifecycle import metadata_arrived
+from ..protocol.kraft.contacts import carried_over
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
 from ..protocol.kraft.periodic_elections import plan
 from ..protocol.kraft.replay import image
@@ -113,6 +114,7 @@ def _in_kraft(setup: Setup) -> Cluster:
         heartbeats=tuple(_heartbeat(b, _next_offset(setup)) for b in brokers),
         auto_leader_rebalance=setup.auto_leader_rebalance,
     )
+    controller = carried_over(controller, setup.features)
     if setup.timed:
         controller = plan(controller, setup.features, 0)
     update = image(controller)

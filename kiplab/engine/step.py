@@ -215,7 +215,8 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Moved:
         features = replace(features, nodes=tuple(sorted([*others, (move.node, move.release)])))
     who = "every node" if move.node is None else node_name(move.node)
     text = f"{who} runs Kafka {move.release}"
-    return _now_with(cluster, features), [Happened(text=text)]
+    cluster, events = _as_the_mode_does(_now_with(cluster, features), move)
+    return cluster, [Happened(text=text), *events]
 
 
 def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Moved:

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from ..protocol.ids import BrokerId, ControllerEpoch, Milliseconds
+from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds
+from ..protocol.kraft.contacts import (
+    has_contacts,
+    next_check_ms,
+    noted_sessions,
+    out_of_contact,
+)
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from ..protocol.registrations import PartitionRegistration, Registration
@@ -42,18 +48,19 @@ class Truth(Protocol):
 
 
 class Session(Protocol):
-    """What a control plane knows of one broker's session. It is over for a broker that is fenced.
-
-    Its own record of it has these fields, so that looking costs nothing.
-    """
+    """What a control plane knows of one broker's session."""
 
     @property
     def broker(self) -> BrokerId:
         """Whose it is."""
 
     @property
+    def over(self) -> bool:
+        """Whether there is none, or none any more."""
+
+    @property
     def fenced(self) -> bool:
-        """Whether it is over."""
+        """Whether the broker is fenced: up to Kafka 3.9 that is the same."""
 
     @property
     def last_contact_ms(self) -> Milliseconds:
@@ -68,8 +75,10 @@ class TruthReader(NamedTuple):
     """How one mode is read, beyond what its state says by itself: see `Truth`."""
 
     sessions: Callable[[Cluster], tuple[Session, ...]]
-    stale_session: Callable[[Cluster], BrokerId | None]
+    stale_sessions: Callable[[Cluster], frozenset[BrokerId]]
     watches_sessions: Callable[[Cluster], bool]
+    next_check_ms: Callable[[Cluster, Milliseconds], Milliseconds]
+    """When it is noticed at the earliest, from a moment on, that a session is over."""
     session_timeout_ms: int
 
 
@@ -113,23 +122,21 @@ def sessions(cluster: Cluster) -> tuple[Session, ...]:
 
 def session_lasts(cluster: Cluster, broker: BrokerId) -> bool:
     """Whether the control plane still counts on `broker`."""
-    return any(s.broker == broker and not s.fenced for s in sessions(cluster))
-
-
-def stale_session(cluster: Cluster) -> BrokerId | None:
-    """Whose session is the next to end, and over by now; None without a clock."""
-    return _reader(cluster).stale_session(cluster)
+    return any(s.broker == broker and not s.over for s in sessions(cluster))
 
 
 def stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
-    """Whose session may end next: several, if they were heard of at the same moment.
+    """Whose session may be ended next, being over by now; nobody's without a clock.
 
-    Which of these is first is for the schedule to say: Kafka looks into a hash table.
+    Which of several is first is for the schedule to say: Kafka looks into a hash table. Up to 3.9
+    these are the brokers that were all heard of longest ago, from 4.0 on any.
     """
-    oldest = stale_session(cluster)
-    on = [session for session in sessions(cluster) if not session.fenced]
-    last = [session.last_contact_ms for session in on if session.broker == oldest]
-    return frozenset(session.broker for session in on if session.last_contact_ms in last)
+    return _reader(cluster).stale_sessions(cluster)
+
+
+def next_session_check_ms(cluster: Cluster, not_before_ms: Milliseconds) -> Milliseconds:
+    """When it is noticed, from that moment on, that a session is over: at once, up to 3.9."""
+    return _reader(cluster).next_check_ms(cluster, not_before_ms)
 
 
 def watches_sessions(cluster: Cluster) -> bool:
@@ -164,13 +171,27 @@ def _reader(cluster: Cluster) -> TruthReader:
 
 def _kraft_sessions(cluster: Cluster) -> tuple[Session, ...]:
     held: Any = cluster.controller
-    known: tuple[Session, ...] = held.heartbeats
+    known: tuple[Session, ...] = noted_sessions(held) if _notes(cluster) else held.heartbeats
     return known
 
 
-def _kraft_stale_session(cluster: Cluster) -> BrokerId | None:
+def _kraft_stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
     held: Any = cluster.controller
-    return stale_broker(held, cluster.clock)
+    if _notes(cluster):
+        return frozenset(out_of_contact(held, cluster.clock))
+    oldest = stale_broker(held, cluster.clock)
+    on = [known for known in held.heartbeats if not known.over]
+    last = [known.last_contact_ms for known in on if known.broker == oldest]
+    return frozenset(known.broker for known in on if known.last_contact_ms in last)
+
+
+def _kraft_next_check_ms(cluster: Cluster, not_before_ms: Milliseconds) -> Milliseconds:
+    held: Any = cluster.controller
+    return next_check_ms(held, not_before_ms) if _notes(cluster) else not_before_ms
+
+
+def _notes(cluster: Cluster) -> bool:
+    return has_contacts(cluster.features.code_of(CONTROLLER))
 
 
 def _kraft_watches_sessions(cluster: Cluster) -> bool:
@@ -182,8 +203,9 @@ def _kraft_watches_sessions(cluster: Cluster) -> bool:
 READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
         sessions=_kraft_sessions,
-        stale_session=_kraft_stale_session,
+        stale_sessions=_kraft_stale_sessions,
         watches_sessions=_kraft_watches_sessions,
+        next_check_ms=_kraft_next_check_ms,
         session_timeout_ms=SESSION_TIMEOUT_MS,
     )
 }

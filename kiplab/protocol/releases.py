@@ -1,5 +1,8 @@
 """Which release speaks which versions: one entry a release, and nothing said anywhere else.
 
+From 4.0 on a release is meant with eligible leader replicas (KIP-966) off: a feature of its own,
+which new clusters have from 4.1 on unless they are formatted without it.
+
 Two switches decide what Kafka does: the *release* of each node's code, and the cluster's finalized
 *metadata version*. They are kept apart everywhere. Plays, tokens and JSON write a release by its
 name (``"3.5"``); rules never compare names, they ask for the version of the code behind it.
@@ -59,10 +62,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     """The latest, and the one that a cluster has unless another is asked for."""
     alter_partition: int
     """Highest AlterPartition version: negotiated between two ends, no metadata version gates it."""
+    oldest_alter_partition: int
+    """The lowest one that it still speaks."""
 
 
 def _kraft(
-    name: str, *brings: MetadataVersion, lowest: str, latest: str, alter_partition: int
+    name: str, *brings: MetadataVersion, lowest: str, latest: str, alter_partition: tuple[int, int]
 ) -> Release:
     return Release(
         name=name,
@@ -71,7 +76,8 @@ def _kraft(
         brings=brings,
         lowest=lowest,
         latest=latest,
-        alter_partition=alter_partition,
+        alter_partition=alter_partition[1],
+        oldest_alter_partition=alter_partition[0],
     )
 
 
@@ -92,7 +98,7 @@ _ENTRIES = (
         _gates("3.2-IV0", fetch=13, register=0, change=0),
         lowest="3.0-IV1",
         latest="3.2-IV0",
-        alter_partition=1,
+        alter_partition=(0, 1),
     ),
     _kraft(
         "3.3",
@@ -102,14 +108,14 @@ _ENTRIES = (
         _gates("3.3-IV3", fetch=13, register=1, change=0),
         lowest="3.0-IV1",
         latest="3.3-IV3",
-        alter_partition=2,
+        alter_partition=(0, 2),
     ),
     _kraft(
         "3.4",
         _gates("3.4-IV0", fetch=13, register=2, change=0),
         lowest="3.0-IV1",
         latest="3.4-IV0",
-        alter_partition=2,
+        alter_partition=(0, 2),
     ),
     _kraft(
         "3.5",
@@ -118,7 +124,7 @@ _ENTRIES = (
         _gates("3.5-IV2", fetch=15, register=2, change=0),
         lowest="3.0-IV1",
         latest="3.5-IV2",
-        alter_partition=3,
+        alter_partition=(0, 3),
     ),
     _kraft(
         "3.6",
@@ -127,7 +133,7 @@ _ENTRIES = (
         _gates("3.6-IV2", fetch=15, register=2, change=0),
         lowest="3.0-IV1",
         latest="3.6-IV2",
-        alter_partition=3,
+        alter_partition=(0, 3),
     ),
     _kraft(
         "3.7",
@@ -138,21 +144,54 @@ _ENTRIES = (
         _gates("3.7-IV4", fetch=16, register=3, change=1),
         lowest="3.0-IV1",
         latest="3.7-IV4",
-        alter_partition=3,
+        alter_partition=(0, 3),
     ),
     _kraft(
         "3.8",
         _gates("3.8-IV0", fetch=16, register=3, change=1),
         lowest="3.0-IV1",
         latest="3.8-IV0",
-        alter_partition=3,
+        alter_partition=(0, 3),
     ),
     _kraft(
         "3.9",
         _gates("3.9-IV0", fetch=17, register=3, change=1),
         lowest="3.0-IV1",
         latest="3.9-IV0",
-        alter_partition=3,
+        alter_partition=(0, 3),
+    ),
+    _kraft(
+        "4.0",
+        _gates("4.0-IV0", fetch=17, register=3, change=1),
+        _gates("4.0-IV1", fetch=17, register=3, change=2),
+        _gates("4.0-IV2", fetch=17, register=3, change=2),
+        _gates("4.0-IV3", fetch=17, register=3, change=2),
+        lowest="3.3-IV3",
+        latest="4.0-IV3",
+        alter_partition=(2, 3),
+    ),
+    _kraft(
+        "4.1",
+        _gates("4.1-IV0", fetch=17, register=3, change=2),
+        _gates("4.1-IV1", fetch=18, register=3, change=2),
+        lowest="3.3-IV3",
+        latest="4.1-IV1",
+        alter_partition=(2, 3),
+    ),
+    _kraft(
+        "4.2",
+        _gates("4.2-IV0", fetch=18, register=3, change=2),
+        _gates("4.2-IV1", fetch=18, register=3, change=2),
+        lowest="3.3-IV3",
+        latest="4.2-IV1",
+        alter_partition=(2, 3),
+    ),
+    _kraft(
+        "4.3",
+        _gates("4.3-IV0", fetch=18, register=4, change=2),
+        lowest="3.3-IV3",
+        latest="4.3-IV0",
+        alter_partition=(2, 3),
     ),
 )
 
@@ -218,7 +257,7 @@ RELEASES = checked(_ENTRIES)
 METADATA_VERSIONS = metadata_versions_of(_ENTRIES)
 """Every metadata version by name, oldest first."""
 METADATA_LEVEL = {name: level for level, name in enumerate(METADATA_VERSIONS, start=1)}
-"""Feature level of each metadata version: 3.0-IV1 is 1, 3.9-IV0 is 21."""
+"""Feature level of each metadata version: 3.0-IV1 is 1, 4.3-IV0 is 30."""
 
 
 def at_least(metadata_version: str, wanted: str) -> bool:

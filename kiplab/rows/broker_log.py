@@ -87,7 +87,7 @@ def _registered_reply(body: BrokerRegistrationResponse, event: Delivered, _: Mom
 
 def _heartbeat_reply(body: BrokerHeartbeatResponse, event: Delivered, _: Moment) -> Words:
     """Left out: that it is still in RECOVERY or in controlled shutdown, every 2 s, and that the
-    controller lets it go (BrokerHeartbeatResponseHandler, 3.2 to 3.9, at INFO).
+    controller lets it go (BrokerHeartbeatResponseHandler, 3.2 to 4.3, at INFO).
     """
     if body.error:
         text = f"Broker {event.receiver} sent a heartbeat request but received error"
@@ -108,7 +108,7 @@ def _fetch_reply(body: FetchResponse, event: Delivered, moment: Moment) -> Words
         level, text = found
         yield level, "ReplicaFetcherThread", text.format(partition=body.partition, epoch=epoch)
     if body.error is KafkaError.FENCED_LEADER_EPOCH and not moved_on:
-        # AbstractFetcherThread.markPartitionFailed, 3.2 to 3.9: it stops fetching this partition.
+        # AbstractFetcherThread.markPartitionFailed, 3.2 to 4.3: it stops fetching this partition.
         yield "WARN", "ReplicaFetcherThread", f"Partition {body.partition} marked as failed"
 
 
@@ -161,10 +161,13 @@ _ANSWERS: dict[type, Callable[[Any, Delivered, Moment], Words]] = {
 def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
     if moment.code(event.node) >= (3, 3):
         isr = ", ".join(str(b) for b in event.isr)
+        state = f"(isr=Set({isr}), leaderRecoveryState=…)"
+        if moment.code(event.node) >= (4, 2):
+            state = f"[isr=[{isr}], leaderRecoveryState=…]"
         text = (
             "Failed to alter partition to … since the controller rejected the request with"
             f" {event.error.name}. Partition state has been reset to the latest committed state"
-            f" CommittedPartitionState(isr=Set({isr}), leaderRecoveryState=…)."
+            f" CommittedPartitionState{state}."
         )
         yield LogLine(node_name(event.node), "INFO", "Partition", text)
 

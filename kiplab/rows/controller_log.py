@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ..engine.events import Delivered
-from ..engine.truth import truth
+from ..engine.truth import partition_of, registration_of, truth
 from ..protocol import facts
 from ..protocol.errors import KafkaError
 from ..protocol.facts import Refused
@@ -25,6 +25,7 @@ from .log_moment import LogLine, Moment
 from .rejection_lines import (
     alter_partition,
     duplicate_registration,
+    ids,
     not_registered,
     resignation,
     stale_epoch,
@@ -35,7 +36,7 @@ HEARTBEATS = "BrokerHeartbeatManager"
 
 
 def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
-    """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 3.9, says it at DEBUG
+    """What a broker refuses is left out: KafkaApis.handleFetchRequest, 3.2 to 4.3, says it at DEBUG
     to every client, and so do its siblings.
     """
     delivered = moment.delivered
@@ -65,26 +66,61 @@ def periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine
     """Before 3.9 a rebalance is not logged."""
     if moment.code(CONTROLLER) < (3, 9):
         return
-    offline = "unclean leader election for offline partition"
     if event.unclean:
-        for name in event.elected:
-            yield LogLine("controller", "ERROR", REPLICATION, f"Triggering {offline} {name}.")
-        error = KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE.name
-        for name in event.left:
-            text = f"Cannot trigger {offline} {name}: {error}"
-            yield LogLine("controller", "WARN", REPLICATION, text)
+        yield from _unclean_elections(event, moment)
+    generated = f"generated {len(event.elected)} records in … microseconds."
+    if moment.code(CONTROLLER) >= (4, 0):
+        task = "electUnclean" if event.unclean else "electPreferred"
+        text = f"Periodic task {task} {generated}"
+        yield LogLine("controller", "INFO", "PeriodicTaskControlManager", text)
+        return
     task = "maybeElectUncleanLeaders" if event.unclean else "maybeBalancePartitionLeaders"
-    text = f"{task}: generated {len(event.elected)} records in … microseconds."
-    yield LogLine("controller", "INFO", QUORUM, text)
+    yield LogLine("controller", "INFO", QUORUM, f"{task}: {generated}")
+
+
+def _unclean_elections(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine]:
+    """From 4.3 on the partition follows as it stood before."""
+    offline, code = "unclean leader election for offline partition", moment.code(CONTROLLER)
+    level = "ERROR" if code < (4, 0) else "INFO"
+    for name in event.elected:
+        text = f"Triggering {offline} {name}.{_stood(name, moment)}"
+        yield LogLine("controller", level, REPLICATION, text)
+    error, stop = KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE.name, "." if code >= (4, 3) else ""
+    for name in event.left:
+        text = f"Cannot trigger {offline} {name}: {error}{stop}{_stood(name, moment)}"
+        yield LogLine("controller", "WARN", REPLICATION, text)
+
+
+def _stood(name: str, moment: Moment) -> str:
+    state = partition_of(moment.before, name)
+    if moment.code(CONTROLLER) < (4, 3) or state is None:
+        return ""
+    epochs = f"partitionEpoch: {state.partition_epoch}, leaderEpoch: {state.leader_epoch}"
+    return f" (isr: {ids(state.isr)}, replicaSet: {ids(state.replicas)}, {epochs})"
 
 
 def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
     """Logged only where a leader asked for it; else the broker's line counts it (`_changing`)."""
     delivered = moment.delivered
     if delivered is not None and isinstance(delivered.body, AlterPartitionRequest):
-        isr = "[" + ", ".join(str(b) for b in event.after) + "]"
-        text = f"Node {delivered.body.broker} has altered ISR for {event.partition} to {isr}."
-        yield LogLine("controller", "DEBUG", REPLICATION, text)
+        altered = f"Node {delivered.body.broker} has altered ISR for {event.partition}"
+        newer = moment.code(CONTROLLER) >= (4, 3)
+        to = f". {_change(event.partition, moment)}" if newer else f" to {ids(event.after)}."
+        yield LogLine("controller", "DEBUG", REPLICATION, altered + to)
+
+
+def _change(name: str, moment: Moment) -> str:
+    """Source: ReplicationControlManager.logPartitionChangeInfo, 4.3."""
+    old, new = partition_of(moment.before, name), partition_of(moment.step.cluster, name)
+    if old is None or new is None:
+        return ""
+    pairs = {
+        "isr": (ids(old.isr), ids(new.isr)),
+        "replicaSet": (ids(old.replicas), ids(new.replicas)),
+        "partitionEpoch": (old.partition_epoch, new.partition_epoch),
+        "leaderEpoch": (old.leader_epoch, new.leader_epoch),
+    }
+    return ", ".join(f"{what}: {before} -> {after}" for what, (before, after) in pairs.items())
 
 
 def broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogLine]:
@@ -93,9 +129,16 @@ def broker_changed(event: facts.BrokerChanged, moment: Moment) -> Iterator[LogLi
 
 
 def _broker_fenced(id: BrokerId, moment: Moment) -> Iterator[LogLine]:
-    """Only where its session ended: a fence that it asked for is the heartbeat's to say."""
+    """Only where its session ended: a fence that it asked for is the heartbeat's to say.
+
+    Left out: from 4.0 on this is said once more of a broker that is fenced already.
+    """
     if moment.delivered is None:
-        text = f"Fencing broker {id} because its session has timed out."
+        found = registration_of(moment.before, id)
+        epoch = ""
+        if found is not None and moment.code(CONTROLLER) >= (4, 0):
+            epoch = f" at epoch {found.epoch}"
+        text = f"Fencing broker {id}{epoch} because its session has timed out."
         yield LogLine("controller", "INFO", REPLICATION, text)
         yield from _changing("handleBrokerFenced", moment)
 
@@ -126,7 +169,7 @@ def _heartbeat(request: BrokerHeartbeatRequest, moment: Moment) -> Iterator[LogL
 def _changing(context: str, moment: Moment) -> Iterator[LogLine]:
     """How many partitions change with a broker (at DEBUG, Kafka names them instead).
 
-    Source: ReplicationControlManager.generateLeaderAndIsrUpdates, 3.2 to 3.9.
+    Source: ReplicationControlManager.generateLeaderAndIsrUpdates, 3.2 to 4.3.
     """
     written = [e.record for e in moment.step.events if isinstance(e, facts.RecordWritten)]
     changed = written.count(PartitionChangeRecord.__name__)

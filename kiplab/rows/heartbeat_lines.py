@@ -4,7 +4,7 @@ In come the request and the cluster before and after it. How the broker stood an
 and whether it wants to shut down, choose the words; nothing is decided again here. Out goes the
 text, and what the controller calls the change of the partitions that follows from it.
 Source: BrokerHeartbeatManager.calculateNextBrokerState and
-ReplicationControlManager.processBrokerHeartbeat, 3.2 to 3.9.
+ReplicationControlManager.processBrokerHeartbeat, 3.2 to 4.3.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _handed(moment: Moment) -> Iterator[tuple[BrokerId, Handed]]:
     an answer that comes after the metadata which says the same: by then nothing is pending.
 
     Source: DefaultAlterPartitionManager.handleAlterPartitionResponse and
-    Partition.submitAlterPartition, 3.2 (DefaultAlterIsrManager) to 3.9.
+    Partition.submitAlterPartition, 3.2 (DefaultAlterIsrManager) to 4.3.
     """
     delivered = moment.delivered
     if delivered is None or not isinstance(delivered.body, AlterPartitionResponse):
@@ -88,7 +88,7 @@ def failed(moment: Moment) -> Iterator[BrokerId]:
     """Answers with an error or for an older epoch, and proposals that were not even sent, because
     the manager still has one of the same partition (OPERATION_NOT_ATTEMPTED).
 
-    Source: Partition.handleAlterPartitionError and handleAlterPartitionUpdate, 3.2 to 3.9.
+    Source: Partition.handleAlterPartitionError and handleAlterPartitionUpdate, 3.2 to 4.3.
     """
     yield from (node for node, handed in _handed(moment) if not handed.is_adopted)
     for event in moment.step.events:

@@ -81,7 +81,7 @@ def _of_broker(node: Broker, cluster: Cluster) -> Iterator[tuple[_Key, int]]:
 def _led(node: Broker, code: CodeVersion) -> Iterator[Led]:
     """What a running broker takes itself for the leader of.
 
-    Source: ReplicaManager.leaderPartitionsIterator, 3.2 to 3.9.
+    Source: ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3.
     """
     process = node.process
     image = process.image if process is not None else None

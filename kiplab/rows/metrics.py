@@ -11,8 +11,9 @@ marked so far, through all processes of a node: it never goes back.
 Left out: what tells of time (latencies, lags), of the queue of the controller
 (TimedOutBrokerHeartbeatCount counts heartbeats that waited there too long, not brokers that were
 fenced), and of disks, clients and reassignments.
-Source: the classes named by each entry, at the last tag of every release from 3.2 to 3.9 (of 3.9,
-3.9.0-rc3); for the first release also 2.8.2, 3.0.0 and 3.1.0.
+Source: the classes named by each entry, at the last tag of every release from 3.2 to 4.3 (of 3.9,
+3.9.0-rc3; of 4.0 to 4.3 the sources of 4.0.2, 4.1.2, 4.2.1 and 4.3.1); for the first release also
+2.8.2, 3.0.0 and 3.1.0.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def _is_under_replicated(led: Led) -> bool:
 def _least(led: Led) -> int:
     """min.insync.replicas; from 3.7 on never more than there are replicas.
 
-    Source: Partition.effectiveMinIsr, 3.7 to 3.9.
+    Source: Partition.effectiveMinIsr, 3.7 to 4.3.
     """
     least, replicas = led.replica.min_insync_replicas, len(led.replica.replicas)
     return min(least, replicas) if led.code >= (3, 7) else least
@@ -91,17 +92,24 @@ def _least(led: Led) -> int:
 
 
 def _elected_uncleanly(moment: Moment) -> Iterator[BrokerId]:
-    """One for each partition whose leader was not in the ISR that it had before.
+    """One for each partition whose leader was not in the ISR that it had before; from 4.1 on, whose
+    leader is to recover from now on.
 
     Source: ControllerMetricsChanges.handlePartitionChange and
-    PartitionRegistration.electionWasClean, 3.9.
+    PartitionRegistration.electionWasClean, 3.9 and 4.0; TopicDelta.updateElectionStats, 4.1 to 4.3.
     """
     after = truth(moment.step.cluster).partitions
     elected = {e.partition for e in moment.step.events if isinstance(e, LeaderElected)}
     for old in truth(moment.before).partitions:
         new = partition(after, old.name) if old.name in elected else None
-        if new is not None and _has_leader(new) and new.leader not in old.isr:
+        if new is not None and _was_unclean(old, new, moment.code(CONTROLLER)):
             yield CONTROLLER
+
+
+def _was_unclean(old: PartitionRegistration, new: PartitionRegistration, code: CodeVersion) -> bool:
+    if code >= (4, 1):
+        return bool(new.recovery) and not old.recovery
+    return _has_leader(new) and new.leader not in old.isr
 
 
 def _has_leader(registered: PartitionRegistration) -> bool:
@@ -121,7 +129,7 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker leads whose ISR is smaller than their replicas",
-        source="Partition.isUnderReplicated, 3.2 to 3.9",
+        source="Partition.isUnderReplicated, 3.2 to 4.3",
         is_counted=_is_under_replicated,
     ),
     Metric(
@@ -130,7 +138,7 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker leads with fewer than min.insync.replicas in the ISR",
-        source="Partition.isUnderMinIsr, 3.2 to 3.9",
+        source="Partition.isUnderMinIsr, 3.2 to 4.3",
         is_counted=lambda led: len(led.isr) < _least(led),
     ),
     Metric(
@@ -139,7 +147,7 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker leads with just min.insync.replicas in the ISR",
-        source="Partition.isAtMinIsr, 3.2 to 3.9",
+        source="Partition.isAtMinIsr, 3.2 to 4.3",
         is_counted=lambda led: len(led.isr) == _least(led),
     ),
     Metric(
@@ -148,7 +156,7 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker believes to lead",
-        source="ReplicaManager.leaderPartitionsIterator, 3.2 to 3.9",
+        source="ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3",
         is_counted=lambda _: True,
     ),
     Metric(
@@ -158,7 +166,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="smaller ISRs that this broker asked for and was granted, if the answer comes before"
         " the metadata; not those that the controller makes by itself",
-        source="PendingShrinkIsr.notifyListener, 3.3 to 3.9; in 3.2"
+        source="PendingShrinkIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
         " Partition.handleAlterPartitionUpdate",
         marked=lambda moment: isr_answers.changed(moment, growing=False),
     ),
@@ -169,7 +177,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="larger ISRs that this broker asked for and was granted, if the answer comes before"
         " the metadata",
-        source="PendingExpandIsr.notifyListener, 3.3 to 3.9; in 3.2"
+        source="PendingExpandIsr.notifyListener, 3.3 to 4.1; in 3.2 and from 4.2 on"
         " Partition.handleAlterPartitionUpdate",
         marked=lambda moment: isr_answers.changed(moment, growing=True),
     ),
@@ -179,7 +187,7 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="ISRs that this broker asked for and was not granted",
-        source="Partition.handleAlterPartitionError, 3.2 to 3.9",
+        source="Partition.handleAlterPartitionError, 3.2 to 4.3",
         marked=isr_answers.failed,
     ),
     Metric(
@@ -188,7 +196,7 @@ _ENTRIES = (
         bean=KAFKA_CONTROLLER,
         since=(3, 0),
         counts="partitions without a leader",
-        source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 3.9; in 3.3 and 3.4"
+        source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 BrokersToIsrs.offlinePartitionCount",
         held=lambda held: sum(not _has_leader(p) for p in held.partitions),
     ),
@@ -198,7 +206,7 @@ _ENTRIES = (
         bean=KAFKA_CONTROLLER,
         since=(3, 0),
         counts="partitions that their first replica does not lead",
-        source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 3.9; in 3.3 and 3.4"
+        source="ControllerMetricsChanges.handlePartitionChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ReplicationControlManager.replay",
         held=lambda held: sum(p.leader != p.replicas[0] for p in held.partitions),
     ),
@@ -207,8 +215,10 @@ _ENTRIES = (
         kind="meter",
         bean=CONTROLLER_STATS,
         since=(3, 9),
-        counts="leaders elected from outside the ISR; before 3.9 no KRaft controller counts them",
-        source="ControllerMetricsChanges.handlePartitionChange, 3.9",
+        counts="leaders elected from outside the ISR (from 4.1 on not those of a partition that"
+        " recovers already); before 3.9 no KRaft controller counts them",
+        source="ControllerMetricsChanges.handlePartitionChange, 3.9 and 4.0;"
+        " TopicDelta.updateElectionStats, 4.1 to 4.3",
         marked=_elected_uncleanly,
     ),
     Metric(
@@ -217,7 +227,7 @@ _ENTRIES = (
         bean=KAFKA_CONTROLLER,
         since=(3, 1),
         counts="registered brokers that are not fenced, also while they shut down",
-        source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 3.9; in 3.3 and 3.4"
+        source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
         held=lambda held: sum(not r.fenced for r in held.registrations),
     ),
@@ -227,7 +237,7 @@ _ENTRIES = (
         bean=KAFKA_CONTROLLER,
         since=(3, 1),
         counts="registered brokers that are fenced",
-        source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 3.9; in 3.3 and 3.4"
+        source="ControllerMetricsChanges.handleBrokerChange, 3.5 to 4.3; in 3.3 and 3.4"
         " ControllerMetricsManager, in 3.2 ClusterControlManager.updateMetrics",
         held=lambda held: sum(r.fenced for r in held.registrations),
     ),
@@ -238,7 +248,7 @@ _ENTRIES = (
         since=(2, 8),
         counts="1 on the active controller, 0 on the others; their sum, which stays 1 while another"
         " one takes over within a step",
-        source="QuorumControllerMetrics.setActive, 3.2 to 3.9",
+        source="QuorumControllerMetrics.setActive, 3.2 to 4.3",
         held=lambda _: 1,
     ),
     Metric(
@@ -247,7 +257,7 @@ _ENTRIES = (
         bean=KAFKA_CONTROLLER,
         since=(3, 6),
         counts="controllers that became active since the run began",
-        source="QuorumController.QuorumMetaLogListener.handleLeaderChange, 3.6 to 3.9",
+        source="QuorumController.QuorumMetaLogListener.handleLeaderChange, 3.6 to 4.3",
         marked=_new_controllers,
     ),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..protocol.errors import KafkaError
-from ..protocol.facts import ControllerResigned, Refused
+from ..protocol.facts import Compared, ControllerResigned, Refused
 from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.messages import BODIES, AlterPartitionItem, AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration
@@ -31,13 +33,35 @@ def alter_partition(
         return _unknown(refused, request, code, partitions)
     if item is None or refused.guard is None or not refused.compared:
         return None
-    leader = next((p.leader for p in partitions if p.name == item.partition), NO_LEADER)
-    why = _why(refused, item, request, code, leader)
+    state = next((p for p in partitions if p.name == item.partition), None)
+    why = _why(refused, item, request, code, NO_LEADER if state is None else state.leader)
     if why is None:
         return None
     level, text = why
-    name = refused.partition
-    return level, f"Rejecting AlterPartition request from node {request.broker} for {name} {text}"
+    text = (
+        f"Rejecting AlterPartition request from node {request.broker} for {item.partition} {text}"
+    )
+    if code >= (4, 3) and state is not None:
+        text += f" {_stands(state, _isr(item, request, code))}"
+    return level, text
+
+
+def _stands(state: PartitionRegistration, proposed: str) -> str:
+    """How the partition stands, which from 4.3 on ends every refusal.
+
+    Source: ReplicationControlManager.logPartitionChangeInfo, 4.3.
+    """
+    return (
+        f"Proposed ISR was {proposed} and current ISR is {ids(state.isr)}."
+        f" Current replica set is {ids(state.replicas)}."
+        f" Current partitionEpoch is {state.partition_epoch}."
+        f" Current leaderEpoch is {state.leader_epoch}."
+    )
+
+
+def ids(brokers: Iterable[int]) -> str:
+    """Broker ids as Java prints a list of them."""
+    return "[" + ", ".join(map(str, brokers)) + "]"
 
 
 def _unknown(
@@ -48,7 +72,7 @@ def _unknown(
 ) -> RejectionLine | None:
     """A topic that nobody knows is logged once, however many of its partitions were asked for.
 
-    Source: ReplicationControlManager.alterPartition and validateAlterPartitionData, 3.2 to 3.9.
+    Source: ReplicationControlManager.alterPartition and validateAlterPartitionData, 3.2 to 4.3.
     """
     start, name = "Rejecting AlterPartition request for unknown", str(refused.partition)
     topic = _topic(name)
@@ -59,6 +83,8 @@ def _unknown(
     if code < (3, 3):
         # The id that it looked up by the name, and did not find.
         return "INFO", f"{start} topic ID null."
+    if code >= (4, 0):
+        return "INFO", f"{start} topic ID …."
     # Up to version 1 a request has names, and prints the id of nothing; from 2 on it has ids.
     named = f"{_NO_TOPIC_ID} or name {topic}" if request.version < 2 else "… or name "
     return "INFO", f"{start} topic ID {named}."
@@ -76,10 +102,10 @@ def _why(
     leader: int,
 ) -> RejectionLine | None:
     (compared, *_), guard = refused.compared, refused.guard
-    isr = _isr(item, request, code)
+    # From 4.3 on the ISR that was asked for stands at the end.
+    isr = f" {_isr(item, request, code)}" if code < (4, 3) else ""
     if guard == "kafka-14154.newer-epoch":
-        greater = f"{compared.held}, which is greater than the local value {compared.requested}."
-        return "DEBUG", f"because the current {compared.name} is {greater}"
+        return "DEBUG", f"because the current {compared.name} is {_greater(compared, code)}"
     if guard == "497.leader-epoch":
         epochs = f"{compared.held}, not {compared.requested}."
         return "DEBUG", f"because the current leader epoch is {epochs}"
@@ -89,16 +115,16 @@ def _why(
         epochs = f"{compared.held}, not {compared.requested}."
         return "INFO", f"because the current partition epoch is {epochs}"
     if guard == "497.isr-of-replicas":
-        return "ERROR", f"because it specified an invalid ISR {isr}."
+        return "ERROR", f"because it specified an invalid ISR{isr}."
     if guard == "497.leader-in-isr":
-        return "ERROR", f"because it specified an invalid ISR {isr} that doesn't include itself."
+        return "ERROR", f"because it specified an invalid ISR{isr} that doesn't include itself."
     if guard == "704.recovering-alone":
         # The word is misspelt up to 3.2, and this is what one has to search such a log for.
         word = "unlcean" if code < (3, 3) else "unclean"
         state = f"recovering from an {word} leader election RECOVERING."
         return (
             "INFO",
-            f"because the ISR {isr} had more than one replica while the leader was still {state}",
+            f"because the ISR{isr} had more than one replica while the leader was still {state}",
         )
     if guard == "704.no-way-back":
         return (
@@ -106,6 +132,15 @@ def _why(
             "because the leader recovery state cannot change from RECOVERED to RECOVERING.",
         )
     return _ineligible(refused, isr)
+
+
+def _greater(compared: Compared, code: CodeVersion) -> str:
+    """4.2 forgets to fill in what 4.3 says at the end."""
+    if code < (4, 2):
+        return f"{compared.held}, which is greater than the local value {compared.requested}."
+    left_over = " {}" if code < (4, 3) else ""
+    lower = f"which is lower than the request value {compared.requested}."
+    return f"{compared.held}, {lower}{left_over}"
 
 
 def _ineligible(refused: Refused, isr: str) -> RejectionLine | None:
@@ -119,14 +154,14 @@ def _ineligible(refused: Refused, isr: str) -> RejectionLine | None:
     who = compared.name.removeprefix("broker ").removesuffix(" epoch")
     return (
         "INFO",
-        f"because it specified ineligible replicas [{who} ({reason})] in the new ISR {isr}.",
+        f"because it specified ineligible replicas [{who} ({reason})] in the new ISR{isr}.",
     )
 
 
 def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, code: CodeVersion) -> str:
     """From 3.5 on the controller has epochs, -1 where the request brought none."""
     if code < (3, 5):
-        return "[" + ", ".join(str(m.broker) for m in item.isr) + "]"
+        return ids(m.broker for m in item.isr)
     carried = request.version >= 3
     members = (
         f"BrokerState(brokerId={m.broker}, brokerEpoch={m.epoch if carried else -1})"
@@ -165,6 +200,11 @@ def resignation(resigned: ControllerResigned, code: CodeVersion) -> tuple[str, s
 def duplicate_registration(code: CodeVersion) -> RejectionLine:
     """DUPLICATE_BROKER_REGISTRATION is one too."""
     reason = "Another broker is registered with that broker id."
+    if code >= (4, 1):
+        reason += (
+            " If the broker was recently restarted this should self-resolve once the heartbeat"
+            " manager expires the broker's session."
+        )
     return (
         "INFO",
         f"registerBroker: {_failed('DuplicateBrokerRegistrationException', reason, code)}",

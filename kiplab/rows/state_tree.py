@@ -18,7 +18,7 @@ from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
 from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
-from ..protocol.kraft.controller_state import Controller, ControllerTimers, HeartbeatState
+from ..protocol.kraft.controller_state import Contact, Controller, ControllerTimers, HeartbeatState
 from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, AlterPartitionItem
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
@@ -283,6 +283,7 @@ _SHORT: dict[type, Callable[[Any], str]] = {
         f"ISR {broker_list(m.broker for m in item.isr)}, partition epoch {item.partition_epoch}"
     ),
     Consumer: lambda consumer: f"next offset {consumer.position}",
+    Contact: lambda known: f"heard of under broker epoch {known.epoch}",
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
     Volatile: lambda process: (
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"

@@ -12,6 +12,11 @@ LABELS = {
     "Controller.next_offset": "next metadata offset",
     "Controller.registrations": "broker registrations",
     "Controller.heartbeats": "broker heartbeats",
+    "Controller.contacts": "contacts under a broker epoch",
+    "Controller.checks_from_ms": "looks for silent brokers from (ms)",
+    "Controller.active_since_ms": "active since (ms)",
+    "Contact.epoch": "broker epoch",
+    "Contact.last_contact_ms": "last contact (ms)",
     "Features.metadata_version": "metadata version",
     "Registration.epoch": "broker epoch",
     "Registration.record_offset": "offset of its RegisterBrokerRecord",
@@ -82,6 +87,7 @@ LABELS = {
 
 NOTES = {
     "Controller.heartbeats": "only the sitting controller knows them",
+    "Controller.contacts": "who was heard of under its epoch has a session",
     "Broker.durable": "survives a crash",
     "Broker.process": "gone with a crash",
     "Volatile.image": "what it believes; it may be late",
@@ -103,14 +109,22 @@ LEFT_OUT = {
 """Fields that are not shown, and why."""
 
 OF_OTHER_MODES = {
+    "Controller.contacts": (),
+    "Controller.checks_from_ms": 0,
+    "Controller.active_since_ms": 0,
     "Volatile.controller": CONTROLLER,
     "Volatile.controller_epoch": None,
     "Volatile.control_plane": None,
 }
-"""Fields that say something in some modes only, and what they hold in the others: not shown."""
+"""Fields that say something in some modes or releases only, and what they hold in the others: not
+shown.
+"""
 
 CLOCKED = {
     "Cluster.now_ms",
+    "Contact.last_contact_ms",
+    "Controller.active_since_ms",
+    "Controller.checks_from_ms",
     "Controller.timers",
     "Volatile.timers",
     "HeartbeatState.last_contact_ms",
@@ -131,6 +145,7 @@ IDENTITY = {
     "Registration": "broker",
     "PartitionRegistration": "name",
     "HeartbeatState": "broker",
+    "Contact": "broker",
     "DurableReplica": "partition",
     "RemoteReplica": "broker",
     "Replica": "partition",

@@ -12,39 +12,39 @@ from ..protocol.errors import KafkaError
 
 _CLIENTS = "it is in a client's log and in no node's"
 _ITS_OWN_FILE = (
-    'Kafka writes "Leader ... starts at leader epoch ..." (Partition.makeLeader, 3.2 to 3.9) or'
-    ' "Follower ..." (Partition.makeFollower, 3.2 to 3.9) at INFO; left out because it goes to'
+    'Kafka writes "Leader ... starts at leader epoch ..." (Partition.makeLeader, 3.2 to 4.3) or'
+    ' "Follower ..." (Partition.makeFollower, 3.2 to 4.3) at INFO; left out because it goes to'
     " state-change.log, a file of its own"
 )
 _NO_THREADS = (
     '; Kafka also writes "Removed fetcher for partitions ..." and "Added fetcher to broker ..." at'
     " INFO (AbstractFetcherManager.removeFetcherForPartitions and addPartitionsToFetcherThread, 3.2"
-    " to 3.9); left out because there are no fetcher threads here"
+    " to 4.3); left out because there are no fetcher threads here"
 )
 _NOBODY = "no node knows it"
 UNLOGGED: dict[type, str] = {
     facts.NotProposed: (
         "a leader passes a follower over without a word (Partition.isReplicaIsrEligible, 3.3 to"
-        " 3.9, which from 3.6 on warns of replicas of a deleted topic alone)"
+        " 4.3, which from 3.6 on warns of replicas of a deleted topic alone)"
     ),
     facts.IsrProposed: (
         'Kafka writes "Shrinking ISR from ... to ..." at INFO (Partition.maybeShrinkIsr, 3.2 to'
-        " 3.9); left out because it ends with the log ends of the replicas, which the fact has not"
+        " 4.3); left out because it ends with the log ends of the replicas, which the fact has not"
         ' got. Of an ISR that grows it only writes "Submitting ISR state change ..." at DEBUG'
-        " (Partition.submitAlterPartition, 3.2 to 3.9)"
+        " (Partition.submitAlterPartition, 3.2 to 4.3)"
     ),
     facts.RecordWritten: (
-        "Kafka writes every record of a broker at INFO (ClusterControlManager.replay, 3.6 to 3.9:"
+        "Kafka writes every record of a broker at INFO (ClusterControlManager.replay, 3.6 to 4.3:"
         ' "Replayed ..."; 3.2 to 3.5: "Registered new broker: ..." or "Re-registered ...", and of'
         ' fences in 3.2 alone "Fenced broker: ..." and "Unfenced broker: ..."), before it from 3.7'
         ' on "Amending registration ..." and from 3.9 on "Registering a new incarnation ..."'
-        " (ClusterControlManager.registerBroker, 3.7 to 3.9), and records of a partition at TRACE,"
-        " from 3.6 on at DEBUG (ReplicationControlManager.replay, 3.2 to 3.9); left out because the"
+        " (ClusterControlManager.registerBroker, 3.7 to 4.3), and records of a partition at TRACE,"
+        " from 3.6 on at DEBUG (ReplicationControlManager.replay, 3.2 to 4.3); left out because the"
         " whole record is in it, and it is shown as a tick"
     ),
     facts.LeaderElected: (
         'Kafka writes "UNCLEAN partition change for ..." at INFO, and at DEBUG without the first'
-        " word for a clean election (PartitionRegistration.maybeLogPartitionChange, 3.2 to 3.9);"
+        " word for a clean election (PartitionRegistration.maybeLogPartitionChange, 3.2 to 4.3);"
         " left out because it repeats every field that the record changed"
     ),
     facts.Destroyed: "who dies writes nothing",
@@ -52,31 +52,31 @@ UNLOGGED: dict[type, str] = {
     facts.BecameFollower: _ITS_OWN_FILE + _NO_THREADS,
     facts.Fetched: (
         'Kafka writes "Recorded replica ..." at DEBUG (Partition.updateFollowerFetchState, 3.2 to'
-        " 3.9); left out as routine"
+        " 4.3); left out as routine"
     ),
     facts.Appended: (
-        'Kafka writes "Appended message set ..." at TRACE (UnifiedLog.append, 3.2 to 3.9); left out'
+        'Kafka writes "Appended message set ..." at TRACE (UnifiedLog.append, 3.2 to 4.3); left out'
         " as routine"
     ),
     facts.HighWatermarkMoved: (
         'Kafka writes "High watermark updated ..." at DEBUG (Partition.maybeIncrementLeaderHW, 3.2'
-        " to 3.9); left out as routine"
+        " to 4.3); left out as routine"
     ),
     **dict.fromkeys((facts.Polled, facts.PollFailed, facts.PositionValidated), _CLIENTS),
     **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _CLIENTS),
     **dict.fromkeys((facts.ConsumerRaised, facts.MetadataRefreshed), _CLIENTS),
     Sent: (
         'Kafka writes "Sending fetch request ..." at TRACE'
-        " (AbstractFetcherThread.processFetchRequest, 3.2 to 3.9), and the other requests at DEBUG"
+        " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3), and the other requests at DEBUG"
         " or TRACE too (BrokerLifecycleManager.sendBrokerHeartbeat and sendBrokerRegistration, 3.2"
-        " to 3.9; DefaultAlterPartitionManager.sendRequest, 3.3 to 3.9, DefaultAlterIsrManager"
+        " to 4.3; DefaultAlterPartitionManager.sendRequest, 3.3 to 4.3, DefaultAlterIsrManager"
         " before); left out as routine"
     ),
     Dropped: (
         'Kafka writes "Disconnecting from node ... due to request timeout." at INFO'
-        " (NetworkClient.handleTimedOutRequests, 3.2 to 3.9) and a fetcher whose connection broke"
+        " (NetworkClient.handleTimedOutRequests, 3.2 to 4.3) and a fetcher whose connection broke"
         ' "Error in response for fetch request ..." at WARN'
-        " (AbstractFetcherThread.processFetchRequest, 3.2 to 3.9); left out because there are"
+        " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3); left out because there are"
         " messages here, and no connections"
     ),
     **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
@@ -97,14 +97,14 @@ UNLOGGED_FETCH_ERRORS = {
     KafkaError.FENCED_LEADER_EPOCH: "its words depend on who moved on: `_fenced` says them",
     KafkaError.OFFSET_OUT_OF_RANGE: (
         'Kafka writes "Reset fetch offset for partition ..." at WARN'
-        ' (AbstractFetcherThread.fetchOffsetAndTruncate, 3.2 to 3.9) and "Current offset ... is out'
-        ' of range ..." at INFO (AbstractFetcherThread.handleOutOfRangeError, 3.2 to 3.9); left out'
+        ' (AbstractFetcherThread.fetchOffsetAndTruncate, 3.2 to 4.3) and "Current offset ... is out'
+        ' of range ..." at INFO (AbstractFetcherThread.handleOutOfRangeError, 3.2 to 4.3); left out'
         " because both speak of a ListOffsets answer that is no message here, and the truncation"
         " has a line of its own"
     ),
     KafkaError.UNKNOWN_TOPIC_OR_PARTITION: (
         'Kafka writes "Received UNKNOWN_TOPIC_OR_PARTITION from the leader ..." at WARN'
-        " (AbstractFetcherThread.processFetchRequest, 3.2 to 3.9); left out because no partition is"
+        " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3); left out because no partition is"
         " created or deleted here"
     ),
 }
@@ -112,7 +112,7 @@ UNLOGGED_FETCH_ERRORS = {
 UNLOGGED_WAITING = {
     KafkaError.NEW_LEADER_ELECTED: (
         'Kafka writes "The alter partition request successfully updated the partition state to ..."'
-        " at DEBUG (Partition.handleAlterPartitionError, 3.3 to 3.9); left out because the state"
+        " at DEBUG (Partition.handleAlterPartitionError, 3.3 to 4.3); left out because the state"
         " that it names is not kept"
     )
 }

@@ -183,8 +183,9 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(routes.PLANS_NOTHING, MadeUpTruth, "it is written to")
     reader = TruthReader(
         sessions=lambda _c: (),
-        stale_session=lambda _c: None,
+        stale_sessions=lambda _c: frozenset(),
         watches_sessions=lambda _c: False,
+        next_check_ms=lambda _c, ms: ms,
         session_timeout_ms=1,
     )
     monkeypatch.setitem(READERS, MadeUpTruth, reader)

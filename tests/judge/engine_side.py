@@ -37,7 +37,10 @@ class EngineSide:
 
     @property
     def alter_partition(self) -> MessageVersions:
-        return MessageVersions(0, RELEASES[self.features.release].alter_partition)
+        return MessageVersions(
+            RELEASES[self.features.release].oldest_alter_partition,
+            RELEASES[self.features.release].alter_partition,
+        )
 
     @property
     def last_record(self) -> MetadataOffset:
@@ -48,7 +51,7 @@ class EngineSide:
         return self._engine.features.metadata_version
 
     def ask(self, request: Request, *, expected: int = 0) -> Answered:  # noqa: ARG002
-        lapsed = self._engine.lapse()
+        lapsed = () if self._engine.looks_later else self._engine.lapse()
         answer = self._engine.ask(request)
         return answer._replace(records=(*lapsed, *answer.records))
 

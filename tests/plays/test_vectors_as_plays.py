@@ -89,6 +89,7 @@ CASES = [
     for row in ROWS
     for features in at(row.releases, row.metadata)[-1:]
     for version in row.versions
+    if RELEASES[features.release].oldest_alter_partition <= version
     if version <= RELEASES[features.release].alter_partition
 ]
 

@@ -64,7 +64,7 @@ def vectors(names: str, *rows: tuple[Any, ...]) -> pytest.MarkDecorator:
 
 
 def at(releases: str, metadata: str = "any") -> list[Features]:
-    """Features as a vector writes them: ``"3.2-3.9"`` and ``"any"``, ``">= 3.6-IV0"`` or a name.
+    """Features as a vector writes them: ``"3.2-4.3"`` and ``"any"``, ``">= 3.6-IV0"`` or a name.
 
     Each release comes with the oldest and the newest metadata version it shares with the row.
     """

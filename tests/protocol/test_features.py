@@ -20,6 +20,11 @@ VERSIONS = {
     "3.7": (3, 16),
     "3.8": (3, 16),
     "3.9": (3, 17),
+    "4.0": (3, 17),
+    "4.1": (3, 18),
+    "4.1/4.1-IV0": (3, 17),
+    "4.2": (3, 18),
+    "4.3": (3, 18),
 }
 """AlterPartition, negotiated, and Fetch, gated by metadata version: kraft.md section 0."""
 

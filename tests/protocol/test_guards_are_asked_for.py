@@ -87,7 +87,7 @@ def without_vector(guard: Guard) -> str:
         )
     return (
         f"no vector has {guard.id} on and fails when it is off: add one to"
-        f' tests/protocol/test_vectors_alternatives.py, `@with_guard("{guard.id}", "3.2-3.9")` over'
+        f' tests/protocol/test_vectors_alternatives.py, `@with_guard("{guard.id}", "3.2-4.3")` over'
         " a test that says what a cluster does with it and no other does"
     )
 

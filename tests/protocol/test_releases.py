@@ -33,7 +33,7 @@ from kiplab.protocol.releases import (
 from tests.protocol.looked_at import tables_of_vectors, without_vectors
 
 BROUGHT = MetadataVersion(
-    name="99.0-IV0", fetch=17, register_broker_record=3, partition_change_record=1
+    name="99.0-IV0", fetch=18, register_broker_record=4, partition_change_record=2
 )
 MADE_UP = Release(
     name="99.0",
@@ -43,6 +43,7 @@ MADE_UP = Release(
     lowest="3.3-IV3",
     latest="99.0-IV0",
     alter_partition=3,
+    oldest_alter_partition=2,
 )
 """A release that never comes; it no longer runs at the oldest metadata versions."""
 ENTRIES = tuple(RELEASES.values())
@@ -63,6 +64,8 @@ def put(monkeypatch: pytest.MonkeyPatch, release: Release) -> None:
 def test_metadata_versions_are_numbered_as_in_kafka() -> None:
     assert (METADATA_LEVEL["3.0-IV1"], METADATA_LEVEL["3.3-IV3"]) == (1, 7)
     assert (METADATA_LEVEL["3.7-IV4"], METADATA_LEVEL["3.9-IV0"]) == (19, 21)
+    assert (METADATA_LEVEL["4.0-IV3"], METADATA_LEVEL["4.1-IV1"]) == (25, 27)
+    assert (METADATA_LEVEL["4.2-IV1"], METADATA_LEVEL["4.3-IV0"]) == (29, 30)
 
 
 @pytest.mark.parametrize("field", Release.__struct_fields__)
@@ -167,7 +170,7 @@ def test_an_older_release_is_before_what_began_at_3_3() -> None:
 
 
 def test_a_rule_of_one_mode_says_nothing_of_another() -> None:
-    elsewhere = replace(MADE_UP, name="other-3.9", mode=cast("Mode", "another"))
+    elsewhere = replace(MADE_UP, name="other-4.3", mode=cast("Mode", "another"))
     assert not ALWAYS_IN_KRAFT.has(elsewhere)
     assert not since("3.3").has(elsewhere)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.engine.truth import registration_of, session_lasts, stale_session
+from kiplab.engine.truth import registration_of, session_lasts, stale_sessions
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage
@@ -74,5 +74,5 @@ def test_a_controller_of_3_2_gives_up_when_it_is_silent() -> None:
     stage = played("3.2", *lines, timed=True)
     (resigned,) = (e for e in stage.events if isinstance(e, ControllerResigned))
     assert (resigned.request, resigned.exception) == ("maybeFenceReplicas", "RuntimeException")
-    assert stale_session(stage.cluster) is None
+    assert not stale_sessions(stage.cluster)
     assert not session_lasts(stage.cluster, TWO)

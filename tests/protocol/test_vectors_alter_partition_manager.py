@@ -71,7 +71,7 @@ def queued(broker: Broker) -> list[str]:
     return [i.partition for i in broker.process.items]
 
 
-@vector("M1a", "3.5-3.9")
+@vector("M1a", "3.5-4.3")
 def test_m1a_a_request_names_the_broker_epochs(features: Features) -> None:
     proposal = item("tp0", epochs=(101, 102, 103))
     _, sends, _ = alter_partition_manager.submit(manager(101), proposal, features)
@@ -81,7 +81,7 @@ def test_m1a_a_request_names_the_broker_epochs(features: Features) -> None:
     assert [(m.broker, m.epoch) for m in request.items[0].isr] == [(1, 101), (2, 102), (3, 103)]
 
 
-@vector("M3a", "3.2-3.9")
+@vector("M3a", "3.2-4.3")
 def test_m3a_one_item_per_partition(features: Features) -> None:
     broker, _ = submitted(features, "tp0")
     after, sends, _ = alter_partition_manager.submit(broker, item("tp0", (1, 2)), features)
@@ -89,7 +89,7 @@ def test_m3a_one_item_per_partition(features: Features) -> None:
     assert after is broker
 
 
-@vector("M3b", "3.2-3.9")
+@vector("M3b", "3.2-4.3")
 def test_m3b_an_answered_partition_may_ask_again(features: Features) -> None:
     broker, request = submitted(features, "tp0")
     broker, _ = answer(broker, request, features, AlterPartitionResult("tp0"))
@@ -100,8 +100,8 @@ def test_m3b_an_answered_partition_may_ask_again(features: Features) -> None:
 
 @vectors(
     "count",
-    ("M4", "3.2-3.9", 10),
-    ("M8", "3.2-3.9", 3),
+    ("M4", "3.2-4.3", 10),
+    ("M8", "3.2-4.3", 3),
 )
 def test_unanswered_items_go_out_with_the_queued_ones(count: int, features: Features) -> None:
     names = [f"tp{n}" for n in range(count)]
@@ -113,8 +113,8 @@ def test_unanswered_items_go_out_with_the_queued_ones(count: int, features: Feat
 
 @vectors(
     "error",
-    ("M5a", "3.2-3.9", E.STALE_BROKER_EPOCH),
-    ("M5c", "3.2-3.9", E.UNKNOWN_SERVER_ERROR),
+    ("M5a", "3.2-4.3", E.STALE_BROKER_EPOCH),
+    ("M5c", "3.2-4.3", E.UNKNOWN_SERVER_ERROR),
 )
 @pytest.mark.parametrize("now", [0, 1_000])
 def test_m5_a_failed_request_is_sent_again_after_50_ms(
@@ -134,10 +134,10 @@ def test_m5_a_failed_request_is_sent_again_after_50_ms(
 
 @vectors(
     "error",
-    ("M7a", "3.2-3.9", E.INVALID_UPDATE_VERSION),
-    ("M7b", "3.2-3.9", E.UNKNOWN_TOPIC_OR_PARTITION),
-    ("M7c", "3.2-3.9", E.NOT_LEADER_OR_FOLLOWER),
-    ("M7d", "3.2-3.9", E.INVALID_REQUEST),
+    ("M7a", "3.2-4.3", E.INVALID_UPDATE_VERSION),
+    ("M7b", "3.2-4.3", E.UNKNOWN_TOPIC_OR_PARTITION),
+    ("M7c", "3.2-4.3", E.NOT_LEADER_OR_FOLLOWER),
+    ("M7d", "3.2-4.3", E.INVALID_REQUEST),
 )
 def test_m7_a_refused_item_is_removed(error: KafkaError, features: Features) -> None:
     broker, request = submitted(features, "tp0")
@@ -148,7 +148,7 @@ def test_m7_a_refused_item_is_removed(error: KafkaError, features: Features) -> 
     assert queued(broker) == ["tp0"]
 
 
-@vector("M9", "3.2-3.9")
+@vector("M9", "3.2-4.3")
 def test_m9_a_partition_missing_in_the_answer_is_sent_again(features: Features) -> None:
     broker, request = submitted(features, "tp0", "tp1", "tp2")
     broker, sends = answer(broker, request, features, AlterPartitionResult("tp0"))
@@ -160,7 +160,7 @@ def test_m9_a_partition_missing_in_the_answer_is_sent_again(features: Features) 
     assert queued(broker) == ["tp1"]
 
 
-@vector("D20b", "3.5-3.9")
+@vector("D20b", "3.5-4.3")
 def test_d20b_a_resend_has_the_new_epoch_in_its_header_only(features: Features) -> None:
     proposal = item("tp0", (1, 2), epochs=(100, 102))
     broker, sends, _ = alter_partition_manager.submit(manager(100), proposal, features)

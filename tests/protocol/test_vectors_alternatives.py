@@ -37,7 +37,7 @@ def caught_up(features: Features, *, epoch: int) -> Stage:
 # --- 903.bump-leader-epochs -----------------------------------------------------------------------
 
 
-@with_guard("903.bump-leader-epochs", "3.2-3.9")
+@with_guard("903.bump-leader-epochs", "3.2-4.3")
 def test_a_registration_bumps_the_leader_epoch_wherever_the_broker_has_a_replica(
     features: Features,
 ) -> None:
@@ -61,7 +61,7 @@ def test_a_late_fetch_of_an_earlier_life_passes_for_one_of_the_life_in_the_metad
     assert caught_up(features, epoch=1002).proposed[102] == 1102
 
 
-@with_guard("903.epoch-from-metadata", "3.2-3.9")
+@with_guard("903.epoch-from-metadata", "3.2-4.3")
 def test_late_metadata_puts_an_earlier_life_in_the_place_of_the_one_that_fetched(
     features: Features,
 ) -> None:
@@ -81,7 +81,7 @@ def proposed_once_more(features: Features) -> Stage:
     return stage
 
 
-@with_guard("497.pending-outlives-metadata", "3.2-3.9")
+@with_guard("497.pending-outlives-metadata", "3.2-4.3")
 def test_a_proposal_outlives_metadata_of_the_partition_epoch_that_it_was_prepared_against(
     features: Features,
 ) -> None:
@@ -90,7 +90,7 @@ def test_a_proposal_outlives_metadata_of_the_partition_epoch_that_it_was_prepare
     assert stage.is_pending([101, 102], [101, 102, 103])
 
 
-@with_guard("497.pending-outlives-metadata", "3.2-3.9")
+@with_guard("497.pending-outlives-metadata", "3.2-4.3")
 def test_a_proposal_does_not_outlive_newer_metadata(features: Features) -> None:
     stage = proposed_once_more(features)
     stage.metadata([101, 102, 103], [101, 102], le=5, pe=3)

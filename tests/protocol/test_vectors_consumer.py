@@ -20,19 +20,19 @@ READS = Consumer(
 )
 
 
-@vector("320-another-epoch", "3.2-3.9")
+@vector("320-another-epoch", "3.2-4.3")
 def test_a_position_is_validated_against_another_leader_epoch(features: Features) -> None:
     after = refreshed(READS, but(LED_BY_1, leader=BrokerId(2), le=5), features)
     assert (after.leader, after.leader_epoch, after.position) == (2, 5, 5)
     assert after.validating
 
 
-@vector("320-nothing-read", "3.2-3.9")
+@vector("320-nothing-read", "3.2-4.3")
 def test_a_consumer_that_has_read_nothing_has_nothing_to_validate(features: Features) -> None:
     fresh = replace(READS, last_epoch=LeaderEpoch(-1))
     assert not refreshed(fresh, but(LED_BY_1, leader=BrokerId(2), le=5), features).validating
 
 
-@vector("320-older-metadata", "3.2-3.9")
+@vector("320-older-metadata", "3.2-4.3")
 def test_metadata_of_an_earlier_leader_epoch_is_ignored(features: Features) -> None:
     assert refreshed(READS, but(LED_BY_1, leader=BrokerId(2), le=3), features) is READS

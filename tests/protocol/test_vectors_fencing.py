@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.broker_registration import register_broker
+from kiplab.protocol.kraft.contacts import carried_over, has_contacts, out_of_contact
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
 from kiplab.protocol.kraft.elections import elect_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
@@ -192,45 +193,45 @@ def failed_over(*partitions: PartitionRegistration) -> Controller:
 
 # fmt: off
 ROWS = (
-    Row("E5a", "3.6-3.9", NEW, BEFORE_2, beat(2, offset=1), UNFENCED, (fences(2, unfence=True),)),
-    Row("E5c", "3.6-3.9", NEW, WITH_2, elect(FOO, unclean=True),
+    Row("E5a", "3.6-4.3", NEW, BEFORE_2, beat(2, offset=1), UNFENCED, (fences(2, unfence=True),)),
+    Row("E5c", "3.6-4.3", NEW, WITH_2, elect(FOO, unclean=True),
         elected(foo_0=E.NONE, foo_1=E.ELECTION_NOT_NEEDED, foo_2=E.ELECTION_NOT_NEEDED),
         (UNCLEANLY,), (RECOVERS_0,)),
-    Row("E5d", "3.6-3.9", NEW, WITH_2, elect(None, unclean=True),
+    Row("E5d", "3.6-4.3", NEW, WITH_2, elect(None, unclean=True),
         elected(foo_0=E.NONE), (UNCLEANLY,), (RECOVERS_0,)),
-    Row("E5d-empty", "3.2-3.9", ANY, WITH_2, elect((), unclean=True), elected()),
-    Row("E6", "3.6-3.9", NEW,
+    Row("E5d-empty", "3.2-4.3", ANY, WITH_2, elect((), unclean=True), elected()),
+    Row("E6", "3.6-4.3", NEW,
         controller(brokers(2, 4, fenced=[1, 3]), unclean(FOO_0)), elect(["foo-0"]),
         elected(foo_0=E.PREFERRED_LEADER_NOT_AVAILABLE)),
-    Row("E7", "3.3-3.9", ">= 3.3-IV3",
+    Row("E7", "3.3-4.3", ">= 3.3-IV3",
         controller(brokers(2, 3, 4, fenced=[0], leaving=[1]), PREFER_0, PREFER_1, PREFER_2),
         elect(FOO + BAR),
         elected(foo_0=E.PREFERRED_LEADER_NOT_AVAILABLE, foo_1=E.ELECTION_NOT_NEEDED,
                 foo_2=E.PREFERRED_LEADER_NOT_AVAILABLE, **NO_BAR)),
-    Row("E9", "3.3-3.9", ">= 3.3-IV3",
+    Row("E9", "3.3-4.3", ">= 3.3-IV3",
         controller(brokers(0, 1, 2, 3, 4), LATER_0, PREFER_1, LATER_2), elect(FOO + BAR),
         elected(foo_0=E.NONE, foo_1=E.ELECTION_NOT_NEEDED, foo_2=E.NONE, **NO_BAR),
         (change("foo-0", leader=1), change("foo-2", leader=0)),
         (but(LATER_0, leader=1, le=1, pe=2), but(LATER_2, leader=0, le=1, pe=2))),
-    Row("E10b", "3.2-3.9", ANY,
+    Row("E10b", "3.2-4.3", ANY,
         controller(brokers(1, 2, 3, 4, fenced=[0]), LATER_0, PREFER_1, PREFER_2),
         balance_leaders, None, (change("foo-0", leader=1),),
         (but(LATER_0, leader=1, le=1, pe=2),)),
-    Row("E13b", "3.9", NEW, controller(brokers(2, fenced=[0, 1, 3, 4]), ALL_0, ALL_1, ALL_2),
+    Row("E13b", "3.9-4.3", NEW, controller(brokers(2, fenced=[0, 1, 3, 4]), ALL_0, ALL_1, ALL_2),
         elect_unclean_leaders, None),
-    Row("E13b-on", "3.9", NEW,
+    Row("E13b-on", "3.9-4.3", NEW,
         controller(brokers(2, fenced=[0, 1, 3, 4]), *(unclean(p) for p in (ALL_0, ALL_1, ALL_2))),
         elect_unclean_leaders, None,
         tuple(change(name, isr=[2], leader=2, recovery=RECOVERING) for name in ("foo-0", "foo-2")),
         tuple(but(unclean(p), isr=[2], leader=2, le=4, pe=4, recovery=RECOVERING)
               for p in (ALL_0, ALL_2))),
-    Row("E13a", "3.9", NEW, controller(brokers(fenced=range(5)), ALL_0, ALL_1, ALL_2),
+    Row("E13a", "3.9-4.3", NEW, controller(brokers(fenced=range(5)), ALL_0, ALL_1, ALL_2),
         beat(2, offset=1), UNFENCED, (fences(2, unfence=True),)),
-    Row("E13a-by-config", "3.9", NEW, controller(brokers(fenced=range(5)), UNCLEAN_ALLOWED),
+    Row("E13a-by-config", "3.9-4.3", NEW, controller(brokers(fenced=range(5)), UNCLEAN_ALLOWED),
         beat(2, offset=1), UNFENCED,
         (fences(2, unfence=True), change("foo-0", isr=[2], leader=2, recovery=RECOVERING)),
         (but(UNCLEAN_ALLOWED, isr=[2], leader=2, recovery=RECOVERING, le=4, pe=4),)),
-    Row("E16", "3.3-3.9", "3.3-IV3", controller(brokers(0, 1, 2), SHUT),
+    Row("E16", "3.3-4.3", "3.3-IV3", controller(brokers(0, 1, 2), SHUT),
         beat(0, offset=0, shut_down=True), LEAVING,
         (leaves(0), change("foo-0", isr=[1, 2], leader=1)),
         (but(SHUT, isr=[1, 2], leader=1, le=1, pe=1),)),
@@ -241,42 +242,42 @@ ROWS = (
     Row("D4", "3.3-3.4", ANY, controller(brokers(1, 2, epochs={2: 250}), REFILLED), fence(1), None,
         (change("p-0", isr=[2], leader=2), fences(1)),
         (but(REFILLED, isr=[2], leader=2, le=6, pe=12),)),
-    Row("skips-leaving", "3.3-3.9", ">= 3.3-IV3", controller(brokers(1, 3, leaving=[2]), FULL),
+    Row("skips-leaving", "3.3-4.3", ">= 3.3-IV3", controller(brokers(1, 3, leaving=[2]), FULL),
         fence(1), None,
         (change("p-0", isr=[2, 3], leader=3), fences(1)),
         (but(FULL, isr=[2, 3], leader=3, le=6, pe=11),)),
-    Row("D5a", "3.2-3.9", OLD, controller(brokers(1, 2, 3), FULL), fence(3), None,
+    Row("D5a", "3.2-4.3", OLD, controller(brokers(1, 2, 3), FULL), fence(3), None,
         (change("p-0", isr=[1, 2], leader=1), fences(3)),
         (but(FULL, isr=[1, 2], le=6, pe=11),)),
-    Row("D5b", "3.6-3.9", NEW, controller(brokers(1, 2, 3), FULL), fence(3), None,
+    Row("D5b", "3.6-4.3", NEW, controller(brokers(1, 2, 3), FULL), fence(3), None,
         (change("p-0", isr=[1, 2]), fences(3)),
         (but(FULL, isr=[1, 2], le=5, pe=11),)),
-    Row("D6a", "3.2-3.9", ANY, controller(brokers(1, 2, 3), LAST), fence(1), None,
+    Row("D6a", "3.2-4.3", ANY, controller(brokers(1, 2, 3), LAST), fence(1), None,
         (NO_LEADER_ANY_MORE, fences(1)), (OFFLINE,)),
-    Row("D6c", "3.2-3.9", ANY, controller(brokers(2, 3, fenced=[1], epochs={1: 250}), OFFLINE),
+    Row("D6c", "3.2-4.3", ANY, controller(brokers(2, 3, fenced=[1], epochs={1: 250}), OFFLINE),
         beat(1, epoch=250), UNFENCED,
         (fences(1, epoch=250, unfence=True), change("p-0", leader=1)),
         (but(OFFLINE, leader=1, le=7, pe=12),)),
     Row("D7a", "3.2-3.7", OLD, DEAD, beat(1, shut_down=True), GRANTED,
         (NO_LEADER_ANY_MORE, fences(1)), (OFFLINE_AGAIN,)),
-    Row("D7b", "3.8-3.9", OLD, DEAD, beat(1, shut_down=True), GRANTED, (fences(1),)),
-    Row("D7c", "3.6-3.9", NEW, DEAD, beat(1, shut_down=True), GRANTED, (fences(1),)),
-    Row("D18a", "3.3-3.9", ">= 3.3-IV3", controller(brokers(1, 2, 3), LAST),
+    Row("D7b", "3.8-4.3", OLD, DEAD, beat(1, shut_down=True), GRANTED, (fences(1),)),
+    Row("D7c", "3.6-4.3", NEW, DEAD, beat(1, shut_down=True), GRANTED, (fences(1),)),
+    Row("D18a", "3.3-4.3", ">= 3.3-IV3", controller(brokers(1, 2, 3), LAST),
         beat(1, shut_down=True), LEAVING,
         (leaves(1), NO_LEADER_ANY_MORE), (OFFLINE,)),
     Row("D18b", "3.2-3.9", "< 3.3-IV3", controller(brokers(1, 2, 3), LAST),
         beat(1, shut_down=True), LEAVING,
         (NO_LEADER_ANY_MORE,), (OFFLINE,)),
-    Row("D18c", "3.6-3.9", NEW, shutting_down(500), beat(1, shut_down=True), GRANTED,
+    Row("D18c", "3.6-4.3", NEW, shutting_down(500), beat(1, shut_down=True), GRANTED,
         (fences(1),)),
     Row("D18d", "3.3-3.7", OLD, shutting_down(500), beat(1, shut_down=True), GRANTED,
         (NO_LEADER_ANY_MORE, fences(1)), (OFFLINE_AGAIN,)),
-    Row("D18e", "3.8-3.9", OLD, shutting_down(500), beat(1, shut_down=True), GRANTED,
+    Row("D18e", "3.8-4.3", OLD, shutting_down(500), beat(1, shut_down=True), GRANTED,
         (fences(1),)),
-    Row("D18f", "3.3-3.9", ANY, shutting_down(499), beat(1, shut_down=True), LEAVING),
-    Row("D19a", "3.3-3.9", ">= 3.3-IV3", failed_over(LAST), beat(1, shut_down=True), LEAVING,
+    Row("D18f", "3.3-4.3", ANY, shutting_down(499), beat(1, shut_down=True), LEAVING),
+    Row("D19a", "3.3-4.3", ">= 3.3-IV3", failed_over(LAST), beat(1, shut_down=True), LEAVING,
         (NO_LEADER_ANY_MORE,), (OFFLINE,)),
-    Row("D19b", "3.3-3.9", ">= 3.3-IV3", failed_over(), beat(1, shut_down=True), GRANTED,
+    Row("D19b", "3.3-4.3", ">= 3.3-IV3", failed_over(), beat(1, shut_down=True), GRANTED,
         (fences(1),)),
 )
 # fmt: on
@@ -301,7 +302,8 @@ def test_controlled_shutdown_has_begun(row: Row, features: Features) -> None:
     assert leaving is not None
     assert current_state(leaving) == "CONTROLLED_SHUTDOWN"
     directories = at_least(features.metadata_version, "3.7-IV2")
-    versions = {"BrokerRegistrationChangeRecord": 1, "PartitionChangeRecord": int(directories)}
+    elr = at_least(features.metadata_version, "4.0-IV1")
+    versions = {"BrokerRegistrationChangeRecord": 1, "PartitionChangeRecord": directories + elr}
     records = [f for f in facts if isinstance(f, RecordWritten)]
     assert [f.version for f in records] == [versions[f.record] for f in records]
 
@@ -333,14 +335,14 @@ E12 = controller(
 )
 # fmt: off
 LAPSES = (
-    Lapse("E2a", "3.6-3.9", NEW, E2, (0, 1, 4), (2, 3),
+    Lapse("E2a", "3.6-4.3", NEW, E2, (0, 1, 4), (2, 3),
           (but(E2_0, isr=[1], pe=2), but(E2_1, isr=[4], leader=4, le=2, pe=2),
            but(E2_2, isr=[0, 1], pe=1))),
-    Lapse("E2b", "3.2-3.9", OLD, E2, (0, 1, 4), (2, 3),
+    Lapse("E2b", "3.2-4.3", OLD, E2, (0, 1, 4), (2, 3),
           (but(E2_0, isr=[1], le=2, pe=2), but(E2_1, isr=[4], leader=4, le=2, pe=2),
            but(E2_2, isr=[0, 1], le=1, pe=1))),
-    Lapse("E12a", "3.9", NEW, E12, (), (0, 1, 2, 3, 4), (ALL_0, ALL_1, ALL_2)),
-    Lapse("E12b", "3.9", NEW, replace(E12, partitions=tuple(map(unclean, E12.partitions))), (),
+    Lapse("E12a", "3.9-4.3", NEW, E12, (), (0, 1, 2, 3, 4), (ALL_0, ALL_1, ALL_2)),
+    Lapse("E12b", "3.9-4.3", NEW, replace(E12, partitions=tuple(map(unclean, E12.partitions))), (),
           (0, 1, 2, 3, 4), (unclean(ALL_0), unclean(ALL_1), unclean(ALL_2))),
 )
 # fmt: on
@@ -348,7 +350,7 @@ LAPSES = (
 
 @pytest.mark.parametrize(("row", "features"), cases(LAPSES))
 def test_sessions_lapse(row: Lapse, features: Features) -> None:
-    now, state = SESSION_TIMEOUT_MS + 1, row.given
+    now, state = SESSION_TIMEOUT_MS + 1, carried_over(row.given, features)
     for broker in row.alive:
         request = BrokerHeartbeatRequest(
             broker=BrokerId(broker),
@@ -357,12 +359,19 @@ def test_sessions_lapse(row: Lapse, features: Features) -> None:
         )
         state = broker_heartbeat(state, request, features, now)[0]
     fenced = []
-    while (stale := stale_broker(state, now)) is not None:
+    while (stale := next_to_fence(state, features, now)) is not None:
         fenced.append(stale)
-        state = expire_session(state, stale, features, None)[0]
+        state = expire_session(state, stale, features, now)[0]
     assert tuple(fenced) == row.fenced
     assert state.partitions == row.after
     assert tuple(r.broker for r in state.registrations if r.fenced) == row.fenced
+
+
+def next_to_fence(state: Controller, features: Features, now: int) -> BrokerId | None:
+    """Of several whose session is over at once, that of the lowest id."""
+    if has_contacts(features.code_of(CONTROLLER)):
+        return min(out_of_contact(state, now), default=None)
+    return stale_broker(state, now)
 
 
 # --- registration after a death -------------------------------------------------------------------
@@ -388,28 +397,29 @@ FENCED_1 = heard(brokers(2, 3, fenced=[1]), OFFLINE, offset=250)
 ALIVE_1 = heard(brokers(1, epochs={1: 100}), offset=111)
 # fmt: off
 REGISTRATIONS = (
-    Registers("D6b", "3.2-3.9", FENCED_1, register(1, incarnation=2), 250),
-    Registers("D8a", "3.2-3.9", heard(brokers(1), offset=250), register(1, 2, now_ms=3_000), None),
-    Registers("D8b", "3.2-3.9", heard(brokers(fenced=[1]), offset=250),
+    Registers("D6b", "3.2-4.3", FENCED_1, register(1, incarnation=2), 250),
+    Registers("D8a", "3.2-4.3", heard(brokers(1), offset=250), register(1, 2, now_ms=3_000), None),
+    Registers("D8b", "3.2-4.3", heard(brokers(fenced=[1]), offset=250),
               register(1, 2, now_ms=9_001), 250),
-    Registers("D9", "3.2-3.9", heard(brokers(fenced=[1]), offset=250),
+    Registers("D9", "3.2-4.3", heard(brokers(fenced=[1]), offset=250),
               register(1, 2, now_ms=1_000), 250),
     Registers("D10a", "3.3-3.6", ALIVE_1, register(1, incarnation=1), 111),
     Registers("D10b", "3.7-3.8", ALIVE_1, register(1, incarnation=1), 111, fenced=False),
-    Registers("D10c", "3.9", ALIVE_1, register(1, incarnation=1), 100, fenced=False),
+    Registers("D10c", "3.9-4.3", ALIVE_1, register(1, incarnation=1), 100, fenced=False),
 )
 # fmt: on
 
 
 @pytest.mark.parametrize(("row", "features"), cases(REGISTRATIONS))
 def test_registers(row: Registers, features: Features) -> None:
-    after, sends, facts = row.act(row.given, features)
+    given = carried_over(row.given, features)
+    after, sends, facts = row.act(given, features)
     assert after.partitions == row.given.partitions
     if row.epoch is None:
         refusal = BrokerRegistrationResponse(error=E.DUPLICATE_BROKER_REGISTRATION)
         assert sends[-1].body == refusal
         assert written(facts) == []
-        assert after is row.given
+        assert after is given
         return
     assert sends[-1].body == BrokerRegistrationResponse(broker_epoch=BrokerEpoch(row.epoch))
     found = registration(after.registrations, BrokerId(1))

@@ -40,7 +40,7 @@ def shrinking(features: Features) -> Stage:
 # --- expanding ------------------------------------------------------------------------------------
 
 
-@vector("L1", "3.2-3.9")
+@vector("L1", "3.2-4.3")
 def test_l1_no_expand_below_the_high_watermark(features: Features) -> None:
     stage = alone(features)
     stage.fetch(102, 3)
@@ -49,7 +49,7 @@ def test_l1_no_expand_below_the_high_watermark(features: Features) -> None:
     assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (3, NEVER_MS)
 
 
-@vector("L2a", "3.2-3.9")
+@vector("L2a", "3.2-4.3")
 def test_l2a_a_caught_up_follower_is_proposed(features: Features) -> None:
     stage = alone(features)
     stage.fetch(102, 3)
@@ -61,7 +61,7 @@ def test_l2a_a_caught_up_follower_is_proposed(features: Features) -> None:
     assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (10, T0 + 500)
 
 
-@vector("L2b", "3.2-3.9")
+@vector("L2b", "3.2-4.3")
 def test_l2b_the_expand_is_committed(features: Features) -> None:
     stage = expanding(features)
     stage.completes([101, 102])
@@ -72,11 +72,11 @@ def test_l2b_the_expand_is_committed(features: Features) -> None:
 
 @vectors(
     "error",
-    ("L3", "3.2-3.9", E.INVALID_UPDATE_VERSION),
-    ("L4", "3.2-3.9", E.INVALID_REQUEST),
-    ("L5a", "3.2-3.9", E.UNKNOWN_TOPIC_OR_PARTITION),
-    ("L5b", "3.3-3.9", E.NEW_LEADER_ELECTED),
-    ("L5c", "3.2-3.9", E.INVALID_UPDATE_VERSION),
+    ("L3", "3.2-4.3", E.INVALID_UPDATE_VERSION),
+    ("L4", "3.2-4.3", E.INVALID_REQUEST),
+    ("L5a", "3.2-4.3", E.UNKNOWN_TOPIC_OR_PARTITION),
+    ("L5b", "3.3-4.3", E.NEW_LEADER_ELECTED),
+    ("L5c", "3.2-4.3", E.INVALID_UPDATE_VERSION),
 )
 def test_a_refused_expand_stays_pending(error: KafkaError, features: Features) -> None:
     stage = expanding(features)
@@ -85,7 +85,7 @@ def test_a_refused_expand_stays_pending(error: KafkaError, features: Features) -
     assert (stage.queue, len(stage.requests)) == (0, 1)
 
 
-@vector("L8", "3.3-3.9")
+@vector("L8", "3.3-4.3")
 def test_l8_a_fenced_follower_is_not_proposed(features: Features) -> None:
     stage = expanding(features, cache=KRAFT)
     stage.fails(E.INELIGIBLE_REPLICA)
@@ -96,7 +96,7 @@ def test_l8_a_fenced_follower_is_not_proposed(features: Features) -> None:
     assert guards == ["841.leader-skips-fenced"]
 
 
-@vector("L10a", "3.3-3.9")
+@vector("L10a", "3.3-4.3")
 def test_l10a_ineligible_replica_reverts(features: Features) -> None:
     stage = expanding(features, cache=KRAFT)
     stage.fails(E.INELIGIBLE_REPLICA)
@@ -104,7 +104,7 @@ def test_l10a_ineligible_replica_reverts(features: Features) -> None:
     assert stage.maximal == [101]
 
 
-@vector("L10b", "3.3-3.9")
+@vector("L10b", "3.3-4.3")
 def test_l10b_a_follower_that_shuts_down_is_not_proposed(features: Features) -> None:
     stage = expanding(features, cache=KRAFT)
     stage.fails(E.INELIGIBLE_REPLICA)
@@ -115,7 +115,7 @@ def test_l10b_a_follower_that_shuts_down_is_not_proposed(features: Features) -> 
     assert guards == ["841.leader-skips-shutting-down"]
 
 
-@vector("L10c", "3.3-3.9")
+@vector("L10c", "3.3-4.3")
 def test_l10c_a_follower_that_is_back_is_proposed(features: Features) -> None:
     stage = expanding(features, cache=KRAFT)
     stage.fails(E.INELIGIBLE_REPLICA)
@@ -126,14 +126,14 @@ def test_l10c_a_follower_that_is_back_is_proposed(features: Features) -> None:
     assert stage.queue == 1
 
 
-@vector("L10d", "3.3-3.9")
+@vector("L10d", "3.3-4.3")
 def test_l10d_an_answer_with_an_equal_partition_epoch_counts(features: Features) -> None:
     stage = expanding(features, cache=KRAFT)
     stage.completes([101, 102], pe=1)
     assert stage.is_committed([101, 102])
 
 
-@vector("L12", "3.5-3.9")
+@vector("L12", "3.5-4.3")
 def test_l12_only_a_follower_with_the_registered_epoch_is_proposed(features: Features) -> None:
     stage = Stage(features, [101, 102, 103], [101, 103], cache=KRAFT)
     stage.fetch(102, 10, epoch=1105)
@@ -144,7 +144,7 @@ def test_l12_only_a_follower_with_the_registered_epoch_is_proposed(features: Fea
     assert stage.proposed == {101: 1101, 102: 1102, 103: -1}
 
 
-@vector("L13", "3.7-3.9")
+@vector("L13", "3.7-4.3")
 def test_l13_a_fetch_of_an_earlier_life_is_refused(features: Features) -> None:
     stage = both(features, cache=KRAFT)
     stage.fetch(102, 10)
@@ -167,7 +167,7 @@ def shrinking_to_two(features: Features) -> Stage:
     return stage
 
 
-@vector("L15a", "3.5-3.9")
+@vector("L15a", "3.5-4.3")
 def test_l15a_a_follower_that_never_fetched_is_dropped(features: Features) -> None:
     stage = shrinking_to_two(features)
     assert len(stage.requests) == 1
@@ -176,7 +176,7 @@ def test_l15a_a_follower_that_never_fetched_is_dropped(features: Features) -> No
     assert stage.high_watermark == 0
 
 
-@vector("L15b", "3.5-3.9")
+@vector("L15b", "3.5-4.3")
 def test_l15b_the_shrink_is_committed(features: Features) -> None:
     stage = shrinking_to_two(features)
     stage.completes([101, 102])
@@ -185,7 +185,7 @@ def test_l15b_the_shrink_is_committed(features: Features) -> None:
     assert (stage.replica.partition_epoch, stage.high_watermark) == (2, 10)
 
 
-@vector("L16a", "3.2-3.9")
+@vector("L16a", "3.2-4.3")
 def test_l16a_a_network_error_is_retried(features: Features) -> None:
     stage = shrinking(features)
     stage.fails(E.NETWORK_EXCEPTION)
@@ -194,7 +194,7 @@ def test_l16a_a_network_error_is_retried(features: Features) -> None:
     assert (stage.replica.partition_epoch, stage.high_watermark) == (1, 0)
 
 
-@vector("L16b", "3.2-3.9")
+@vector("L16b", "3.2-4.3")
 def test_l16b_the_retry_is_committed(features: Features) -> None:
     stage = shrinking(features)
     stage.fails(E.NETWORK_EXCEPTION)
@@ -204,14 +204,14 @@ def test_l16b_the_retry_is_committed(features: Features) -> None:
     assert (stage.replica.partition_epoch, stage.high_watermark) == (2, 10)
 
 
-@vector("L16c", "3.2-3.9")
+@vector("L16c", "3.2-4.3")
 def test_l16c_a_silent_follower_is_dropped(features: Features) -> None:
     stage = shrinking(features)
     assert (len(stage.requests), list(stage.proposed)) == (1, [101])
     assert stage.high_watermark == 0
 
 
-@vector("L17", "3.2-3.9")
+@vector("L17", "3.2-4.3")
 def test_l17_a_refused_shrink_stays_pending(features: Features) -> None:
     stage = shrinking(features)
     stage.fails(E.INVALID_UPDATE_VERSION)
@@ -219,7 +219,7 @@ def test_l17_a_refused_shrink_stays_pending(features: Features) -> None:
     assert (stage.queue, len(stage.requests), stage.high_watermark) == (0, 1, 0)
 
 
-@vector("L18a-c", "3.2-3.9")
+@vector("L18a-c", "3.2-4.3")
 def test_l18_a_follower_that_had_what_the_leader_had_is_in_time(features: Features) -> None:
     stage = both(features)
     stage.now = T0 + 5_000
@@ -236,7 +236,7 @@ def test_l18_a_follower_that_had_what_the_leader_had_is_in_time(features: Featur
     assert stage.is_committed([101, 102]), "L18c"
 
 
-@vector("L19a-b", "3.2-3.9")
+@vector("L19a-b", "3.2-4.3")
 def test_l19_a_follower_at_the_log_end_is_in_time_whatever_its_age(features: Features) -> None:
     stage = both(features)
     stage.fetch(102, 10)
@@ -247,7 +247,7 @@ def test_l19_a_follower_at_the_log_end_is_in_time_whatever_its_age(features: Fea
     assert stage.is_committed([101, 102]), "L19b"
 
 
-@vector("L20a-b", "3.2-3.9")
+@vector("L20a-b", "3.2-4.3")
 def test_l20_fetch_state(features: Features) -> None:
     stage = both(features, records=6)
     stage.now = T0 + 500
@@ -258,7 +258,7 @@ def test_l20_fetch_state(features: Features) -> None:
     assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (6, T0 + 1_000), "L20b"
 
 
-@vector("L21a-c", "3.2-3.9")
+@vector("L21a-c", "3.2-4.3")
 def test_l21_a_follower_joins_from_the_start_of_the_leader_epoch_on(features: Features) -> None:
     stage = Stage(features, [101, 102, 103], [101, 103], le=10, records=5, record_epoch=8, hw=1)
     stage.append(2)
@@ -272,7 +272,7 @@ def test_l21_a_follower_joins_from_the_start_of_the_leader_epoch_on(features: Fe
     assert sorted(stage.proposed) == [101, 102, 103], "L21c"
 
 
-@vector("L23", "3.2-3.9")
+@vector("L23", "3.2-4.3")
 def test_l23_nothing_is_proposed_while_something_is_pending(features: Features) -> None:
     stage = Stage(features, [101, 102, 103, 104], [101, 102, 103])
     stage.fetch(104, 10)
@@ -282,7 +282,7 @@ def test_l23_nothing_is_proposed_while_something_is_pending(features: Features) 
     assert stage.is_pending([101, 102, 103], [101, 102, 103, 104])
 
 
-@vector("L24", "3.2-3.9")
+@vector("L24", "3.2-4.3")
 def test_l24_an_unknown_server_error_is_retried(features: Features) -> None:
     stage = Stage(features, [101, 102, 103, 104], [101, 102, 103])
     stage.fetch(104, 10)

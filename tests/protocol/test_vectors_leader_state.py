@@ -22,9 +22,9 @@ E = KafkaError
 
 @vectors(
     "fenced leaving mark",
-    ("L25a", "3.6-3.9", [], [], 10),
-    ("L25b", "3.6-3.9", [102], [], 20),
-    ("L25c", "3.6-3.9", [], [102], 20),
+    ("L25a", "3.6-4.3", [], [], 10),
+    ("L25b", "3.6-4.3", [102], [], 20),
+    ("L25c", "3.6-4.3", [], [102], 20),
 )
 def test_l25_records_do_not_wait_for_an_ineligible_follower(
     fenced: list[int], leaving: list[int], mark: int, features: Features
@@ -38,7 +38,7 @@ def test_l25_records_do_not_wait_for_an_ineligible_follower(
     assert (stage.replica.partition_epoch, stage.high_watermark) == (2, mark)
 
 
-@vector("L26a-b", "3.7-3.9")
+@vector("L26a-b", "3.7-4.3")
 def test_l26_records_wait_for_min_insync_replicas(features: Features) -> None:
     stage = Stage(features, [101, 102, 103], [101, 102], cache=KRAFT, min_isr=3)
     stage.fetch(102, 10)
@@ -50,7 +50,7 @@ def test_l26_records_wait_for_min_insync_replicas(features: Features) -> None:
     assert stage.high_watermark == 10, "L26b"
 
 
-@vector("maximal-isr", "3.2-3.9")
+@vector("maximal-isr", "3.2-4.3")
 def test_records_wait_for_a_proposed_member(features: Features) -> None:
     stage = Stage(features, [101, 102], [101], hw=10)
     stage.fetch(102, 10)
@@ -68,7 +68,7 @@ def test_records_wait_for_a_proposed_member(features: Features) -> None:
 # --- metadata -------------------------------------------------------------------------------------
 
 
-@vector("L27", "3.3-3.9")
+@vector("L27", "3.3-4.3")
 def test_l27_an_older_partition_epoch_is_ignored(features: Features) -> None:
     stage = Stage(features, [101], [101], le=8, records=0)
     before = stage.replica
@@ -77,7 +77,7 @@ def test_l27_an_older_partition_epoch_is_ignored(features: Features) -> None:
     assert (before.leader_epoch, before.partition_epoch) == (8, 1)
 
 
-@vector("L28", "3.3-3.9")
+@vector("L28", "3.3-4.3")
 def test_l28_follower_state_is_kept_within_a_leader_epoch(features: Features) -> None:
     stage = Stage(features, [101, 102], [101], le=8, records=0)
     stage.fetch(102, 0)
@@ -86,7 +86,7 @@ def test_l28_follower_state_is_kept_within_a_leader_epoch(features: Features) ->
     assert (stage.remote(102).end, stage.remote(102).last_caught_up_ms) == (0, T0)
 
 
-@vector("L29", "3.3-3.9")
+@vector("L29", "3.3-4.3")
 def test_l29_the_epoch_start_is_kept_within_a_leader_epoch(features: Features) -> None:
     stage = Stage(features, [101, 102], [101], le=8, records=0)
     stage.append(2)
@@ -94,7 +94,7 @@ def test_l29_the_epoch_start_is_kept_within_a_leader_epoch(features: Features) -
     assert (stage.replica.partition_epoch, stage.leading.start_offset) == (2, 0)
 
 
-@vector("L30", "3.3-3.9")
+@vector("L30", "3.3-4.3")
 def test_l30_a_follower_knows_nothing_of_other_followers(features: Features) -> None:
     stage = Stage(features, [101, 102, 103], [101, 102, 103], le=1, records=0)
     assert [r.broker for r in stage.leading.remotes] == [102, 103]
@@ -127,7 +127,7 @@ def forgotten(features: Features, *, level: bool) -> Stage:
     return stage
 
 
-@vector("forgotten-never-level", "3.3-3.9")
+@vector("forgotten-never-level", "3.3-4.3")
 def test_who_was_behind_when_proposed_is_not_waited_for_once_metadata_came(
     features: Features,
 ) -> None:
@@ -136,7 +136,7 @@ def test_who_was_behind_when_proposed_is_not_waited_for_once_metadata_came(
     assert stage.high_watermark == 20
 
 
-@vector("forgotten-refused-here", "3.3-3.9")
+@vector("forgotten-refused-here", "3.3-4.3")
 def test_the_leaders_own_manager_refuses_a_second_proposal_and_protection_does_not_return(
     features: Features,
 ) -> None:
@@ -152,7 +152,7 @@ def test_the_leaders_own_manager_refuses_a_second_proposal_and_protection_does_n
     assert stage.high_watermark == 20
 
 
-@vector("forgotten-level", "3.3-3.9")
+@vector("forgotten-level", "3.3-4.3")
 def test_who_was_level_when_proposed_is_waited_for_until_it_has_lagged(features: Features) -> None:
     stage = forgotten(features, level=True)
     stage.now = T0 + 30_000
@@ -163,7 +163,7 @@ def test_who_was_level_when_proposed_is_waited_for_until_it_has_lagged(features:
     assert stage.high_watermark == 20
 
 
-@vector("forgotten-refused-first", "3.3-3.9")
+@vector("forgotten-refused-first", "3.3-4.3")
 def test_a_proposal_refused_here_holds_nothing_back_in_the_fetch_that_made_it(
     features: Features,
 ) -> None:
@@ -187,8 +187,8 @@ def test_at_3_2_metadata_makes_the_leader_forget_also_who_was_level(features: Fe
 
 @vectors(
     "follower leader_epoch",
-    ("L31c", "3.3-3.9", 103, 8),
-    ("L31d", "3.3-3.9", 104, -1),
+    ("L31c", "3.3-4.3", 103, 8),
+    ("L31d", "3.3-4.3", 104, -1),
 )
 def test_l31_an_added_replica_is_served(
     follower: int, leader_epoch: int, features: Features
@@ -201,10 +201,10 @@ def test_l31_an_added_replica_is_served(
 
 @vectors(
     "leader_epoch error",
-    ("L32a", "3.3-3.9", -1, E.NONE),
-    ("L32b", "3.3-3.9", 5, E.NONE),
-    ("L32c", "3.3-3.9", 4, E.FENCED_LEADER_EPOCH),
-    ("L32d", "3.3-3.9", 6, E.UNKNOWN_LEADER_EPOCH),
+    ("L32a", "3.3-4.3", -1, E.NONE),
+    ("L32b", "3.3-4.3", 5, E.NONE),
+    ("L32c", "3.3-4.3", 4, E.FENCED_LEADER_EPOCH),
+    ("L32d", "3.3-4.3", 6, E.UNKNOWN_LEADER_EPOCH),
 )
 def test_l32_the_leader_epoch_of_a_fetch(
     leader_epoch: int, error: KafkaError, features: Features
@@ -216,10 +216,10 @@ def test_l32_the_leader_epoch_of_a_fetch(
 
 @vectors(
     "leader_epoch error",
-    ("L32e", "3.3-3.9", -1, E.NOT_LEADER_OR_FOLLOWER),
-    ("L32f", "3.3-3.9", 5, E.NOT_LEADER_OR_FOLLOWER),
-    ("L32g", "3.3-3.9", 4, E.FENCED_LEADER_EPOCH),
-    ("L32h", "3.3-3.9", 6, E.UNKNOWN_LEADER_EPOCH),
+    ("L32e", "3.3-4.3", -1, E.NOT_LEADER_OR_FOLLOWER),
+    ("L32f", "3.3-4.3", 5, E.NOT_LEADER_OR_FOLLOWER),
+    ("L32g", "3.3-4.3", 4, E.FENCED_LEADER_EPOCH),
+    ("L32h", "3.3-4.3", 6, E.UNKNOWN_LEADER_EPOCH),
 )
 def test_l32_a_consumer_that_asks_a_follower(
     leader_epoch: int, error: KafkaError, features: Features

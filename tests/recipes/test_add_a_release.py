@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,18 +12,16 @@ from tests.recipes.copies import Copied, Ran, copy
 
 ENTRY = """\
     _kraft(
-        "4.0",
-        _gates("4.0-IV0", fetch=17, register=3, change=1),
+        "4.4",
+        _gates("4.4-IV0", fetch=18, register=4, change=2),
         lowest="3.3-IV3",
-        latest="4.0-IV0",
-        alter_partition=3,
+        latest="4.4-IV0",
+        alter_partition=(2, 3),
     ),
 """
 """A made-up release, as a contributor writes it at the end of the table."""
 END = ")\n\n\ndef metadata_versions_of("
 SPECIFICATION = ("tests/protocol", "tests/rows/test_operator_log.py")
-TOO_OLD = re.compile(r'"(< 3\.2-IV0|< 3\.3-IV3|3\.3-IV2)"')
-"""Metadata versions that the made-up release no longer runs at: these rows do not reach to it."""
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +57,13 @@ def changed(made: Copied, file: str, change: Callable[[str], str]) -> None:
     "sentence",
     [
         *(
-            f"no vector of {file} looks at Kafka 4.0: read its source"
+            f"no vector of {file} looks at Kafka 4.4: read its source"
             for file in tables_of_vectors()
         ),
-        "add AlterPartition and Fetch versions to VERSIONS for ['4.0']",
-        "read what QuorumController logs at ['4.0'], and add it to FAILED",
-        "README.md says `3.2 to 3.9`; say `3.2 to 4.0`",
-        "labs/00-start.ipynb says `3.2 to 3.9`; say `3.2 to 4.0`",
+        "add AlterPartition and Fetch versions to VERSIONS for ['4.4']",
+        "read what QuorumController logs at ['4.4'], and add it to FAILED",
+        "README.md says `3.2 to 4.3`; say `3.2 to 4.4`",
+        "labs/00-start.ipynb says `3.2 to 4.3`; say `3.2 to 4.4`",
     ],
 )
 def test_what_a_new_release_lacks_is_told(told: str, sentence: str) -> None:
@@ -77,9 +74,9 @@ def test_what_a_new_release_lacks_is_told(told: str, sentence: str) -> None:
     ("without", "sentence"),
     [
         ('        lowest="3.3-IV3",\n', "missing 1 required keyword-only argument: 'lowest'"),
-        ('        latest="4.0-IV0",\n', "missing 1 required keyword-only argument: 'latest'"),
-        ("        alter_partition=3,\n", "required keyword-only argument: 'alter_partition'"),
-        (" register=3,", "missing 1 required keyword-only argument: 'register'"),
+        ('        latest="4.4-IV0",\n', "missing 1 required keyword-only argument: 'latest'"),
+        ("        alter_partition=(2, 3),\n", "required keyword-only argument: 'alter_partition'"),
+        (" register=4,", "missing 1 required keyword-only argument: 'register'"),
     ],
 )
 def test_an_entry_that_lacks_something_does_not_import(
@@ -97,11 +94,11 @@ def test_an_entry_that_lacks_something_does_not_import(
 def test_with_its_vectors_and_its_words_the_recipe_is_complete(copied: Copied) -> None:
     for path in vectors(copied):
         changed(copied, str(path.relative_to(copied.path)), reaching_to_it)
-    changed(copied, "tests/protocol/test_features.py", one_more('    "3.9": (3, 17),\n'))
-    said = '    "3.9": "event failed with {} in … microseconds. Exception message: {}",\n'
+    changed(copied, "tests/protocol/test_features.py", one_more('    "4.3": (3, 18),\n'))
+    said = '    "4.3": "event failed with {} in … microseconds. Exception message: {}",\n'
     changed(copied, "tests/rows/test_operator_log.py", one_more(said))
     for file in ("README.md", "labs/00-start.ipynb"):
-        changed(copied, file, lambda text: text.replace("3.2 to 3.9", "3.2 to 4.0"))
+        changed(copied, file, lambda text: text.replace("3.2 to 4.3", "3.2 to 4.4"))
     ran = copied.test(*SPECIFICATION, "tests/plays", "tests/test_cli.py")
     assert ran.passed, ran.text
 
@@ -109,17 +106,14 @@ def test_with_its_vectors_and_its_words_the_recipe_is_complete(copied: Copied) -
 def vectors(made: Copied) -> list[Path]:
     """The files in which vectors say how far they reach."""
     files = sorted((made.path / "tests" / "protocol").glob("*.py"))
-    return [file for file in files if '-3.9"' in file.read_text(encoding="utf-8")]
+    return [file for file in files if '-4.3"' in file.read_text(encoding="utf-8")]
 
 
 def reaching_to_it(text: str) -> str:
-    """The rows that hold for 3.9 hold for the made-up release."""
-    lines = text.splitlines(keepends=True)
-    return "".join(
-        line if TOO_OLD.search(line) else line.replace('-3.9"', '-4.0"') for line in lines
-    )
+    """The rows that hold for 4.3 hold for the made-up release."""
+    return text.replace('-4.3"', '-4.4"')
 
 
 def one_more(line: str) -> Callable[[str], str]:
     """The same line once more, for the made-up release."""
-    return lambda text: text.replace(line, line + line.replace("3.9", "4.0"))
+    return lambda text: text.replace(line, line + line.replace("4.3", "4.4"))

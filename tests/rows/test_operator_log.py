@@ -53,6 +53,10 @@ FAILED = {
     "3.7": "event failed with {} in … microseconds. Exception message: {}",
     "3.8": "event failed with {} in … microseconds. Exception message: {}",
     "3.9": "event failed with {} in … microseconds. Exception message: {}",
+    "4.0": "event failed with {} in … microseconds. Exception message: {}",
+    "4.1": "event failed with {} in … microseconds. Exception message: {}",
+    "4.2": "event failed with {} in … microseconds. Exception message: {}",
+    "4.3": "event failed with {} in … microseconds. Exception message: {}",
 }
 """How the controller's queue logs an exception, and what it was about."""
 

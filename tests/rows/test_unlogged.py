@@ -10,8 +10,8 @@ import pytest
 from kiplab.protocol.releases import RELEASES
 from kiplab.rows import unlogged
 
-WRITTEN = re.compile(r"\(([A-Z]\w+\.[a-z]\w+)[^()]*?(3\.\d+) to (3\.\d+)")
-"""``(Partition.maybeShrinkIsr, 3.2 to 3.9``: who writes, from which release to which."""
+WRITTEN = re.compile(r"\(([A-Z]\w+\.[a-z]\w+)[^()]*?([34]\.\d+) to ([34]\.\d+)")
+"""``(Partition.maybeShrinkIsr, 3.2 to 4.3``: who writes, from which release to which."""
 
 
 def reasons() -> Iterator[str]:
@@ -26,7 +26,7 @@ QUOTING = sorted({reason for reason in reasons() if "Kafka writes" in reason})
 @pytest.mark.parametrize("reason", QUOTING, ids=lambda reason: reason[14:40])
 def test_a_reason_that_quotes_kafka_names_who_writes_it_and_in_which_releases(reason: str) -> None:
     found = WRITTEN.findall(reason)
-    assert found, f"name class, method and releases as (Class.method, 3.2 to 3.9) in: {reason}"
+    assert found, f"name class, method and releases as (Class.method, 3.2 to 4.3) in: {reason}"
     for _, first, last in found:
         assert first in RELEASES, f"{first} is no release: {reason}"
         assert last in RELEASES, f"{last} is no release: {reason}"

@@ -82,6 +82,8 @@ def clusters() -> Iterator[Cluster]:
         yield from (history.start, *(step.cluster for step in history.steps))
     timed = made("timed\n" + SIX)
     yield act(timed, read_line(timed, "advance 2s")).here.cluster
+    newer = made("timed\n" + "kafka 4.0\n" + SIX)
+    yield act(newer, read_line(newer, "advance 2s")).here.cluster
     strange = made(SIX)
     for line in (
         "poll orders-1",

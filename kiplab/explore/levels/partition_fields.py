@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
-from ...protocol.kraft.controller_state import Controller, HeartbeatState
+from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from ...protocol.log import EpochStart, Log
 from ...protocol.messages import (
     AlterPartitionItem,
@@ -33,8 +33,9 @@ from ...protocol.replica.broker_state import (
 
 IN_STATE: Mapping[type, tuple[str, ...]] = {
     Cluster: ("controller", "brokers", "messages", "observed"),
-    Controller: ("registrations", "partitions", "heartbeats"),
+    Controller: ("registrations", "partitions", "heartbeats", "contacts"),
     HeartbeatState: ("broker", "fenced"),
+    Contact: ("broker", "epoch"),
     Registration: ("broker", "epoch", "incarnation", "fenced"),
     PartitionRegistration: ("isr", "leader", "leader_epoch", "partition_epoch"),
     Broker: ("id", "incarnation", "durable", "process"),
@@ -77,7 +78,10 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "timers": _NO_CLOCK,
         "watches_sessions": _NO_CLOCK,
         "auto_leader_rebalance": "Only a clock lets the controller look for better leaders.",
+        "checks_from_ms": _NO_CLOCK,
+        "active_since_ms": _NO_CLOCK,
     },
+    Contact: {"last_contact_ms": _NO_CLOCK},
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
         "controlled_shutdown_offset": _NO_SHUTDOWN,

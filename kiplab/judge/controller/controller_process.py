@@ -31,6 +31,8 @@ SMALL_JVM = (
 IN_MEMORY = Path("/dev/shm")
 FORMAT_S, STOP_S = 120, 20
 PORTS_TRIED = 3
+WITHOUT_ELR = "eligible.leader.replicas.version=0"
+"""4.1 and later begin with eligible leader replicas (KIP-966), which the engine does not model."""
 TOLD_LINES = 8
 """Of what a process that died has said last."""
 
@@ -124,6 +126,8 @@ class ControllerProcess:
         # 3.2 has no versions to choose from.
         if RELEASES[self.release].code >= (3, 3):
             command += ["--release-version", self.metadata_version]
+        if RELEASES[self.release].code >= (4, 0):
+            command += ["--feature", WITHOUT_ELR]
         try:
             done = subprocess.run(
                 self._command(command),

@@ -25,6 +25,7 @@ from ...engine.truth import (
 from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId, MetadataOffset
+from ...protocol.kraft.contacts import has_contacts
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.messages import Request, UnregisterBrokerRequest
 from ...protocol.messages.api_message import ApiResponse
@@ -80,9 +81,14 @@ class EngineController:
         (answer,) = (body for body in bodies if isinstance(body, ApiResponse))
         return Answered(answer, _records(events))
 
+    @property
+    def looks_later(self) -> bool:
+        """Whether it is noticed later that a session is over: from 4.0 on, `notice` says when."""
+        return has_contacts(self.features.code_of(CONTROLLER))
+
     def answer(self, request: Request, fenced: Iterable[BrokerId]) -> Answered:
         """Its answer; whoever was silent for too long is fenced first, these in their order."""
-        lapsed = self.lapse(fenced)
+        lapsed = () if self.looks_later else self.lapse(fenced)
         mine = self.ask(request)
         return mine._replace(records=(*lapsed, *mine.records))
 
@@ -94,6 +100,14 @@ class EngineController:
     def is_stale(self) -> bool:
         """Whether somebody has been silent for too long."""
         return bool(stale_sessions(self.cluster))
+
+    def notice(self, order: Iterable[BrokerId]) -> tuple[RecordWritten, ...]:
+        """Fence those in `order` whose session is over, in that order: the records of it."""
+        found: tuple[RecordWritten, ...] = ()
+        for broker in order:
+            if broker in stale_sessions(self.cluster):
+                found += _records(self._do(moves.ExpireSession(broker)))
+        return found
 
     def lapse(self, order: Iterable[BrokerId] = ()) -> tuple[RecordWritten, ...]:
         """Fence everybody whose session is over: the records of it.
@@ -114,7 +128,7 @@ class EngineController:
         return any(
             abs(session.last_contact_ms + timeout - at_ms) < within_ms
             for session in sessions(self.cluster)
-            if not session.fenced
+            if not session.over
         )
 
     def leaves_a_session(self, request: Request) -> bool:

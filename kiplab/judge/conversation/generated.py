@@ -9,17 +9,32 @@ from collections.abc import Callable, Sequence
 from ...engine.truth import Truth
 from ...protocol.features import Features
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
+from ...protocol.kraft.contacts import CHECK_MS, NEXT_CHECK_MS
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.registrations import registration
 from .deciding_side import DecidingSide
 from .engine_controller import EngineController
 from .partings import partings
 from .questions import KNOWN, STRANGER, Questions
-from .turns import Created, Exchange, Raised, TookOver, Turn, Waited, fenced_in, parted
+from .turns import (
+    Created,
+    Exchange,
+    Noticed,
+    Raised,
+    TookOver,
+    Turn,
+    Waited,
+    fenced_in,
+    parted,
+)
 
 PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
 """Silences; a session lasts 9 s."""
 PAUSE_SHARE, RESTART_SHARE, RAISE_SHARE = 0.08, 0.004, 0.01
+NOTICED_SHARE = 0.6
+"""How often it is waited until Kafka has noticed whoever was silent for too long."""
+MOST_CHECKS = 100
+"""After so many looks it must have; each note of the past takes a look too."""
 MARGIN_MS = 2
 """No request within so many ms of the end of a session: the real clock ticks at every look."""
 STEP_ASIDE_MS = 137
@@ -134,6 +149,30 @@ class Conversation:
         self.kafka.advance(ms)
         self._note(Waited(ms))
 
+    def _step_aside(self) -> None:
+        while self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1):
+            self.wait(STEP_ASIDE_MS)
+
+    def _notice(self) -> None:
+        """Let Kafka look for silent brokers, once, or until it must have noticed them all."""
+        self._look()
+        if self.questions.dice.random() >= NOTICED_SHARE:
+            return
+        for ms in (CHECK_MS, *[NEXT_CHECK_MS] * MOST_CHECKS):
+            if self.parted or not self.engine.is_stale():
+                return
+            self.wait(ms)
+            self._step_aside()
+            self._look()
+        if not self.parted:
+            # Whom Kafka has not found by now it does not miss.
+            self._note(Noticed((), self.engine.lapse()))
+
+    def _look(self) -> None:
+        found = self.kafka.barrier()
+        if found:
+            self._note(Noticed(found, self.engine.notice(fenced_in(found))))
+
     def restart(self) -> None:
         """Stop both controllers, and let others take over."""
         self._took_over(self.kafka.restart(), restarted=True)
@@ -160,16 +199,20 @@ class Conversation:
         """One question to both, as long as they agree."""
         if self.parted:
             return
-        while self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1):
-            self.wait(STEP_ASIDE_MS)
+        self._step_aside()
         self.engine.advance(1)
         self.kafka.advance(1)
-        before = self.kafka.barrier() if self.engine.is_stale() else ()
+        if self.engine.looks_later and self.engine.is_stale():
+            self._notice()
+        if self.parted:
+            return
+        stale = self.engine.is_stale() and not self.engine.looks_later
+        before = self.kafka.barrier() if stale else ()
         controller = self.engine.held.controller_epoch
         mine = self.engine.answer(request, fenced_in(before))
         theirs = self.kafka.ask(request, expected=len(mine.records) - len(before))
         theirs = theirs._replace(records=(*before, *theirs.records))
-        if self.engine.is_stale():
+        if self.engine.is_stale() and not self.engine.looks_later:
             # The first word since an election: only now is it looked who is silent.
             theirs = theirs._replace(records=(*theirs.records, *self.kafka.barrier()))
             lapsed = self.engine.lapse(fenced_in(theirs.records))

@@ -42,7 +42,18 @@ _PROCESSES, _DISKS = 1 << 100, 7 << 120
 _BROKER_BITS = 32
 _ANY_BROKER, _ANY_PORT = (1 << _BROKER_BITS) - 1, (1 << 16) - 1
 _ANY_VERSION = 40
-"""As high a metadata version as brokers of any release could claim to know."""
+"""As high a version of a feature as brokers of any release could claim to know."""
+_FEATURES = {
+    "metadata.version": 1,
+    # 4.0 and later register nobody who does not know each feature that the cluster has.
+    "kraft.version": 0,
+    "group.version": 0,
+    "transaction.version": 0,
+    "eligible.leader.replicas.version": 0,
+    "share.version": 0,
+    "streams.version": 0,
+}
+"""What brokers claim to know, and the lowest version of each."""
 ELECT_TIMEOUT_MS = 30_000
 
 
@@ -93,17 +104,16 @@ def _register(
         "Port": own & _ANY_PORT | 1,
         "SecurityProtocol": 0,
     }
-    known = {
-        "Name": "metadata.version",
-        "MinSupportedVersion": 1,
-        "MaxSupportedVersion": _ANY_VERSION,
-    }
+    known = [
+        {"Name": name, "MinSupportedVersion": lowest, "MaxSupportedVersion": _ANY_VERSION}
+        for name, lowest in _FEATURES.items()
+    ]
     fields: Fields = {
         "BrokerId": request.broker,
         "ClusterId": CLUSTER_ID,
         "IncarnationId": uuid.UUID(int=incarnation),
         "Listeners": [listener],
-        "Features": [known],
+        "Features": known,
     }
     if version >= 2:
         fields["LogDirs"] = [uuid.UUID(int=_DISKS + own)]

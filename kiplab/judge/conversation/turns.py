@@ -11,7 +11,7 @@ from ...protocol.ids import BrokerId, MetadataOffset
 from ...protocol.messages import Request
 from ...protocol.registrations import PartitionRegistration
 from .deciding_side import Answered
-from .partings import Parting
+from .partings import Parting, told
 
 
 class Exchange(msgspec.Struct, frozen=True, tag="asked"):
@@ -61,13 +61,24 @@ class Raised(msgspec.Struct, frozen=True, tag="raised"):
     end: MetadataOffset
 
 
-Turn = Exchange | Created | Waited | TookOver | Raised
+class Noticed(msgspec.Struct, frozen=True, tag="noticed"):
+    """From 4.0 on: Kafka has looked for brokers that were silent for too long, and written this;
+    and what the engine writes when the same brokers are fenced.
+    """
+
+    kafka: tuple[RecordWritten, ...]
+    engine: tuple[RecordWritten, ...]
+
+
+Turn = Exchange | Created | Waited | TookOver | Raised | Noticed
 
 
 def parted(turn: Turn) -> bool:
     """Whether the two were not of one mind."""
     if isinstance(turn, Raised):
         return bool(turn.kafka) != bool(turn.engine)
+    if isinstance(turn, Noticed):
+        return told(turn.kafka) != told(turn.engine)
     return isinstance(turn, Exchange) and bool(turn.partings)
 
 

@@ -31,7 +31,7 @@ def every_transition() -> tuple[str, ...]:
     beaten = {_by_heartbeat(now, _led_to(now, given)): None for now in _LASTING for given in inputs}
     return (
         *beaten,
-        *(_by_silence(state) for state in _LASTING if state is not BrokerState.FENCED),
+        *(_by_silence(state) for state in _LASTING),
         *(_registered(state) for state in (UNKNOWN, *_LASTING)),
         TOOK_OVER,
         RESIGNED,

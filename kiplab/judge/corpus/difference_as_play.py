@@ -30,7 +30,16 @@ from ...protocol.messages.api_message import ApiResponse
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 from ..conversation.deciding_side import Answered
 from ..conversation.partings import told
-from ..conversation.turns import Created, Exchange, Raised, TookOver, Turn, Waited
+from ..conversation.turns import (
+    Created,
+    Exchange,
+    Noticed,
+    Raised,
+    TookOver,
+    Turn,
+    Waited,
+    fenced_in,
+)
 from .rule_coverage import errors_in
 from .shortest_difference import PartedConversation, ToldTurn
 
@@ -136,6 +145,8 @@ def _lines(turns: list[Turn]) -> Iterator[Statement]:
                 yield raw_statement(sender, NO_LEADER, request)
             case Waited(ms=ms):
                 yield Statement("advance", (f"{ms}ms",))
+            case Noticed(kafka=records):
+                yield from (Statement("expire", (str(b),)) for b in fenced_in(records))
             case TookOver(restarted=True):
                 yield Statement("fail-over")
             case Raised(metadata_version=version):

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ...plays.play import format_play
-from ..conversation.turns import Created, Exchange, Raised, TookOver, Turn, Waited
+from ..conversation.partings import told
+from ..conversation.turns import Created, Exchange, Noticed, Raised, TookOver, Turn, Waited
 from .controller_rules import ControllerRule, rules_of
 from .difference_as_play import UntoldError, difference_as_play
 from .judging import FoundParting, Judged
@@ -121,5 +122,8 @@ def _in_words(turn: Turn) -> str:
             return f"{ms} ms pass"
         case TookOver(restarted=restarted):
             return "restarted" if restarted else "resigned, and elected again"
+        case Noticed(kafka=kafka, engine=engine):
+            found = ("; ".join(told(records)) or "nothing" for records in (kafka, engine))
+            return "silence noticed: Kafka writes {}, the engine {}".format(*found)
         case Raised(metadata_version=version, kafka=kafka, engine=engine):
             return f"raised to {version}: Kafka says {kafka or 'yes'}, the engine {engine or 'yes'}"

@@ -64,13 +64,19 @@ UNREACHABLE = (
     ),
     Unreachable(
         ControllerRule(Family.ERROR, "OPERATION_NOT_ATTEMPTED"),
-        lambda release, _pair: release.code < (3, 3),
-        "It tells old leaders of members that may not join, and 3.2 lets everybody join.",
+        lambda release, _pair: release.code < (3, 3) or release.oldest_alter_partition >= 2,
+        "It tells old leaders of members that may not join: 3.2 lets everybody join, and from 4.0"
+        " on there are no such leaders.",
     ),
     Unreachable(
         ControllerRule(Family.ERROR, "UNKNOWN_TOPIC_ID"),
         _speaks_below(2),
         "Topics have ids since version 2 of AlterPartition.",
+    ),
+    Unreachable(
+        ControllerRule(Family.TRANSITION, "FENCED falls silent"),
+        lambda release, _pair: release.code < (4, 0),
+        "Up to 3.9 a fenced broker has no session.",
     ),
     Unreachable(
         ControllerRule(Family.RECORD, "UnregisterBrokerRecord"),

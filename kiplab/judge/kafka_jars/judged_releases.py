@@ -13,6 +13,10 @@ LAST_PATCH = {
     "3.7": 2,
     "3.8": 1,
     "3.9": 1,
+    "4.0": 2,
+    "4.1": 2,
+    "4.2": 2,
+    "4.3": 1,
 }
 """By the name of a release. Every KRaft release has one, a test says."""
 

@@ -12,6 +12,8 @@ fenced, and the last member is still in it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from ..errors import KafkaError
@@ -21,7 +23,9 @@ from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerEpoch, MetadataOffs
 from ..messages import BrokerRegistrationRequest, BrokerRegistrationResponse, Send
 from ..registrations import Registration, registration
 from ..releases import CodeVersion
+from .contacts import has_contacts, is_in_contact
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
+from .fencing import removal_records
 from .records import PartitionChangeRecord, Record, RegisterBrokerRecord
 from .replay import ControllerEffect, commit
 from .sessions import has_valid_session, heard
@@ -45,7 +49,7 @@ def register_broker(
         return controller, (Send(request.broker, reply),), (refused,)
     controller = _behind_the_election(controller)
     record = _registration_record(controller, existing, request, features)
-    records: list[Record] = [record]
+    records: list[Record] = [*_clean_up(controller, existing, request, features), record]
     # KIP-903, Rejected Alternatives, "Bump all the partition leader epochs when a broker
     # registers": with a new leader epoch wherever the broker has a replica, every older request is
     # fenced; but all of them have to stop and learn the epoch first.
@@ -134,7 +138,7 @@ def _duplicate(
     guard = "631.one-live-incarnation"
     if existing is None or existing.incarnation == request.incarnation:
         return None
-    if not has_valid_session(controller, request.broker, now_ms):
+    if not _is_in_session(controller, existing, features, now_ms):
         return None
     if guard not in features.active(CONTROLLER):
         return None
@@ -146,6 +150,36 @@ def _duplicate(
         guard=guard,
         compared=(Compared("incarnation", str(request.incarnation), held),),
     )
+
+
+def _is_in_session(
+    controller: Controller, existing: Registration, features: Features, now_ms: int | None
+) -> bool:
+    if has_contacts(features.code_of(CONTROLLER)):
+        return is_in_contact(controller, existing, now_ms)
+    return has_valid_session(controller, existing.broker, now_ms)
+
+
+def _clean_up(
+    controller: Controller,
+    existing: Registration | None,
+    request: BrokerRegistrationRequest,
+    features: Features,
+) -> Iterable[Record]:
+    """What of the broker's last incarnation is still to be done, from 4.0 on.
+
+    Its session may be over before somebody has looked, and the broker in an ISR still: the new
+    incarnation is let in, and the old one leaves as if it had been fenced. The epoch was minted
+    before these records, so that it is not the offset of the registration.
+
+    Source: ReplicationControlManager.handleBrokerShutdown without eligible leader replicas
+    (4.0.2).
+    """
+    if features.code_of(CONTROLLER) < (4, 0) or existing is None:
+        return ()
+    if existing.incarnation == request.incarnation:
+        return ()
+    return removal_records(controller, request.broker, features)
 
 
 def _registration_record(

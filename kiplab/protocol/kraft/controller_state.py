@@ -10,7 +10,14 @@ from __future__ import annotations
 
 import msgspec
 
-from ..ids import UNKNOWN_METADATA_OFFSET, BrokerId, ControllerEpoch, MetadataOffset, Milliseconds
+from ..ids import (
+    UNKNOWN_METADATA_OFFSET,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    MetadataOffset,
+    Milliseconds,
+)
 from ..registrations import PartitionRegistration, Registration
 
 
@@ -32,6 +39,19 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
     def leaving(self) -> bool:
         """Whether it is in controlled shutdown, and waits to be let go."""
         return self.controlled_shutdown_offset >= 0
+
+    @property
+    def over(self) -> bool:
+        """Whether its session is over: up to 3.9 a fenced broker has none."""
+        return self.fenced
+
+
+class Contact(msgspec.Struct, frozen=True, cache_hash=True):
+    """When a broker was heard of last under this broker epoch (`contacts`); 0 without a clock."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+    last_contact_ms: Milliseconds = 0
 
 
 class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
@@ -66,6 +86,12 @@ class Controller(msgspec.Struct, frozen=True, cache_hash=True):
     does only after it has heard of somebody; without one somebody else says so."""
     auto_leader_rebalance: bool = False
     """auto.leader.rebalance.enable, which Kafka has on and a play only if it asks for it."""
+    contacts: tuple[Contact, ...] = ()
+    """Sorted by broker and epoch; up to 3.9 there are none, and `heartbeats` say it all."""
+    checks_from_ms: Milliseconds = 0
+    """With contacts it is looked for silent brokers from then on, again and again."""
+    active_since_ms: Milliseconds = 0
+    """When it took over, as far as a clock tells."""
 
     @property
     def controller_epoch(self) -> ControllerEpoch:

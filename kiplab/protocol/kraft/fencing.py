@@ -28,6 +28,7 @@ from ..ids import (
 )
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
+from .contacts import activated, forgotten, has_contacts
 from .controller_state import (
     Controller,
     ControllerTimers,
@@ -130,7 +131,7 @@ def expire_session(
 
     A controller of 3.2 that finds no registration to go with the session gives up.
 
-    Source: ReplicationControlManager.maybeFenceOneStaleBroker and
+    Source: ReplicationControlManager.maybeFenceOneStaleBroker (3.5.0, 4.0.2) and
     QuorumController.rescheduleMaybeFenceStaleBrokers (3.5.0).
     """
     found = registration(controller.registrations, broker)
@@ -139,6 +140,8 @@ def expire_session(
         return controller, (), ()
     if found is None:
         return resign(controller, "maybeFenceReplicas", "RuntimeException", features, now_ms)
+    if has_contacts(features.code_of(CONTROLLER)):
+        controller = forgotten(controller, found, now_ms)
     records = fencing_records(controller, found, features)
     # Up to 3.6 nothing clears the offset of a controlled shutdown (BrokerHeartbeatManager.fence,
     # and register, which sees no other fence): fenced or not, the broker is to shut down. From 3.7
@@ -183,7 +186,7 @@ def fail_over(controller: Controller, features: Features, now_ms: int | None) ->
         watches_sessions=now_ms is None,
         timers=ControllerTimers(),
     )
-    return following, (), ()
+    return activated(following, features.code_of(CONTROLLER), now_ms or 0), (), ()
 
 
 def _claimed_offset(controller: Controller, features: Features) -> MetadataOffset | None:

@@ -22,6 +22,7 @@ from ..features import Features
 from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
+from .contacts import has_contacts, noted
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import (
@@ -54,6 +55,8 @@ def broker_heartbeat(
     Source: ReplicationControlManager.processBrokerHeartbeat and
     QuorumController.processBrokerHeartbeat (3.2.0, 3.5.0, 3.9.0-rc3); KIP-631, Broker Leases.
     """
+    if has_contacts(features.code_of(CONTROLLER)):
+        controller = noted(controller, request.broker, request.broker_epoch, now_ms)
     found = registration(controller.registrations, request.broker)
     refused = _stale_heartbeat(found, request, features)
     if refused is not None or found is None:

@@ -76,7 +76,7 @@ def build(
     Source: PartitionChangeBuilder.build (3.5.0, and 3.8.0 for the later bump rule); KIP-704,
     Proposed Changes.
     """
-    goal = _completed(_filled(partition, targets))
+    goal = _completed(_filled(partition, targets), code)
     leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election)
     new_leader = None if leader == partition.leader else leader
     unclean = unclean and new_leader is not None
@@ -156,15 +156,28 @@ def _filled(partition: PartitionRegistration, targets: Targets) -> _Goal:
     )
 
 
-def _completed(goal: _Goal) -> _Goal:
-    """A reassignment is complete when every adding replica is in the ISR without the removing."""
+def _completed(goal: _Goal, code: Code) -> _Goal:
+    """A reassignment is complete when enough replicas are in the ISR without the removing ones."""
     if not goal.adding and not goal.removing:
         return goal
     isr = tuple(r for r in goal.isr if r not in goal.removing)
     replicas = tuple(r for r in goal.replicas if r not in goal.removing)
-    if not isr or not replicas or not set(goal.adding) <= set(isr):
+    wanted = replicas if _waits_for_all(goal, code) else goal.adding
+    if not isr or not replicas or not set(wanted) <= set(isr):
         return goal
     return _Goal(isr=isr, replicas=replicas, adding=(), removing=(), recovery=goal.recovery)
+
+
+def _waits_for_all(goal: _Goal, code: Code) -> bool:
+    """Whether every replica that stays has to be in the ISR, or only those that are added.
+
+    Source: PartitionReassignmentReplicas.maybeCompleteReassignment (3.5.0, 3.8.0, 4.2.1, 4.3.1).
+    """
+    # KAFKA-15665: from 3.8 on all of them. From 4.3 on only where replicas become fewer: elsewhere
+    # the old ones, which may be ill, need not be waited for.
+    if code.version >= (4, 3):
+        return len(goal.adding) < len(goal.removing)
+    return code.version >= (3, 8)
 
 
 def _new_isr(

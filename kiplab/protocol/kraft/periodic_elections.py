@@ -39,13 +39,27 @@ def plan(controller: Controller, features: Features, now_ms: Milliseconds) -> Co
     maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
     """
     elect, balance = controller.timers.elect_unclean, controller.timers.balance_leaders
+    next_ms = _next_ms(controller, features, now_ms)
     reasons = [
-        _due(elect, has_unclean_elections(features), controller, _is_leaderless, now_ms),
-        _due(balance, controller.auto_leader_rebalance, controller, _is_imbalanced, now_ms),
+        _due(elect, has_unclean_elections(features), controller, _is_leaderless, next_ms),
+        _due(balance, controller.auto_leader_rebalance, controller, _is_imbalanced, next_ms),
     ]
     if reasons == [elect, balance]:
         return controller
     return replace(controller, timers=ControllerTimers(*reasons))
+
+
+def _next_ms(controller: Controller, features: Features, now_ms: Milliseconds) -> Milliseconds:
+    """When a task is done that is planned now.
+
+    Source: QuorumController.registerElectUnclean and registerElectPreferred,
+    PeriodicTaskControlManager.reschedule (4.0.2).
+    """
+    if features.code_of(CONTROLLER) < (4, 0):
+        return now_ms + INTERVAL_MS
+    # From 4.0 on the tasks are done again and again, whether or not there is a reason.
+    since = controller.active_since_ms
+    return since + ((now_ms - since) // INTERVAL_MS + 1) * INTERVAL_MS
 
 
 def _is_leaderless(state: PartitionRegistration) -> bool:
@@ -61,12 +75,12 @@ def _due(
     has: bool,
     controller: Controller,
     is_reason: Callable[[PartitionRegistration], bool],
-    now_ms: Milliseconds,
+    next_ms: Milliseconds,
 ) -> Milliseconds:
     # What waits goes on waiting although the reason may be gone: then it finds nothing to do.
     if not has or waiting:
         return waiting if has else 0
-    return now_ms + INTERVAL_MS if any(map(is_reason, controller.partitions)) else 0
+    return next_ms if any(map(is_reason, controller.partitions)) else 0
 
 
 def has_unclean_elections(features: Features) -> bool:

@@ -30,7 +30,10 @@ class Rulebook:
         self._showing = False
         self.release = dropdown("Rules of", [(f"Kafka {r}", r) for r in EVERY_RELEASE])
         self.release.value = own.release
-        self.release.tooltip = "What code every node runs; what you switched by hand stays"
+        self.release.tooltip = (
+            "What code every node runs; what you switched by hand stays. From 4.0 on eligible"
+            " leader replicas are off."
+        )
         watch(self.release, "value", self._released)
         self.kips = {kip: self._kip_box(kip) for kip in KIPS}
         self.own = button(
