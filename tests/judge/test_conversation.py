@@ -15,7 +15,7 @@ from kiplab.judge.conversation.generated import Conversation
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
 from kiplab.judge.conversation.partings import Parting, partings, told
 from kiplab.judge.conversation.real_controller import RealController, RefusedByKafkaError
-from kiplab.judge.conversation.turns import Exchange
+from kiplab.judge.conversation.turns import Exchange, fenced_in
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
@@ -28,22 +28,27 @@ from kiplab.protocol.ids import (
     MetadataOffset,
     Offset,
 )
+from kiplab.protocol.kraft.contacts import NEXT_CHECK_MS
+from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
     ElectLeadersRequest,
     FetchRequest,
     IsrMember,
     Request,
 )
 
-LIVE = ("3.3", "3.5", "3.7", "3.9")
+NEWER = ("4.0", "4.3")
+"""Where contacts take the place of sessions; they differ in whom a new controller begins with."""
+LIVE = ("3.3", "3.5", "3.7", "3.9", *NEWER)
 """The oldest and the newest protocol of AlterPartition, and what lies between."""
 BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
-SESSION_AND_A_HALF_MS = 13_500
+SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
 SEEDS, QUESTIONS = 8, 30
 
 
@@ -87,11 +92,27 @@ class Both:
 
     def fall_silent(self) -> tuple[RecordWritten, ...]:
         """Nobody is heard of for so long that every session is over."""
-        self.kafka.advance(SESSION_AND_A_HALF_MS)
-        self.engine.advance(SESSION_AND_A_HALF_MS)
-        theirs, mine = self.kafka.barrier(), self.engine.lapse()
+        self.wait(SESSION_AND_A_HALF_MS)
+        theirs = self.noticed()
+        for _ in range(MOST_CHECKS):
+            if not self.engine.is_stale():
+                break
+            self.wait(NEXT_CHECK_MS)
+            theirs += self.noticed()
+        assert not self.engine.is_stale()
+        return theirs
+
+    def noticed(self) -> tuple[RecordWritten, ...]:
+        """What Kafka has written of a silence; from 4.0 on it looks for one after the other."""
+        theirs = self.kafka.barrier()
+        later = self.engine.looks_later
+        mine = self.engine.notice(fenced_in(theirs)) if later else self.engine.lapse()
         assert told(theirs) == told(mine)
         return theirs
+
+    def wait(self, ms: int) -> None:
+        self.kafka.advance(ms)
+        self.engine.advance(ms)
 
 
 @pytest.fixture(scope="module", params=LIVE)
@@ -167,6 +188,60 @@ def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
     both.ask(ElectLeadersRequest(unclean=False, partitions=("orders-0", "orders-9", "nothing-0")))
     both.start(BROKERS[0], incarnation=2)
     both.ask(ElectLeadersRequest(unclean=True, partitions=("orders-1", "orders-0")))
+
+
+# --- contacts, from 4.0 on ------------------------------------------------------------------------
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("process", NEWER, indirect=True)
+def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
+    one = BROKERS[0]
+    both.ask(register(one, 1))
+    assert error_of(both.ask(register(one, 2))) is KafkaError.NONE
+    assert both.beat(one, want_fence=True).is_fenced
+    assert error_of(both.ask(register(one, 3))) is KafkaError.DUPLICATE_BROKER_REGISTRATION
+    # Whoever is fenced is fenced once more, and may come back.
+    assert [r.record for r in both.fall_silent()] == ["BrokerRegistrationChangeRecord"]
+    assert error_of(both.ask(register(one, 3))) is KafkaError.NONE
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("process", NEWER, indirect=True)
+def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: Both) -> None:
+    for broker in BROKERS:
+        both.start(broker)
+    both.create("orders", [2, 3, 1])
+    both.wait(SESSION_TIMEOUT_MS - 1_000)
+    assert both.noticed() == ()
+    # The next look is 1,125 ms after that one; the sessions are over sooner.
+    both.wait(1_000 + 50)
+    written = both.ask(register(BROKERS[1], 2)).records
+    assert [r.record for r in written] == ["PartitionChangeRecord", "RegisterBrokerRecord"]
+    assert both.epoch(BROKERS[1]) == written[0].offset
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("process", NEWER, indirect=True)
+def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both: Both) -> None:
+    both.start(BROKERS[0])
+    both.ask(register(BROKERS[1], 1))
+    both.wait(both.kafka.restart())
+    both.engine.take_over(both.kafka.end)
+    again = error_of(both.ask(register(BROKERS[1], 2)))
+    everybody = both.kafka.process.release == "4.0"
+    duplicate = KafkaError.DUPLICATE_BROKER_REGISTRATION
+    assert again is (duplicate if everybody else KafkaError.NONE)
+    assert error_of(both.ask(register(BROKERS[0], 2))) is duplicate
+
+
+def register(broker: BrokerId, incarnation: int) -> BrokerRegistrationRequest:
+    return BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(incarnation))
+
+
+def error_of(answered: Answered) -> KafkaError:
+    assert isinstance(answered.response, BrokerRegistrationResponse)
+    return answered.response.error
 
 
 @pytest.mark.kafka

@@ -11,7 +11,6 @@ from ...engine.cluster import Cluster
 from ...engine.truth import registration_of, truth
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
-from ...protocol.kraft.contacts import has_contacts
 from ...protocol.kraft.partition_change import Code
 from ...protocol.replica.broker_parts import here, process_of
 from ...protocol.replica.high_watermark import wanted_in_sync
@@ -79,9 +78,8 @@ def parameters_of(start: Cluster) -> list[int]:
 def _check(start: Cluster, bounds: Mapping[str, int]) -> None:
     features, state = start.features, truth(start).partitions[0]
     mixed = any(r != features.release for _, r in features.nodes)
-    code = features.code_of(CONTROLLER)
-    if mixed or code < (3, 3) or has_contacts(code):
-        raise NotCompiledError("it knows clusters whose nodes all run one release from 3.3 to 3.9")
+    if mixed or features.code_of(CONTROLLER) < (3, 3):
+        raise NotCompiledError("it knows clusters whose nodes all run one release from 3.3 on")
     ids = [b.id for b in start.brokers]
     if len(ids) > at.BROKERS or sorted(state.replicas) != ids:
         raise NotCompiledError("it knows one to three brokers that all have a replica")

@@ -84,26 +84,27 @@ class Unpacking:
         return Log(tuple(entries), end, end)
 
     def _controller(self, words: tuple[int, ...]) -> Controller:
-        held = words[at.CONTROLLER]
+        word = words[at.CONTROLLER]
         registrations, heartbeats = [], []
         for number, id in enumerate(self.ids):
             life = words[at.LOG + number] >> at.LIFE & at.THREE
-            fenced = bool(held >> at.FENCED + number & 1)
+            fenced = bool(word >> at.FENCED + number & 1)
             registrations.append(_registration(id, life, fenced))
             heartbeats.append(HeartbeatState(id, fenced=fenced, metadata_offset=forms.BEHIND))
         state = replace(
             self.state,
-            leader=self.encoding.broker(held >> at.C_LEADER & at.TWO),
-            leader_epoch=LeaderEpoch(self.numbers.epochs.up(held >> at.C_EPOCH & at.FOUR)),
-            partition_epoch=self._version(held >> at.C_PARTITION_EPOCH),
-            isr=self.encoding.members(held >> at.C_ISR & at.THREE),
+            leader=self.encoding.broker(word >> at.C_LEADER & at.TWO),
+            leader_epoch=LeaderEpoch(self.numbers.epochs.up(word >> at.C_EPOCH & at.FOUR)),
+            partition_epoch=self._version(word >> at.C_PARTITION_EPOCH),
+            isr=self.encoding.members(word >> at.C_ISR & at.THREE),
         )
-        return replace(
+        held = replace(
             forms.kraft_controller(self.start),
             registrations=tuple(registrations),
             partitions=(state,),
             heartbeats=tuple(heartbeats),
         )
+        return replace(held, contacts=forms.contacts(held, self.start.features))
 
     def _broker(
         self,

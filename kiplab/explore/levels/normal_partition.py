@@ -12,8 +12,7 @@ Life
 Budgets
     writes, crashes and fences left.
 Controller
-    per broker: fenced (bool), and from 4.0 on whether it was heard of under the epoch of its life
-    (up to 3.9 that is told from fenced). The partition: leader (-1 or a broker), leader_epoch,
+    per broker: fenced (bool). The partition: leader (-1 or a broker), leader_epoch,
     partition_epoch (as in the play, and counting on), isr (set).
 Broker
     (A new process begins with an empty disk and a high watermark of 0; in its first life it has the
@@ -52,6 +51,7 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
 from ...plays.play_errors import PlayError
+from ...protocol.features import Features
 from ...protocol.ids import (
     CONTROLLER,
     BrokerEpoch,
@@ -60,7 +60,7 @@ from ...protocol.ids import (
     MetadataOffset,
     PartitionEpoch,
 )
-from ...protocol.kraft.contacts import contact_of
+from ...protocol.kraft.contacts import contact_of, has_contacts
 from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from ...protocol.kraft.replay import image
 from ...protocol.log import Log
@@ -198,14 +198,23 @@ def of_controller(held: Controller, lives: Lives) -> Controller:
             HeartbeatState(h.broker, fenced=h.fenced, metadata_offset=BEHIND)
             for h in held.heartbeats
         ),
-        contacts=_contacts(held, lives),
+        contacts=_noted(held, lives),
     )
 
 
-def _contacts(held: Controller, lives: Lives) -> tuple[Contact, ...]:
-    """Of whom there is a session; what was noted under an epoch of the past is none."""
+def _noted(held: Controller, lives: Lives) -> tuple[Contact, ...]:
+    """What was noted under an epoch of the past is no session."""
     found = (contact_of(held, r) for r in held.registrations) if held.contacts else ()
     return tuple(Contact(c.broker, _life(lives, c.broker, c.epoch)) for c in found if c is not None)
+
+
+def contacts(held: Controller, features: Features) -> tuple[Contact, ...]:
+    """From 4.0 on: of whom there is a session. Here that is whoever is unfenced: the first
+    heartbeat of a life is the one that unfences it.
+    """
+    if not has_contacts(features.code_of(CONTROLLER)):
+        return ()
+    return tuple(Contact(r.broker, r.epoch) for r in held.registrations if not r.fenced)
 
 
 def _registration(held: Registration, lives: Lives) -> Registration:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...engine.cluster import Cluster, Message, MessageName, Observed
-from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
+from ...protocol.kraft.controller_state import Controller, HeartbeatState
 from ...protocol.log import EpochStart, Log
 from ...protocol.messages import (
     AlterPartitionItem,
@@ -33,9 +33,8 @@ from ...protocol.replica.broker_state import (
 
 IN_STATE: Mapping[type, tuple[str, ...]] = {
     Cluster: ("controller", "brokers", "messages", "observed"),
-    Controller: ("registrations", "partitions", "heartbeats", "contacts"),
+    Controller: ("registrations", "partitions", "heartbeats"),
     HeartbeatState: ("broker", "fenced"),
-    Contact: ("broker", "epoch"),
     Registration: ("broker", "epoch", "incarnation", "fenced"),
     PartitionRegistration: ("isr", "leader", "leader_epoch", "partition_epoch"),
     Broker: ("id", "incarnation", "durable", "process"),
@@ -81,7 +80,6 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "checks_from_ms": _NO_CLOCK,
         "active_since_ms": _NO_CLOCK,
     },
-    Contact: {"last_contact_ms": _NO_CLOCK},
     HeartbeatState: {
         "last_contact_ms": _NO_CLOCK,
         "controlled_shutdown_offset": _NO_SHUTDOWN,
@@ -125,6 +123,9 @@ TOLD_FROM_OTHERS: Mapping[type, Mapping[str, str]] = {
     Controller: {
         "next_offset": "Broker epochs only have to be new; they become numbers of lives.",
         "write_offset": "As next_offset: after a fail-over it decides which new number comes next.",
+        "contacts": (
+            "Whoever is unfenced: the first heartbeat of a life is the one that unfences it."
+        ),
     },
     HeartbeatState: {
         "metadata_offset": "No action reads it: an unfencing broker brings its own.",
