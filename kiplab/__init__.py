@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
     from .classroom.work.attempts import check_window as check_window
     from .explore.search.explore_play import explore as explore
+    from .judge.side_by_side.real_run import RealRun as RealRun
+    from .judge.side_by_side.real_run import real as real
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
     from .matrices import minimise as minimise
@@ -69,6 +71,7 @@ _HOMES = {
         "check_missing_guard", "check_order", "check_proof", "check_reading", "check_refusals",
         "check_reigns", "check_schedules", "check_shorter", "check_two_by_two", "check_window",
     ),
+    "judge.side_by_side.real_run": ("RealRun", "real"),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),
     "runs": ("Run", "all_plays", "differences", "guards", "ladder", "run", "twin"),

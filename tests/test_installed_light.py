@@ -56,6 +56,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
         (["class", str(CLASS)], ""),
         *((["class", str(CLASS), "-o", f"c{s}"], "") for s in class_command.SUFFIXES),
     ],
+    "real": [(["real", "kafka-14139", "--recorded"], "")],
 }
 """Of every command, what is tried, and the extra that it needs. The doctor has a test below."""
 CHECKS = {f"kiplab.{name}": "({})(None)" for name in kiplab.__all__ if name.startswith("check_")}
@@ -66,6 +67,7 @@ NAMES = {
     "kiplab.MissingExtraError": "{}",
     "kiplab.Ordering": "{}()",
     "kiplab.PlayError": "{}",
+    "kiplab.RealRun": "{}",
     "kiplab.Run": "{}",
     "kiplab.all_plays": "{}()",
     "kiplab.alternatives": "{}()",
@@ -79,6 +81,7 @@ NAMES = {
     "kiplab.minimise": "{}(one)",
     "kiplab.my_work": "{}()",
     "kiplab.predict": "{}('id', 'question?', ['yes', 'no'])",
+    "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.twin": "{}(one, other)",
     "kiplab.classroom.Checked": "{}",
@@ -119,6 +122,7 @@ NEEDS = {
     "kiplab.matrix().view": "lab",
     "kiplab.my_work": "lab",
     "kiplab.predict": "lab",
+    "kiplab.real().timeline": "lab",
     "kiplab.run().frames": "lab",
     "kiplab.run().timeline": "lab",
     "kiplab.run().to_html": "lab",

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..extras import MissingExtraError
+from ..machine.lacking import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
-from . import class_command, explore_command, matrix_command
+from . import class_command, explore_command, matrix_command, real_command
 from .common_options import (
     BAD_INPUT,
     DONE,
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command(options)
     except (PlayError, UnknownFeatureError) as problem:
         return complain(str(problem), BAD_INPUT)
-    except MissingExtraError as problem:
+    except (MissingExtraError, LackingError) as problem:
         return complain(str(problem), LACKING)
     except BrokenPipeError:
         # The reader of a pipe has seen enough; python would complain again at exit.
@@ -183,6 +184,8 @@ def _parser() -> argparse.ArgumentParser:
         commands, "class", class_command.run_class, "count what the students of a class answered"
     )
     class_command.add_class_options(together)
+    real = _command(commands, "real", real_command.run_real, "let a real Kafka decide in a play")
+    real_command.add_real_options(real)
     _command(commands, "doctor", _doctor, "say what this machine has and lacks")
     return parser
 

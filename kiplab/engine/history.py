@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from .cluster import Cluster
 from .events import Event
 from .moves import Move
-from .step import step
+from .step import Step, step
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -20,11 +22,15 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """`at` is how many of `steps` have been done; those after it are kept until a fork."""
+    """`at` is how many of `steps` have been done; those after it are kept until a fork.
+
+    `doing` does a move: the engine's `step`, unless somebody else has a say in it.
+    """
 
     start: Cluster
     steps: tuple[Recorded, ...] = ()
     at: int = 0
+    doing: Callable[[Cluster, Move], Step] = step
 
     @property
     def cluster(self) -> Cluster:
@@ -36,11 +42,11 @@ class History(msgspec.Struct, frozen=True):
 
         Raises ImpossibleMoveError; this history is as it was.
         """
-        done = step(self.cluster, move)
+        done = self.doing(self.cluster, move)
         recorded = Recorded(move, done.cluster, done.events, line)
         past = self.steps if self.at == len(self.steps) else self.steps[: self.at]
-        return History(self.start, (*past, recorded), self.at + 1)
+        return History(self.start, (*past, recorded), self.at + 1, self.doing)
 
     def seek(self, at: int) -> History:
         """The same history, seen after `at` moves; held between the first and the last."""
-        return History(self.start, self.steps, max(0, min(at, len(self.steps))))
+        return History(self.start, self.steps, max(0, min(at, len(self.steps))), self.doing)

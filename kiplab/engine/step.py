@@ -71,7 +71,7 @@ def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
 def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
     message = _in_flight(cluster, move.message)
     cluster = channels.without(cluster, message)
-    event, receiver = _delivered(cluster, message), message.receiver
+    event, receiver = delivered(cluster, message), message.receiver
     node = state_of(cluster, receiver)
     node, sends, facts = ROUTES[type(node), type(message.body)](node, message, cluster)
     cluster = _put_back(cluster, receiver, node)
@@ -80,7 +80,8 @@ def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
     return cluster, [event, *facts, *sent, *closed]
 
 
-def _delivered(cluster: Cluster, message: Message) -> Delivered:
+def delivered(cluster: Cluster, message: Message) -> Delivered:
+    """The event of a message that arrives."""
     sender = message.name.sender
     return Delivered(
         message=message.name,
@@ -110,6 +111,11 @@ def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Moved:
 def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Moved:
     request = _in_flight(cluster, move.message)
     cluster, events = _deliver(cluster, moves.Deliver(move.message))
+    return reply_lost(cluster, request, events)
+
+
+def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved:
+    """The answer to `request`, which has just been given, never comes; its sender notices."""
     # A copy of the request may have been answered before: the newest answer is the one.
     reply = next((m for m in reversed(cluster.messages) if m.request is request.body), None)
     if reply is None:

@@ -40,14 +40,15 @@ def twin_drawing(
     height: int | None = None,
     legend: bool = True,
     names: tuple[str, ...] = (),
+    called: tuple[str, ...] = (),
 ) -> Json:
     """Two runs of one play, one above the other; ◆ marks the first moment at which they differ.
 
     Arguments and errors as for `timeline`; folded is what is quiet in both, and metrics are those
     that move in either. `names` go in front of
-    the panels' titles.
+    the panels' titles, and what they are `called` in place of them.
     """
-    title_a, title_b = titles((rows_a, rows_b), names)
+    title_a, title_b = called or titles((rows_a, rows_b), names)
     said_a, said_b = f"{title_a}: {summary(rows_a)}", f"{title_b}: {summary(rows_b)}"
     differs = first_difference(rows_a, rows_b)
     partition = followed_partition(rows_a, partition)

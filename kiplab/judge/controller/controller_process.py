@@ -153,6 +153,7 @@ class ControllerProcess:
             if "BindException" not in self._log.read_text():
                 break
             # Somebody has taken the port meanwhile.
+            _hang_up(self._process)
             self._settle_on_a_port()
         raise DeadKafkaError(self._last_words())
 
@@ -170,7 +171,6 @@ class ControllerProcess:
         """End it, and forget what it has written. Stopping twice does nothing."""
         process, self._process = self._process, None
         if process is not None:
-            # Of a process that is gone, an unsent command may be left.
             with suppress(OSError):
                 _input(process).close()
             try:
@@ -178,7 +178,7 @@ class ControllerProcess:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-            _output(process).close()
+            _hang_up(process)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     # --- plumbing -------------------------------------------------------------------------------
@@ -220,6 +220,13 @@ def _memory() -> Path | None:
 def _last(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return " | ".join(lines[-TOLD_LINES:]) or "it said nothing"
+
+
+def _hang_up(process: subprocess.Popen[str]) -> None:
+    # Of a process that is gone, an unsent command may be left.
+    with suppress(OSError):
+        _input(process).close()
+    _output(process).close()
 
 
 def _input(process: subprocess.Popen[str]) -> IO[str]:

@@ -315,21 +315,27 @@ def written_as(logged: LoggedRecord, topics: TopicNames) -> RecordWritten:
 
     What only Kafka has in it is told behind the rest: then the two differ.
     """
-    make = _RECORDS.get(logged.name)
+    record = record_of(logged, topics)
     text = f"{logged.name} {logged.fields}"
-    if make is not None:
-        record = make(logged.fields, topics)
-        text = records.record_text(record) + _beyond(logged)
+    if record is not None:
+        text = records.record_text(record) + beyond(logged)
     return RecordWritten(
         offset=logged.offset, record=logged.name, text=text, version=logged.version
     )
+
+
+def record_of(logged: LoggedRecord, topics: TopicNames) -> records.Record | None:
+    """The same record of the engine; None for what the engine writes no record of."""
+    make = _RECORDS.get(logged.name)
+    return None if make is None else make(logged.fields, topics)
 
 
 BEYOND = ("Directories", "EligibleLeaderReplicas", "LastKnownElr")
 """Fields of a PartitionChangeRecord that the engine never sets."""
 
 
-def _beyond(logged: LoggedRecord) -> str:
+def beyond(logged: LoggedRecord) -> str:
+    """What only Kafka has in a record, in words; nothing where that is nothing."""
     given = {name: logged.fields[name] for name in BEYOND if logged.fields.get(name) is not None}
     return f" and {given}" if given else ""
 

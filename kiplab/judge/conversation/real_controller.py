@@ -17,7 +17,15 @@ from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection
 from .deciding_side import Answered
-from .kafka_terms import ELECT_TIMEOUT_MS, TopicNames, answer_of, call_of, written_as
+from .kafka_terms import (
+    ELECT_TIMEOUT_MS,
+    Fields,
+    KafkaCall,
+    TopicNames,
+    answer_of,
+    call_of,
+    written_as,
+)
 
 NOBODY = BrokerId(1 << 20)
 """A broker that is never registered."""
@@ -99,6 +107,10 @@ class RealController:
         nothing = ElectLeadersRequest(unclean=False, partitions=("nothing-0",))
         self._connection.ask(*call_of(nothing, self.schemas, self.topics))
         return self.records()
+
+    def tell(self, call: KafkaCall) -> Fields:
+        """The answer to a request in Kafka's own terms."""
+        return self._connection.ask(*call)
 
     # --- time -----------------------------------------------------------------------------------
 

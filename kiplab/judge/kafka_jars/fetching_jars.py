@@ -16,7 +16,7 @@ from pathlib import Path
 from string import Template
 
 from ...machine.java import JavaNotFound, find_java
-from .missing_kafka import MissingKafkaError
+from .missing_kafka import MissingKafkaError, UnpublishedReleaseError
 
 PATIENCE_S = 600
 _TELLING = ("could not", "not found", "unknown host", "refused", "no space")
@@ -117,11 +117,25 @@ def _run(command: Sequence[str], patch: str) -> None:
         raise MissingKafkaError(
             f"{command[0]} does not run ({problem.strerror}).", f"{GET_A_FETCHER}."
         ) from None
+    if done.returncode != 0 and _is_unpublished(done.stdout + done.stderr, patch):
+        raise UnpublishedReleaseError(
+            f"There is no Kafka {patch} to be had: {_complaint(done.stdout + done.stderr)}.",
+            "Name a release that was published.",
+        )
     if done.returncode != 0:
         raise MissingKafkaError(
             f"Kafka {patch} could not be fetched: {_complaint(done.stdout + done.stderr)}.",
             "Is there a network, and is that a release of Kafka?",
         )
+
+
+def _is_unpublished(said: str, patch: str) -> bool:
+    """Whether somebody who could know says that there is no such release."""
+    said = _COLOUR.sub("", said).lower()
+    missing = rf"could not find artifact org\.apache\.kafka:kafka_2\.13:\w+:{re.escape(patch)} in "
+    by_maven = re.search(missing, said)
+    by_ivy = f"module not found: org.apache.kafka#kafka_2.13;{patch}" in said
+    return by_maven is not None or (by_ivy and "server access error" not in said)
 
 
 def _complaint(said: str) -> str:

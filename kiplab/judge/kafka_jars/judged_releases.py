@@ -35,7 +35,8 @@ def patch_release(name: str) -> str:
 
     Raises UnjudgedReleaseError for any other name.
     """
-    release = name if name in LAST_PATCH else name.rpartition(".")[0]
+    before, _, patch = name.rpartition(".")
+    release = before if patch.isdecimal() and name not in LAST_PATCH else name
     if release not in LAST_PATCH or release not in RELEASES:
         known = ", ".join(f"{r} ({r}.{patch})" for r, patch in LAST_PATCH.items())
         raise UnjudgedReleaseError(f"no Kafka {name!r} can be run; there are {known}")

@@ -7,3 +7,7 @@ from ...machine.lacking import LackingError
 
 class MissingKafkaError(LackingError):
     """Java, a way to fetch Kafka, or Kafka itself is missing."""
+
+
+class UnpublishedReleaseError(MissingKafkaError):
+    """Whoever publishes Kafka's jars was asked, and has no such release."""

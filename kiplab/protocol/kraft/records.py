@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..ids import BrokerEpoch, BrokerId, Incarnation
+from ..ids import BrokerEpoch, BrokerId, Count, Incarnation, PartitionName
 from ..registrations import LeaderRecoveryState
 from ..releases import METADATA_VERSIONS, MetadataVersion, at_least
 
@@ -54,14 +54,14 @@ class BrokerRegistrationChangeRecord(msgspec.Struct, frozen=True, tag=True):
 
     broker: BrokerId
     epoch: BrokerEpoch
-    fenced: int = 0
-    in_controlled_shutdown: int = 0
+    fenced: Count = 0
+    in_controlled_shutdown: Count = 0
 
 
 class PartitionChangeRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """None means "no change". Epochs are not in the record: replay implies them."""
 
-    partition: str
+    partition: PartitionName
     isr: tuple[BrokerId, ...] | None = None
     leader: BrokerId | None = None
     replicas: tuple[BrokerId, ...] | None = None

@@ -1,0 +1,46 @@
+"""`kiplab real`: a play with a real Kafka deciding, line by line beside the engine."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..judge.kafka_jars.judged_releases import LAST_PATCH
+from .common_options import BAD_INPUT, FAILED, LACKING, code_of, complain, print_json
+
+
+def add_real_options(parser: argparse.ArgumentParser) -> None:
+    """What `kiplab real` takes."""
+    parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
+    releases = f"{', '.join(LAST_PATCH)}, or a patch release such as 3.4.1"
+    parser.add_argument("--kafka", metavar="RELEASE", help=f"{releases}; else the play's own")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--live", action="store_true", help="run it now, fetching it if need be")
+    which.add_argument("--recorded", action="store_true", help="only show what is recorded")
+    parser.epilog = (
+        "A release that is in the cache is run; of one that is not, what is recorded is shown, and"
+        " where nothing is recorded of the play the release is fetched. Exit codes: 0 the engine"
+        " and Kafka agree; 1 they part, or an expectation of the play failed; 2 bad input, or a"
+        " play that no real controller can be told; 3 this machine lacks Java, a way to fetch"
+        " Kafka, or a network, or Kafka ended by itself."
+    )
+
+
+def run_real(options: argparse.Namespace) -> int:
+    """Run the play twice, and print both columns."""
+    from ..judge.controller.controller_process import DeadKafkaError
+    from ..judge.kafka_jars.missing_kafka import UnpublishedReleaseError
+    from ..judge.side_by_side.real_run import real, terminal_width
+
+    live = True if options.live else False if options.recorded else None
+    try:
+        run = real(options.play, kafka=options.kafka, live=live)
+    except UnpublishedReleaseError as problem:
+        return complain(str(problem), BAD_INPUT)
+    except DeadKafkaError as problem:
+        return complain(str(problem), LACKING)
+    if options.json:
+        print_json(run.report())
+    else:
+        print(run.text(width=terminal_width()), end="")
+    expected = code_of(run.runs[0])
+    return expected if run.agree else FAILED

@@ -1,0 +1,1 @@
+"""A play twice: the engine's controller decides in one column, a real one in the other."""

@@ -1,0 +1,53 @@
+"""Both columns of a play as text: line by line, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+
+from ...plays.verdict import sentence, verdict
+from .two_columns import ColumnLine, TwoColumns
+
+NARROWEST, WIDEST = 80, 180
+"""Characters of a line of text."""
+_GAP, _INDENT = " │ ", "     "
+
+
+def columns_text(both: TwoColumns, names: tuple[str, str], notes: Sequence[str], width: int) -> str:
+    """The whole play, in lines of `width` characters or what comes nearest; `names` head the
+    columns, and `notes` come before them.
+    """
+    room = (max(NARROWEST, min(width, WIDEST)) - len(_INDENT) - len(_GAP)) // 2
+    lines = [both.engine.play.title, *notes, "", *_beside([names[0]], [names[1]], room)]
+    lines.append(_INDENT + "─" * room + "─┼─" + "─" * room)
+    for line in both.lines:
+        lines += _of_line(line, room)
+    return "\n".join([*lines, "", *_ending(both), ""])
+
+
+def _of_line(line: ColumnLine, room: int) -> Iterator[str]:
+    yield f"{line.step:>3}  {line.play}{'' if line.agree else '   ≠ here they part'}"
+    yield from _beside(line.engine, line.kafka, room)
+
+
+def _beside(left: Sequence[str], right: Sequence[str], room: int) -> Iterator[str]:
+    for one, other in zip_longest(left, right, fillvalue=""):
+        pieces = zip_longest(_wrapped(one, room), _wrapped(other, room), fillvalue="")
+        for mine, theirs in pieces:
+            yield f"{_INDENT}{mine:<{room}}{_GAP}{theirs}".rstrip()
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    return wrap(text, room, subsequent_indent="    ")
+
+
+def _ending(both: TwoColumns) -> Iterator[str]:
+    counts = f"{both.requests} requests, {both.records} records"
+    if both.agree:
+        yield f"They agree ({counts}). {verdict(both.kafka)}: {sentence(both.kafka)}"
+        return
+    parted = next(line for line in both.lines if not line.agree)
+    yield f"They part at step {parted.step}, {parted.play!r} ({counts})."
+    for who, stage in (("the engine", both.engine), ("Kafka", both.kafka)):
+        yield f"{who}: {verdict(stage)}: {sentence(stage)}"

@@ -1,0 +1,174 @@
+"""A real controller that decides while a play runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster
+from ...engine.nodes import state_of
+from ...engine.truth import registration_of, sessions, truth
+from ...plays.play import Play
+from ...protocol.errors import KafkaError
+from ...protocol.facts import RecordWritten
+from ...protocol.ids import CONTROLLER, BrokerId, MetadataOffset
+from ...protocol.kraft.heartbeats import broker_heartbeat
+from ...protocol.kraft.records import RegisterBrokerRecord
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
+from ..conversation.kafka_terms import beyond, record_of
+from ..conversation.real_controller import RealController
+from ..wire.metadata_log import LoggedRecord
+from .decisions import (
+    ControllerQuestion,
+    Decision,
+    RequestAsked,
+    SessionOver,
+    TakeOver,
+    UntoldError,
+    VersionRaised,
+    Written,
+)
+from .renaming import OffsetPoint
+from .scene import set_scene
+from .told_kafka import ToldKafka
+
+APART_MS = 1
+"""Between two requests of a play without a clock."""
+SHORTLY_MS = 10
+
+
+class LiveKafka:
+    """`kafka`, which has just been started, with the scene set for `play`, which begins with
+    `start`. `scene_records` is how many records its log has by then.
+
+    Raises PlayError, with the line, for a beginning that no real controller comes to; every
+    question raises DeadKafkaError or an OSError once Kafka is gone.
+    """
+
+    def __init__(self, kafka: RealController, play: Play, start: Cluster) -> None:
+        self.kafka = kafka
+        self._told = ToldKafka(kafka)
+        self.renaming = set_scene(self._told, play, truth(start))
+        self.scene_records = int(self._told.end)
+        self._now_ms = 0
+        """Of Kafka's clock, since the scene was set."""
+        self._heard_ms = {known.broker: 0 for known in truth(start).registrations}
+
+    def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
+        """See `DecidingKafka`."""
+        if cluster.timed:
+            self._pass(cluster.now_ms - self._now_ms)
+        match question:
+            case RequestAsked():
+                return self._ask(question, cluster, expected)
+            case SessionOver():
+                if not cluster.timed:
+                    self._wait_for(question.broker, cluster)
+                self.kafka.barrier()
+            case TakeOver():
+                self._begin_anew(self.kafka.restart())
+            case VersionRaised():
+                refused, ms = self.kafka.raise_metadata_version(question.metadata_version)
+                self._now_ms += ms
+                return Decision(question, None, self._written(cluster), refused)
+        return Decision(question, written=self._written(cluster))
+
+    def _begin_anew(self, ms: int) -> None:
+        """So much time has passed until a controller was active that has heard of nobody yet."""
+        self._now_ms += ms
+        self._heard_ms = dict.fromkeys(self._heard_ms, self._now_ms)
+
+    def _pass(self, ms: int) -> None:
+        if ms > 0:
+            self._now_ms += ms
+            self.kafka.advance(ms)
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _ask(self, question: RequestAsked, cluster: Cluster, expected: int) -> Decision:
+        request: Any = question.request
+        if not cluster.timed:
+            self._pass(APART_MS)
+        answer = self.kafka.ask(self._in_kafkas_numbers(request, cluster), expected=expected)
+        if isinstance(request, BrokerHeartbeatRequest | BrokerRegistrationRequest):
+            self._heard_ms[request.broker] = self._now_ms
+        # First the records: they say how the answer's numbers are to be read.
+        written = self._written(cluster)
+        if getattr(answer.response, "error", None) is KafkaError.UNKNOWN_SERVER_ERROR:
+            self._begin_anew(self.kafka.return_from_resignation())
+        return Decision(question, self.renaming.to_play(answer.response), written)
+
+    def _in_kafkas_numbers(self, request: Request, cluster: Cluster) -> Request:
+        said = self.renaming.to_kafka(request)
+        last = truth(cluster).next_offset - 1
+        if not isinstance(request, BrokerHeartbeatRequest) or request.metadata_offset != last:
+            return said
+        # Who has the whole log has what only Kafka has in it as well.
+        return replace(said, metadata_offset=MetadataOffset(self._told.end - 1))
+
+    # --- records --------------------------------------------------------------------------------
+
+    def _written(self, cluster: Cluster) -> tuple[Written, ...]:
+        found = self._told.read()
+        if found:
+            self._begin_at(found[0], truth(cluster).next_offset)
+        return tuple(self._one(logged) for logged in found)
+
+    def _begin_at(self, logged: LoggedRecord, play: int) -> None:
+        """The next record of the play is this one, wherever it is in Kafka's log.
+
+        An election leaves a record of the quorum's own before it, and up to 3.5 the first
+        registration behind it has that one's offset for its epoch.
+        """
+        record, at = record_of(logged, self.kafka.topics), logged.offset
+        if isinstance(record, RegisterBrokerRecord) and record.epoch == at - 1:
+            at -= 1
+        if self.renaming.kafka_offset(play) != at:
+            self.renaming = self.renaming.following(OffsetPoint(play, at))
+
+    def _one(self, logged: LoggedRecord) -> Written:
+        record = record_of(logged, self.kafka.topics)
+        return Written(
+            offset=self.renaming.play_offset(logged.offset),
+            kafka_offset=logged.offset,
+            name=logged.name,
+            version=logged.version,
+            record=None if record is None else self.renaming.to_play(record),
+            beyond=beyond(logged),
+        )
+
+    # --- sessions -------------------------------------------------------------------------------
+
+    def _wait_for(self, broker: BrokerId, cluster: Cluster) -> None:
+        """Time passes until the session of one broker is over, and of no other: all others are
+        heard of at once, and again shortly before.
+        """
+        over = self._heard_ms[broker] + SESSION_TIMEOUT_MS + APART_MS
+        for heard in (self._now_ms + 2 * APART_MS, over - SHORTLY_MS):
+            self._pass(heard - self._now_ms)
+            for session in sessions(cluster):
+                if not session.fenced and session.broker != broker:
+                    self._keep(session.broker, broker, cluster)
+        self._pass(over - self._now_ms)
+
+    def _keep(self, other: BrokerId, broker: BrokerId, cluster: Cluster) -> None:
+        """A heartbeat that says nothing new. Raises UntoldError where there is none such."""
+        known = registration_of(cluster, other)
+        memory: Any = state_of(cluster, CONTROLLER)
+        (state,) = (state for state in memory.heartbeats if state.broker == other)
+        assert known is not None
+        beat = BrokerHeartbeatRequest(
+            broker=other,
+            broker_epoch=known.epoch,
+            metadata_offset=MetadataOffset(state.metadata_offset),
+        )
+        _, _, facts = broker_heartbeat(memory, beat, cluster.features, cluster.clock)
+        if any(isinstance(fact, RecordWritten) for fact in facts):
+            raise UntoldError(
+                f"until the session of broker {broker} is over, broker {other} has to be heard of,"
+                " and whatever it says lets it go"
+            )
+        self.kafka.ask(self._in_kafkas_numbers(beat, cluster))
+        self._heard_ms[other] = self._now_ms

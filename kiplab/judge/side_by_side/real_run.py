@@ -1,0 +1,248 @@
+"""`kiplab.real`: a play with a real controller deciding, beside the engine."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster
+from ...machine.lacking import LackingError
+from ...plays import library
+from ...plays.header import features_of
+from ...plays.play import Play
+from ...plays.verdict import verdict
+from ...protocol.features import Features, UnknownFeatureError, parse_features
+from ...protocol.ids import CONTROLLER
+from ...runs import Run
+from ..controller.controller_process import ControllerProcess, DeadKafkaError
+from ..conversation.real_controller import RealController
+from ..kafka_jars.jar_cache import have_jars
+from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
+from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..wire.message_schemas import NoSchemasError
+from .columns_text import WIDEST, columns_text
+from .live_kafka import LiveKafka
+from .recorded_kafka import RecordedKafka, Recording, recordings_of
+from .scene import untold
+from .two_columns import TwoColumns, play_in_two_columns
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+LIVE, RECORDED = "live", "recorded"
+
+
+class Chosen(NamedTuple):
+    """What is to be run: `patch` is the release of Kafka that decides."""
+
+    play: Play
+    features: Features
+    patch: str
+
+
+class RealRun:
+    """One play twice: the engine's controller decides in one column, a real one in the other.
+
+    `kafka` is the patch release that decided, `source` ``"live"`` or ``"recorded"``, and `note`
+    says why it is a recording; empty for a live run. So many `scene_records` are in Kafka's log
+    before the first line. Nothing about it changes any more.
+    """
+
+    def __init__(
+        self, both: TwoColumns, patch: str, source: str, scene_records: int, note: str
+    ) -> None:
+        self.both = both
+        self.kafka, self.source, self.note = patch, source, note
+        self.scene_records = scene_records
+
+    @property
+    def agree(self) -> bool:
+        """Whether both columns say the same, line by line."""
+        return self.both.agree
+
+    @property
+    def verdict(self) -> dict[str, str]:
+        """``{"engine": "loss", "kafka": "loss"}``."""
+        return {"engine": verdict(self.both.engine), "kafka": verdict(self.both.kafka)}
+
+    @property
+    def runs(self) -> tuple[Run, Run]:
+        """(where the engine decides, where Kafka does)."""
+        return Run(self.both.engine), Run(self.both.kafka)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What the columns are called: ``("engine", "Apache Kafka 3.4.1")``."""
+        said = f"Apache Kafka {self.kafka}"
+        return "engine", said if self.source == LIVE else f"{said}, {RECORDED}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known beforehand: what is recorded, and what is called otherwise."""
+        begun = f"{self.scene_records} records of Kafka's log come before the first line."
+        return (*filter(None, [self.note]), *self.both.renaming.sentences, begun)
+
+    def report(self) -> dict[str, Any]:
+        """Plain values: what `kiplab real --json` prints."""
+        return {
+            "play": self.both.engine.play.name,
+            "kafka": self.kafka,
+            "features": self.both.engine.features.label(),
+            "source": self.source,
+            "note": self.note,
+            "agree": self.agree,
+            "verdict": self.verdict,
+            "renaming": list(self.both.renaming.sentences),
+            "lines": [
+                {
+                    "step": line.step,
+                    "line": line.play,
+                    "engine": "\n".join(line.engine),
+                    "kafka": "\n".join(line.kafka),
+                    "agree": line.agree,
+                }
+                for line in self.both.lines
+            ],
+            "requests": self.both.requests,
+            "records": self.both.records,
+        }
+
+    def text(self, *, width: int = WIDEST) -> str:
+        """Both columns side by side, in lines of about `width` characters."""
+        return columns_text(self.both, self.names, self.notes, width)
+
+    def timeline(self, **options: Any) -> Figure:
+        """The twin: the engine above, Kafka below. Options, and errors, as of `kiplab.twin`.
+
+        Raises MissingExtraError without plotly.
+        """
+        from ...figures.timeline.twin import twin
+
+        mine, theirs = (run.rows() for run in self.runs)
+        # What is recorded, and what is called otherwise, is said above both.
+        heading = " ".join([*filter(None, [mine.meta.question]), *self.notes])
+        mine = replace(mine, meta=replace(mine.meta, question=heading))
+        return twin(mine, theirs, **{"called": self.names} | options)
+
+    def _repr_mimebundle_(self, **_: Any) -> Any:
+        """The twin, and the columns where no figure is shown."""
+        return self.timeline()._repr_mimebundle_()
+
+    def __repr__(self) -> str:
+        together = "agree" if self.agree else "part"
+        name = self.both.engine.play.name
+        return f"<{name!r}: the engine and {self.names[1]} {together}>"
+
+
+def real(play: str | Path | Play, *, kafka: str | None = None, live: bool | None = None) -> RealRun:
+    """Run a play given by name, file, token or value with a real controller deciding.
+
+    `kafka` is a release, ``"3.4"``, or one of its patch releases, ``"3.4.1"``, perhaps with a
+    metadata version (``"3.5/3.4-IV0"``); without it the play's own. It runs live if that release is
+    in the cache, or if nothing is recorded of the play; else its recording is shown. True asks for
+    a live run, fetching the release if need be, and False for the recording.
+
+    Raises PlayError for a play that cannot be told to a real controller, UnknownFeatureError for
+    another release, MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that
+    ended by itself.
+    """
+    chosen = _chosen(play, kafka)
+    recording = _recording_of(chosen)
+    if recording is None and live is False:
+        raise MissingKafkaError(
+            f"Nothing is recorded of {chosen.play.name} on Kafka {chosen.patch}.",
+            "Only plays that come with kiplab are recorded: ask for a live run.",
+        )
+    if live or recording is None:
+        return _live(chosen)
+    if live is False:
+        return _recorded(chosen, recording, "It was asked for as recorded.")
+    if not have_jars(chosen.patch):
+        how = f"live=True, or --live, fetches it (about {MEGABYTES} MB)"
+        return _recorded(chosen, recording, f"Kafka {chosen.patch} is not here: {how}.")
+    try:
+        return _live(chosen)
+    except (LackingError, DeadKafkaError) as why:
+        sentence = why.sentence if isinstance(why, LackingError) else f"{why}."
+        return _recorded(chosen, recording, sentence)
+
+
+def _live(chosen: Chosen) -> RealRun:
+    """Raises as `real` does."""
+    deciding: list[LiveKafka] = []
+    with ControllerProcess(chosen.patch, chosen.features.metadata_version) as process:
+        try:
+            with closing(RealController(process)) as kafka:
+
+                def begun(start: Cluster) -> LiveKafka:
+                    deciding.append(LiveKafka(kafka, chosen.play, start))
+                    return deciding[0]
+
+                both = play_in_two_columns(chosen.play, chosen.features, begun)
+        except NoSchemasError as problem:
+            mend = f"Remove {process.jars} and try again."
+            raise MissingKafkaError(f"{problem}.", mend) from None
+        except OSError as problem:
+            raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
+    return RealRun(both, chosen.patch, LIVE, deciding[0].scene_records, "")
+
+
+def _recorded(chosen: Chosen, recording: Recording, note: str) -> RealRun:
+    both = play_in_two_columns(
+        chosen.play, chosen.features, lambda _start: RecordedKafka(recording)
+    )
+    said = f"Recorded from Kafka {chosen.patch}, not run now. {note}"
+    return RealRun(both, chosen.patch, RECORDED, recording.scene_records, said)
+
+
+def recorded_of(run: RealRun) -> Recording:
+    """What there is to keep of a live run."""
+    return Recording(run.both.renaming, run.scene_records, run.both.decisions)
+
+
+def _recording_of(chosen: Chosen) -> Recording | None:
+    """Of plays that come with kiplab, at the latest metadata version of a release."""
+    name, release = chosen.play.name, chosen.features.release
+    if name not in library.names() or library.load(name) != chosen.play:
+        return None
+    if chosen.features != parse_features(release):
+        return None
+    return recordings_of(name).get(chosen.patch)
+
+
+# --- which play, under which rules ----------------------------------------------------------------
+
+
+def _chosen(play: str | Path | Play, kafka: str | None) -> Chosen:
+    found, shared = (play, None) if isinstance(play, Play) else library.find(play)
+    if kafka is None:
+        features = features_of(found) if shared is None else shared
+        if features.overrides:
+            raise untold(found, _switching(found), "name a release: none has this switched by hand")
+        return Chosen(found, features, _patch(features.release_of(CONTROLLER)))
+    name, slash, metadata_version = kafka.partition("/")
+    patch = _patch(name)
+    release = patch.rpartition(".")[0]
+    return Chosen(found, parse_features(f"{release}{slash}{metadata_version}"), patch)
+
+
+def _patch(name: str) -> str:
+    try:
+        return patch_release(name)
+    except UnjudgedReleaseError as unknown:
+        raise UnknownFeatureError(str(unknown)) from None
+
+
+def _switching(play: Play) -> int:
+    """The line of the header that switches a rule; the first line if a token does."""
+    lines = (n for n, said in enumerate(play.statements, 1) if said.verb in ("off", "on"))
+    return next(lines, 1)
+
+
+def terminal_width() -> int:
+    """How many characters a line of this terminal has."""
+    return shutil.get_terminal_size((120, 40)).columns

@@ -1,0 +1,177 @@
+"""A real controller, and what its log says by now: what a scene is set with.
+
+All numbers here are Kafka's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from ...protocol.kraft.controller_state import Controller
+from ...protocol.kraft.replay import replay
+from ...protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    BrokerRegistrationRequest,
+    ElectLeadersRequest,
+    IsrMember,
+    Request,
+    Response,
+)
+from ...protocol.registrations import PartitionRegistration, partition, registration
+from ..conversation.kafka_terms import ELECT_TIMEOUT_MS, Fields, KafkaCall, record_of, split
+from ..conversation.real_controller import RealController
+from ..wire.metadata_log import LoggedRecord, MetadataLog
+
+FILLERS_AT_ONCE = 1_000
+FAR = 50
+"""How far beyond the end of the log a broker says it is that has to count as caught up."""
+
+
+class ToldKafka:
+    """`kafka`, with its log replayed as far as the engine knows its records (`held`).
+
+    Every method raises DeadKafkaError, or an OSError, once Kafka is gone.
+    """
+
+    def __init__(self, kafka: RealController) -> None:
+        self.kafka = kafka
+        self.held = Controller()
+        # With a place of its own in the log, for what the controller reads while it starts.
+        self._log = MetadataLog(kafka.process.data, kafka.schemas)
+        self._fillers = 0
+        self.read()
+
+    @property
+    def end(self) -> MetadataOffset:
+        """The offset of the next record."""
+        return MetadataOffset(self._log.end)
+
+    def read(self) -> tuple[LoggedRecord, ...]:
+        """What is new in the log, replayed."""
+        found = self._log.new()
+        for logged in found:
+            record = record_of(logged, self.kafka.topics)
+            if record is not None:
+                at = MetadataOffset(logged.offset)
+                self.held = replay(replace(self.held, next_offset=at), record)
+        return found
+
+    def ask(self, request: Request) -> Response:
+        """The answer to a request."""
+        response = self.kafka.ask(request).response
+        self.read()
+        return response
+
+    def _tell(self, api: str, version: int, fields: Fields) -> None:
+        self.kafka.tell(KafkaCall(api, version, fields))
+        self.read()
+
+    # --- brokers --------------------------------------------------------------------------------
+
+    def register(self, broker: BrokerId, incarnation: Incarnation) -> BrokerEpoch:
+        """A process of a broker is registered; its broker epoch."""
+        self.ask(BrokerRegistrationRequest(broker=broker, incarnation=incarnation))
+        return self.epoch(broker)
+
+    def unregister(self, broker: BrokerId) -> None:
+        """A broker is forgotten."""
+        self._tell("UnregisterBroker", 0, {"BrokerId": broker})
+
+    def unfence(self, brokers: Iterable[BrokerId]) -> None:
+        """These are unfenced, if they are not yet."""
+        for broker in brokers:
+            if self.is_fenced(broker):
+                self.beat(broker, self.end + FAR)
+
+    def fence(self, brokers: Iterable[BrokerId]) -> None:
+        """These are fenced, if they are not yet."""
+        for broker in brokers:
+            if not self.is_fenced(broker):
+                self.beat(broker, self.end + FAR, want_fence=True)
+
+    def beat(self, broker: BrokerId, offset: int, *, want_fence: bool = False) -> None:
+        """A heartbeat of a broker that has the metadata up to `offset`."""
+        self.ask(
+            BrokerHeartbeatRequest(
+                broker=broker,
+                broker_epoch=self.epoch(broker),
+                metadata_offset=MetadataOffset(offset),
+                want_fence=want_fence,
+            )
+        )
+
+    def epoch(self, broker: BrokerId) -> BrokerEpoch:
+        """The broker epoch that is registered."""
+        known = registration(self.held.registrations, broker)
+        assert known is not None, f"broker {broker} is not registered"
+        return known.epoch
+
+    def is_fenced(self, broker: BrokerId) -> bool:
+        """Whether the log says so."""
+        known = registration(self.held.registrations, broker)
+        return known is not None and known.fenced
+
+    # --- topics ---------------------------------------------------------------------------------
+
+    def create(self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool) -> None:
+        """A topic whose partitions have these replicas. Raises RefusedByKafkaError."""
+        made = self.kafka.create(topic, replicas, unclean=unclean)
+        self.read()
+        both = sorted((*self.held.partitions, *made), key=lambda found: found.name)
+        self.held = replace(self.held, partitions=tuple(both))
+
+    def partition(self, name: str) -> PartitionRegistration:
+        """What the log says of a partition."""
+        found = partition(self.held.partitions, name)
+        assert found is not None, f"there is no {name}"
+        return found
+
+    def alter(self, name: str, isr: Sequence[BrokerId]) -> None:
+        """The partition's leader asks for another ISR."""
+        there = self.partition(name)
+        members = tuple(IsrMember(member, self.epoch(member)) for member in isr)
+        item = AlterPartitionItem(
+            there.name, there.leader_epoch, there.partition_epoch, members, int(there.recovery)
+        )
+        self.ask(
+            AlterPartitionRequest(
+                version=self.kafka.schemas.requests["AlterPartition"].versions.last,
+                broker=there.leader,
+                broker_epoch=self.epoch(there.leader),
+                items=(item,),
+            )
+        )
+
+    def reassign(self, name: str, replicas: Sequence[BrokerId]) -> None:
+        """An operator moves a partition to these replicas, in that order."""
+        topic, index = split(name)
+        moved = {"PartitionIndex": index, "Replicas": list(replicas)}
+        topics = [{"Name": topic, "Partitions": [moved]}]
+        body = {"TimeoutMs": ELECT_TIMEOUT_MS, "Topics": topics}
+        self._tell("AlterPartitionReassignments", 0, body)
+
+    def elect_uncleanly(self, name: str) -> None:
+        """An operator has somebody lead who is not in the ISR."""
+        self.ask(ElectLeadersRequest(unclean=True, partitions=(name,)))
+
+    # --- records that mean nothing --------------------------------------------------------------
+
+    def fill(self, count: int) -> None:
+        """So many records that change nothing here: quotas of users that nobody is."""
+        while count > 0:
+            some = range(self._fillers, self._fillers + min(count, FILLERS_AT_ONCE))
+            version = self.kafka.schemas.requests["AlterClientQuotas"].versions.last
+            body = {"Entries": [_quota(n) for n in some], "ValidateOnly": False}
+            self._tell("AlterClientQuotas", version, body)
+            self._fillers, count = some.stop, count - len(some)
+
+
+def _quota(number: int) -> dict[str, object]:
+    user = {"EntityType": "user", "EntityName": f"filler-{number}"}
+    quota = {"Key": "producer_byte_rate", "Value": 1.0, "Remove": False}
+    return {"Entity": [user], "Ops": [quota]}

