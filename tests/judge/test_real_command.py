@@ -19,6 +19,7 @@ from kiplab.judge.controller import controller_process
 from kiplab.judge.kafka_jars import fetching_jars
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.side_by_side.live_kafka import LiveKafka
+from kiplab.judge.side_by_side.real_run import real
 from tests.judge.small_schemas import EVERYTHING
 
 OWN_PLAY = """\
@@ -129,6 +130,7 @@ def test_a_release_that_was_never_published_is_bad_input(
     machine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program(machine, "mvn", NO_SUCH_RELEASE)
+    java(machine, DIES)
     code, _, err = said(capsys, "kafka-14139", "--kafka", "3.4.7")
     assert code == 2
     assert err.startswith("kiplab: There is no Kafka 3.4.7 to be had: ")
@@ -150,6 +152,7 @@ def test_rules_switched_by_hand_are_no_releases(
 def test_a_play_of_ones_own_without_maven_names_the_command_that_mends_it(
     machine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    java(machine, DIES)
     code, out, err = said(capsys, own_play(machine), "--kafka", "3.4")
     assert (code, out) == (3, "")
     assert err == (
@@ -172,6 +175,7 @@ def test_a_live_run_without_network_is_an_error_and_no_quiet_recording(
     machine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program(machine, "mvn", NO_NETWORK)
+    java(machine, DIES)
     code, out, err = said(capsys, "kafka-14139", "--kafka", "3.4", "--live")
     assert (code, out) == (3, "")
     assert "Unknown host. Is there a network" in err
@@ -210,18 +214,36 @@ def test_jars_that_are_damaged_are_named(machine: Path, capsys: pytest.CaptureFi
 # --- the recording --------------------------------------------------------------------------------
 
 
-def test_a_release_that_is_not_here_is_shown_as_recorded_and_nothing_is_fetched(
-    machine: Path, capsys: pytest.CaptureFixture[str]
+def test_in_a_notebook_a_release_that_is_not_here_is_shown_as_recorded_and_not_fetched(
+    machine: Path,
 ) -> None:
     program(machine, "mvn", f"touch {machine}/asked")
-    found = report(capsys, "kafka-14139", "--kafka", "3.4")
-    assert (found["source"], found["kafka"], found["agree"]) == ("recorded", "3.4.1", True)
-    assert found["verdict"] == {"engine": "loss", "kafka": "loss"}
-    assert found["note"] == (
-        "Recorded from Kafka 3.4.1, not run now. Kafka 3.4.1 is not here: live=True, or --live,"
-        " fetches it (about 50 MB)."
+    java(machine, DIES)
+    run = real("kafka-14139", kafka="3.4")
+    assert (run.source, run.kafka, run.agree) == ("recorded", "3.4.1", True)
+    assert run.verdict == {"engine": "loss", "kafka": "loss"}
+    assert run.note == (
+        "Recorded from Kafka 3.4.1, not run now. Kafka 3.4.1 is not here: live=True fetches it"
+        " (about 50 MB)."
     )
     assert not (machine / "asked").exists()
+
+
+def test_without_java_nothing_is_fetched(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program(machine, "mvn", f"touch {machine}/asked")
+    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    assert "Java 17 or newer is needed" in found["note"]
+    assert not (machine / "asked").exists()
+
+
+def test_without_a_network_the_recording_says_so(
+    machine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(machine, "mvn", NO_NETWORK)
+    java(machine, DIES)
+    found = report(capsys, "kafka-14139", "--kafka", "3.4")
+    assert found["source"] == "recorded"
+    assert "Unknown host" in found["note"]
 
 
 @pytest.mark.parametrize("does", ["", DIES])

@@ -1,6 +1,6 @@
 """What real controllers have decided in the plays that come with kiplab: recorded, and seen again.
 
-`pytest --rewrite tests/judge/test_recorded_plays.py` asks the real ones anew, and writes what they say.
+`pytest --rewrite tests/judge/test_recorded_plays.py` asks the real ones anew, and writes that.
 """
 
 from __future__ import annotations

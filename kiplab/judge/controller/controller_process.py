@@ -53,8 +53,9 @@ class ControllerProcess:
         self.patch = patch_release(release)
         self.release = release if release in RELEASES else release.rpartition(".")[0]
         self.metadata_version = metadata_version or RELEASES[self.release].latest
-        self.jars = jars_of(self.patch)
+        # Without Java there is no use for 50 MB of jars.
         self._java = _java()
+        self.jars = jars_of(self.patch)
         self._folder = Path(tempfile.mkdtemp(prefix="kiplab-kafka-", dir=_memory()))
         self.data = self._folder / "data"
         self._process: subprocess.Popen[str] | None = None

@@ -42,7 +42,7 @@ from .decisions import (
     RequestAsked,
     SessionOver,
     TakeOver,
-    UntoldError,
+    UnaskableError,
     VersionRaised,
     Written,
 )
@@ -54,8 +54,8 @@ Decided = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 def step_decided_by(kafka: DecidingKafka) -> Callable[[Cluster, moves.Move], Step]:
     """A `step` in which `kafka` is the controller.
 
-    It raises ImpossibleMoveError as `step` does, and UntoldError for a move that no real controller
-    can be told.
+    It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
+    controller can be told.
     """
 
     def decided_step(cluster: Cluster, move: moves.Move) -> Step:
@@ -88,9 +88,9 @@ def _decided(cluster: Cluster, move: moves.Move, kafka: DecidingKafka) -> Moved 
         case moves.UpgradeMetadata():
             return _raised(cluster, move, kafka)
         case moves.Upgrade() if move.node in (None, CONTROLLER):
-            raise UntoldError("a real controller stays on its release while a play runs")
+            raise UnaskableError("a real controller stays on its release while a play runs")
         case moves.Fire() if move.node == CONTROLLER:
-            raise UntoldError(
+            raise UnaskableError(
                 "what a real controller does unasked every 300 s is switched off, so that nothing"
                 " happens by itself"
             )

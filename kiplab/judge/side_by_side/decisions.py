@@ -65,7 +65,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     refused: str = ""
 
 
-class UntoldError(Exception):
+class UnaskableError(Exception):
     """A real controller cannot be told this; the message says why."""
 
 
@@ -80,5 +80,5 @@ class DecidingKafka(Protocol):
         """What it makes of a question, `cluster` being what has come of its decisions so far.
 
         `expected` is how many records the engine would write: so many are waited for.
-        Raises UntoldError for a question that no real controller can be asked.
+        Raises UnaskableError for a question that no real controller can be asked.
         """

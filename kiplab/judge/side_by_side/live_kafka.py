@@ -26,7 +26,7 @@ from .decisions import (
     RequestAsked,
     SessionOver,
     TakeOver,
-    UntoldError,
+    UnaskableError,
     VersionRaised,
     Written,
 )
@@ -154,7 +154,7 @@ class LiveKafka:
         self._pass(over - self._now_ms)
 
     def _keep(self, other: BrokerId, broker: BrokerId, cluster: Cluster) -> None:
-        """A heartbeat that says nothing new. Raises UntoldError where there is none such."""
+        """A heartbeat that says nothing new. Raises UnaskableError where there is none such."""
         known = registration_of(cluster, other)
         memory: Any = state_of(cluster, CONTROLLER)
         (state,) = (state for state in memory.heartbeats if state.broker == other)
@@ -166,7 +166,7 @@ class LiveKafka:
         )
         _, _, facts = broker_heartbeat(memory, beat, cluster.features, cluster.clock)
         if any(isinstance(fact, RecordWritten) for fact in facts):
-            raise UntoldError(
+            raise UnaskableError(
                 f"until the session of broker {broker} is over, broker {other} has to be heard of,"
                 " and whatever it says lets it go"
             )

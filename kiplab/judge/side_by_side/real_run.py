@@ -26,7 +26,7 @@ from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..wire.message_schemas import NoSchemasError
 from .columns_text import WIDEST, columns_text
 from .live_kafka import LiveKafka
-from .recorded_kafka import RecordedKafka, Recording, recordings_of
+from .recorded_kafka import PlayRecording, RecordedKafka, recordings_of
 from .scene import untold
 from .two_columns import TwoColumns, play_in_two_columns
 
@@ -138,13 +138,20 @@ class RealRun:
         return f"<{name!r}: the engine and {self.names[1]} {together}>"
 
 
-def real(play: str | Path | Play, *, kafka: str | None = None, live: bool | None = None) -> RealRun:
+def real(
+    play: str | Path | Play,
+    *,
+    kafka: str | None = None,
+    live: bool | None = None,
+    fetch: bool = False,
+) -> RealRun:
     """Run a play given by name, file, token or value with a real controller deciding.
 
     `kafka` is a release, ``"3.4"``, or one of its patch releases, ``"3.4.1"``, perhaps with a
     metadata version (``"3.5/3.4-IV0"``); without it the play's own. It runs live if that release is
-    in the cache, or if nothing is recorded of the play; else its recording is shown. True asks for
-    a live run, fetching the release if need be, and False for the recording.
+    in the cache, or may be fetched, or if nothing is recorded of the play; where it cannot, its
+    recording is shown, which says why. With `live` it is a live run or an error, fetched if need
+    be; with False the recording is shown.
 
     Raises PlayError for a play that cannot be told to a real controller, UnknownFeatureError for
     another release, MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that
@@ -161,8 +168,8 @@ def real(play: str | Path | Play, *, kafka: str | None = None, live: bool | None
         return _live(chosen)
     if live is False:
         return _recorded(chosen, recording, "It was asked for as recorded.")
-    if not have_jars(chosen.patch):
-        how = f"live=True, or --live, fetches it (about {MEGABYTES} MB)"
+    if not fetch and not have_jars(chosen.patch):
+        how = f"live=True fetches it (about {MEGABYTES} MB)"
         return _recorded(chosen, recording, f"Kafka {chosen.patch} is not here: {how}.")
     try:
         return _live(chosen)
@@ -191,7 +198,7 @@ def _live(chosen: Chosen) -> RealRun:
     return RealRun(both, chosen.patch, LIVE, deciding[0].scene_records, "")
 
 
-def _recorded(chosen: Chosen, recording: Recording, note: str) -> RealRun:
+def _recorded(chosen: Chosen, recording: PlayRecording, note: str) -> RealRun:
     both = play_in_two_columns(
         chosen.play, chosen.features, lambda _start: RecordedKafka(recording)
     )
@@ -199,12 +206,12 @@ def _recorded(chosen: Chosen, recording: Recording, note: str) -> RealRun:
     return RealRun(both, chosen.patch, RECORDED, recording.scene_records, said)
 
 
-def recorded_of(run: RealRun) -> Recording:
+def recorded_of(run: RealRun) -> PlayRecording:
     """What there is to keep of a live run."""
-    return Recording(run.both.renaming, run.scene_records, run.both.decisions)
+    return PlayRecording(run.both.renaming, run.scene_records, run.both.decisions)
 
 
-def _recording_of(chosen: Chosen) -> Recording | None:
+def _recording_of(chosen: Chosen) -> PlayRecording | None:
     """Of plays that come with kiplab, at the latest metadata version of a release."""
     name, release = chosen.play.name, chosen.features.release
     if name not in library.names() or library.load(name) != chosen.play:

@@ -17,7 +17,7 @@ FOLDER = Path(str(files(__package__))) / "recordings"
 SUFFIX = ".json.xz"
 
 
-class Recording(msgspec.Struct, frozen=True):
+class PlayRecording(msgspec.Struct, frozen=True):
     """The decisions of one patch release in one play, in order."""
 
     renaming: Renaming
@@ -32,7 +32,7 @@ class StaleRecordingError(Exception):
 class RecordedKafka:
     """Decides as `recording` says. Raises StaleRecordingError where that was asked otherwise."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: PlayRecording) -> None:
         self.renaming = recording.renaming
         self.scene_records = recording.scene_records
         self._left = list(reversed(recording.decisions))
@@ -49,18 +49,18 @@ class RecordedKafka:
         return self._left.pop()
 
 
-def recordings_of(play: str) -> dict[str, Recording]:
+def recordings_of(play: str) -> dict[str, PlayRecording]:
     """What is recorded of a play that comes with kiplab, by patch release; nothing of another."""
     path = FOLDER / f"{play}{SUFFIX}"
     return _read(path) if path.is_file() else {}
 
 
 @cache
-def _read(path: Path) -> dict[str, Recording]:
-    return msgspec.json.decode(lzma.decompress(path.read_bytes()), type=dict[str, Recording])
+def _read(path: Path) -> dict[str, PlayRecording]:
+    return msgspec.json.decode(lzma.decompress(path.read_bytes()), type=dict[str, PlayRecording])
 
 
-def keep_recordings(play: str, recordings: dict[str, Recording], folder: Path = FOLDER) -> None:
+def keep_recordings(play: str, recordings: dict[str, PlayRecording], folder: Path = FOLDER) -> None:
     """Write what is recorded of a play into its file."""
     folder.mkdir(exist_ok=True)
     text = msgspec.json.encode(dict(sorted(recordings.items())), order="deterministic")

@@ -62,8 +62,6 @@ class _Scene:
             self._register(known)
 
     def _register(self, known: Registration) -> None:
-        if self.points and self.points[-1].play == known.epoch:
-            raise self._untold_broker(known, f"epoch {known.epoch} is another broker's already")
         if known.in_controlled_shutdown:
             why = "whoever shuts down has led something, and asked for it: `shut-down` is a line"
             raise self._untold_broker(known, why)
@@ -77,11 +75,7 @@ class _Scene:
         self.points.append(OffsetPoint(play, self.kafka.end))
 
     def reach_the_end(self) -> None:
-        end = self.wanted.next_offset
-        if self.points[-1].play >= end:
-            why = f"the next metadata offset {end} is not behind the last registration"
-            raise self._untold("given", None, why)
-        self._fill_up_to(end)
+        self._fill_up_to(self.wanted.next_offset)
 
     # --- topics ---------------------------------------------------------------------------------
 
@@ -169,11 +163,13 @@ class _Scene:
     def _untold_partition(self, wanted: PartitionRegistration, why: str) -> PlayError:
         return self._untold("topic", wanted.name, why)
 
-    def _untold(self, verb: str, name: str | None, why: str) -> PlayError:
-        for line, statement in enumerate(self.play.statements, 1):
-            if statement.verb == verb and name in (None, _named(statement)):
-                return untold(self.play, line, why)
-        return untold(self.play, 1, why)
+    def _untold(self, verb: str, name: str, why: str) -> PlayError:
+        (line,) = (
+            line
+            for line, statement in enumerate(self.play.statements, 1)
+            if statement.verb == verb and _named(statement) == name
+        )
+        return untold(self.play, line, why)
 
 
 def untold(play: Play, line: int, why: str) -> PlayError:

@@ -27,7 +27,7 @@ from .decisions import (
     Decision,
     RequestAsked,
     SessionOver,
-    UntoldError,
+    UnaskableError,
 )
 from .renaming import Renaming
 from .scene import untold
@@ -110,7 +110,7 @@ def play_in_two_columns(
         if statement.verb != "expect":
             try:
                 stage = do_line(stage, statement, line)
-            except UntoldError as why:
+            except UnaskableError as why:
                 raise untold(play, line, str(why)) from None
     return TwoColumns(engine, stage, tuple(noted.decisions), noted.renaming)
 

@@ -1,0 +1,154 @@
+"""What a play begins with, told to a real controller: reached, called otherwise, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kiplab.engine.truth import truth
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.side_by_side.real_run import RealRun, real
+from kiplab.judge.side_by_side.scene import set_scene
+from kiplab.plays.grammar import parse
+from kiplab.plays.play_errors import PlayError
+from kiplab.plays.runner import open_stage
+
+LIVE = ("3.4", "3.5")
+THREE = "broker 1 epoch=101\nbroker 2 epoch=102\nbroker 3 epoch=103\n"
+
+
+def told(text: str, release: str = "3.5") -> RealRun:
+    try:
+        return real(parse(text, "begun"), kafka=release, live=True)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("release", LIVE)
+def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None:
+    """Leaders that are not the first replica, a member order, a fenced replica, a partition that
+    nobody leads, one that was led uncleanly, and one that is being moved: all at once.
+    """
+    run = told(
+        THREE
+        + "broker 4 epoch=120 fenced=yes\n"
+        + "topic orders replicas=1,2,3 isr=3,2 leader=2 leader-epoch=7 partition-epoch=3\n"
+        + "topic orders partition=1 replicas=3,1,4 isr=3,1 leader=3\n"
+        + "topic clicks replicas=4 isr=4 leader=none leader-epoch=2\n"
+        + "topic views replicas=1,2 isr=2 leader=2 recovery=recovering\n"
+        + "topic moved replicas=1,3,2 isr=1,2 leader=1 adding=3 removing=2\n"
+        + "given next-metadata-offset=200\n"
+        + "unfence 4\ncatch-up 1\ncatch-up 3\ncrash 3\nexpire 3\nelect orders-0\n",
+        release,
+    )
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+    assert run.both.records > 5
+
+
+@pytest.mark.kafka
+def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> None:
+    run = told(
+        "broker 1 epoch=0\nbroker 2 epoch=3000000000\n"
+        "topic orders replicas=1,2 isr=1 leader=1 leader-epoch=2000000000\n"
+        "given next-metadata-offset=3000000001\n"
+        "send alter-partition from=1 partition=orders-0 leader-epoch=2000000000"
+        " partition-epoch=0 isr=1,2\n"
+        "send alter-partition from=1 partition=orders-0 leader-epoch=2147483647"
+        " partition-epoch=0 isr=1,2\n"
+        "send broker-heartbeat from=2 broker-epoch=2999999999\n"
+        "send broker-heartbeat from=2 broker-epoch=3000000000 metadata-offset=0\n"
+        "crash 2\nexpire 2\nstart 2\nunfence 2\nfail-over\ncrash 1\nexpire 1\nstart 1\n"
+    )
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+    assert len(run.both.renaming.sentences) >= 3
+    assert "epoch=300000000" in run.report()["lines"][-1]["kafka"]
+
+
+@pytest.mark.kafka
+def test_a_run_with_a_clock_is_told_by_the_clock() -> None:
+    run = told(
+        "timed\n"
+        + THREE
+        + "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
+        + "crash 2\nadvance 12s\nstart 2\nadvance 40s\nshut-down 3\nadvance 10s\n"
+    )
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+    assert run.both.records >= 5
+
+
+@pytest.mark.kafka
+def test_absurd_requests_and_a_resignation_get_kafkas_own_errors() -> None:
+    asked = "send alter-partition from=1 partition=orders-0"
+    run = told(
+        THREE
+        + "topic orders replicas=1,2,3 isr=1,2 leader=1\n"
+        + f"{asked} broker-epoch=900000000000 isr=1\n"
+        + f"{asked} leader-epoch=-2147483647 isr=1\n"
+        + f"{asked} isr=\n"
+        + f"{asked} isr=1,1,1\n"
+        + f"{asked} isr=1,2 recovery=2\n"
+        + "catch-up 3\n"
+    )
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+
+
+@pytest.mark.kafka
+def test_the_metadata_version_is_raised_on_the_way() -> None:
+    text = THREE + (
+        "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
+        "crash 2\nexpire 2\nupgrade metadata=3.5-IV2\nstart 2\nunfence 2\ncatch-up 2\n"
+    )
+    try:
+        run = real(parse(text, "begun"), kafka="3.5/3.4-IV0", live=True)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("parted", ["isr=1,2 leader=1", "isr=1 leader=none"])
+def test_what_no_requests_lead_to_is_refused_with_its_line(parted: str) -> None:
+    """A fenced member of an ISR that is not its last one, and nobody leading where somebody may."""
+    what = parted.partition("=")[0] if "1,2" in parted else "leader"
+    with pytest.raises(PlayError, match=f"no requests lead a real controller to its {what}") as no:
+        told(f"broker 1\nbroker 2 fenced=yes\ntopic orders replicas=1,2 {parted}\n")
+    assert str(no.value).startswith("begun:3:1: no real controller can be told 'topic orders")
+
+
+class Unasked:
+    """A Kafka that takes everything, and is never asked for what matters."""
+
+    end = 0
+
+    def __getattr__(self, _name: str) -> Callable[..., None]:
+        return lambda *_args, **_options: None
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "why"),
+    [
+        ("broker 1 epoch=5\nbroker 2 shutting-down=yes\n", 2, "`shut-down` is a line"),
+        (f"{THREE}topic orders partition=1 replicas=1,2 isr=1\n", 4, "numbered from 0 on"),
+        (
+            f"{THREE}topic a replicas=1,2 isr=1\ntopic a partition=1 replicas=1 isr=1\n",
+            5,
+            "as many replicas for every partition",
+        ),
+    ],
+)
+def test_what_is_wrong_by_itself_is_refused_before_kafka_is_asked(
+    header: str, line: int, why: str
+) -> None:
+    play = parse(header, "begun")
+    kafka: Any = Unasked()
+    with pytest.raises(PlayError, match=why) as refused:
+        set_scene(kafka, play, truth(open_stage(play).cluster))
+    assert str(refused.value).startswith(f"begun:{line}:1: no real controller can be told")
