@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .explore.search.explore_play import explore as explore
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
+    from .machine.lacking import LackingError as LackingError
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
     from .matrices import minimise as minimise
@@ -72,6 +73,7 @@ _HOMES = {
         "check_reigns", "check_schedules", "check_shorter", "check_two_by_two", "check_window",
     ),
     "judge.side_by_side.real_run": ("RealRun", "real"),
+    "machine.lacking": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),
     "runs": ("Run", "all_plays", "differences", "guards", "ladder", "run", "twin"),

@@ -64,6 +64,7 @@ NAMES = {
     **CHECKS,
     "kiplab.Lab": "{}('kafka-14139')",
     "kiplab.AnswerSheet": "{}()",
+    "kiplab.LackingError": "{}",
     "kiplab.MissingExtraError": "{}",
     "kiplab.Ordering": "{}()",
     "kiplab.PlayError": "{}",

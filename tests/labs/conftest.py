@@ -8,7 +8,10 @@ from tests.labs.running import ROOT
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work is kept beside the notebook; what a kernel says only to a server's owner stays out."""
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Work is kept beside the notebook; what a kernel says only to a server's owner stays out. As
+    on Binder, no Kafka is in the cache.
+    """
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.delenv("KIPLAB_WORK", raising=False)

@@ -121,6 +121,16 @@ def test_the_spark_cell_draws_its_figure(tmp_path: Path) -> None:
     assert any("application/vnd.plotly.v1+json" in o.get("data", {}) for o in shown["spark"])
 
 
+def test_a_real_kafka_is_shown_beside_the_engine_as_recorded_where_none_is_here(
+    tmp_path: Path,
+) -> None:
+    (figure,) = some_cells(tmp_path, "real-kafka")["real-kafka"]
+    told = json.dumps(figure["data"]["application/vnd.plotly.v1+json"], ensure_ascii=False)
+    assert "Apache Kafka 3.4.1, recorded" in told
+    assert "live=True fetches it" in told
+    assert len(json.dumps(figure)) < 150_000
+
+
 def test_the_letters_of_the_order_are_those_of_the_widget_and_no_answer_in_themselves() -> None:
     said = re.findall(r"\b([A-H]) \*(.*?)\*", cells(LAB, "markdown")["order-text"])
     short = {
