@@ -51,7 +51,7 @@ def recorded(name: str, release: str) -> RealRun:
 @pytest.mark.parametrize("name", TOLD)
 def test_a_recorded_play_is_recorded_on_every_release_and_agrees(name: str) -> None:
     patches = {patch_release(release) for release in LAST_PATCH}
-    assert set(recordings_of(name)) == patches, (
+    assert set(recordings_of(name)) >= patches, (
         "make it: pytest --rewrite tests/judge/test_recorded_plays.py"
     )
     for release in LAST_PATCH:
