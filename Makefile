@@ -5,7 +5,7 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test setup bench lint chromium clean judge judge-record judge-recorded
+.PHONY: lab test setup bench lint chromium clean judge judge-record judge-recorded hole
 
 lab: setup
 	@$(BIN)/kiplab lab
@@ -35,6 +35,10 @@ judge-recorded: $(STAMP)
 
 judge-record: $(STAMP)
 	$(JUDGE) --record $(PAIRS)
+
+# Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
+hole: $(STAMP)
+	$(BIN)/python -m kiplab.judge.real_cluster.make_hole $(HOLE)
 
 # What a machine lacks is said here and never stops the labs that do without it.
 setup: $(STAMP)

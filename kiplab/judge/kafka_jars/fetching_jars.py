@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from ...machine.java import JavaNotFound, find_java
 from .missing_kafka import MissingKafkaError, UnpublishedReleaseError
@@ -33,34 +34,87 @@ _POM = Template("""\
   <groupId>kiplab</groupId><artifactId>judge</artifactId><version>1</version>
   <packaging>pom</packaging>
   <dependencies>
-    <dependency>
-      <groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId>
-      <version>$patch</version>
-    </dependency>
-    <dependency>
-      <groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>1.7.36</version>
-    </dependency>
+$dependencies
   </dependencies>
 </project>
 """)
 _IVY = Template("""\
-<ivy-module version="2.0">
+<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">
   <info organisation="kiplab" module="judge"/>
   <dependencies defaultconf="default->default">
-    <dependency org="org.apache.kafka" name="kafka_2.13" rev="$patch"/>
-    <dependency org="org.slf4j" name="slf4j-nop" rev="1.7.36"/>
+$dependencies
   </dependencies>
 </ivy-module>
 """)
+SLF4J, JUNIT = "1.7.36", "5.8.2"
 
 
-def fetch_jars(patch: str, folder: Path) -> None:
-    """Put the jars of ``"3.4.1"`` and of all it needs into `folder`.
+class Artifact(NamedTuple):
+    """What Maven knows a jar by; "test" among its classifiers is the jar of its tests."""
+
+    group: str
+    name: str
+    version: str
+    classifiers: tuple[str, ...] = ("",)
+
+    @property
+    def in_pom(self) -> str:
+        """As Maven wants it: one dependency for each classifier."""
+        named = f"<groupId>{self.group}</groupId><artifactId>{self.name}</artifactId>"
+        versioned = f"{named}<version>{self.version}</version>"
+        return "\n".join(
+            f"    <dependency>{versioned}<classifier>{c}</classifier></dependency>"
+            if c
+            else f"    <dependency>{versioned}</dependency>"
+            for c in self.classifiers
+        )
+
+    @property
+    def in_ivy(self) -> str:
+        """As Ivy wants it: one dependency, with the artifacts that are wanted of it."""
+        head = f'    <dependency org="{self.group}" name="{self.name}" rev="{self.version}"'
+        if self.classifiers == ("",):
+            return f"{head}/>"
+        wanted = "".join(
+            f'<artifact name="{self.name}" type="jar" ext="jar"'
+            + (f' m:classifier="{c}"/>' if c else "/>")
+            for c in self.classifiers
+        )
+        return f"{head}>{wanted}</dependency>"
+
+
+def server(patch: str) -> tuple[Artifact, ...]:
+    """What a Kafka of this release runs on; it logs nothing."""
+    return (
+        Artifact("org.apache.kafka", "kafka_2.13", patch),
+        Artifact("org.slf4j", "slf4j-nop", SLF4J),
+    )
+
+
+def with_test_kit(patch: str) -> tuple[Artifact, ...]:
+    """The same with Kafka's own kit for whole clusters in one process, and a log.
+
+    The kit is among the tests of kafka_2.13; from 4.0 on it is an artifact of its own.
+    """
+    both = ("", "test")
+    kafka = ("kafka_2.13", "kafka-clients", "kafka-metadata", "kafka-server-common")
+    later = (Artifact("org.apache.kafka", "kafka-test-common-runtime", patch),)
+    return (
+        *(Artifact("org.apache.kafka", name, patch, both) for name in kafka),
+        *(later if int(patch.partition(".")[0]) >= 4 else ()),
+        Artifact("org.junit.jupiter", "junit-jupiter-api", JUNIT),
+        Artifact("org.slf4j", "slf4j-simple", SLF4J),
+    )
+
+
+def fetch_jars(patch: str, folder: Path, artifacts: Sequence[Artifact] = ()) -> None:
+    """Put the jars of ``"3.4.1"`` and of all it needs into `folder`; of a server, unless told.
 
     Raises MissingKafkaError without Maven and without Ivy, and where these don't get it.
     """
+    wanted = artifacts or server(patch)
     with tempfile.TemporaryDirectory() as scratch:
-        command = _by_maven(patch, Path(scratch), folder) or _by_ivy(patch, Path(scratch), folder)
+        command = _by_maven(wanted, Path(scratch), folder) or _by_ivy(wanted, Path(scratch), folder)
         if command is None:
             raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
         _run(command, patch)
@@ -75,16 +129,16 @@ def can_fetch() -> str | None:
     return "PySpark's Ivy" if _ivy_jar() else None
 
 
-def _by_maven(patch: str, scratch: Path, folder: Path) -> list[str] | None:
+def _by_maven(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
     maven = shutil.which("mvn")
     if maven is None:
         return None
     pom = scratch / "pom.xml"
-    pom.write_text(_POM.substitute(patch=patch))
+    pom.write_text(_POM.substitute(dependencies="\n".join(a.in_pom for a in wanted)))
     return [maven, "-q", "-B", "-f", str(pom), _COPY, f"-DoutputDirectory={folder}"]
 
 
-def _by_ivy(patch: str, scratch: Path, folder: Path) -> list[str] | None:
+def _by_ivy(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str] | None:
     ivy = _ivy_jar()
     if ivy is None:
         return None
@@ -93,7 +147,7 @@ def _by_ivy(patch: str, scratch: Path, folder: Path) -> list[str] | None:
     except JavaNotFound as missing:
         raise MissingKafkaError(missing.sentence, missing.mend) from None
     module = scratch / "ivy.xml"
-    module.write_text(_IVY.substitute(patch=patch))
+    module.write_text(_IVY.substitute(dependencies="\n".join(a.in_ivy for a in wanted)))
     pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
     options = ["-ivy", str(module), "-cache", str(scratch / "cache"), "-types", "jar", "bundle"]
     return [str(java), "-jar", str(ivy), *options, "-retrieve", pattern]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from ...machine.cache import cache_folder
-from .fetching_jars import fetch_jars
+from .fetching_jars import Artifact, fetch_jars, server, with_test_kit
 from .missing_kafka import MissingKafkaError
 
 
@@ -30,12 +30,23 @@ def jars_of(patch: str) -> Path:
     Raises MissingKafkaError saying what stood in the way: no way to fetch, no network, no such
     release, no room.
     """
-    folder = kafka_folder() / patch
+    return _kept(kafka_folder() / patch, patch, server(patch))
+
+
+def jars_with_test_kit(patch: str) -> Path:
+    """The same with Kafka's own kit for whole clusters, in a folder of its own.
+
+    Raises MissingKafkaError as `jars_of` does.
+    """
+    return _kept(kafka_folder() / f"{patch}-test-kit", patch, with_test_kit(patch))
+
+
+def _kept(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> Path:
     if not folder.is_dir():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with _one_at_a_time(folder.parent):
-                _fill(folder)
+                _fill(folder, patch, artifacts)
         except OSError as problem:
             raise MissingKafkaError(
                 f"{folder.parent} cannot be written ({problem.strerror}).",
@@ -57,13 +68,13 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
         yield
 
 
-def _fill(folder: Path) -> None:
+def _fill(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> None:
     """Fetch the jars, unless somebody has done so meanwhile."""
     if folder.is_dir():
         return
     unfinished = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
-        fetch_jars(folder.name, unfinished)
+        fetch_jars(patch, unfinished, artifacts)
         _put_in_place(unfinished, folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
