@@ -62,10 +62,16 @@ class LeaderStanding(NamedTuple):
         """Whether something is committed that B does not have."""
         return self.high_watermark > self.end_of_b
 
-    def __str__(self) -> str:
+    @property
+    def sets(self) -> str:
+        """The ISR, and whom it asks for."""
         asks = f", asks for {{{self.asked}}}" if self.asked else ""
-        than = ">" if self.passed else "<="
-        return f"ISR {{{self.isr}}}{asks}, high watermark {than} end of B"
+        return f"ISR {{{self.isr}}}{asks}"
+
+    @property
+    def all(self) -> str:
+        """The same, and whether B has everything that is committed."""
+        return f"{self.sets}, high watermark {'>' if self.passed else '<='} end of B"
 
 
 def real_standing(seen: Sighting) -> LeaderStanding:
@@ -129,13 +135,20 @@ class Beat(NamedTuple):
     played: LeaderStanding
 
     @property
-    def agrees(self) -> bool:
-        """Whether both have the same ISR, ask for the same, and have passed B or not.
+    def told(self) -> tuple[str, str]:
+        """Where the real leader stood, and that of the play, as far as it matters.
 
         Before B is asked for, nobody minds how far it is.
         """
-        same = (self.real.isr, self.real.asked) == (self.played.isr, self.played.asked)
-        return same and (self.moment == "answered" or self.real.passed == self.played.passed)
+        if self.moment == "answered":
+            return self.real.sets, self.played.sets
+        return self.real.all, self.played.all
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both have the same ISR, ask for the same, and have passed B or not."""
+        real, played = self.told
+        return real == played
 
 
 def beside_the_engine(attempt: Iterable[Sighting], release: str) -> Iterator[Beat]:

@@ -21,7 +21,6 @@ LOST, MISSING, NOT_REACHED = 0, 3, 4
 ATTEMPTS_MAX = 10
 LAG_MS = 30_000
 """replica.lag.time.max.ms, by default."""
-LOG_LINE_MAX = 200
 
 
 class HoleAttempt(NamedTuple):
@@ -141,15 +140,13 @@ def _tell(patch: str, attempt: HoleAttempt, logged: Iterable[str]) -> None:
     print("\nWhat Kafka's own log says of the proposals of L:")
     for line in logged:
         if f"{attempt.topic}-0 broker=0" in line:
-            print(f"  {line[:LOG_LINE_MAX]}")
+            print(f"  {line}")
 
 
 def _side_by_side(beat: Beat, patch: str) -> str:
+    real, played = beat.told
     sign = "=" if beat.agrees else "differs"
-    return (
-        f"  {WORDS[beat.moment]}\n    Kafka {patch}: {beat.real}\n"
-        f"    {beat.step}: {beat.played}   {sign}"
-    )
+    return f"  {WORDS[beat.moment]}\n    Kafka {patch}: {real}\n    {beat.step}: {played}   {sign}"
 
 
 def _how_far(done: Iterable[HoleAttempt]) -> str:
