@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_last_replica as check_last_replica
     from .classroom.work.attempts import check_lose_acknowledged as check_lose_acknowledged
     from .classroom.work.attempts import check_missing_guard as check_missing_guard
+    from .classroom.work.attempts import check_nobody_dies as check_nobody_dies
     from .classroom.work.attempts import check_order as check_order
     from .classroom.work.attempts import check_proof as check_proof
     from .classroom.work.attempts import check_reading as check_reading
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_schedules as check_schedules
     from .classroom.work.attempts import check_shorter as check_shorter
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
+    from .classroom.work.attempts import check_what_closes as check_what_closes
+    from .classroom.work.attempts import check_what_saves as check_what_saves
     from .classroom.work.attempts import check_window as check_window
     from .explore.search.explore_play import explore as explore
     from .judge.side_by_side.real_run import RealRun as RealRun
@@ -69,8 +72,9 @@ _HOMES = {
     "classroom.work.attempts": (
         "check_accepted", "check_acknowledged", "check_epochs", "check_fences", "check_first_rule",
         "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
-        "check_missing_guard", "check_order", "check_proof", "check_reading", "check_refusals",
-        "check_reigns", "check_schedules", "check_shorter", "check_two_by_two", "check_window",
+        "check_missing_guard", "check_nobody_dies", "check_order", "check_proof", "check_reading",
+        "check_refusals", "check_reigns", "check_schedules", "check_shorter", "check_two_by_two",
+        "check_what_closes", "check_what_saves", "check_window",
     ),
     "judge.side_by_side.real_run": ("RealRun", "real"),
     "machine.lacking": ("LackingError",),

@@ -30,11 +30,14 @@ PARTS: dict[str, tuple[object, ...]] = {
     "check_last_replica": ("80-99 0-79 1", "80-99 80-99 1", "1 2 1"),
     "check_proof": ("ABDG", "ACDG", "ABC"),
     "check_missing_guard": ("841 841 841", "903 841 903", "903 841 841"),
+    "check_what_saves": ("AB", "EF", "ACG"),
+    "check_what_closes": ("AB", "BD", "CDE"),
     "check_holes": ("R R - 2", "F F 841 1", "M M - 1"),
 }
 """Three wrong answers to every exercise with parts."""
 NAMES = re.compile(
-    r"\b(question|statement|schedule|step|event|message|request|cluster|arrivals on) [A-G\d]"
+    r"\b(question|statement|schedule|step|event|message|request|change|rule|cluster|arrivals on)"
+    r" [A-G\d]"
 )
 
 
@@ -46,7 +49,15 @@ def attempts(name: str) -> list[Checked]:
 
 def test_every_exercise_with_parts_is_tried() -> None:
     """An exercise whose answer is a run of one's own, or one order, has no parts."""
-    whole = {"accepted", "lose_acknowledged", "reigns", "refusals", "order", "shorter"}
+    whole = {
+        "accepted",
+        "lose_acknowledged",
+        "reigns",
+        "refusals",
+        "order",
+        "shorter",
+        "nobody_dies",
+    }
     checks = {n for n in kiplab.__all__ if n.startswith("check_")}
     assert checks == {*PARTS, *(f"check_{name}" for name in whole)}
 

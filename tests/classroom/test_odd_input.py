@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import kiplab
 from kiplab.classroom.exercises import (
+    closing_the_hole,
     committed,
     epochs,
     first_failing_rule,
@@ -23,6 +24,7 @@ from kiplab.classroom.exercises import (
     proofs,
     race,
     timeline_reading,
+    unharmed_loss,
     watermark,
 )
 from kiplab.classroom.exercises.check_result import Checked
@@ -47,6 +49,9 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "missing-guard": missing_rule.check_missing_guard,
     "holes": proofs.check_holes,
     "shorter": losing_schedule.check_shorter,
+    "what-saves": closing_the_hole.check_what_saves,
+    "what-closes": closing_the_hole.check_what_closes,
+    "nobody-dies": unharmed_loss.check_nobody_dies,
 }
 ORDERED = {
     "reading": 6,
@@ -62,7 +67,7 @@ ORDERED = {
     "holes": 4,
 }
 """How many parts the answers have whose order counts."""
-CHOICES = ("acknowledged", "schedules", "proof")
+CHOICES = ("acknowledged", "schedules", "proof", "what-saves", "what-closes")
 UNFIT: dict[str, object] = {
     "empty": "",
     "blanks": "  \n",

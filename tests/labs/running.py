@@ -66,6 +66,13 @@ RIGHT: dict[str, str] = {
         'made = "hold alter-partition; fetch 2; crash 2 disk=replaced; expire 2; start 2; '
         'unfence 2; deliver alter-partition; expire 1"'
     ),
+    "saves-check": "BCDG",
+    "closes-check": "A",
+    "nobody-check": (
+        'made = "hold metadata; hold alter-partition; fetch 3; deliver alter-partition; fetch 2; '
+        "produce orders-0 count=1; fetch 3; fetch 3; deliver metadata to=1; "
+        'deliver alter-partition; expire 1; release metadata"'
+    ),
 }
 WRONG: dict[str, str] = {
     "answers": 'answers = ["1", "{1, 3}", "3", "INELIGIBLE_REPLICA", "11", "103"]',
@@ -91,6 +98,9 @@ WRONG: dict[str, str] = {
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
     "shorter-check": 'made = kiplab.Lab("kafka-14139")',
+    "saves-check": "AEF",
+    "closes-check": "ABD",
+    "nobody-check": 'made = kiplab.run("hole-never-level")',
 }
 """What takes the place of the first line with a ``?``, by the cell's id."""
 PREDICTIONS = {
@@ -102,6 +112,9 @@ PREDICTIONS = {
     "03-alter-partition": "INELIGIBLE_REPLICA: a broker that is fenced weighs most.",
     "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
+    "11-the-hole-that-is-still-open": (
+        "It takes it over, and still waits for broker 2: nobody has decided that yet."
+    ),
 }
 """What is locked in before the Lab, by the lab's name."""
 TICKETS = {
@@ -121,6 +134,10 @@ TICKETS = {
     ),
     "09-could-it-still-go-wrong": (
         "It is safe: with acks=all it was never acknowledged without broker 3.",
+        "1 committed record lost",
+    ),
+    "11-the-hole-that-is-still-open": (
+        "The record is lost: the hole is hidden.",
         "1 committed record lost",
     ),
 }
@@ -168,6 +185,16 @@ GIVEN_AWAY = {
         "never needed here:",
         "suffice",
         "Seven events",
+    ),
+    "11-the-hole-that-is-still-open": (
+        "leads orders-0 from leader epoch 6",
+        "truncates",
+        "forget",
+        "OPERATION_NOT_ATTEMPTED",
+        "72 of 72",
+        "to trouble",
+        "had to die",
+        "Only A closes",
     ),
 }
 """What a lab says only after an answer, by the lab's name."""

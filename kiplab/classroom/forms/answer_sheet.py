@@ -43,7 +43,7 @@ class AnswerSheet:
         lines = map(_line, numbers, sent, self.errors, self.rules)
         for menu in (*self.errors, *self.rules):
             watch(menu, "value", lambda _: self._allow())
-        self.box = Surface(column([*lines, self.check_button, self.result], max_width=WIDTH))
+        self.box = Surface(column([*lines, row([self.check_button]), self.result], max_width=WIDTH))
         self._allow()
 
     @property

@@ -207,5 +207,33 @@ ASKED = (
         ),
         right="C",
     ),
+    AskedInLab(
+        "hole/late-metadata",
+        "11",
+        "Prediction: late metadata",
+        question="What does broker 1, the leader, do with this metadata?",
+        choices=(
+            "It skips it: it says nothing that broker 1 does not know.",
+            "It takes it over, and still waits for broker 2: nobody has decided that yet.",
+            "It takes it over as it is, and no longer knows that it asked for broker 2.",
+            "It takes it over, and asks the controller for broker 2 once more.",
+        ),
+        right="C",
+    ),
+    AskedInLab("hole/what-saves", "11", "What would have kept the record?", "check_what_saves"),
+    AskedInLab("hole/what-closes", "11", "Which rule would close it?", "check_what_closes"),
+    AskedInLab("hole/nobody-dies", "11", "Nobody dies", "check_nobody_dies"),
+    AskedInLab(
+        "hole/exit-ticket",
+        "11",
+        "Exit ticket",
+        question="Kafka 4.1, and the run of the Lab above, in which the metadata is late all the "
+        "same. And now?",
+        choices=(
+            "Nothing is lost: the hole is closed.",
+            "The record is lost: the hole is hidden.",
+        ),
+        right="B",
+    ),
 )
 """In the order of the labs."""

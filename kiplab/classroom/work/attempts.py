@@ -14,6 +14,7 @@ from typing import Concatenate, ParamSpec
 from msgspec.structs import replace
 
 from ..exercises import (
+    closing_the_hole,
     committed,
     epochs,
     first_failing_rule,
@@ -25,6 +26,7 @@ from ..exercises import (
     proofs,
     race,
     timeline_reading,
+    unharmed_loss,
     watermark,
 )
 from ..exercises.check_result import Checked
@@ -108,3 +110,6 @@ check_proof = keeping("explorer/proof", proofs.check_proof)
 check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
 check_holes = keeping("explorer/holes", proofs.check_holes)
 check_shorter = keeping("explorer/shorter", losing_schedule.check_shorter)
+check_what_saves = keeping("hole/what-saves", closing_the_hole.check_what_saves)
+check_what_closes = keeping("hole/what-closes", closing_the_hole.check_what_closes)
+check_nobody_dies = keeping("hole/nobody-dies", unharmed_loss.check_nobody_dies)

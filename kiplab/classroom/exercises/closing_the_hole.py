@@ -1,0 +1,190 @@
+"""Exercises on a proposal that its leader forgets: what keeps the record, and what closes the hole.
+
+The engine judges each change of the play, and the explorer each rule.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from ...explore.search.explore_play import explore_play
+from ...explore.search.explored import Explored
+from ...explore.search.question import question_about
+from ...explore.search_terms import PROVED
+from ...plays.grammar import parse
+from ...plays.library import load
+from ...plays.runner import run_play
+from ...plays.stage import Stage
+from ...plays.verdict import lost
+from ...protocol.features import parse_features
+from .answers import Slip, chosen_letters, half, summed
+from .check_result import Checked
+
+NEVER_LEVEL, LEVEL = "hole-never-level", "hole-level"
+KAFKA = "3.5"
+
+
+class ChangeOfPlay(msgspec.Struct, frozen=True):
+    """One thing that is otherwise: what it is, and what stands in the play in place of what."""
+
+    said: str
+    instead: tuple[tuple[str, str], ...] = ()
+    kafka: str = KAFKA
+    play: str = NEVER_LEVEL
+
+
+CHANGES = {
+    "A": ChangeOfPlay(
+        "min.insync.replicas is 1",
+        (("min-insync-replicas=2", "min-insync-replicas=1"),),
+    ),
+    "B": ChangeOfPlay(
+        "the list of replicas is 1, 3, 2",
+        (
+            ("replicas=1,2,3", "replicas=1,3,2"),
+            ("release metadata\nfetch 3\n", "release metadata\n"),
+        ),
+    ),
+    "C": ChangeOfPlay(
+        "the metadata of the first change is later still: it comes after the second answer",
+        (("deliver metadata to=1\nhold fetch-reply", "hold fetch-reply"),),
+    ),
+    "D": ChangeOfPlay(
+        "the disk of broker 2 is quick: it has both records before broker 1 dies",
+        (("hold fetch-reply to=2\n", ""), ("crash 1\n", "fetch 2\ncrash 1\n")),
+    ),
+    "E": ChangeOfPlay(
+        "broker 1 does not crash: it is shut down in the proper way",
+        (("crash 1\nexpire 1\n", "shut-down 1\n"),),
+    ),
+    "F": ChangeOfPlay("all brokers run Kafka 3.9", kafka="3.9"),
+    "G": ChangeOfPlay(
+        "broker 2 was level when it was asked for, and broker 1 dies 20 seconds later",
+        (("advance 29s\nadvance 2s\n", "advance 20s\n"),),
+        play=LEVEL,
+    ),
+}
+"""What is changed in the play. After some of these no committed record is lost."""
+RULES = {
+    "A": "497.pending-outlives-metadata",
+    "B": "966.committed-with-min-isr",
+    "C": "kafka-15021.committed-without-ineligible",
+    "D": "903.bump-leader-epochs",
+    "E": "903.epoch-from-metadata",
+}
+"""Rules that might close the hole; none of them is on in Kafka 3.5."""
+BOUNDS = {"writes": 2, "crashes": 0}
+"""Within these each rule is judged."""
+
+
+def check_what_saves(answer: object) -> Checked:
+    """Judge after which of CHANGES no committed record is lost: ``"AB"`` names two of them.
+
+    Each change chosen or left out rightly is a point.
+    """
+    given = chosen_letters(answer, tuple(CHANGES))
+    if isinstance(given, Checked):
+        return given
+    saving = {letter for letter in CHANGES if not lost(changed(letter))}
+    slips = [_wrong_change(letter) for letter in sorted(given ^ saving)]
+    praise = "All seven are right: the hole is narrow, and it is there."
+    return summed(len(CHANGES), slips, praise)
+
+
+def check_what_closes(answer: object) -> Checked:
+    """Judge which of RULES closes the hole within BOUNDS: ``"AB"`` names two of them.
+
+    Each rule chosen or left out rightly is a point.
+    """
+    given = chosen_letters(answer, tuple(RULES))
+    if isinstance(given, Checked):
+        return given
+    closing = {letter for letter in RULES if searched(letter).verdict == PROVED}
+    slips = [_wrong_rule(letter) for letter in sorted(given ^ closing)]
+    return summed(len(RULES), slips, "All five are right, each by a search of every order.")
+
+
+# --- what the engine and the explorer say -------------------------------------------------------
+
+
+@cache
+def changed(letter: str) -> Stage:
+    """The run with one of CHANGES."""
+    change = CHANGES[letter]
+    statements = (s for s in load(change.play).statements if s.verb != "expect")
+    lines = "".join(f"{' '.join(s.text.split())}\n" for s in statements if s.text)
+    for there, instead in change.instead:
+        assert there in lines, f"{change.play} has no lines {there!r} any more"
+        lines = lines.replace(there, instead)
+    return run_play(parse(lines, f"change {letter}"), parse_features(change.kafka))
+
+
+@cache
+def searched(letter: str) -> Explored:
+    """The search within BOUNDS with one of RULES on."""
+    rules = parse_features(KAFKA, on=(RULES[letter],))
+    return explore_play(question_about(load(NEVER_LEVEL), rules, bounds=BOUNDS))
+
+
+# --- wrong answers ------------------------------------------------------------------------------
+
+_CHANGES = {
+    "A": (
+        "a setting about acknowledgements decides who is elected",
+        "min.insync.replicas says when a leader refuses to write. Is anybody missing here?",
+    ),
+    "B": (
+        "",
+        "Of the ISR, the first in the list of replicas is elected. Who of them has the record?",
+    ),
+    "C": (
+        "the later the metadata, the worse",
+        "What does the leader forget, once the second change is decided?",
+    ),
+    "D": ("", "Who has the record by then? Is a broker that has it a danger?"),
+    "E": (
+        "a proper shutdown waits until everybody has everything",
+        "A controlled shutdown moves the leadership. To whom, and does anybody compare logs?",
+    ),
+    "F": (
+        "a newer release has closed it",
+        'Ask it: kiplab.run with kafka="3.9".',
+    ),
+    "G": (
+        "a forgotten proposal is committed over at once",
+        "A follower that was level lately is waited for, whoever forgot it. For how long?",
+    ),
+}
+
+
+def _wrong_change(letter: str) -> Slip:
+    idea, hint = _CHANGES[letter]
+    group = half(tuple(CHANGES).index(letter) + 1, len(CHANGES), "changes")
+    return Slip(f"change {letter}", hint, idea, group)
+
+
+_TRY = "Switch your suspect on, and search. Is it proved, or is there a way?"
+_CLOSES = {
+    "A": ("", "What is it that gets lost first: a record, or a proposal?"),
+    "B": (
+        "a larger ISR closes it",
+        "How large is the ISR when the record counts as committed? Is that too small?",
+    ),
+    "C": ("", _TRY),
+    "D": (
+        "a new reign mends whatever went wrong",
+        "When does this rule begin a new reign? Does a broker register here?",
+    ),
+    "E": (
+        "the hole is about broker epochs",
+        "Is there an epoch of a broker that is out of date here? Nobody has died yet.",
+    ),
+}
+
+
+def _wrong_rule(letter: str) -> Slip:
+    idea, hint = _CLOSES[letter]
+    group = "rules about committing" if letter in "ABC" else "rules about broker epochs"
+    return Slip(f"rule {letter}", hint, idea, group)

@@ -1,0 +1,107 @@
+"""Lab 11: what it says of the run, of the search and its proof, and of what is shown elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import kiplab
+from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
+from kiplab.explore.search.explore_play import explore
+from kiplab.plays.library import load
+from tests.labs.running import cells, prose, texts
+
+LAB = "11-the-hole-that-is-still-open"
+PLAY, RULE = "hole-never-level", "497.pending-outlives-metadata"
+
+
+def step(number: int) -> str:
+    """What the transcript of the Lab's play says of one of its steps."""
+    story = kiplab.run(PLAY).text()
+    return re.split(r"^ {0,2}\d+  ", story, flags=re.MULTILINE)[
+        [int(n) for n in re.findall(r"^ {0,2}(\d+)  ", story, re.MULTILINE)].index(number) + 1
+    ]
+
+
+@pytest.mark.parametrize("kafka", ["3.2", "3.3", "3.5", "3.9", "4.1", "4.3"])
+def test_with_every_rule_on_there_is_a_way_in_8_steps(kafka: str) -> None:
+    found = explore(PLAY, kafka=kafka, crashes=0)
+    assert (found.verdict, found.steps) == ("refuted", 8)
+
+
+def test_the_search_needs_no_crash_no_lost_message_and_one_record() -> None:
+    way = explore(PLAY, kafka="3.5", crashes=0).text
+    assert way is not None
+    assert [word for word in ("crash", "expire", "drop", "lose-reply") if f"\n{word}" in way] == []
+    assert way.count("\nproduce") == 1
+    assert [s.verb for s in load(PLAY).statements].count("produce") == 2
+
+
+def test_the_record_is_lost_with_one_failure_and_nothing_was_refused() -> None:
+    run = kiplab.run(PLAY)
+    assert (run.verdict, run.sentence, run.refusals) == ("loss", "1 committed record lost", [])
+    assert run.text().count("crashes") == 1
+    assert run.partitions[0]["leader"] == 2
+
+
+def test_the_steps_that_it_names_are_those_of_the_run() -> None:
+    asks = "broker 1 asks for ISR {1, 3, 2}"
+    assert "partition epoch 11" in step(1)
+    assert asks in step(3)
+    assert "deliver metadata to=1" in step(5)
+    assert asks in step(6)
+    assert "goes back to ISR {1, 3} of orders-0 (OPERATION_NOT_ATTEMPTED)" in step(6)
+    assert "high watermark of orders-0 100 -> 102 on broker 1" in step(8)
+    assert "ISR of orders-0 {1, 3} -> {1, 3, 2}" in step(9)
+    assert "broker 2 leads orders-0" in step(12)
+    assert "broker 3 truncates offset 101" in step(14)
+
+
+def test_in_time_nothing_is_lost() -> None:
+    assert kiplab.run("hole-in-order").verdict == "safe"
+
+
+def test_who_was_level_is_waited_for_29_seconds_and_not_31() -> None:
+    run = kiplab.run("hole-level")
+    assert run.verdict == "loss"
+    verbs = [f"{s.verb} {' '.join(s.words)}".strip() for s in load("hole-level").statements]
+    after_it_is_forgotten = verbs[verbs.index("deliver metadata") + 1 :]
+    assert after_it_is_forgotten.index("advance 29s") < after_it_is_forgotten.index("advance 2s")
+    assert "29 seconds" in prose(LAB)
+
+
+def test_with_the_rule_it_is_proved_within_two_records_and_within_one_crash() -> None:
+    for writes, crashes in ((2, 0), (1, 1)):
+        found = explore(PLAY, kafka="3.5", on=RULE, writes=writes, crashes=crashes)
+        assert found.verdict == "proved", (writes, crashes)
+    assert kiplab.run(PLAY, on=RULE).verdict == "safe"
+    assert next(g for g in kiplab.guards() if g.id == RULE).releases == ()
+
+
+def test_its_lists_are_those_that_are_judged() -> None:
+    said = dict(re.findall(r"^- \*\*([A-G])\*\* (.*)\.$", prose(LAB), re.MULTILINE))
+    assert [*said] == [*CHANGES]
+    rows = dict(re.findall(r"^\| \*\*([A-E])\*\* `([\w.-]+)` \|", prose(LAB), re.MULTILINE))
+    assert rows == RULES
+    suspect = cells(LAB, "code")["suspect"]
+    assert f'suspect = "{RULES["B"]}"' in suspect
+    assert "writes=2, crashes=0" in suspect
+
+
+def test_none_of_the_five_rules_is_on_in_35_and_two_came_later() -> None:
+    releases = {g.id: g.releases for g in kiplab.guards()}
+    first = {letter: releases[id][:1] for letter, id in RULES.items()}
+    assert first == {"A": (), "B": ("3.7",), "C": ("3.6",), "D": (), "E": ()}
+
+
+def test_it_says_of_real_kafka_what_was_seen_and_with_which_settings() -> None:
+    shown = texts(LAB)["shown"]
+    for setting in (
+        "replica.fetch.max.bytes=1",
+        "replica.fetch.backoff.ms=5",
+        "controlled.shutdown.enable=false",
+        "min.insync.replicas=2",
+    ):
+        assert f"`{setting}`" in shown
+    assert "We know of no earlier report" in prose(LAB)
