@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         "--recordings", type=Path, required=True, metavar="DIR", help="where the recordings are"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="the first conversation (default: %(default)s)"
+        "--seed", type=int, help="the first conversation; each pair has its own unless given"
     )
     parser.add_argument("--coverage", action="store_true", help="print how often each rule was hit")
     return parser

@@ -64,14 +64,15 @@ def test_the_shortest_difference_is_short_and_a_play_repeats_it(
 def test_a_play_shows_both_answers() -> None:
     kafka = EngineSide(parse_features("3.5"))
     found = ShortestDifference(kafka, parted(kafka, "3.5", "841.fenced")).shrink()
-    _header, _, lines = format_play(difference_as_play(found, "3.5.2")).partition("\n\n")
-    sent, expected, *answers = lines.splitlines()
-    assert sent.startswith("send ")
+    text = format_play(difference_as_play(found, "3.5.2"))
+    lines, _, after = text.partition("expect ")
+    sent, (expected, *answers) = lines.splitlines()[-1], after.splitlines()
+    assert sent.startswith("send      alter-partition")
     assert "isr=" in sent
     assert "broker-epoch=" not in sent, "what fits the situation is not said"
     # Version 2 brought an error of its own.
     errors = ("OPERATION_NOT_ATTEMPTED", "INELIGIBLE_REPLICA")
-    assert expected in [f"expect    error={error} records=none" for error in errors]
+    assert expected.strip() in [f"error={error} records=none" for error in errors]
     starts = (
         "# Kafka 3.5.2: AlterPartition reply: conversation",
         "#   writes nothing",

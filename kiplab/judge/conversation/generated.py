@@ -68,7 +68,7 @@ class Conversation:
         self._margin_ms = MARGIN_MS
         self._events: tuple[tuple[float, Callable[[], None]], ...] = (
             (PAUSE_SHARE, self._pause),
-            (RESTART_SHARE, self.restart),
+            (RESTART_SHARE, self._restart),
             (RAISE_SHARE if raises else 0, self._raise),
         )
 
@@ -138,6 +138,10 @@ class Conversation:
             if not self.engine.leaves_a_session(request):
                 return request
 
+    def _is_settled(self) -> bool:
+        """Who is silent is fenced with the next question: nothing else shall find him."""
+        return not self.parted and not self.engine.is_stale()
+
     # --- what happens ---------------------------------------------------------------------------
 
     def _pause(self) -> None:
@@ -173,6 +177,10 @@ class Conversation:
         if found:
             self._note(Noticed(found, self.engine.notice(fenced_in(found))))
 
+    def _restart(self) -> None:
+        if self._is_settled():
+            self.restart()
+
     def restart(self) -> None:
         """Stop both controllers, and let others take over."""
         self._took_over(self.kafka.restart(), restarted=True)
@@ -188,6 +196,8 @@ class Conversation:
         self._note(TookOver(restarted, ms, end))
 
     def _raise(self) -> None:
+        if not self._is_settled():
+            return
         wanted = self.questions.metadata_version(self.engine.features)
         theirs, ms = self.kafka.raise_metadata_version(wanted)
         mine = self.engine.raise_metadata_version(wanted)

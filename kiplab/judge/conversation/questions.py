@@ -70,9 +70,10 @@ class Questions:
 
     def registration(self, held: Truth) -> BrokerRegistrationRequest:
         """The process that is registered again, a new one, or one of long ago."""
-        known = {found.broker for found in held.registrations}
-        gone = [broker for broker in KNOWN if broker not in known]
-        broker = self._one_of(gone) if gone and self._once_in(2) else self._broker()
+        broker = self._broker()
+        odd = [*self._gone(held), *self._leaving(held)]
+        if odd and self._once_in(3):
+            broker = self._one_of(odd)
         latest = self._lives.setdefault(broker, 1)
         if self._once_in(2):
             latest = self._lives[broker] = latest + 1
@@ -82,8 +83,17 @@ class Questions:
     def unregistration(self, held: Truth) -> UnregisterBrokerRequest:
         """Of a fenced one mostly: a controller of 3.2 resigns, in the end, for any other."""
         fenced = [known.broker for known in held.registrations if known.fenced]
-        wanted = self._one_of(fenced) if fenced and not self._once_in(6) else self._broker()
+        wanted = self._one_of(fenced) if fenced and not self._once_in(4) else self._broker()
+        if self._once_in(4):
+            wanted = self._one_of([STRANGER, *self._gone(held)])
         return UnregisterBrokerRequest(broker=wanted)
+
+    def _gone(self, held: Truth) -> list[BrokerId]:
+        known = {found.broker for found in held.registrations}
+        return [broker for broker in KNOWN if broker not in known]
+
+    def _leaving(self, held: Truth) -> list[BrokerId]:
+        return [known.broker for known in held.registrations if known.in_controlled_shutdown]
 
     def heartbeat(self, held: Truth) -> BrokerHeartbeatRequest:
         """Of a healthy broker, half of the time; else with any offset and any wish."""
@@ -93,15 +103,16 @@ class Questions:
             return BrokerHeartbeatRequest(
                 broker=broker,
                 broker_epoch=self._epoch(held, broker, wrong=0),
-                metadata_offset=MetadataOffset(held.next_offset + 5),
+                metadata_offset=MetadataOffset(held.next_offset + self._one_of([-1, -1, 5])),
             )
-        broker = self._broker()
+        leaving = self._leaving(held)
+        broker = self._one_of(leaving) if leaving and self._once_in(2) else self._broker()
         return BrokerHeartbeatRequest(
             broker=broker,
             broker_epoch=self._epoch(held, broker, wrong=0.07),
             metadata_offset=self._offset(held, broker),
             want_fence=self._once_in(8),
-            want_shut_down=self._once_in(8),
+            want_shut_down=self._once_in(5),
         )
 
     def _offset(self, held: Truth, broker: BrokerId) -> MetadataOffset:
@@ -147,7 +158,7 @@ class Questions:
             leader_epoch=LeaderEpoch(self._near(state.leader_epoch)),
             partition_epoch=PartitionEpoch(self._near(state.partition_epoch)),
             isr=tuple(self._member(held, id, version) for id in self._isr(state)),
-            recovery=self._one_of(_NO_STATES) if self._once_in(600) else int(self._once_in(7)),
+            recovery=self._one_of(_NO_STATES) if self._once_in(45) else int(self._once_in(7)),
         )
 
     def _member(self, held: Truth, broker: BrokerId, version: int) -> IsrMember:

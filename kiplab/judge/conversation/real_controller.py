@@ -53,6 +53,7 @@ class RealController:
         self.schemas = schemas_in(sorted(process.jars.glob("kafka-[cm]*.jar")))
         self.topics = TopicNames({}, {})
         self._log = MetadataLog(process.data, self.schemas)
+        self._elected_in = self._log.leader_epoch
         process.freeze()
         self._connect()
         self._until_active(self._registers_itself())
@@ -149,7 +150,8 @@ class RealController:
                 return f"error {one['ErrorCode']}: {one['ErrorMessage']}", 0
         registered = self._registers_itself()
         self.process.metadata_version = metadata_version
-        return "", self._until_active(self._registers_itself() and not registered)
+        registers_itself = self._registers_itself() and not registered
+        return "", self._until_active(registers_itself, elected=False)
 
     # --- setting the scene ----------------------------------------------------------------------
 
@@ -217,17 +219,21 @@ class RealController:
     def _connect(self) -> None:
         self._connection = NodeConnection(self.process.port, self.schemas)
 
-    def _until_active(self, registers_itself: bool) -> int:
-        """It answers, and has written of itself, if it does; the milliseconds that passed."""
+    def _until_active(self, registers_itself: bool, *, elected: bool = True) -> int:
+        """It answers, once it is `elected` anew, and has written of itself, if it does; the
+        milliseconds that passed. One that is about to resign still answers for a moment.
+        """
         passed, found, until = 0, not registers_itself, time.monotonic() + READY_S
         while time.monotonic() < until:
             found |= any(r.record == "RegisterControllerRecord" for r in self.records())
-            if not found:
+            is_late = elected and self._log.leader_epoch == self._elected_in
+            if not found and not is_late:
                 # It asks itself for that, and backs off by the same clock.
                 self.advance(WAITING_MS)
                 passed += WAITING_MS
-            elif self._is_active():
+            elif not is_late and self._is_active():
                 self.records()
+                self._elected_in = self._log.leader_epoch
                 return passed
             time.sleep(LOOK_S * 10)
         raise DeadKafkaError(f"Kafka {self.process.patch} was not active within {READY_S:.0f} s")

@@ -19,13 +19,14 @@ from ...plays.grammar import parse
 from ...plays.play import Play, Statement, format_play
 from ...plays.play_errors import PlayError
 from ...plays.raw_requests import raw_statement
+from ...plays.request_words import REQUEST_FORMS
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...protocol.errors import KafkaError
 from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
 from ...protocol.ids import NO_LEADER, BrokerId
-from ...protocol.messages import BrokerRegistrationRequest
+from ...protocol.messages import KINDS, BrokerRegistrationRequest, Request
 from ...protocol.messages.api_message import ApiResponse
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
 from ..conversation.deciding_side import Answered
@@ -44,7 +45,7 @@ from .rule_coverage import errors_in
 from .shortest_difference import PartedConversation, ToldTurn
 
 _ANYBODY = BrokerId(1)
-"""Who asks for elections."""
+"""Who asks what no broker asks."""
 
 
 class UntoldError(ValueError):
@@ -141,8 +142,7 @@ def _lines(turns: list[Turn]) -> Iterator[Statement]:
             case Exchange(request=request):
                 if timed:
                     yield Statement("advance", ("1ms",))
-                sender = getattr(request, "broker", _ANYBODY)
-                yield raw_statement(sender, NO_LEADER, request)
+                yield raw_statement(_sender(request), NO_LEADER, request)
             case Waited(ms=ms):
                 yield Statement("advance", (f"{ms}ms",))
             case Noticed(kafka=records):
@@ -151,6 +151,11 @@ def _lines(turns: list[Turn]) -> Iterator[Statement]:
                 yield Statement("fail-over")
             case Raised(metadata_version=version):
                 yield Statement("upgrade", (), (("metadata", version),))
+
+
+def _sender(request: Request) -> BrokerId:
+    field = REQUEST_FORMS[KINDS[type(request)]].sender
+    return _ANYBODY if field is None else getattr(request, field)
 
 
 def _plainer(play: Play, first: int) -> Play:

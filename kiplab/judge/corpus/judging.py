@@ -32,6 +32,8 @@ one.
 """
 PAIRS_OF_A_RELEASE = 3
 """A release with fewer pairs is asked more at each: every rule needs its hits."""
+APART = 1_000
+"""Conversations of two pairs are this far apart: what is rare is met by one of them."""
 SHRUNK = 3
 """Of so many differences of a pair the shortest is looked for."""
 
@@ -43,9 +45,12 @@ class Seed(NamedTuple):
     raises: bool = False
 
 
-def seeds_for(pair: JudgedPair, first: int = 0) -> tuple[Seed, ...]:
-    """The conversations of `pair`, numbered from `first` on."""
-    fellows = sum(1 for other in judged_pairs() if other.release == pair.release)
+def seeds_for(pair: JudgedPair, first: int | None = None) -> tuple[Seed, ...]:
+    """The conversations of `pair`, numbered from `first` on; else it has numbers of its own."""
+    pairs = judged_pairs()
+    if first is None:
+        first = APART * pairs.index(pair) if pair in pairs else APART * len(pairs)
+    fellows = sum(1 for other in pairs if other.release == pair.release)
     many = CONVERSATIONS * PAIRS_OF_A_RELEASE // fellows
     raising = 0 if pair.is_newest else RAISING
     return tuple(Seed(first + n, n >= many) for n in range(many + raising))
@@ -120,8 +125,11 @@ def _shrunk(found: FoundParting, kafka: DecidingSide) -> FoundParting:
     return found._replace(told=ShortestDifference(kafka, found.told).shrink())
 
 
-def judge_recorded(pair: JudgedPair, folder: Path, *, switch: Switch | None = None) -> Judged:
-    """Ask the recording of `pair`; `switch` makes other features of those that were recorded.
+def judge_recorded(
+    pair: JudgedPair, folder: Path, *, switch: Switch | None = None, first_only: bool = False
+) -> Judged:
+    """Ask the recording of `pair`; `switch` makes other features of those that were recorded, and
+    `first_only` goes no further than to the first difference.
 
     Raises NoRecordingError where there is none, and AnotherGeneratorError where the questions are
     others now.
@@ -131,10 +139,13 @@ def judge_recorded(pair: JudgedPair, folder: Path, *, switch: Switch | None = No
     for number, recorded in enumerate(recording.conversations, recording.head.first_seed):
         seed = Seed(number, recorded.raises)
         judging.hold(RecordedController(recorded), seed, recorded.metadata_version)
-        if judging.differences and recording.head.generator != generator_mark():
-            raise AnotherGeneratorError(
-                f"Kafka {pair} was recorded by another generator: `make judge-record` asks it anew."
-            )
+        if judging.differences and first_only:
+            break
+    asked_otherwise = any(found.other_state for found in judging.differences)
+    if asked_otherwise and recording.head.generator != generator_mark():
+        raise AnotherGeneratorError(
+            f"Kafka {pair} was recorded by another generator: `make judge-record` asks it anew."
+        )
     return judging.judged()
 
 

@@ -59,7 +59,11 @@ class RecordedController:
         if entry[0] != byte_of(request):
             raise AnotherConversationError(f"it was not asked {request.in_words()}")
         _byte, answer, records = entry
-        return Answered(answer_of_row(request, answer), records_of_rows(records))
+        try:
+            return Answered(answer_of_row(request, answer), records_of_rows(records))
+        except msgspec.ValidationError:
+            # One byte tells 255 of 256 other questions from this one.
+            raise AnotherConversationError(f"it was not asked {request.in_words()}") from None
 
     def records(self) -> tuple[RecordWritten, ...]:
         """What it had written since."""

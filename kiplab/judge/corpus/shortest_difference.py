@@ -11,7 +11,12 @@ from msgspec.structs import replace
 from ...engine.truth import Truth
 from ...protocol.features import Features
 from ...protocol.ids import BrokerId
-from ...protocol.messages import AlterPartitionRequest, ElectLeadersRequest, Request
+from ...protocol.messages import (
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    ElectLeadersRequest,
+    Request,
+)
 from ..conversation.deciding_side import DecidingSide
 from ..conversation.generated import Conversation, topics_of
 from ..conversation.questions import KNOWN, STRANGER
@@ -19,6 +24,7 @@ from ..conversation.real_controller import RefusedByKafkaError
 from ..conversation.turns import Created, Exchange, Raised, TookOver, Turn, Waited
 from .told_again import Retelling
 
+LARGE = 10**12 - 1
 TRIES_MAX = 400
 """Attempts; each asks a part of the conversation again."""
 
@@ -60,7 +66,7 @@ class ShortestDifference:
             # Kafka does not go back to the metadata version that the conversation began at.
             return self.found
         if self._holds(self.found.turns):
-            while self._drop_parts() or self._drop_items():
+            while self._drop_parts() or self._make_plainer():
                 pass
         return self.found
 
@@ -77,12 +83,12 @@ class ShortestDifference:
             size //= 2
         return len(self.found.turns) < begun
 
-    def _drop_items(self) -> bool:
-        """With fewer partitions in a request."""
+    def _make_plainer(self) -> bool:
+        """With fewer partitions in a request, or with numbers that a play can say."""
         for n, told in enumerate(self.found.turns):
-            for less in _with_fewer_items(told.turn):
-                plainer = told._replace(turn=less)
-                if self._holds((*self.found.turns[:n], plainer, *self.found.turns[n + 1 :])):
+            for plainer in _plainer(told.turn):
+                tried = told._replace(turn=plainer)
+                if self._holds((*self.found.turns[:n], tried, *self.found.turns[n + 1 :])):
                     return True
         return False
 
@@ -144,14 +150,14 @@ def _way(turn: Turn) -> object:
     return type(turn.request), [parting.what for parting in turn.partings]
 
 
-def _with_fewer_items(turn: Turn) -> Iterator[Exchange]:
-    """The same with one partition less."""
+def _plainer(turn: Turn) -> Iterator[Exchange]:
     if isinstance(turn, Exchange):
-        for request in _smaller(turn.request):
+        for request in (*_with_fewer_items(turn.request), *_with_plain_numbers(turn.request)):
             yield replace(turn, request=request)
 
 
-def _smaller(request: Request) -> Iterator[Request]:
+def _with_fewer_items(request: Request) -> Iterator[Request]:
+    """The same with one partition less."""
     if isinstance(request, AlterPartitionRequest) and len(request.items) > 1:
         for items in combinations(request.items, len(request.items) - 1):
             yield replace(request, items=items)
@@ -159,3 +165,24 @@ def _smaller(request: Request) -> Iterator[Request]:
         for names in combinations(request.partitions, len(request.partitions) - 1):
             if names:
                 yield replace(request, partitions=names)
+
+
+def _with_plain_numbers(request: Request) -> Iterator[Request]:
+    """The same with numbers of twelve digits at most: none in a play has more."""
+    if isinstance(request, BrokerHeartbeatRequest):
+        epoch, offset = _plain(request.broker_epoch), _plain(request.metadata_offset)
+        plain: Request = replace(request, broker_epoch=epoch, metadata_offset=offset)
+    elif isinstance(request, AlterPartitionRequest):
+        items = tuple(
+            replace(item, isr=tuple(replace(m, epoch=_plain(m.epoch)) for m in item.isr))
+            for item in request.items
+        )
+        plain = replace(request, broker_epoch=_plain(request.broker_epoch), items=items)
+    else:
+        return
+    if plain != request:
+        yield plain
+
+
+def _plain(number: int) -> int:
+    return max(-LARGE, min(number, LARGE))

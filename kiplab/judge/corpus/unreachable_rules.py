@@ -41,12 +41,6 @@ def _from(version: str) -> Where:
 
 UNREACHABLE = (
     Unreachable(
-        ControllerRule(Family.GUARD, "841.registered"),
-        _everywhere,
-        "Kafka places replicas on registered brokers only, and nothing that the engine is asked"
-        " takes a registration away.",
-    ),
-    Unreachable(
         ControllerRule(Family.ERROR, "NEW_LEADER_ELECTED"),
         _everywhere,
         "Only a reassignment that completes takes the leadership from the sender, and conversations"
@@ -77,11 +71,6 @@ UNREACHABLE = (
         ControllerRule(Family.TRANSITION, "FENCED falls silent"),
         lambda release, _pair: release.code < (4, 0),
         "Up to 3.9 a fenced broker has no session.",
-    ),
-    Unreachable(
-        ControllerRule(Family.RECORD, "UnregisterBrokerRecord"),
-        _everywhere,
-        "The engine is asked nothing that unregisters a broker.",
     ),
     Unreachable(
         ControllerRule(Family.RECORD, "FenceBrokerRecord"),

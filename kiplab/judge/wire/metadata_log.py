@@ -20,7 +20,7 @@ from .varints import read_unsigned_varint, read_varint
 SEGMENT = Path("__cluster_metadata-0", f"{0:020}.log")
 """Where the log is, in the folder that ``log.dirs`` names. It is called after its first offset."""
 BATCH_HEADER = 61
-_SIZE_AT, _COUNTED_FROM, _ATTRIBUTES_AT, _COUNT_AT = 8, 12, 21, 57
+_SIZE_AT, _COUNTED_FROM, _EPOCH_AT, _ATTRIBUTES_AT, _COUNT_AT = 8, 12, 12, 21, 57
 _IS_CONTROL = 0x20
 
 
@@ -41,11 +41,12 @@ class MetadataLog:
     """What a controller writes into the folder `data`, batch by batch.
 
     `end` is the offset after the last record seen, control records too; `last_record` is that of
-    the last one that is none, -1 where there is none.
+    the last one that is none, -1 where there is none. `leader_epoch` is the quorum's, of the last
+    batch: every election of a controller begins with a batch of its own.
     """
 
     def __init__(self, data: Path, schemas: ReleaseSchemas) -> None:
-        self.end, self.last_record = 0, -1
+        self.end, self.last_record, self.leader_epoch = 0, -1, -1
         self._segment, self._schemas = data / SEGMENT, schemas
         self._read = 0
 
@@ -68,6 +69,7 @@ class MetadataLog:
 
     def _records(self, batch: bytes) -> Iterator[LoggedRecord]:
         (first,) = struct.unpack_from(">q", batch)
+        (self.leader_epoch,) = struct.unpack_from(">i", batch, _EPOCH_AT)
         (attributes,) = struct.unpack_from(">h", batch, _ATTRIBUTES_AT)
         (count,) = struct.unpack_from(">i", batch, _COUNT_AT)
         at = BATCH_HEADER
