@@ -170,8 +170,13 @@ def _isr(item: AlterPartitionItem, request: AlterPartitionRequest, code: CodeVer
     return "[" + ", ".join(members) + "]"
 
 
-def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine:
-    """STALE_BROKER_EPOCH is an exception, and the controller's queue logs it."""
+def stale_epoch(refused: Refused, code: CodeVersion) -> RejectionLine | None:
+    """STALE_BROKER_EPOCH is an exception, and the controller's queue logs it.
+
+    None where nobody says what was compared: a real controller answers with the error alone.
+    """
+    if not refused.compared:
+        return None
     (compared, *_) = refused.compared
     reason = f"Expected broker epoch {compared.held}, but got broker epoch {compared.requested}"
     if compared.held == "none":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +12,7 @@ import kiplab
 from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.library import load
-from tests.labs.running import cells, prose, texts
+from tests.labs.running import PREDICTIONS, cells, prose, run_lab, texts
 
 LAB = "11-the-hole-that-is-still-open"
 PLAY, RULE = "hole-never-level", "497.pending-outlives-metadata"
@@ -56,6 +58,19 @@ def test_the_steps_that_it_names_are_those_of_the_run() -> None:
     assert "ISR of orders-0 {1, 3} -> {1, 3, 2}" in step(9)
     assert "broker 2 leads orders-0" in step(12)
     assert "broker 3 truncates offset 101" in step(14)
+
+
+def test_a_real_controller_lets_it_in_and_elects_it_as_recorded_where_none_is_here(
+    tmp_path: Path,
+) -> None:
+    work = {"predictions": {"hole/late-metadata": PREDICTIONS[LAB]}}
+    (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
+    (figure,) = run_lab(LAB, tmp_path, only=("setup", "real"))["real"]
+    told = json.dumps(figure["data"]["application/vnd.plotly.v1+json"], ensure_ascii=False)
+    assert "Apache Kafka 3.5.2, recorded" in told
+    assert len(json.dumps(figure)) < 200_000
+    asked = kiplab.real(PLAY, kafka="3.5", live=False)
+    assert (asked.agree, asked.verdict["kafka"]) == (True, "loss")
 
 
 def test_in_time_nothing_is_lost() -> None:

@@ -89,9 +89,9 @@ def check_first_rule(answer: object, kafka: str | None = None) -> Checked:
 
 
 def rulings_of(stage: Stage) -> list[Ruling]:
-    """What became of each request of a run, in order."""
+    """What became of each request of a run, in order; BLANK for the rule if nobody says it."""
     return [
-        Ruling(refused.error.name, _LETTERS[refused.guard or ""])
+        Ruling(refused.error.name, _LETTERS.get(refused.guard or "", BLANK))
         if refused
         else Ruling(KafkaError.NONE.name, TAKEN)
         for refused in _refusals(stage)
