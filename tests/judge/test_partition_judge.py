@@ -13,7 +13,8 @@ import pytest
 
 from kiplab.judge.controller.controller_process import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.partition.broker_runs import BrokerRun
+from kiplab.judge.partition.broker_runs import generated_run
+from kiplab.judge.partition.forgotten_proposal import stories_of
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
 from kiplab.protocol.features import parse_features
 
@@ -34,10 +35,22 @@ def process(request: pytest.FixtureRequest) -> Iterator[PartitionProcess]:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_generated_run_goes_the_same_way(process: PartitionProcess, seed: int) -> None:
-    run = BrokerRun(process, parse_features(process.release), seed)
-    parted = run.run(TURNS)
+    run, parted = generated_run(process, parse_features(process.release), seed, TURNS)
     assert parted is None, f"{parted.turn}\n" + "\n".join(map(str, parted.partings))
     assert len(run.done) == TURNS
+
+
+def test_late_metadata_makes_a_leader_forget_whom_it_asked_for(process: PartitionProcess) -> None:
+    level_late, level_in_order, behind_late, behind_in_order = stories_of(process)
+    assert not any(story.partings for story in stories_of(process)), "as in the engine"
+    for late, in_order in ((level_late, level_in_order), (behind_late, behind_in_order)):
+        assert late.forgotten
+        assert in_order.waits_for == (1, 2, 3)
+        assert late.leader_isr == (1, 2), "the answer that accepts 3 is ignored"
+        assert in_order.leader_isr == (1, 2, 3)
+        assert (late.missing, in_order.missing) == (5, 0)
+    assert level_late.within_the_lag == 0, "it is waited for as long as it may still be level"
+    assert behind_late.within_the_lag == 4, "who was never level is not waited for at all"
 
 
 def test_a_process_that_is_told_nonsense_ends_with_its_last_words(

@@ -1,10 +1,11 @@
-"""One generated run: the same turns to Kafka's own broker side and to the engine's, until they
+"""The same turns to Kafka's own broker side and to the engine's, one after the other, until they
 part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import asdict
@@ -18,6 +19,14 @@ from .partition_process import PartitionProcess
 from .real_leader import RealLeader
 
 PARTITIONS = 2
+"""Of a generated run: what waits for the AlterPartition manager waits for both."""
+
+
+class LeaderSide(Protocol):
+    """Kafka's own, or what it has said once."""
+
+    def do(self, turn: BrokerTurn) -> BrokerSight:
+        """What is seen after the turn."""
 
 
 class SightParting(msgspec.Struct, frozen=True):
@@ -41,22 +50,11 @@ class TurnDone(msgspec.Struct, frozen=True):
 
 
 class BrokerRun:
-    """The run that `seed` generates; every other seed has no clock."""
+    """Both sides, from the beginning of a broker on; `done` is all that has happened."""
 
-    def __init__(self, process: PartitionProcess, features: Features, seed: int) -> None:
-        timed = seed % 2 == 0
-        self.kafka = RealLeader(process, str(seed), PARTITIONS, timed=timed)
-        self.engine = EngineLeader(features, PARTITIONS, timed=timed)
-        self._turns = LeaderTurns(seed, PARTITIONS, timed=timed)
+    def __init__(self, kafka: LeaderSide, engine: EngineLeader) -> None:
+        self.kafka, self.engine = kafka, engine
         self.done: list[TurnDone] = []
-
-    def run(self, turns: int) -> TurnDone | None:
-        """So many turns; the one in which the two part, which is the last, or None."""
-        self.do(self._turns.first())
-        while len(self.done) < turns:
-            if self.do(self._turns.next(self.engine)).partings:
-                return self.done[-1]
-        return None
 
     def do(self, turn: BrokerTurn) -> TurnDone:
         """The same turn to both."""
@@ -65,6 +63,42 @@ class BrokerRun:
         done = TurnDone(turn, theirs, mine, tuple(sight_partings(theirs, mine)))
         self.done.append(done)
         return done
+
+    def follow(self, turns: Iterable[BrokerTurn]) -> TurnDone | None:
+        """Turn by turn; the one in which the two part, which is the last, or None."""
+        for turn in turns:
+            if self.do(turn).partings:
+                return self.done[-1]
+        return None
+
+
+def live_run(
+    process: PartitionProcess, features: Features, name: str, partitions: int, *, timed: bool
+) -> BrokerRun:
+    """A fresh broker on both sides. Raises DeadKafkaError if the process has ended."""
+    kafka = RealLeader(process, name, partitions, timed=timed)
+    return BrokerRun(kafka, EngineLeader(features, partitions, timed=timed))
+
+
+def generated_run(
+    process: PartitionProcess, features: Features, seed: int, turns: int
+) -> tuple[BrokerRun, TurnDone | None]:
+    """What `seed` generates, so many turns; and the one in which the two part, or None."""
+    run = live_run(process, features, str(seed), PARTITIONS, timed=is_timed(seed))
+    return run, run.follow(generated_turns(run.engine, seed, turns))
+
+
+def generated_turns(engine: EngineLeader, seed: int, turns: int) -> Iterator[BrokerTurn]:
+    """Each when the one before has happened to `engine`."""
+    source = LeaderTurns(seed, PARTITIONS, timed=is_timed(seed))
+    yield source.first()
+    for _ in range(turns - 1):
+        yield source.next(engine)
+
+
+def is_timed(seed: int) -> bool:
+    """Whether the run that it generates has a clock: every other one."""
+    return seed % 2 == 0
 
 
 def sight_partings(kafka: BrokerSight, engine: BrokerSight) -> Iterator[SightParting]:

@@ -34,7 +34,7 @@ from .broker_turns import (
 from .engine_leader import EngineLeader
 from .pretended_controller import FOLLOWERS, PretendedController
 
-PAUSES_MS = (1, 5, 50, 500, 5_000, 15_000, 29_999, 30_000, 30_001, 45_000)
+PAUSES_MS = (1, 5, 50, 500, 5_000, 15_000, 29_999, 30_000, 30_000, 30_001, 30_001, 45_000)
 """Around replica.lag.time.max.ms."""
 STRANGER = BrokerId(9)
 """A broker that is no replica, and unknown to the metadata."""

@@ -1,0 +1,162 @@
+"""What Kafka's own Partition has said once, asked again without Java: the engine agrees with it,
+and no rule of a leader can be another one without being noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kiplab.judge.corpus.recordings import NoRecordingError
+from kiplab.judge.partition import partition_command
+from kiplab.judge.partition.broker_runs import PARTITIONS, BrokerRun, generated_turns, is_timed
+from kiplab.judge.partition.engine_leader import EngineLeader
+from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.partition.run_recordings import (
+    RecordedRuns,
+    RunsHead,
+    load_runs,
+    recorded,
+    replayed,
+    save_runs,
+)
+from kiplab.protocol import replica as leaders_rules
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.guards import GUARDS, GuardKind
+from kiplab.protocol.replica import (
+    alter_partition_manager,
+    fetching,
+    high_watermark,
+    isr_proposals,
+    leader,
+    remote_replicas,
+)
+
+RECORDINGS = Path(__file__).parent / "partition_recordings"
+TURNS_AT_LEAST = 3_000
+NO_LEADERS_RULE = {
+    "320.validated-position": "consumers ask by it",
+    "903.fetch-epoch": "a follower sends by it; the turns say what it sent",
+}
+"""Guards that rules of a broker ask for and a leader does not, and why."""
+
+
+@cache
+def runs_of(release: str) -> RecordedRuns:
+    return load_runs(release, RECORDINGS)
+
+
+@pytest.mark.parametrize("release", partition_releases())
+def test_the_engine_goes_the_way_that_kafka_went(release: str) -> None:
+    runs = runs_of(release)
+    assert runs.turns >= TURNS_AT_LEAST
+    for run, number, parted in replayed(runs):
+        assert parted is None, f"run {run.seed}, turn {number}: {parted}"
+
+
+def test_nothing_is_recorded_that_is_not_asked() -> None:
+    assert {file.stem for file in RECORDINGS.iterdir()} == set(partition_releases())
+
+
+# --- teeth ----------------------------------------------------------------------------------------
+
+
+def leaders_guards() -> list[str]:
+    """Every guard that the rules of a broker ask for by name."""
+    folder = Path(leaders_rules.__file__ or "").parent
+    source = "".join(file.read_text() for file in folder.glob("*.py"))
+    return [guard for guard in GUARDS if f'"{guard}"' in source and guard not in NO_LEADERS_RULE]
+
+
+@pytest.mark.parametrize("guard", leaders_guards())
+def test_a_leaders_rule_that_is_switched_is_noticed(guard: str) -> None:
+    native = GUARDS[guard].kind in (GuardKind.REFUSAL, GuardKind.RULE)
+    release = next(r for r in partition_releases() if not native or r in GUARDS[guard].releases)
+    way = {"off" if native else "on": (guard,)}
+    assert parts(release, **way), f"{guard} was switched, and nothing came of it at {release}"
+
+
+def parts(release: str, **switched: tuple[str, ...]) -> bool:
+    features = parse_features(release, **switched)
+    return any(parted for _, _, parted in replayed(runs_of(release), features))
+
+
+AS_IT_IS: dict[str, Callable[..., Any]] = {"isr_state": leader._isr_state}
+
+
+def never_forgets(here: Any, replica: Any, state: Any) -> Any:
+    """A proposal outlives metadata of any partition epoch."""
+    led = replica.leading if replica is not None else None
+    return AS_IT_IS["isr_state"](here, replica, state) if led is None else led.isr_state
+
+
+WRONG = [
+    pytest.param(isr_proposals, "REVERTING", (), id="nothing reverts a proposal"),
+    pytest.param(isr_proposals, "REVERTING", (KafkaError.INELIGIBLE_REPLICA,), id="one does"),
+    pytest.param(isr_proposals, "WAITING", (), id="every error is retried"),
+    pytest.param(
+        isr_proposals, "WAITING", (*isr_proposals.WAITING, KafkaError.NETWORK_EXCEPTION), id="hush"
+    ),
+    pytest.param(leader, "_isr_state", never_forgets, id="metadata undoes no proposal"),
+    pytest.param(remote_replicas, "LAG_TIME_MAX_MS", 29_998, id="who lags for less is out"),
+    pytest.param(remote_replicas, "LAG_TIME_MAX_MS", 30_001, id="who lags for more is in"),
+    pytest.param(high_watermark, "_waited_for", lambda *_: False, id="nobody is waited for"),
+    pytest.param(high_watermark, "wanted_in_sync", lambda *_: 1, id="one is enough"),
+    pytest.param(
+        alter_partition_manager, "_withdrawn", lambda b, _: (b, (), ()), id="two proposals"
+    ),
+    pytest.param(alter_partition_manager, "_is_pending", lambda *_: True, id="any answer counts"),
+    pytest.param(fetching, "_diverging", lambda *_: None, id="logs never part"),
+    pytest.param(fetching, "_out_of_range", lambda *_: None, id="no offset is out of range"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "instead"), WRONG)
+def test_a_wrong_rule_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, instead: object
+) -> None:
+    monkeypatch.setattr(module, name, instead)
+    assert parts("3.9")
+
+
+# --- files and the command ------------------------------------------------------------------------
+
+
+def test_what_is_kept_of_a_run_is_read_again(tmp_path: Path) -> None:
+    engine = EngineLeader(parse_features("3.5"), PARTITIONS, timed=is_timed(4))
+    beside = EngineLeader(parse_features("3.5"), PARTITIONS, timed=is_timed(4))
+    run = BrokerRun(beside, engine)
+    assert run.follow(generated_turns(engine, 4, 60)) is None
+    kept = RecordedRuns(RunsHead("3.5.2", "3.5"), (recorded(run, 4, timed=is_timed(4)),))
+    save_runs(kept, tmp_path)
+    again = load_runs("3.5", tmp_path)
+    assert again == kept
+    assert [parted for _, _, parted in replayed(again)] == [None]
+
+
+def test_what_was_not_recorded_is_asked_for_by_name(tmp_path: Path) -> None:
+    with pytest.raises(NoRecordingError, match=r"no run of Kafka 3\.5 was recorded: there is no"):
+        load_runs("3.5", tmp_path)
+    (tmp_path / "3.5.xz").write_bytes(b"nothing of the kind")
+    with pytest.raises(NoRecordingError, match=r"3\.5\.xz is no recording of runs"):
+        load_runs("3.5", tmp_path)
+
+
+def test_the_command_says_what_was_recorded_and_what_came_of_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    where = ["--recorded", "--recordings", str(RECORDINGS)]
+    assert partition_command.main(["3.5", *where]) == partition_command.AGREED
+    assert "3.5      recorded 3.5.2" in capsys.readouterr().out
+    nowhere = ["--recorded", "--recordings", str(tmp_path)]
+    assert partition_command.main(["3.5", *nowhere]) == partition_command.LACKING
+    assert "there is no" in capsys.readouterr().err
+    assert partition_command.main(["3.2", *where]) == partition_command.BAD_INPUT
+    assert "the Partition of Kafka '3.2' is not judged" in capsys.readouterr().err
+    assert partition_command.main(["2.8", *where]) == partition_command.BAD_INPUT
+    assert "no Kafka '2.8' can be run" in capsys.readouterr().err
