@@ -76,7 +76,9 @@ def leaders_guards() -> list[str]:
 @pytest.mark.parametrize("guard", leaders_guards())
 def test_a_leaders_rule_that_is_switched_is_noticed(guard: str) -> None:
     native = GUARDS[guard].kind in (GuardKind.REFUSAL, GuardKind.RULE)
-    release = next(r for r in partition_releases() if not native or r in GUARDS[guard].releases)
+    *_, last = judged = partition_releases()
+    # The first that has it: later ones may say the same twice.
+    release = next(r for r in judged if r in GUARDS[guard].releases) if native else last
     way = {"off" if native else "on": (guard,)}
     assert parts(release, **way), f"{guard} was switched, and nothing came of it at {release}"
 

@@ -6,13 +6,20 @@ from __future__ import annotations
 
 import pytest
 
+from kiplab.protocol import log
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import BrokerId, LeaderEpoch, PartitionEpoch
-from kiplab.protocol.messages import AlterPartitionResponse, AlterPartitionResult
+from kiplab.protocol.ids import BrokerEpoch, BrokerId, LeaderEpoch, Offset, PartitionEpoch
+from kiplab.protocol.messages import (
+    AlterPartitionResponse,
+    AlterPartitionResult,
+    FetchRequest,
+    FetchResponse,
+)
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import alter_partition_manager
-from kiplab.protocol.replica.broker_state import NEVER_MS
+from kiplab.protocol.replica.broker_state import NEVER_MS, log_of
+from kiplab.protocol.replica.fetching import fetched
 from tests.protocol.building import vector
 from tests.protocol.leading import ME, NAME, T0, Stage, both
 
@@ -117,3 +124,32 @@ def test_a_replica_that_comes_in_between_was_never_level_even_as_a_member(
     stage.metadata([101, 102, 103], [101, 102, 103], le=5, pe=2)
     assert stage.remote(103).last_caught_up_ms == NEVER_MS
     assert stage.remote(102).last_caught_up_ms == T0
+
+
+# --- what a follower is told ----------------------------------------------------------------------
+
+
+@vector("lower-high-watermark", "3.3-3.9")
+def test_a_follower_takes_its_leaders_high_watermark_even_where_that_is_lower(
+    features: Features,
+) -> None:
+    stage = both(features, hw=10)
+    stage.metadata([101, 102], [101, 102], le=6, pe=2, leader=102)
+    assert stage.high_watermark == 10
+    request = FetchRequest(
+        version=12,
+        partition=NAME,
+        replica=ME,
+        replica_epoch=BrokerEpoch(1101),
+        leader_epoch=LeaderEpoch(6),
+        offset=Offset(10),
+    )
+    nothing_new = log.records_from(log_of(stage.broker, NAME), Offset(10))
+    response = FetchResponse(
+        partition=NAME,
+        leader_epoch=LeaderEpoch(6),
+        records=nothing_new,
+        high_watermark=Offset(7),
+    )
+    stage.broker, _, _ = fetched(stage.broker, response, request)
+    assert stage.high_watermark == 7

@@ -160,8 +160,7 @@ def _append(words: Ints, given: Ints, broker: int, theirs: int, mark: int, out: 
     """fetched."""
     log = copied(words[LOG + broker] & LOG_BITS, theirs, out)
     put(words, LOG + broker, 0, LOG_BITS, log)
-    known = max(get(words, LOG + broker, MARK, FOUR), min(mark, end_of(log)))
-    put(words, LOG + broker, MARK, FOUR, known)
+    put(words, LOG + broker, MARK, FOUR, min(mark, end_of(log)))
     observe(words, given, 0, -1, out)
 
 

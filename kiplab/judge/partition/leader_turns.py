@@ -173,7 +173,7 @@ class LeaderTurns:
         end = Offset(log.end + count)
         epoch = max(replica.leader_epoch - self._one_of([0, 0, 1]), _last(log))
         runs = (EpochStart(LeaderEpoch(epoch), log.end),) if count else ()
-        mark = max(replica.high_watermark, self._one_of([end, end, log.end, 0]))
+        mark = self._one_of([end, end, end + 2, replica.high_watermark, max(0, log.end - 2), 0])
         return ReplicatedTurn(name, Log(runs, end, end), Offset(mark))
 
     # --- the controller -------------------------------------------------------------------------

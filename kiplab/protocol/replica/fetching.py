@@ -247,8 +247,9 @@ def fetched(
 
     Of the errors only OFFSET_OUT_OF_RANGE changes anything, and only it names the leader's epoch.
 
-    Source: AbstractFetcherThread.processFetchRequest, ReplicaFetcherThread.processPartitionData
-    and AbstractFetcherThread.fetchOffsetAndTruncate (3.5.0); KIP-595.
+    Source: AbstractFetcherThread.processFetchRequest, ReplicaFetcherThread.processPartitionData,
+    UnifiedLog.maybeUpdateHighWatermark and AbstractFetcherThread.fetchOffsetAndTruncate (3.5.0);
+    KIP-595.
     """
     replica = replica_of(broker, response.partition)
     mine = broker_parts.log_of(broker, response.partition)
@@ -258,7 +259,8 @@ def fetched(
     if response.diverging is not None:
         return _truncated(broker, replica, mine, response.diverging)
     longer = log.extend(mine, response.records)
-    known = Offset(max(replica.high_watermark, min(response.high_watermark, longer.end)))
+    # A follower takes its leader's word, even where a new leader has not got as far yet.
+    known = Offset(min(response.high_watermark, longer.end))
     broker = broker_parts.with_log(broker, replica.partition, longer)
     if known != replica.high_watermark:
         broker = broker_parts.with_replica(broker, replace(replica, high_watermark=known))

@@ -358,7 +358,7 @@ Served(b, f) ==
         told == Min({role[b].hwm, longer.end})
     IN /\ requests' = IF joins /\ ~busy THEN requests \union {request} ELSE requests
        /\ log' = [log EXCEPT ![f] = longer]
-       /\ role' = [role EXCEPT ![b] = after, ![f].hwm = IF told > @ THEN told ELSE @]
+       /\ role' = [role EXCEPT ![b] = after, ![f].hwm = told]
        /\ committed' = Committed(role[b].hwm, after, log[b])
 
 (* Where the logs part, the follower keeps what both have, and the leader notes nothing. *)
