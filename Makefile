@@ -26,15 +26,21 @@ bench: $(STAMP)
 
 # Real Kafka beside the engine; `make judge PAIRS="3.7 3.7/3.5-IV2"` asks these alone.
 JUDGE = $(BIN)/python -m kiplab.judge --recordings tests/judge/recordings
+# The leader's side, by Kafka's own Partition, and the proposal that it forgets.
+PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
+  --recordings tests/judge/partition_recordings
 
 judge: $(STAMP)
 	$(JUDGE) --coverage $(PAIRS)
+	$(if $(PAIRS),,$(PARTITION))
 
 judge-recorded: $(STAMP)
 	$(JUDGE) --recorded --coverage $(PAIRS)
+	$(if $(PAIRS),,$(PARTITION) --recorded)
 
 judge-record: $(STAMP)
 	$(JUDGE) --record $(PAIRS)
+	$(if $(PAIRS),,$(PARTITION) --record)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)
