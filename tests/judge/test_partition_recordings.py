@@ -59,10 +59,6 @@ def test_the_engine_goes_the_way_that_kafka_went(release: str) -> None:
         assert parted is None, f"run {run.seed}, turn {number}: {parted}"
 
 
-def test_nothing_is_recorded_that_is_not_asked() -> None:
-    assert {file.stem for file in RECORDINGS.iterdir()} == set(partition_releases())
-
-
 # --- teeth ----------------------------------------------------------------------------------------
 
 
