@@ -7,7 +7,7 @@ sent as keep its session, the last one as late as it would really be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
@@ -37,13 +37,14 @@ Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
 
 
-def due_moves(cluster: Cluster, end_ms: int) -> Due | None:
+def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = ()) -> Due | None:
     """(when, move) of what falls due first, not later than `end_ms`; None when nothing does.
 
+    Of sessions that end at the same moment those of `first_fenced` do first, in that order.
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
     known = sessions(cluster)
-    expiry, counted_on = _expiry(cluster, known), _counted_on(known)
+    expiry, counted_on = _expiry(cluster, known, first_fenced), _counted_on(cluster, known)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, counted_on, until)]
     found += _of_control_planes(cluster)
@@ -67,18 +68,17 @@ def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
                 yield max(due_ms(state, timer), cluster.now_ms), moves.Fire(node, timer)
 
 
-def _expiry(cluster: Cluster, known: Iterable[Session]) -> Due | None:
+def _expiry(
+    cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]
+) -> Due | None:
     """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
     on = [session for session in known if not session.over]
     if not on or not watches_sessions(cluster):
         return None
-    oldest = min(on, key=_silence)
+    turns = {broker: turn for turn, broker in enumerate(first)}
+    oldest = min(on, key=lambda s: (s.last_contact_ms, turns.get(s.broker, len(turns)), s.broker))
     at = max(oldest.last_contact_ms + session_timeout_ms(cluster) + 1, cluster.now_ms)
     return next_session_check_ms(cluster, at), moves.ExpireSession(oldest.broker)
-
-
-def _silence(session: Session) -> tuple[int, BrokerId]:
-    return session.last_contact_ms, session.broker
 
 
 def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
@@ -139,15 +139,16 @@ def _lifecycle(
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
-def _counted_on(known: Iterable[Session]) -> frozenset[BrokerId]:
+def _counted_on(cluster: Cluster, known: Iterable[Session]) -> frozenset[BrokerId]:
     """Whose heartbeats merely keep a session, once it has started; of others the very next one may
     change more.
 
-    A broker in controlled shutdown waits for what the heartbeats of all the others say.
+    A broker in controlled shutdown waits for what the heartbeats of all the others say, and a
+    controller that is new for the first word of anybody.
     """
     leaving = [session for session in known if session.leaving]
     on = [session.broker for session in known if not session.fenced]
-    return frozenset() if leaving else frozenset(on)
+    return frozenset(on) if watches_sessions(cluster) and not leaving else frozenset()
 
 
 def _has_started(process: Volatile) -> bool:

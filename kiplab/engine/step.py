@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..protocol import features as feature_rules
 from ..protocol.facts import Fact
 from ..protocol.features import Features
-from ..protocol.ids import CONTROLLER, BrokerId, node_name
+from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
 from ..protocol.replica.broker_state import Broker
@@ -33,7 +33,7 @@ from .nodes import (
 from .observer import observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .routes import MODE_MOVES, PERIOD_MS, PLANS, ROUTES, TIMERS, UNANSWERED
-from .truth import truth
+from .truth import stale_sessions, truth
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -186,6 +186,17 @@ def _as_the_mode_does(cluster: Cluster, move: moves.Move) -> Moved:
     return cluster, events
 
 
+def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
+    """Where several sessions are over at once, no rule says whose turn it is."""
+    tied = sorted(stale_sessions(cluster)) if cluster.timed else []
+    cluster, events = _as_the_mode_does(cluster, move)
+    if len(tied) < 2:
+        return cluster, events
+    choice = f"the schedule has broker {move.broker} fenced first"
+    text = f"the sessions of brokers {broker_list(tied)} are over: {choice}"
+    return cluster, [Happened(text=text), *events]
+
+
 def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
     """A process that has just stopped closes its connections."""
     return (cluster, []) if is_up(cluster, node) else channels.close(cluster, node)
@@ -287,7 +298,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.LoseReply: _lose_reply,
     moves.Advance: _advance,
     moves.Fire: _fire,
-    moves.ExpireSession: _as_the_mode_does,
+    moves.ExpireSession: _expire,
     moves.Produce: _produce,
     moves.Poll: consumers.poll,
     moves.RefreshMetadata: consumers.refresh,

@@ -184,7 +184,8 @@ VERBS: dict[str, Verb] = {
         {"kafka": values.code_release, "metadata": values.metadata_version},
         optional_words=1,
     ),
-    "advance": Verb("advance 9s|250ms", (values.duration,)),
+    # Sessions may end at the same moment, after a fail-over for one: `first` says whose does first.
+    "advance": Verb("advance 9s|250ms [first=2,1]", (values.duration,), {"first": values.brokers}),
     # An alter-partition may name several partitions: each ``partition=`` begins what is said of
     # the next one. elect-leaders takes partitions=orders-0,clicks-0, partitions=null for all of
     # them (Kafka's null), and without the key an empty list, which elects nobody.

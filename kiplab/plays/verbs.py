@@ -227,8 +227,11 @@ def _upgrade(stage: Stage, statement: Statement, line: int) -> Stage:
 def _advance(stage: Stage, statement: Statement, line: int) -> Stage:
     """Let time pass; whatever falls due on the way is done when it is due."""
     end = stage.cluster.now_ms + values.duration(statement.words[0], _ANY)
+    first = values.brokers(statement.arg("first") or "none", _ANY)
     cluster = stage.cluster
-    while cluster.timed and not stage.manual and (due := due_moves(cluster, end)) is not None:
+    while (
+        cluster.timed and not stage.manual and (due := due_moves(cluster, end, first)) is not None
+    ):
         at, move = due
         if at > cluster.now_ms:
             stage = act(stage, moves.Advance(at - cluster.now_ms), line)

@@ -42,77 +42,14 @@ from kiplab.protocol.messages import (
     IsrMember,
     Request,
 )
+from tests.judge.both_controllers import SESSION_AND_A_HALF_MS, Both
 
 NEWER = ("4.0", "4.3")
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
 LIVE = ("3.3", "3.5", "3.7", "3.9", *NEWER)
 """The oldest and the newest protocol of AlterPartition, and what lies between."""
 BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
-SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
 SEEDS, QUESTIONS = 8, 30
-
-
-class Both:
-    """Asks both, and fails where they part."""
-
-    def __init__(self, process: ControllerProcess) -> None:
-        self.kafka = RealController(process)
-        self.kafka.records()
-        features = parse_features(process.release)
-        self.engine = EngineController(features, self.kafka.end, self.kafka.last_record)
-
-    def ask(self, request: Request) -> Answered:
-        self.kafka.advance(1)
-        self.engine.advance(1)
-        mine = self.engine.ask(request)
-        theirs = self.kafka.ask(request, expected=len(mine.records))
-        found = partings(theirs, mine)
-        assert not found, f"{request.in_words()}\n" + "\n".join(map(str, found))
-        return theirs
-
-    def epoch(self, broker: BrokerId) -> BrokerEpoch:
-        return next(r.epoch for r in self.engine.held.registrations if r.broker == broker)
-
-    def start(self, broker: BrokerId, incarnation: int = 1) -> None:
-        life = Incarnation(incarnation)
-        self.ask(BrokerRegistrationRequest(broker=broker, incarnation=life))
-        self.beat(broker)
-
-    def beat(self, broker: BrokerId, **wishes: bool) -> BrokerHeartbeatResponse:
-        offset = MetadataOffset(self.engine.held.next_offset)
-        request = BrokerHeartbeatRequest(
-            broker=broker, broker_epoch=self.epoch(broker), metadata_offset=offset, **wishes
-        )
-        answer = self.ask(request).response
-        assert isinstance(answer, BrokerHeartbeatResponse)
-        return answer
-
-    def create(self, topic: str, *replicas: list[int]) -> None:
-        self.engine.add(self.kafka.create(topic, replicas), self.kafka.end)
-
-    def fall_silent(self) -> tuple[RecordWritten, ...]:
-        """Nobody is heard of for so long that every session is over."""
-        self.wait(SESSION_AND_A_HALF_MS)
-        theirs = self.noticed()
-        for _ in range(MOST_CHECKS):
-            if not self.engine.is_stale():
-                break
-            self.wait(NEXT_CHECK_MS)
-            theirs += self.noticed()
-        assert not self.engine.is_stale()
-        return theirs
-
-    def noticed(self) -> tuple[RecordWritten, ...]:
-        """What Kafka has written of a silence; from 4.0 on it looks for one after the other."""
-        theirs = self.kafka.barrier()
-        later = self.engine.looks_later
-        mine = self.engine.notice(fenced_in(theirs)) if later else self.engine.lapse()
-        assert told(theirs) == told(mine)
-        return theirs
-
-    def wait(self, ms: int) -> None:
-        self.kafka.advance(ms)
-        self.engine.advance(ms)
 
 
 @pytest.fixture(scope="module", params=LIVE)

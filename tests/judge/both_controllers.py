@@ -1,0 +1,102 @@
+"""A real controller and the engine's, asked the same by hand."""
+
+from __future__ import annotations
+
+from kiplab.judge.controller.controller_process import ControllerProcess
+from kiplab.judge.conversation.deciding_side import Answered
+from kiplab.judge.conversation.engine_controller import EngineController
+from kiplab.judge.conversation.partings import partings, told
+from kiplab.judge.conversation.real_controller import RealController
+from kiplab.judge.conversation.turns import fenced_in
+from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.kraft.contacts import NEXT_CHECK_MS
+from kiplab.protocol.messages import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    Request,
+)
+
+SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
+
+
+class Both:
+    """Asks both, and fails where they part."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self.kafka = RealController(process)
+        self.kafka.records()
+        features = parse_features(process.release)
+        self.engine = EngineController(features, self.kafka.end, self.kafka.last_record)
+
+    def ask(self, request: Request) -> Answered:
+        self.kafka.advance(1)
+        self.engine.advance(1)
+        mine = self.engine.ask(request)
+        theirs = self.kafka.ask(request, expected=len(mine.records))
+        if self.engine.is_stale() and not self.engine.looks_later:
+            # The first word since an election: only now is it looked who is silent.
+            theirs = theirs._replace(records=(*theirs.records, *self.kafka.barrier()))
+            fenced = self.engine.lapse(fenced_in(theirs.records))
+            mine = mine._replace(records=(*mine.records, *fenced))
+        found = partings(theirs, mine)
+        assert not found, f"{request.in_words()}\n" + "\n".join(map(str, found))
+        return theirs
+
+    def epoch(self, broker: BrokerId) -> BrokerEpoch:
+        return next(r.epoch for r in self.engine.held.registrations if r.broker == broker)
+
+    def start(self, broker: BrokerId, incarnation: int = 1) -> None:
+        life = Incarnation(incarnation)
+        self.ask(BrokerRegistrationRequest(broker=broker, incarnation=life))
+        self.beat(broker)
+
+    def beat(self, broker: BrokerId, **wishes: bool) -> BrokerHeartbeatResponse:
+        """A heartbeat of a broker that has seen all of the log."""
+        offset = MetadataOffset(self.engine.held.next_offset)
+        request = BrokerHeartbeatRequest(
+            broker=broker, broker_epoch=self.epoch(broker), metadata_offset=offset, **wishes
+        )
+        self.last = self.ask(request)
+        assert isinstance(self.last.response, BrokerHeartbeatResponse)
+        return self.last.response
+
+    def create(self, topic: str, *replicas: list[int]) -> None:
+        self.engine.add(self.kafka.create(topic, replicas), self.kafka.end)
+
+    def fall_silent(self) -> tuple[RecordWritten, ...]:
+        """Nobody is heard of for so long that every session is over."""
+        theirs = self.silence(SESSION_AND_A_HALF_MS)
+        for _ in range(MOST_CHECKS):
+            if not self.engine.is_stale():
+                break
+            theirs += self.silence(NEXT_CHECK_MS)
+        assert not self.engine.is_stale()
+        return theirs
+
+    def silence(self, ms: int) -> tuple[RecordWritten, ...]:
+        """Time passes, and what Kafka has written of it."""
+        self.wait(ms)
+        return self.noticed()
+
+    def noticed(self) -> tuple[RecordWritten, ...]:
+        """What Kafka has written of a silence; from 4.0 on it looks for one after the other."""
+        theirs = self.kafka.barrier()
+        fenced = fenced_in(theirs)
+        later = self.engine.looks_later
+        mine = self.engine.notice(fenced) if later else self.engine.lapse(fenced)
+        assert told(theirs) == told(mine)
+        return theirs
+
+    def wait(self, ms: int) -> None:
+        """Time passes."""
+        self.kafka.advance(ms)
+        self.engine.advance(ms)
+
+    def restart(self) -> None:
+        """Another controller."""
+        ms = self.kafka.restart()
+        self.engine.take_over(self.kafka.end)
+        self.engine.advance(ms)

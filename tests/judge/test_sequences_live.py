@@ -1,0 +1,146 @@
+"""The sequences of tests/plays/test_sequences_found.py, asked of real controllers and the engine,
+of the releases that test_conversation.py does not ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kiplab.judge.controller.controller_process import ControllerProcess
+from kiplab.judge.conversation.turns import fenced_in
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.protocol.ids import BrokerId, Incarnation
+from kiplab.protocol.messages import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    UnregisterBrokerRequest,
+)
+from tests.judge.both_controllers import Both
+
+pytestmark = pytest.mark.kafka
+LIVE = ("3.2", "3.4", "3.6", "3.8")
+A, B, C, D = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4)
+
+
+@pytest.fixture(scope="module", params=LIVE)
+def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
+    try:
+        made = ControllerProcess(request.param)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    with made:
+        yield made
+
+
+@pytest.fixture
+def both(process: ControllerProcess) -> Iterator[Both]:
+    made = Both(process)
+    yield made
+    made.kafka.clear((A, B, C, D))
+    made.kafka.close()
+
+
+def release(both: Both) -> tuple[int, ...]:
+    return tuple(int(number) for number in both.kafka.process.release.split("."))
+
+
+def register(both: Both, broker: BrokerId, incarnation: int = 1) -> int:
+    """The offset of its record minus its broker epoch."""
+    life = Incarnation(incarnation)
+    answered = both.ask(BrokerRegistrationRequest(broker=broker, incarnation=life))
+    assert isinstance(answered.response, BrokerRegistrationResponse)
+    (record,) = answered.records
+    return record.offset - answered.response.broker_epoch
+
+
+def test_d1_silence_in_controlled_shutdown(both: Both) -> None:
+    both.start(A)
+    both.create("orders", [A])
+    assert both.beat(A, want_shut_down=True).should_shut_down is False
+    both.fall_silent()
+    assert both.beat(A).should_shut_down is (release(both) < (3, 7))
+
+
+def test_d2_a_shutdown_waits_for_a_broker_that_was_just_unfenced(both: Both) -> None:
+    both.start(A)
+    both.start(B)
+    both.create("orders", [A, B])
+    both.beat(A, want_shut_down=True)
+    both.silence(5_000)
+    both.beat(A)
+    both.silence(5_000)
+    both.beat(B)
+    assert both.beat(A).should_shut_down is (release(both) < (3, 7))
+    both.beat(B)
+    both.beat(A)
+
+
+def test_d3_registering_twice_more(both: Both) -> None:
+    both.start(A)
+    register(both, A)
+    both.beat(A)
+    register(both, A)
+    register(both, A)
+    both.beat(A)
+
+
+def test_d5_registering_in_controlled_shutdown(both: Both) -> None:
+    both.start(A)
+    both.start(B)
+    both.create("orders", [A, B])
+    both.beat(A, want_shut_down=True)
+    register(both, A)
+    assert both.beat(A, want_fence=True).is_fenced is (release(both) > (3, 2))
+
+
+def test_d6_the_first_registration_after_an_election(both: Both) -> None:
+    both.start(A)
+    both.restart()
+    below = 1 if release(both) < (3, 6) else 0
+    assert [register(both, B), register(both, C)] == [below, 0]
+    both.restart()
+    both.restart()
+    assert [register(both, B, 2), register(both, C, 2)] == [2 * below, 0]
+    both.restart()
+    both.beat(A, want_fence=True)
+    assert register(both, D) == 0
+
+
+def test_d7_sessions_that_are_tied(both: Both) -> None:
+    tied = (BrokerId(40), BrokerId(3), BrokerId(17), BrokerId(1))
+    for broker in (*tied, B):
+        both.start(broker)
+    both.create("orders", [*tied, B])
+    both.restart()
+    both.silence(1_000)
+    both.beat(B)
+    fenced = fenced_in(both.silence(8_500))
+    assert sorted(fenced) == sorted(tied)
+    assert list(fenced) != sorted(tied)
+    for broker in tied:
+        both.ask(UnregisterBrokerRequest(broker=broker))
+
+
+def test_a_new_controller_ends_no_session_before_it_has_heard_of_somebody(both: Both) -> None:
+    both.start(A)
+    both.start(B)
+    both.create("orders", [A, B])
+    both.restart()
+    assert both.fall_silent() == ()
+    both.beat(A)
+    assert fenced_in(both.last.records) == (B,)
+
+
+def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both: Both) -> None:
+    both.start(A)
+    both.ask(UnregisterBrokerRequest(broker=A))
+    epoch = both.engine.held.controller_epoch
+    assert both.fall_silent() == ()
+    resigned = both.engine.held.controller_epoch != epoch
+    assert resigned is (release(both) == (3, 2))
+    if resigned:
+        both.engine.advance(both.kafka.return_from_resignation())
+        both.engine.follow(both.kafka.end)
+    assert register(both, B) == (1 if resigned else 0)
