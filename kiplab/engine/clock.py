@@ -68,9 +68,7 @@ def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
                 yield max(due_ms(state, timer), cluster.now_ms), moves.Fire(node, timer)
 
 
-def _expiry(
-    cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]
-) -> Due | None:
+def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
     """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
     on = [session for session in known if not session.over]
     if not on or not watches_sessions(cluster):

@@ -4,9 +4,9 @@ A rule is found under (kind of the node, type of the message), or (kind, timer);
 is the type of its state (`nodes`). Rules get the state, the message, and the cluster for what it
 says of features and of the time; they return (state, sends, facts).
 
-What starts a broker, lets it go, ends its session, puts another controller in charge or asks one
-for an election is another matter in every mode: MODE_MOVES has the rule under (kind of the control
-plane, type of the move).
+What starts a broker, lets it go, ends its session, puts another controller in charge, asks one for
+an election or raises the metadata version is another matter in every mode: MODE_MOVES has the rule
+under (kind of the control plane, type of the move).
 
 A node of a new kind says for every message which rule answers it (ROUTES) or why none is addressed
 to it (NOT_ADDRESSED). A new request says what its sender does that notices that no answer will come
@@ -39,7 +39,7 @@ from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.elections import elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.heartbeats import broker_heartbeat
-from ..protocol.kraft.replay import image
+from ..protocol.kraft.replay import finalize, image
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -259,6 +259,9 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     ),
     (Controller, moves.FailOver): lambda w, _: (
         (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.features, w.clock)),
+    ),
+    (Controller, moves.UpgradeMetadata): lambda w, _: (
+        (CONTROLLER, finalize(state_of(w, CONTROLLER))),
     ),
     (Controller, moves.Elect): _elect,
     (Controller, moves.Upgrade): lambda w, _: (

@@ -238,8 +238,9 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Moved:
 
 def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Moved:
     features = feature_rules.at_metadata_version(cluster.features, move.metadata_version)
+    cluster, events = _as_the_mode_does(_now_with(cluster, features), move)
     text = f"the metadata version is {move.metadata_version}"
-    return _now_with(cluster, features), [Happened(text=text)]
+    return cluster, [Happened(text=text), *events]
 
 
 def _now_with(cluster: Cluster, features: Features) -> Cluster:

@@ -100,6 +100,13 @@ def test_of_two_dead_brokers_the_one_silent_for_longer_is_fenced_first() -> None
     assert when(stage, BrokerChanged, broker=2, change="fenced") == [4_000 + 9_001]
 
 
+def test_after_a_fail_over_the_first_heartbeat_makes_the_controller_look_who_is_silent() -> None:
+    stage = run("crash 2\nadvance 1s\nfail-over\nadvance 20s\n")
+    assert when(stage, BrokerChanged, broker=BROKER_2) == [10_001]
+    nobody = run("crash 1\ncrash 2\nadvance 1s\nfail-over\nadvance 20s\n")
+    assert when(nobody, BrokerChanged) == []
+
+
 def test_heartbeats_that_are_held_back_cost_the_session_on_time() -> None:
     stage = run("advance 3s\nhold broker-heartbeat from=2\nadvance 30s\n")
     assert when(stage, BrokerChanged, broker=2, change="fenced") == [2_000 + 9_001]

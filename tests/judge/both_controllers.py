@@ -28,7 +28,7 @@ class Both:
     def __init__(self, process: ControllerProcess) -> None:
         self.kafka = RealController(process)
         self.kafka.records()
-        features = parse_features(process.release)
+        features = parse_features(f"{process.release}/{process.metadata_version}")
         self.engine = EngineController(features, self.kafka.end, self.kafka.last_record)
 
     def ask(self, request: Request) -> Answered:

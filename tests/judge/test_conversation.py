@@ -10,12 +10,11 @@ import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.deciding_side import Answered
-from kiplab.judge.conversation.engine_controller import EngineController
 from kiplab.judge.conversation.generated import Conversation
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
-from kiplab.judge.conversation.partings import Parting, partings, told
+from kiplab.judge.conversation.partings import Parting, partings
 from kiplab.judge.conversation.real_controller import RealController, RefusedByKafkaError
-from kiplab.judge.conversation.turns import Exchange, fenced_in
+from kiplab.judge.conversation.turns import Exchange
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
@@ -28,7 +27,6 @@ from kiplab.protocol.ids import (
     MetadataOffset,
     Offset,
 )
-from kiplab.protocol.kraft.contacts import NEXT_CHECK_MS
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from kiplab.protocol.messages import (
     AlterPartitionItem,
@@ -40,9 +38,8 @@ from kiplab.protocol.messages import (
     ElectLeadersRequest,
     FetchRequest,
     IsrMember,
-    Request,
 )
-from tests.judge.both_controllers import SESSION_AND_A_HALF_MS, Both
+from tests.judge.both_controllers import Both
 
 NEWER = ("4.0", "4.3")
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""

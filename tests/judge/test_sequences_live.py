@@ -1,5 +1,5 @@
 """The sequences of tests/plays/test_sequences_found.py, asked of real controllers and the engine,
-of the releases that test_conversation.py does not ask.
+of the releases that test_conversation.py does not ask, and at older metadata versions.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.turns import fenced_in
+from kiplab.judge.conversation.generated import Conversation
+from kiplab.judge.conversation.real_controller import RealController
+from kiplab.judge.conversation.turns import Raised, Turn, fenced_in
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerId, Incarnation
 from kiplab.protocol.messages import (
     BrokerRegistrationRequest,
@@ -20,14 +23,15 @@ from kiplab.protocol.messages import (
 from tests.judge.both_controllers import Both
 
 pytestmark = pytest.mark.kafka
-LIVE = ("3.2", "3.4", "3.6", "3.8")
+LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
+SEEDS, QUESTIONS = 6, 40
 A, B, C, D = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4)
 
 
 @pytest.fixture(scope="module", params=LIVE)
 def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
     try:
-        made = ControllerProcess(request.param)
+        made = ControllerProcess(*request.param.split("/"))
     except MissingKafkaError as missing:
         pytest.skip(str(missing))
     with made:
@@ -144,3 +148,44 @@ def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both
         both.engine.advance(both.kafka.return_from_resignation())
         both.engine.follow(both.kafka.end)
     assert register(both, B) == (1 if resigned else 0)
+
+
+# --- generated conversations ----------------------------------------------------------------------
+
+
+def test_generated_conversations_agree_at_an_older_metadata_version_and_while_it_rises(
+    process: ControllerProcess,
+) -> None:
+    kafka = RealController(process)
+    raised = [
+        turn
+        for seed in range(SEEDS)
+        for turn in agreeing(kafka, seed)
+        if isinstance(turn, Raised) and not turn.kafka
+    ]
+    kafka.close()
+    assert raised or process.release == "3.2"
+
+
+def agreeing(kafka: RealController, seed: int) -> list[Turn]:
+    """The turns of a conversation in which the two never part."""
+    begun = parse_features(f"{kafka.process.release}/{kafka.metadata_version}")
+    conversation = Conversation(kafka, begun, seed, raises=begun.release != "3.2")
+    found = conversation.run(QUESTIONS)
+    assert found is None, f"seed {seed}: {found}"
+    return conversation.turns
+
+
+def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -> None:
+    held = both.kafka.metadata_version
+    assert both.engine.raise_metadata_version("3.1-IV0")
+    # 3.2 cannot be asked: it has no UpdateFeatures.
+    asked = () if release(both) == (3, 2) else ("3.1-IV0", "3.3-IV0", held)
+    both.restart()
+    for wanted in asked:
+        refused, _ = both.kafka.raise_metadata_version(wanted)
+        assert bool(refused) is bool(both.engine.raise_metadata_version(wanted))
+    assert both.kafka.metadata_version == held
+    both.engine.follow(both.kafka.end)
+    # What was done is written, and corrects the controller.
+    assert register(both, B) == (0 if asked else 1)

@@ -12,11 +12,9 @@ import pytest
 from kiplab.plays.grammar import parse
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import Features
-from kiplab.protocol.releases import RELEASES
 from tests.protocol.building import at
 
-NEWEST = list(RELEASES)[-1]
-ALL, ANY = f"3.2-{NEWEST}", "any"
+ALL, ANY = "3.2-3.9", "any"
 FENCED, FENCED_BEFORE = "BrokerRegistrationChangeRecord", "FenceBrokerRecord"
 BEFORE, SINCE = "< 3.3-IV2", ">= 3.3-IV2"
 """Another record fences a broker."""
@@ -83,6 +81,7 @@ expect   error=NONE records=RegisterBrokerRecord
 send     broker-registration from=3 incarnation=2
 """
 D6_WRITTEN = D6.replace("fail-over\n", "fail-over\nexpire 1\n")
+D6_RAISED = D6.replace("fail-over\n", "fail-over\nupgrade metadata=3.3-IV1\n")
 D7 = """
 title    D7: sessions that are tied after a fail-over end in the order that the schedule has them
 broker   1 down=yes
@@ -113,28 +112,30 @@ FOUND = (
     Found("D1", D1, "3.2-3.6", BEFORE, f"records=PartitionChangeRecord,{FENCED_BEFORE}"),
     Found("D1", D1, "3.3-3.5", SINCE, f"records=PartitionChangeRecord,{FENCED}"),
     Found("D1", D1, "3.6", ">= 3.6-IV0", f"records={FENCED}"),
-    Found("D1", D1, f"3.7-{NEWEST}", BEFORE, "records=UnfenceBrokerRecord,PartitionChangeRecord"),
-    Found("D1", D1, f"3.7-{NEWEST}", SINCE, f"records={FENCED},PartitionChangeRecord"),
+    Found("D1", D1, "3.7-3.9", BEFORE, "records=UnfenceBrokerRecord,PartitionChangeRecord"),
+    Found("D1", D1, "3.7-3.9", SINCE, f"records={FENCED},PartitionChangeRecord"),
     Found("D2", D2, "3.2-3.6", BEFORE, f"records={FENCED_BEFORE}"),
     Found("D2", D2, "3.3-3.6", SINCE, f"records={FENCED}"),
-    Found("D2", D2, f"3.7-{NEWEST}", ANY, "records=none"),
-    Found("D2 heard", D2_HEARD, f"3.7-{NEWEST}", SINCE, f"records={FENCED}"),
+    Found("D2", D2, "3.7-3.9", ANY, "records=none"),
+    Found("D2 heard", D2_HEARD, "3.7-3.9", SINCE, f"records={FENCED}"),
     Found("D3", D3, "3.2", ANY, "records=UnfenceBrokerRecord"),
     Found("D3", D3, "3.3-3.6", SINCE, f"records={FENCED}"),
-    Found("D3", D3, f"3.7-{NEWEST}", ANY, "records=none"),
+    Found("D3", D3, "3.7-3.9", ANY, "records=none"),
     Found("D3 once", D3_ONCE, "3.2", ANY, "records=none"),
     Found("D5", D5, "3.3-3.6", ANY, "broker 1 fenced=yes shutting-down=no"),
-    Found("D5", D5, f"3.7-{NEWEST}", BEFORE, f"records={FENCED_BEFORE}"),
-    Found("D5", D5, f"3.7-{NEWEST}", SINCE, f"records={FENCED}"),
+    Found("D5", D5, "3.7-3.9", BEFORE, f"records={FENCED_BEFORE}"),
+    Found("D5", D5, "3.7-3.9", SINCE, f"records={FENCED}"),
     Found("D6", D6, "3.2-3.5", ANY, "broker 2 epoch=200"),
     Found("D6", D6, "3.2-3.5", ANY, "broker 3 epoch=202"),
-    Found("D6", D6, f"3.6-{NEWEST}", ANY, "broker 2 epoch=200"),
-    Found("D6", D6, f"3.6-{NEWEST}", ANY, "broker 3 epoch=201"),
+    Found("D6", D6, "3.6-3.9", ANY, "broker 2 epoch=200"),
+    Found("D6", D6, "3.6-3.9", ANY, "broker 3 epoch=201"),
     Found("D6 written", D6_WRITTEN, ALL, ANY, "broker 2 epoch=201"),
     Found("D6 written", D6_WRITTEN, ALL, ANY, "broker 3 epoch=202"),
+    Found("D6 raised", D6_RAISED, "3.3-3.5", "3.3-IV0", "broker 2 epoch=200"),
+    Found("D6 raised", D6_RAISED, "3.3-3.5", "3.3-IV0", "broker 3 epoch=201"),
     Found("D7", D7, ALL, ANY, "t-0 leader=3 isr=3 leader-epoch=7"),
     Found("D7 other", D7_OTHER, ALL, "< 3.6-IV0", "t-0 leader=3 isr=3 leader-epoch=7"),
-    Found("D7 other", D7_OTHER, f"3.6-{NEWEST}", ">= 3.6-IV0", "t-0 leader-epoch=6 isr=3"),
+    Found("D7 other", D7_OTHER, "3.6-3.9", ">= 3.6-IV0", "t-0 leader-epoch=6 isr=3"),
     Found("unheard", D8, ALL, ANY, "t-0 leader=2 isr=2"),
 )
 CASES = [

@@ -154,7 +154,7 @@ class EngineController:
     def add(self, partitions: Sequence[PartitionRegistration], end: MetadataOffset) -> None:
         """Partitions that Kafka has created, and written into its log, which ends there now."""
         both = sorted((*self.held.partitions, *partitions), key=lambda p: p.name)
-        self._hold(partitions=tuple(both))
+        self._hold(partitions=tuple(both), write_offset=None)
         self.follow(end)
 
     def follow(self, end: MetadataOffset) -> None:

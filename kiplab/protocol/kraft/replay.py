@@ -85,6 +85,17 @@ def commit(
     return controller, (Send(ALL_BROKERS, image(controller)),), tuple(facts)
 
 
+def finalize(controller: Controller) -> ControllerEffect:
+    """The metadata version is another one: a record says so, which a log here does not count. Its
+    controller has written something, and knows where its log ends.
+
+    Source: FeatureControlManager.updateMetadataVersion (3.3.0, 3.5.0).
+    """
+    if controller.write_offset is None:
+        return controller, (), ()
+    return replace(controller, write_offset=None), (), ()
+
+
 def image(controller: Controller) -> MetadataUpdate:
     """The metadata log up to its end, as brokers replicate it.
 
