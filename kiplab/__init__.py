@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_what_saves as check_what_saves
     from .classroom.work.attempts import check_window as check_window
     from .explore.search.explore_play import explore as explore
+    from .judge.partition.second_proposal import second_proposal as second_proposal
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
     from .machine.lacking import LackingError as LackingError
@@ -76,6 +77,7 @@ _HOMES = {
         "check_refusals", "check_reigns", "check_schedules", "check_shorter", "check_two_by_two",
         "check_what_closes", "check_what_saves", "check_window",
     ),
+    "judge.partition.second_proposal": ("second_proposal",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
     "machine.lacking": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),

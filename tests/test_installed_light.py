@@ -82,6 +82,7 @@ NAMES = {
     "kiplab.minimise": "{}(one)",
     "kiplab.my_work": "{}()",
     "kiplab.predict": "{}('id', 'question?', ['yes', 'no'])",
+    "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.twin": "{}(one, other)",

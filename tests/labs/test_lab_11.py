@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 import kiplab
+from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
+from kiplab.judge.partition.partition_judging import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PREDICTIONS, cells, prose, run_lab, texts
+from tests.labs.running import PREDICTIONS, cells, prose, run_lab, text_of, texts
 
 LAB = "11-the-hole-that-is-still-open"
 PLAY, RULE = "hole-never-level", "497.pending-outlives-metadata"
@@ -71,6 +73,24 @@ def test_a_real_controller_lets_it_in_and_elects_it_as_recorded_where_none_is_he
     assert len(json.dumps(figure)) < 200_000
     asked = kiplab.real(PLAY, kafka="3.5", live=False)
     assert (asked.agree, asked.verdict["kafka"]) == (True, "loss")
+
+
+def test_kafkas_own_leader_is_asked_too_or_its_recording(tmp_path: Path) -> None:
+    work = {"predictions": {"hole/late-metadata": PREDICTIONS[LAB]}}
+    (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
+    said = text_of(run_lab(LAB, tmp_path, only=("setup", "partition"))["partition"])
+    for patch in ("3.5.2", "4.1.2"):
+        assert f"Recorded from Kafka {patch}, not run now." in said
+    assert max(map(len, said.splitlines())) <= LINE
+
+
+def test_its_partition_forgets_on_every_release_that_is_run() -> None:
+    releases = partition_releases()
+    assert (releases[0], releases[-1]) == ("3.3", "4.3")
+    assert "from 3.3 to 4.3" in texts(LAB)["shown"]
+    for release in releases:
+        told = kiplab.second_proposal(release, live=False)
+        assert [s.forgotten for s in told.stories] == [s.came_late for s in told.stories]
 
 
 def test_in_time_nothing_is_lost() -> None:

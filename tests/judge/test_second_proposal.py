@@ -1,0 +1,100 @@
+"""The proposal that Kafka's own Partition forgets, as anybody sees it: run now, or recorded.
+
+`pytest --rewrite tests/judge/test_second_proposal.py` asks every release anew, and writes that.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kiplab.judge.kafka_jars.judged_releases import patch_release
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.partition.forgotten_proposal import ProposalStory
+from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.partition.second_proposal import (
+    SecondProposal,
+    keep_stories,
+    recorded_stories,
+    second_proposal,
+)
+from kiplab.protocol.features import UnknownFeatureError
+
+LIVE = ("3.5",)
+"""Releases that are asked again whenever the suite runs."""
+
+
+def story(told: SecondProposal, *, late: bool, level: bool) -> ProposalStory:
+    """One of the four."""
+    (found,) = (s for s in told.stories if (s.came_late, s.was_level) == (late, level))
+    return found
+
+
+# --- what they say --------------------------------------------------------------------------------
+
+
+def test_every_release_whose_partition_is_judged_is_recorded() -> None:
+    recorded = {patch_release(release) for release in partition_releases()}
+    assert set(recorded_stories()) == recorded, (
+        "make it: pytest --rewrite tests/judge/test_second_proposal.py"
+    )
+
+
+@pytest.mark.parametrize("release", partition_releases())
+def test_where_the_metadata_is_late_the_proposal_is_forgotten_and_else_not(release: str) -> None:
+    told = second_proposal(release, live=False)
+    assert [s.forgotten for s in told.stories] == [s.came_late for s in told.stories]
+    assert [s.missing > 0 for s in told.stories] == [s.came_late for s in told.stories]
+    assert [s.partings for s in told.stories] == [()] * 4
+
+
+@pytest.mark.parametrize("release", partition_releases())
+def test_who_was_level_is_waited_for_within_the_lag_and_who_never_was_is_not(release: str) -> None:
+    told = second_proposal(release, live=False)
+    assert story(told, late=True, level=True).within_the_lag == 0
+    assert story(told, late=True, level=False).within_the_lag > 0
+    assert story(told, late=False, level=False).at_the_end == 0
+
+
+def test_a_recording_says_that_it_is_one() -> None:
+    said = repr(second_proposal("3.5", live=False))
+    assert "Recorded from Kafka 3.5.2, not run now. It was asked for as recorded." in said
+    assert said.count("\n3.5.2 ") == 4
+
+
+def test_where_there_is_no_kafka_it_says_how_to_have_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    told = second_proposal("3.9")
+    assert told.note.startswith("Recorded from Kafka 3.9.1, not run now. Kafka 3.9.1 is not here:")
+    assert told.report()["kafka"] == "3.9.1"
+
+
+@pytest.mark.parametrize("release", ["3.2", "2.8", "nine"])
+def test_another_release_is_named_with_those_there_are(release: str) -> None:
+    with pytest.raises(UnknownFeatureError, match=r"3\.5"):
+        second_proposal(release)
+
+
+# --- asked again ----------------------------------------------------------------------------------
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All releases are asked again only to be written anew."""
+    if "asked_again" in metafunc.fixturenames:
+        rewrite = metafunc.config.getoption("--rewrite")
+        metafunc.parametrize("asked_again", partition_releases() if rewrite else LIVE)
+
+
+@pytest.mark.kafka
+def test_kafkas_own_partition_does_what_is_recorded(asked_again: str, rewrite: bool) -> None:
+    try:
+        told = second_proposal(asked_again, live=True)
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+    if rewrite:
+        keep_stories(told)
+    assert recorded_stories()[told.kafka] == told.stories
+    assert told.text().endswith(f"Run now, on Kafka {told.kafka}.")
