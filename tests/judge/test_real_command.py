@@ -157,7 +157,7 @@ def test_a_play_of_ones_own_without_maven_names_the_command_that_mends_it(
     assert (code, out) == (3, "")
     assert err == (
         "kiplab: Nothing here can fetch Kafka's jars. apt-get install maven, brew install maven, or"
-        " pip install 'kiplab[fleet]': PySpark brings a downloader of its own.\n"
+        " pip install 'kiplab[real]': PySpark brings a downloader of its own.\n"
     )
 
 

@@ -23,7 +23,7 @@ PATIENCE_S = 600
 _TELLING = ("could not", "not found", "unknown host", "refused", "no space")
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
 GET_A_FETCHER = (
-    "apt-get install maven, brew install maven, or pip install 'kiplab[fleet]': PySpark brings a"
+    "apt-get install maven, brew install maven, or pip install 'kiplab[real]': PySpark brings a"
     " downloader of its own"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

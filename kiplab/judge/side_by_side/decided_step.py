@@ -47,6 +47,8 @@ from .decisions import (
     Written,
 )
 
+_OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
+"""What a controller reads in its log, or of it; all else is the memory of a sitting one."""
 Decided = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 """The controller after a decision, what it sends, and what it wrote."""
 
@@ -161,8 +163,8 @@ def _what_follows(cluster: Cluster, mine: Decided, decision: Decision) -> Decide
         fact for fact in facts if isinstance(fact, RecordWritten)
     ]:
         memory = _as_the_log_says(memory, after)
-    after = replace(after, epoch=memory.epoch, heartbeats=memory.heartbeats, timers=memory.timers)
-    return after, sends, tuple(facts)
+    said = {name: getattr(after, name) for name in _OF_THE_LOG}
+    return replace(memory, **said), sends, tuple(facts)
 
 
 def _replayed(controller: Any, written: Written, features: Features) -> tuple[Any, list[Fact]]:

@@ -37,6 +37,10 @@ from .told_kafka import ToldKafka
 APART_MS = 1
 """Between two requests of a play without a clock."""
 SHORTLY_MS = 10
+LOOK_MS, NEXT_LOOK_MS = SESSION_TIMEOUT_MS // 8, 10
+"""From 4.0 on Kafka looks so often for silent brokers, and so soon after it has found one."""
+EARLY_MS = 1
+"""A session that is over by the ticks of a frozen clock is over a moment too soon."""
 LOOKS_MAX = 3
 """So often it is waited for Kafka to look for silent brokers; in the meantime no other is."""
 
@@ -52,16 +56,22 @@ class LiveKafka:
     def __init__(self, kafka: RealController, play: Play, start: Cluster) -> None:
         self.kafka = kafka
         self._told = ToldKafka(kafka)
+        # What is looked for from time to time is looked for now, and counted from now on.
+        kafka.advance(LOOK_MS)
+        kafka.barrier()
+        kafka.advance(EARLY_MS)
         self.renaming = set_scene(self._told, play, truth(start))
         self.scene_records = int(self._told.end)
         self._now_ms = 0
         """Of Kafka's clock, since the scene was set."""
+        self._look_ms = LOOK_MS - EARLY_MS
+        """When Kafka looks next for silent brokers, from 4.0 on."""
         self._heard_ms = {known.broker: 0 for known in truth(start).registrations}
 
     def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
         """See `DecidingKafka`."""
         if cluster.timed:
-            self._pass(cluster.now_ms - self._now_ms)
+            self._run_to(cluster.now_ms)
         match question:
             case RequestAsked():
                 return self._ask(question, cluster, expected)
@@ -81,6 +91,14 @@ class LiveKafka:
         """So much time has passed until a controller was active that has heard of nobody yet."""
         self._now_ms += ms
         self._heard_ms = dict.fromkeys(self._heard_ms, self._now_ms)
+
+    def _run_to(self, ms: int) -> None:
+        """Time goes by as it does in the play: whatever falls due on the way is done then."""
+        while self._look_ms <= ms:
+            self._pass(self._look_ms - self._now_ms)
+            self.kafka.barrier()
+            self._look_ms += LOOK_MS
+        self._pass(ms - self._now_ms)
 
     def _pass(self, ms: int) -> None:
         if ms > 0:
@@ -149,9 +167,11 @@ class LiveKafka:
         """
         self.kafka.barrier()
         found = self._written(cluster)
+        if found:
+            self._look_ms = self._now_ms + NEXT_LOOK_MS - EARLY_MS
         looks = 0 if cluster.timed else LOOKS_MAX
         while expected and not found and looks:
-            self._pass(SESSION_TIMEOUT_MS // 8)
+            self._pass(LOOK_MS)
             self.kafka.barrier()
             found, looks = self._written(cluster), looks - 1
         return found
@@ -164,9 +184,7 @@ class LiveKafka:
         for heard in (self._now_ms + 2 * APART_MS, end - SHORTLY_MS):
             self._pass(heard - self._now_ms)
             for session in sessions(cluster):
-                # Up to 3.9 the session of whoever is fenced is over.
-                over = getattr(session, "over", session.fenced)
-                if not over and session.broker != broker:
+                if not session.over and session.broker != broker:
                     self._keep(session.broker, broker, cluster)
         self._pass(end - self._now_ms)
 

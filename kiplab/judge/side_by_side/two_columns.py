@@ -17,6 +17,7 @@ from ...plays.play import Play
 from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Performed, Stage
 from ...plays.transcript import told_events
+from ...protocol.errors import KafkaError
 from ...protocol.facts import ControllerResigned, RecordWritten, Refused
 from ...protocol.features import Features
 from ..conversation.partings import told
@@ -168,11 +169,13 @@ def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], own: frozenset[str
 
 
 def _comparable(events: tuple[Event, ...]) -> Iterator[Event]:
-    """What Kafka can say as well: no answer names the check that failed, and whoever resigns does
-    so in silence.
+    """What Kafka can say as well: no answer names the check that failed, none the partition over
+    which a controller has resigned, and that it has is said by nobody.
     """
     for event in events:
         if isinstance(event, Refused):
-            yield replace(event, guard=None, compared=())
+            whole = event.error is KafkaError.UNKNOWN_SERVER_ERROR
+            partition = None if whole else event.partition
+            yield replace(event, guard=None, compared=(), partition=partition)
         elif not isinstance(event, RecordWritten | ControllerResigned):
             yield event
