@@ -1,0 +1,82 @@
+"""The engine and the recorded corpus: real controllers of every release have answered all of it,
+and it tries every rule. It needs no Java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kiplab.judge.corpus.controller_rules import Family, rules_of
+from kiplab.judge.corpus.judge_report import difference_text, untried
+from kiplab.judge.corpus.judged_pairs import JudgedPair, judged_pairs
+from kiplab.judge.corpus.judging import Judged, judge_recorded
+from kiplab.judge.corpus.recordings import load, recorded_pairs
+from kiplab.judge.corpus.unreachable_rules import UNREACHABLE, Unreachable
+from kiplab.protocol.releases import RELEASES
+
+RECORDINGS = Path(__file__).parent / "recordings"
+REQUESTS, BYTES = 7_000, 16
+RECORDED = recorded_pairs(RECORDINGS)
+needs_recordings = pytest.mark.skipif(
+    not RECORDED, reason="nothing is recorded: `make judge-record` asks every release"
+)
+pytestmark = needs_recordings
+
+
+@pytest.fixture(scope="module")
+def corpus() -> dict[JudgedPair, Judged]:
+    """Every recording, asked once."""
+    return {pair: judge_recorded(pair, RECORDINGS) for pair in RECORDED}
+
+
+def test_every_pair_is_recorded() -> None:
+    missing = sorted(set(judged_pairs()) - set(RECORDED))
+    assert not missing, f"`make judge-record PAIRS='{' '.join(map(str, missing))}'` records them"
+    other = sorted(set(RECORDED) - set(judged_pairs()))
+    assert not other, f"nobody judges these any more, delete them: {other}"
+
+
+@pytest.mark.parametrize("pair", RECORDED, ids=str)
+def test_the_engine_answers_what_kafka_answered(
+    corpus: dict[JudgedPair, Judged], pair: JudgedPair
+) -> None:
+    judged = corpus[pair]
+    told = [difference_text(difference, judged.patch) for difference in judged.differences]
+    assert not told, f"{judged.source}\n" + "\n".join(told)
+    assert judged.requests >= REQUESTS
+
+
+def test_an_answer_takes_few_bytes() -> None:
+    size = sum(file.stat().st_size for file in RECORDINGS.iterdir())
+    asked = sum(load(pair, RECORDINGS).head.requests for pair in RECORDED)
+    assert size < BYTES * asked
+
+
+def test_every_rule_that_a_release_has_was_tried(corpus: dict[JudgedPair, Judged]) -> None:
+    told = list(untried(corpus.values()))
+    assert not told, "\n".join(told)
+
+
+def reached(corpus: dict[JudgedPair, Judged], named: Unreachable) -> Iterator[JudgedPair]:
+    """The pairs that try what is named as unreachable with them."""
+    for pair, judged in corpus.items():
+        if named.where(RELEASES[pair.release], pair) and judged.coverage.hits[named.rule]:
+            yield pair
+
+
+@pytest.mark.parametrize("named", UNREACHABLE, ids=lambda named: str(named.rule))
+def test_what_is_named_as_unreachable_is_not_reached(
+    corpus: dict[JudgedPair, Judged], named: Unreachable
+) -> None:
+    assert not list(reached(corpus, named)), "it can be reached: take it out of the table"
+    assert any(named.where(RELEASES[pair.release], pair) for pair in corpus), "it is nowhere"
+    assert any(named.rule in rules_of(pair.release) for pair in corpus), "there is no such rule"
+    assert named.why.endswith(".")
+
+
+def test_every_family_of_rules_is_read_off_the_engine() -> None:
+    for release in RELEASES:
+        assert {rule.family for rule in rules_of(release)} == set(Family)
