@@ -95,6 +95,11 @@ class Both:
         self.kafka.advance(ms)
         self.engine.advance(ms)
 
+    def come_back(self) -> None:
+        """The same controller, after it has resigned."""
+        self.engine.advance(self.kafka.return_from_resignation())
+        self.engine.follow(self.kafka.end)
+
     def restart(self) -> None:
         """Another controller."""
         ms = self.kafka.restart()

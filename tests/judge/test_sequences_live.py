@@ -14,10 +14,15 @@ from kiplab.judge.conversation.real_controller import RealController
 from kiplab.judge.conversation.turns import Raised, Turn, fenced_in
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import BrokerId, Incarnation
+from kiplab.protocol.ids import BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
+    IsrMember,
     UnregisterBrokerRequest,
 )
 from tests.judge.both_controllers import Both
@@ -112,6 +117,27 @@ def test_d6_the_first_registration_after_an_election(both: Both) -> None:
     assert register(both, D) == 0
 
 
+def test_d6_a_controller_that_resigned_keeps_its_own_offset_of_a_registration(both: Both) -> None:
+    both.start(A)
+    both.create("orders", [A])
+    both.restart()
+    register(both, B)
+    (held,) = both.engine.held.partitions
+    asked = AlterPartitionItem(
+        held.name, held.leader_epoch, held.partition_epoch, (IsrMember(A),), recovery=2
+    )
+    both.ask(AlterPartitionRequest(version=1, broker=A, broker_epoch=both.epoch(A), items=(asked,)))
+    both.come_back()
+    epoch = both.epoch(B)
+    answered = both.ask(
+        BrokerHeartbeatRequest(broker=B, broker_epoch=epoch, metadata_offset=MetadataOffset(epoch))
+    )
+    # At 3.2 it would have to have seen the end of the log.
+    caught_up = release(both) > (3, 2)
+    expected = BrokerHeartbeatResponse(is_caught_up=caught_up, is_fenced=not caught_up)
+    assert answered.response == expected
+
+
 def test_d7_sessions_that_are_tied(both: Both) -> None:
     tied = (BrokerId(40), BrokerId(3), BrokerId(17), BrokerId(1))
     for broker in (*tied, B):
@@ -145,8 +171,7 @@ def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both
     resigned = both.engine.held.controller_epoch != epoch
     assert resigned is (release(both) == (3, 2))
     if resigned:
-        both.engine.advance(both.kafka.return_from_resignation())
-        both.engine.follow(both.kafka.end)
+        both.come_back()
     assert register(both, B) == (1 if resigned else 0)
 
 

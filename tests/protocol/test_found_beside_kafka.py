@@ -22,7 +22,7 @@ from kiplab.protocol.ids import (
 from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.broker_registration import register_broker
 from kiplab.protocol.kraft.controller_state import Controller
-from kiplab.protocol.kraft.fencing import expire_session, fail_over
+from kiplab.protocol.kraft.fencing import expire_session, fail_over, resign
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat
 from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from kiplab.protocol.messages import (
@@ -156,6 +156,26 @@ def test_d6_the_first_registration_after_an_election_has_an_epoch_below_its_offs
     assert second is not None
     assert (first.epoch, first.record_offset) == (6, 6 + below)
     assert (second.epoch, second.record_offset) == (7 + below, 7 + below)
+
+
+@pytest.mark.parametrize(("release", "forgets"), [("3.3", True), ("3.5", True), ("3.9", False)])
+def test_d6_a_controller_that_resigned_has_not_forgotten_its_own_offset_of_a_registration(
+    release: str, forgets: bool
+) -> None:
+    features = parse_features(release)
+    elected, _, _ = fail_over(Controller(next_offset=MetadataOffset(5)), features, 1)
+    first = registered(elected, A, features)
+    (known,) = first.registrations
+    request = BrokerHeartbeatRequest(
+        broker=A, broker_epoch=known.epoch, metadata_offset=MetadataOffset(known.epoch)
+    )
+    again, _, _ = resign(first, "alter-partition", "IllegalArgumentException", features, 1)
+    other, _, _ = fail_over(first, features, 1)
+    for controller, caught_up in ((first, True), (again, True), (other, not forgets)):
+        _, sends, _ = broker_heartbeat(controller, request, features, 1)
+        answer = sends[-1].body
+        assert isinstance(answer, BrokerHeartbeatResponse)
+        assert answer.is_caught_up is caught_up
 
 
 def test_d6_what_is_written_first_after_an_election_corrects_the_controller() -> None:

@@ -155,10 +155,17 @@ def resign(
     controller: Controller, event: str, exception: str, features: Features, now_ms: int | None
 ) -> ControllerEffect:
     """An exception that is no Kafka error: what was begun is undone, and the controller gives up.
+    It is elected again, and has not forgotten what it takes for the offsets of registrations.
 
     Source: QuorumController.handleEventException and renounce (3.2.0, 3.5.0, 3.9.0-rc3).
     """
     following, _, _ = fail_over(controller, features, now_ms)
+    taken = {known.broker: known.target_offset for known in controller.heartbeats}
+    known = tuple(
+        replace(fresh, target_offset=taken.get(fresh.broker, UNKNOWN_METADATA_OFFSET))
+        for fresh in following.heartbeats
+    )
+    following = replace(following, heartbeats=known)
     resigned = ControllerResigned(
         request=event,
         exception=exception,
