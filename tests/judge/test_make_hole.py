@@ -59,6 +59,9 @@ class PretendedRun:
     def moments(self) -> Iterator[Sighting]:
         yield from seen(self.script)
 
+    def ended_badly(self) -> bool:
+        return not self.script
+
     def logged(self) -> list[str]:
         return ["[Partition orders1-0 broker=0] Ignoring failed ISR update", "[other-0 broker=0] x"]
 

@@ -98,6 +98,13 @@ class ClusterRun:
         finally:
             enough.cancel()
 
+    def ended_badly(self) -> bool:
+        """Whether the process has ended by itself, after `moments`, before it was done."""
+        try:
+            return self._process is not None and self._process.wait(STOP_S) != 0
+        except subprocess.TimeoutExpired:
+            return False
+
     def logged(self) -> list[str]:
         """What Kafka's own log says of proposals, of every attempt so far."""
         said = self._log.read_text().splitlines() if self._log.exists() else []

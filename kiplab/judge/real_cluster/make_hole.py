@@ -96,8 +96,9 @@ def _run(patch: str, attempts: int, lag_ms: int, min_isr: int) -> int:
         with ClusterRun(patch, left, [f"{k}={v}" for k, v in settings.items()]) as run:
             found = _watched(run, len(done), attempts)
             done += found
-            if not found:
+            if run.ended_badly():
                 print(f"the cluster ended by itself: {run.last_words()}")
+            if not found:
                 break
             if done[-1].came_to == "lost":
                 _tell(patch, done[-1], run.logged())
