@@ -29,7 +29,7 @@ WORDS = {
     "stalled": "the disks of A and B stall",
     "alone": "replica.lag.time.max.ms is over: L is alone in the ISR",
     "backlog": "more records, and slow disks: A and B come closer",
-    "close": "A is one record behind what is committed, B two; now their disks stall again",
+    "close": "A and B are close to the high watermark; their disks stall again",
     "answered": "A is back, B is not: L has its answer for A. The disk of A stalls",
     "proposed": "acks=all, not acknowledged yet. B has what was committed: L asks for B",
     "forgotten": "the metadata of A's return reaches L: the proposal is FORGOTTEN",
