@@ -1,4 +1,4 @@
-"""Papers under assets/papers: every command in them is one that there is, and says what they say."""
+"""Papers under assets/papers: their commands are there, and print what the papers say."""
 
 from __future__ import annotations
 

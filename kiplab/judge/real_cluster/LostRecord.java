@@ -31,10 +31,10 @@ import org.apache.kafka.common.utils.AppInfoParser;
  * driven until a record that was acknowledged is gone, or until an attempt falls short of that.
  *
  * <p>Arguments: a folder of its own, which is java.io.tmpdir too; how many attempts; then settings
- * as NAME=VALUE. Node 0 leads, nodes 1 and 2 follow; the
- * replicas are 0, 1, 2 in this order. The faults are two: a follower's disk stalls (the lock of its
- * log is held, so that its appends wait) and the leader stops without a controlled shutdown. Nothing
- * holds back, drops or reorders metadata or AlterPartition: that race is Kafka's own.
+ * as NAME=VALUE. Node 0 leads, nodes 1 and 2 follow; the replicas are 0, 1, 2 in this order. The
+ * faults are two: a follower's disk stalls (the lock of its log is held, so that its appends wait)
+ * and the leader stops without a controlled shutdown. Nothing holds back, drops or reorders metadata
+ * or AlterPartition: that race is Kafka's own.
  *
  * <p>On standard output goes one line for each thing that was seen, words and KEY=VALUE between
  * tabs. When standard input ends, so does the process, at once, and the folder is gone: nothing
@@ -180,6 +180,7 @@ public final class LostRecord {
             && until("the high watermark passes 1", 1_000, () -> mark() > end(LATE));
         seen(passed ? "passed" : "held");
         boolean joined = passed && until("the controller has 1 in the ISR", 3_000, this::counts);
+        joined &= until("0 hears of it", 1_000, () -> isr(LEADER).equals("0,1,2"));
         if (!joined || !until("an answer to the producer", 1_000, this::isPromised)) {
             late.off();
             return false;

@@ -36,7 +36,7 @@ WORDS = {
     "kept": "the metadata of A's return came earlier: nothing is forgotten this time",
     "passed": "the disk of A is back: the high watermark passes B",
     "held": "the high watermark does not pass B",
-    "joined": "for the controller B is in sync. The record is acknowledged",
+    "joined": "for the controller B is in sync, and L hears so. The record is acknowledged",
     "stops": "L stops, without a controlled shutdown",
     "elected": "the controller has elected a leader",
     "ends": "what the two that are left have",
