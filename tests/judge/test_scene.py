@@ -50,6 +50,21 @@ def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None
 
 
 @pytest.mark.kafka
+def test_brokers_without_a_topic_are_told_to_the_oldest_kafka_too() -> None:
+    assert told("broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2").agree
+
+
+@pytest.mark.kafka
+def test_a_broker_that_begins_fenced_is_let_in_at_once_by_the_newest_kafka_too() -> None:
+    """From 4.0 on a controller that had heard of it just now would make its next life wait."""
+    text = "broker 1\nbroker 2 fenced=yes down=yes\ntopic orders replicas=2 isr=2 leader=none\n"
+    run = told(f"{text}start 2\nunfence 2\n", "4.1")
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+    assert run.both.records == 3
+
+
+@pytest.mark.kafka
 def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> None:
     run = told(
         "broker 1 epoch=0\nbroker 2 epoch=3000000000\n"

@@ -56,7 +56,11 @@ class RealController:
         self._elected_in = self._log.leader_epoch
         process.freeze()
         self._connect()
-        self._until_active(self._registers_itself())
+        try:
+            self._until_active(self._registers_itself())
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def end(self) -> MetadataOffset:

@@ -24,6 +24,8 @@ from .told_kafka import ToldKafka
 
 FILLERS_MAX = 5_000
 """Between two offsets of a play that are further apart there are so many records in Kafka."""
+SPARE = BrokerId((1 << 20) + 1)
+"""A broker that no play has."""
 _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 """What a partition begins with, beside its epochs."""
 
@@ -36,7 +38,7 @@ def set_scene(kafka: ToldKafka, play: Play, wanted: Truth) -> Renaming:
     scene = _Scene(kafka, play, wanted)
     scene.register_brokers()
     scene.make_topics()
-    kafka.fence(known.broker for known in wanted.registrations if known.fenced)
+    scene.fence()
     scene.reach_the_end()
     for known in wanted.registrations:
         # Every broker has the whole log, and says so; of a fenced one nothing is heard.
@@ -56,9 +58,8 @@ class _Scene:
     def register_brokers(self) -> None:
         brokers = self.wanted.registrations
         # Up to 3.5 the epoch of the first registration after an election is not its offset.
-        spare = BrokerId(max(known.broker for known in brokers) + 1)
-        self.kafka.register(spare, Incarnation(1))
-        self.kafka.unregister(spare)
+        self.kafka.register(SPARE, Incarnation(1))
+        self.kafka.unregister(SPARE)
         for known in sorted(brokers, key=lambda known: known.epoch):
             self._register(known)
 
@@ -90,6 +91,17 @@ class _Scene:
             self._create(topic, partitions)
             for wanted in partitions:
                 self._shape(wanted)
+        self.kafka.unfence(sorted(self._unfenced()))
+
+    def fence(self) -> None:
+        """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
+        heard of, fenced or not, until that is some time ago.
+        """
+        fenced = [known.broker for known in self.wanted.registrations if known.fenced]
+        heard = [broker for broker in fenced if not self.kafka.is_fenced(broker)]
+        self.kafka.fence(heard)
+        if heard and self.kafka.has_contacts:
+            self.kafka.wait_without(sorted(self._unfenced()))
 
     def _unfenced(self) -> set[BrokerId]:
         return {known.broker for known in self.wanted.registrations if not known.fenced}

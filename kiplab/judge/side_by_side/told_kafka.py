@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
+from ...protocol.kraft.contacts import CHECK_MS, has_contacts
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -23,11 +25,14 @@ from ...protocol.messages import (
     Response,
 )
 from ...protocol.registrations import PartitionRegistration, partition, registration
+from ...protocol.releases import RELEASES
 from ..conversation.kafka_terms import ELECT_TIMEOUT_MS, Fields, KafkaCall, record_of, split
 from ..conversation.real_controller import RealController
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 
 FILLERS_AT_ONCE = 1_000
+PARTS = 3
+"""A time in which the sessions of some are over passes in so many parts: others are heard of."""
 FAR = 50
 """How far beyond the end of the log a broker says it is that has to count as caught up."""
 
@@ -93,6 +98,20 @@ class ToldKafka:
         for broker in brokers:
             if not self.is_fenced(broker):
                 self.beat(broker, self.end + FAR, want_fence=True)
+
+    @property
+    def has_contacts(self) -> bool:
+        """Whether a fenced broker is remembered as one that was heard of."""
+        return has_contacts(RELEASES[self.kafka.process.release].code)
+
+    def wait_without(self, others: Sequence[BrokerId]) -> None:
+        """So much time passes that nobody but these was heard of within a session."""
+        for _ in range(PARTS):
+            for broker in others:
+                self.beat(broker, self.end - 1)
+            self.kafka.advance((SESSION_TIMEOUT_MS + CHECK_MS) // PARTS)
+            self.kafka.barrier()
+        self.read()
 
     def beat(self, broker: BrokerId, offset: int, *, want_fence: bool = False) -> None:
         """A heartbeat of a broker that has the metadata up to `offset`."""
