@@ -57,8 +57,8 @@ class LeaderTurns:
         self._kinds: dict[Callable[[EngineLeader], BrokerTurn | None], int] = {
             self._fetch: 46,
             self._produce: 12,
-            self._replicate: 5,
-            self._answer: 14,
+            self._replicate: 12,
+            self._answer: 18,
             self._metadata: 12,
             self._lag: 5,
             self._retry: 4,
@@ -75,7 +75,7 @@ class LeaderTurns:
         if self._waiting:
             return self._waiting.pop(0)
         while True:
-            if self._once_in(14):
+            if self._once_in(9):
                 self.elsewhere.decide()
             (kind,) = self.dice.choices(list(self._kinds), list(self._kinds.values()))
             found = kind(held)
@@ -173,7 +173,7 @@ class LeaderTurns:
         end = Offset(log.end + count)
         epoch = max(replica.leader_epoch - self._one_of([0, 0, 1]), _last(log))
         runs = (EpochStart(LeaderEpoch(epoch), log.end),) if count else ()
-        mark = self._one_of([end, end, end + 2, replica.high_watermark, max(0, log.end - 2), 0])
+        mark = self._one_of([end, end, end + 2, replica.high_watermark, max(0, log.end - 2), 0, 0])
         return ReplicatedTurn(name, Log(runs, end, end), Offset(mark))
 
     # --- the controller -------------------------------------------------------------------------

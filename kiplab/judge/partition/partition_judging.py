@@ -15,7 +15,7 @@ from .forgotten_proposal import ProposalStory, stories_of
 from .partition_process import PartitionProcess
 from .run_recordings import RecordedRun, RecordedRuns, RunsHead, load_runs, recorded, replayed
 
-RUNS, TURNS = 40, 100
+RUNS, TURNS = 60, 100
 """Of one release, and of one run."""
 OLDEST_JUDGED = (3, 3)
 """3.2's Partition is asked for a partition epoch by another name, and fetches by another method."""

@@ -27,6 +27,7 @@ from ...protocol.messages import (
 )
 from ...protocol.messages.replication_messages import AlterPartitionResult
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
+from ...protocol.replica.isr_proposals import REVERTING
 from .broker_turns import LEADER, LEADER_BROKER_EPOCH, partition_name
 
 FOLLOWERS = (BrokerId(2), BrokerId(3), BrokerId(4))
@@ -58,11 +59,11 @@ class PretendedController:
     def answer(self, request: AlterPartitionRequest) -> AlterPartitionResponse:
         """Mostly as a controller should; else any error, any state, or results left out."""
         dice = self.dice.random()
-        if dice < 0.05:
+        if dice < 0.12:
             error = self.dice.choice(TOP_LEVEL)
             return AlterPartitionResponse(version=request.version, error=error)
         results = [self._judged(item) for item in request.items]
-        if dice < 0.09:
+        if dice < 0.16:
             results = results[1:]
         if dice > 0.97:
             results.append(AlterPartitionResult("orders-7", KafkaError.UNKNOWN_TOPIC_OR_PARTITION))
@@ -77,7 +78,8 @@ class PretendedController:
     def _judged(self, item: AlterPartitionItem) -> AlterPartitionResult:
         dice = self.dice.random()
         if dice < 0.25:
-            return AlterPartitionResult(item.partition, self.dice.choice(REFUSING))
+            errors = self.dice.choice([REFUSING, REVERTING])
+            return AlterPartitionResult(item.partition, self.dice.choice(errors))
         if dice < 0.33:
             return self._strange(item)
         state = self._named(item.partition)
@@ -135,8 +137,8 @@ class PretendedController:
             self._unfence: 5,
             self._shrink: 3,
             self._elect_again: 2,
-            self._elect_another: 2,
-            self._elect_back: 4,
+            self._elect_another: 5,
+            self._elect_back: 20,
             self._reassign: 2,
             self._touch: 1,
         }
