@@ -14,9 +14,10 @@ from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_judging import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PREDICTIONS, cells, prose, run_lab, text_of, texts
+from tests.labs.running import PREDICTIONS, ROOT, cells, prose, run_lab, text_of, texts
 
 LAB = "11-the-hole-that-is-still-open"
+PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
 PLAY, RULE = "hole-never-level", "497.pending-outlives-metadata"
 
 
@@ -130,13 +131,17 @@ def test_none_of_the_five_rules_is_on_in_35_and_two_came_later() -> None:
     assert first == {"A": (), "B": ("3.7",), "C": ("3.6",), "D": (), "E": ()}
 
 
-def test_it_says_of_real_kafka_what_was_seen_and_with_which_settings() -> None:
+def test_it_says_of_real_clusters_what_the_paper_says() -> None:
     shown = texts(LAB)["shown"]
-    for setting in (
-        "replica.fetch.max.bytes=1",
-        "replica.fetch.backoff.ms=5",
-        "controlled.shutdown.enable=false",
-        "min.insync.replicas=2",
-    ):
+    for setting in ("controlled.shutdown.enable=false", "min.insync.replicas=2"):
         assert f"`{setting}`" in shown
+        assert setting in PAPER
+    runs = dict(re.findall(r"\| `make hole.*` \| ([\d.]+) \| (.*) \|", PAPER))
+    lost = {patch for patch, said in runs.items() if said.startswith("lost in attempt")}
+    assert lost == {"3.3.2", "3.5.2", "3.9.1", "4.0.2"}
+    assert "on 3.5.2 at the first attempt, on 3.3.2, 3.9.1 and 4.0.2 at the second" in shown
+    assert [runs[patch][-17:] for patch in ("4.1.2", "4.3.1")] == [
+        "in 0 of 5 attempts"[-17:],
+        "in 0 of 3 attempts"[-17:],
+    ]
     assert "We know of no earlier report" in prose(LAB)
