@@ -12,7 +12,7 @@ from kiplab.protocol.features import Features, switched
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.kraft import fencing
 from kiplab.protocol.releases import RELEASES
-from tests.judge.test_corpus import RECORDINGS, needs_recordings
+from tests.judge.test_corpus import RECORDINGS
 from tests.judge.wrong_engines import ENGINES, WrongEngine, built
 
 AT_LEAST = 20
@@ -34,7 +34,6 @@ def test_there_are_many_wrong_engines() -> None:
     assert len({engine.rule for engine in ENGINES}) == len(ENGINES)
 
 
-@needs_recordings
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.rule)
 def test_a_wrong_engine_is_caught_at_its_first_difference(engine: WrongEngine) -> None:
     with built(engine):
@@ -68,7 +67,6 @@ def first_pair(guard: str) -> JudgedPair:
     return (having or newest)[0]
 
 
-@needs_recordings
 @pytest.mark.parametrize("guard", guards_asked_for())
 def test_an_engine_with_another_guard_is_caught(guard: str) -> None:
     pair = first_pair(guard)

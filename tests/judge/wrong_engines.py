@@ -238,7 +238,7 @@ ENGINES = (
         broker_registration,
         "return UNKNOWN_METADATA_OFFSET if known is None else MetadataOffset(known + 1)",
         "return UNKNOWN_METADATA_OFFSET",
-        "3.3",
+        "3.3/3.3-IV0",
     ),
     WrongEngine(
         "a new incarnation leaves the ISRs of the old one alone",
