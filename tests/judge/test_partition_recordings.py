@@ -38,7 +38,7 @@ from kiplab.protocol.replica import (
 )
 
 RECORDINGS = Path(__file__).parent / "partition_recordings"
-TURNS_AT_LEAST = 3_000
+TURNS_AT_LEAST = 6_000
 NO_LEADERS_RULE = {
     "320.validated-position": "consumers ask by it",
     "903.fetch-epoch": "a follower sends by it; the turns say what it sent",

@@ -103,7 +103,8 @@ def _story(
 ) -> ProposalStory:
     name = f"story{int(was_level)}{int(came_late)}"
     run = live_run(process, features, name, 1, timed=True)
-    run.follow(told.turn for told in told_turns(was_level, came_late))
+    for told in told_turns(was_level, came_late):
+        run.do(told.turn)
     *_, held, _, _, _, end = [done.kafka.partitions[0] for done in run.done]
     return ProposalStory(
         kafka=process.patch,
@@ -114,7 +115,7 @@ def _story(
         at_the_end=end.high_watermark,
         its_end=next(remote.end for remote in end.remotes if remote.broker == SECOND),
         leader_isr=end.isr,
-        partings=run.done[-1].partings,
+        partings=tuple(parting for done in run.done for parting in done.partings),
     )
 
 
