@@ -16,6 +16,8 @@ _LAB_SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # Other modes drop or jump over tall interactive figures that are scrolled out of view.
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
+    # A page that a lab links to is for reading.
+    "@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}},
 }
 # A page asks a kernel for the widgets that it has. One that has not imported ipywidgets yet sends
 # it a slower way round, and if cells run meanwhile, the page takes each new widget for two.

@@ -80,15 +80,16 @@ def find_lab(name: str, labs: list[str]) -> str | None:
 def copy_labs(shipped: Path, folder: Path) -> Copied:
     """Bring `folder` up to date with `shipped` without losing anything a student wrote.
 
-    A missing notebook is copied; so removing or renaming one is how to start it afresh. One that is
-    as kiplab last wrote it is replaced when the shipped one differs. Any other is left as it is.
+    A missing notebook or page is copied; so removing or renaming one is how to start it afresh. One
+    that is as kiplab last wrote it is replaced when the shipped one differs. Any other is left as
+    it is.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = _read_manifest(folder)
     new: list[str] = []
     updated: list[str] = []
     kept: list[str] = []
-    for source in sorted(shipped.glob("*.ipynb")):
+    for source in sorted([*shipped.glob("*.ipynb"), *shipped.glob("*.md")]):
         name, target, digest = source.name, folder / source.name, _digest(source)
         theirs = _digest(target) if target.exists() else None
         if theirs not in (None, digest, written.get(name)):

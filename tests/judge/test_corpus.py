@@ -15,10 +15,18 @@ from kiplab.judge.corpus.judged_pairs import JudgedPair, judged_pairs
 from kiplab.judge.corpus.judging import Judged, judge_recorded
 from kiplab.judge.corpus.recordings import load, recorded_pairs
 from kiplab.judge.corpus.unreachable_rules import UNREACHABLE, Unreachable
+from kiplab.judge.partition.partition_judging import judge_partition_recorded, partition_releases
 from kiplab.protocol.releases import RELEASES
+from tests.fidelity.held_vectors import held, listed
+from tests.fidelity.page import PAGE, README, page, with_numbers
+from tests.fidelity.real_requests import judged_before
+from tests.fidelity.rule_rows import rule_rows
+from tests.protocol.looked_at import all_vectors
 
 RECORDINGS = Path(__file__).parent / "recordings"
+OF_THE_PARTITION = RECORDINGS.with_name("partition_recordings")
 REQUESTS, BYTES = 7_000, 16
+REWRITE = "written anew by pytest --rewrite tests/judge/test_corpus.py"
 RECORDED = recorded_pairs(RECORDINGS)
 
 
@@ -76,3 +84,26 @@ def test_what_is_named_as_unreachable_is_not_reached(
 def test_every_family_of_rules_is_read_off_the_engine() -> None:
     for release in RELEASES:
         assert {rule.family for rule in rules_of(release)} == set(Family)
+
+
+# --- what is said of it -------------------------------------------------------------------------
+
+
+def test_the_page_and_the_readme_say_what_the_recordings_come_to(
+    corpus: dict[JudgedPair, Judged], rewrite: bool
+) -> None:
+    vectors = listed()
+    partitions = [judge_partition_recorded(r, OF_THE_PARTITION) for r in partition_releases()]
+    judged = judged_before(corpus.values())
+    rules = rule_rows(all_vectors(), [vector.id for vector in vectors])
+    expected = page(judged, partitions, rules, vectors, held())
+    readme = with_numbers(README.read_text(encoding="utf-8"), judged, partitions)
+    if rewrite:
+        PAGE.write_text(expected, encoding="utf-8")
+        README.write_text(readme, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == expected, (
+        "pytest --rewrite tests/judge/test_corpus.py"
+    )
+    assert README.read_text(encoding="utf-8") == readme, (
+        "pytest --rewrite tests/judge/test_corpus.py"
+    )

@@ -48,10 +48,11 @@ def _given(row: Any) -> tuple[Any, ...]:
 
 
 class Vector(NamedTuple):
-    """One vector: a test, and everything that it is called with."""
+    """One vector: a test, everything that it is called with, and the name of the row."""
 
     test: Callable[..., None]
     given: Mapping[str, Any]
+    row: str
 
     def passes(self, switch: Callable[[Features], Features]) -> bool:
         """Whether the test passes when its features are switched so."""
@@ -75,12 +76,17 @@ def _vectors_in(module: ModuleType) -> Iterator[Vector]:
         marks = getattr(test, "pytestmark", ())
         if marks and all(mark.name == "parametrize" for mark in marks):
             for rows in product(*(_rows(*mark.args) for mark in marks)):
-                given = {name: value for row in rows for name, value in row.items()}
+                given = {name: value for _, row in rows for name, value in row.items()}
                 if any(isinstance(value, Features) for value in given.values()):
-                    yield Vector(test, given)
+                    yield Vector(test, given, " ".join(id for id, _ in rows))
 
 
-def _rows(names: str | Sequence[str], rows: Iterable[Any]) -> list[dict[str, Any]]:
+def _rows(names: str | Sequence[str], rows: Iterable[Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Each row's id, and its values by name."""
+    return [(str(getattr(row, "id", "") or ""), _by_name(names, row)) for row in rows]
+
+
+def _by_name(names: str | Sequence[str], row: Any) -> dict[str, Any]:
     if isinstance(names, str):
-        return [{names: _given(row)[0] if hasattr(row, "values") else row} for row in rows]
-    return [dict(zip(names, _given(row), strict=True)) for row in rows]
+        return {names: _given(row)[0] if hasattr(row, "values") else row}
+    return dict(zip(names, _given(row), strict=True))

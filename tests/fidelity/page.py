@@ -1,0 +1,196 @@
+"""The page `labs/fidelity.md`: what of Kafka is held, by what, and what is coarser.
+
+Its tables are read off what holds each rule: the table of guards, the vectors, the recordings of
+real Kafka, and one section of ARCHITECTURE.md. `pytest --rewrite tests/judge/test_corpus.py` writes
+it, and the numbers of the README.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from kiplab.judge.partition.partition_judging import PartitionJudged
+from kiplab.protocol.guards import Guard, GuardKind
+from kiplab.protocol.releases import RELEASES
+from tests.fidelity.held_vectors import Held, Listed
+from tests.fidelity.real_requests import JudgedBefore
+from tests.fidelity.rule_rows import RuleRow
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "labs" / "fidelity.md"
+README = ROOT / "README.md"
+COARSER = "## Where the model is coarser than Kafka"
+_KINDS = {
+    GuardKind.REFUSAL: "refuses",
+    GuardKind.RULE: "behaves",
+    GuardKind.ALTERNATIVE: "rejected by its KIP",
+    GuardKind.AS_SPECIFIED: "in no release",
+}
+
+INTRODUCTION = """\
+# How true is this to Kafka?
+
+kiplab has one model of Kafka. This page says what holds each of its rules: Kafka's own unit tests,
+restated under their names; real controllers, which were asked the same questions as the engine; and
+Kafka's own `Partition`, the leader's side, driven through the same turns. Nobody wrote the tables:
+they are made of the tests and recordings themselves, and the test suite fails when they are no
+longer what these say.
+"""
+
+UNJUDGED = """\
+## Unjudged
+
+No real Kafka stands beside these; they follow its source, and the tests that restate its own:
+
+- the follower's side: its fetcher, truncation, what it does with the answers
+- the broker's lifecycle beyond what its requests show, the order of deliveries, and the clock's
+  periodic tasks between two requests
+- the consumer, which follows KIP-320 and Kafka's clients
+- brokers of one release under a controller of another
+- 3.2's leader: its `Partition` has other methods, and is not driven
+"""
+
+
+def page(
+    judged: Sequence[JudgedBefore],
+    partitions: Sequence[PartitionJudged],
+    rules: Sequence[RuleRow],
+    vectors: Sequence[Listed],
+    found: dict[str, list[Held]],
+) -> str:
+    """The whole page, as Markdown."""
+    parts = (
+        INTRODUCTION,
+        _beside_real_controllers(judged),
+        _beside_the_partition(partitions),
+        UNJUDGED,
+        _rules(rules, judged),
+        _coarser(),
+        _vectors(vectors, found),
+        _left_out(vectors),
+    )
+    return "\n".join(parts)
+
+
+def with_numbers(
+    readme: str, judged: Sequence[JudgedBefore], partitions: Sequence[PartitionJudged]
+) -> str:
+    """The README with the numbers of requests and turns that agree."""
+    requests, turns = sum(j.requests for j in judged), sum(p.turns for p in partitions)
+    counted = re.sub(r"[\d,]+(?= generated requests)", f"{requests:,}", readme, count=1)
+    return re.sub(r"[\d,]+(?=\s+turns beside)", f"{turns:,}", counted, count=1)
+
+
+def _beside_real_controllers(judged: Sequence[JudgedBefore]) -> str:
+    requests = sum(one.requests for one in judged)
+    releases = len({one.release for one in judged})
+    rows = [
+        (one.kafka, one.metadata_version, f"{one.requests:,}", str(one.differences))
+        for one in judged
+    ]
+    words = (
+        f"**{requests:,} requests** were put to real controllers of {releases} releases and to the"
+        " engine; every field of every answer and every metadata record was compared. The answers"
+        " are recorded, and the suite asks the engine again each time.\n"
+    )
+    head = ("Apache Kafka", "metadata version", "requests", "differences")
+    return f"## Beside real controllers\n\n{words}\n{_table(head, rows)}"
+
+
+def _beside_the_partition(judged: Sequence[PartitionJudged]) -> str:
+    turns = sum(one.turns for one in judged)
+    rows = [(one.patch, f"{one.runs:,}", f"{one.turns:,}", str(one.differences)) for one in judged]
+    words = (
+        f"`kafka.cluster.Partition` of {len(judged)} releases was taken through **{turns:,} turns**"
+        " (fetches, appends, metadata early and late, answers of every kind), and the leader of the"
+        " engine beside it; after each turn the ISR, the proposal, the epochs, the high watermark"
+        " and what is known of each follower were compared. These, too, are recorded.\n"
+    )
+    head = ("Apache Kafka", "runs", "turns", "differences")
+    return f"## Beside Kafka's own Partition\n\n{words}\n{_table(head, rows)}"
+
+
+def _rules(rules: Sequence[RuleRow], judged: Sequence[JudgedBefore]) -> str:
+    words = (
+        "Each rule is one sentence and one check, and can be switched off by its name. *Tests* are"
+        " rows of the suite that fail without it, with the ids of Kafka's tests among them."
+        " *Real answers* are those that it decided, of those recorded: on how many releases, and on"
+        " which release the fewest. A dash is no answer: what a broker decides, no controller can"
+        " judge.\n"
+    )
+    head = ("rule", "it says", "releases", "kind", "tests", "real answers")
+    return f"## Rule by rule\n\n{words}\n{_table(head, (_rule(row, judged) for row in rules))}"
+
+
+def _rule(row: RuleRow, judged: Sequence[JudgedBefore]) -> tuple[str, ...]:
+    ids = f" ({', '.join(row.vectors)})" if row.vectors else ""
+    return (
+        f"`{row.guard.id}`",
+        row.guard.clause,
+        _span(row.guard.releases),
+        _KINDS[row.guard.kind],
+        f"{row.rows}{ids}",
+        _real_answers(row.guard, judged),
+    )
+
+
+def _real_answers(guard: Guard, judged: Sequence[JudgedBefore]) -> str:
+    by_release: dict[str, int] = {}
+    for one in judged:
+        if guard.id in one.decided:
+            by_release.setdefault(one.release, 0)
+            by_release[one.release] += one.decided[guard.id]
+    if not by_release:
+        return "-"
+    fewest = min(by_release, key=lambda release: by_release[release])
+    return f"{sum(by_release.values()):,} on {len(by_release)}; {by_release[fewest]:,} on {fewest}"
+
+
+def _coarser() -> str:
+    """The section of ARCHITECTURE.md, which says it for developers too."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    return COARSER + text.partition(COARSER)[2].partition("\n## ")[0]
+
+
+def _vectors(vectors: Sequence[Listed], found: dict[str, list[Held]]) -> str:
+    kept = [vector for vector in vectors if not vector.left_out]
+    rows = [(v.id, v.kafka_test, _span(_releases(found[v.id]))) for v in kept]
+    words = (
+        f"{len(kept)} of {len(vectors)} cases that were taken from Kafka's unit tests, or traced"
+        " through its code where no test fixes the numbers, are held by this suite, on each release"
+        " that they are true for. All pass: otherwise this page would not have been made.\n"
+    )
+    return f"## Kafka's own tests, by id\n\n{words}\n{_table(('id', 'from', 'on'), rows)}"
+
+
+def _releases(tests: Iterable[Held]) -> tuple[str, ...]:
+    seen = {release for test in tests for release in test.releases}
+    return tuple(release for release in RELEASES if release in seen)
+
+
+def _left_out(vectors: Sequence[Listed]) -> str:
+    reasons: dict[str, list[str]] = {}
+    for vector in vectors:
+        if vector.left_out:
+            reasons.setdefault(vector.left_out, []).append(vector.id)
+    rows = [(reason, ", ".join(ids)) for reason, ids in reasons.items()]
+    return f"## Cases that are not held\n\n{_table(('because', 'ids'), rows)}"
+
+
+def _span(releases: Sequence[str]) -> str:
+    """Releases in a row as the first and the last: ``"3.5 to 3.9"``."""
+    names = list(RELEASES)
+    if not releases:
+        return "none"
+    if len(releases) == 1:
+        return releases[0]
+    first, last = names.index(releases[0]), names.index(releases[-1])
+    in_a_row = list(releases) == names[first : last + 1]
+    return f"{releases[0]} to {releases[-1]}" if in_a_row else ", ".join(releases)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
