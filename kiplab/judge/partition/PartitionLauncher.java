@@ -8,10 +8,10 @@ import org.apache.kafka.common.protocol.Errors;
 /**
  * Kafka's own kafka.cluster.Partition, in a process whose parent says what happens to it.
  *
- * <p>Two arguments: a folder of its own for the logs, and the metadata version. Then one command a
+ * <p>Two arguments: a folder for the logs, in a folder of its own, and the metadata version. Then one command a
  * line on standard input, words and whole numbers apart by spaces, and one line of JSON in answer to
  * each: what came of it, and everything that the broker holds now. When the input ends, so does the
- * process, and the folder is gone.
+ * process, and both folders are gone.
  */
 public final class PartitionLauncher {
     private PartitionLauncher() {}
@@ -24,7 +24,7 @@ public final class PartitionLauncher {
         for (String line = next(commands); line != null; line = next(commands)) {
             System.out.println("{" + done(broker, line.split(" ")) + "," + broker.told() + "}");
         }
-        delete(folder);
+        delete(folder.getAbsoluteFile().getParentFile());
         Runtime.getRuntime().halt(0);
     }
 
