@@ -24,13 +24,13 @@ class Recorded(msgspec.Struct, frozen=True):
 class History(msgspec.Struct, frozen=True):
     """`at` is how many of `steps` have been done; those after it are kept until a fork.
 
-    `doing` does a move: the engine's `step`, unless somebody else has a say in it.
+    `doing` does a move where somebody else has a say in it; None is the engine's `step`.
     """
 
     start: Cluster
     steps: tuple[Recorded, ...] = ()
     at: int = 0
-    doing: Callable[[Cluster, Move], Step] = step
+    doing: Callable[[Cluster, Move], Step] | None = None
 
     @property
     def cluster(self) -> Cluster:
@@ -42,7 +42,7 @@ class History(msgspec.Struct, frozen=True):
 
         Raises ImpossibleMoveError; this history is as it was.
         """
-        done = self.doing(self.cluster, move)
+        done = (self.doing or step)(self.cluster, move)
         recorded = Recorded(move, done.cluster, done.events, line)
         past = self.steps if self.at == len(self.steps) else self.steps[: self.at]
         return History(self.start, (*past, recorded), self.at + 1, self.doing)

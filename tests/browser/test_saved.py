@@ -19,7 +19,7 @@ LAB = "00-start.ipynb"
 PREDICTION = {
     "start/slow-request": "It accepts: broker 1 leads, and the leader knows who is in sync."
 }
-SIZE_MAX = 150_000
+SIZE_MAX = 160_000
 NO_KERNEL = """() => !window.jupyterapp.shell.currentWidget?.context?.sessionContext
   ?.session?.kernel"""
 FIGURE = ".js-plotly-plot .main-svg"

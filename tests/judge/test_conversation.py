@@ -248,7 +248,7 @@ def test_generated_conversations_agree(process: ControllerProcess) -> None:
 def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> None:
     kafka = RealController(process)
     wrong = parse_features(process.release, off=("631.heartbeat-epoch",))
-    found = (Conversation(kafka, wrong, seed).run(QUESTIONS) for seed in range(SEEDS))
+    found = (Conversation(kafka, wrong, seed).run(QUESTIONS) for seed in range(10 * SEEDS))
     first = next(parted for parted in found if parted is not None)
     assert isinstance(first, Exchange)
     assert isinstance(first.request, BrokerHeartbeatRequest)

@@ -164,6 +164,7 @@ def test_students_do_not_get_them(tmp_path: Path) -> None:
     copy_labs(LABS, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         ".kiplab",
+        "fidelity.md",
         *(f"{name}.ipynb" for name in NAMES),
     }
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("kiplab", "labs", "tests", "README.md", "pyproject.toml")
+PARTS = ("kiplab", "labs", "tests", "assets", "README.md", "pyproject.toml")
 
 
 class Ran(NamedTuple):

@@ -25,7 +25,9 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
 '''
 IMPORT = "from ..protocol.zookeeper.ensemble import Ensemble\n"
 READER = """
-READERS[Ensemble] = TruthReader(lambda c: (), lambda c: None, 18_000)
+READERS[Ensemble] = TruthReader(
+    lambda c: (), lambda c: frozenset(), lambda c: True, lambda c, now_ms: now_ms, 18_000
+)
 """
 ROUTED = """
 NOT_ADDRESSED.update({(Ensemble, body): "it is written to" for body in get_args(Request)})
