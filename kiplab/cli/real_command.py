@@ -27,7 +27,7 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
 
 def run_real(options: argparse.Namespace) -> int:
     """Run the play twice, and print both columns."""
-    from ..judge.controller.controller_process import DeadKafkaError
+    from ..judge.java_process.child_jvm import DeadKafkaError
     from ..judge.kafka_jars.missing_kafka import UnpublishedReleaseError
     from ..judge.side_by_side.real_run import real, terminal_width
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..protocol.features import UnknownFeatureError
-from .controller.controller_process import DeadKafkaError
 from .corpus import judge_report
 from .corpus.judged_pairs import JudgedPair, judged_pairs, pair_named
 from .corpus.judging import AnotherGeneratorError, Judged, judge_live, judge_recorded, seeds_for
 from .corpus.recordings import NoRecordingError, save
+from .java_process.child_jvm import DeadKafkaError
 from .kafka_jars.missing_kafka import MissingKafkaError
 
 DONE, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3

@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kiplab.judge.controller.controller_process import LAUNCHER, ControllerProcess, DeadKafkaError
+from kiplab.judge.controller.controller_process import LAUNCHER, ControllerProcess
 from kiplab.judge.controller.server_settings import CLUSTER_ID, server_settings
+from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge import __main__ as judge
-from kiplab.judge.controller.controller_process import DeadKafkaError
 from kiplab.judge.corpus import judge_report
 from kiplab.judge.corpus.judged_pairs import JudgedPair
 from kiplab.judge.corpus.judging import Judged, Seed, judge_recorded, judge_with
 from kiplab.judge.corpus.recordings import Recording, recorded_pairs, save
+from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.features import switched
 from tests.judge.engine_side import EngineSide

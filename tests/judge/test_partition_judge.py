@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.controller.controller_process import DeadKafkaError
+from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.partition.broker_runs import generated_run
 from kiplab.judge.partition.forgotten_proposal import stories_of

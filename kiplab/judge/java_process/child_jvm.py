@@ -9,10 +9,23 @@ from pathlib import Path
 from typing import IO
 
 from ...machine.java import JavaNotFound, find_java
-from ..controller.controller_process import SMALL_JVM, STOP_S, TOLD_LINES, DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
 
-_IN_MEMORY = Path("/dev/shm")
+SMALL_JVM = (
+    "-Xmx256m",
+    "-Xss512k",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+)
+STOP_S = 20
+TOLD_LINES = 8
+"""Of what a process that died has said last."""
+IN_MEMORY = Path("/dev/shm")
+
+
+class DeadKafkaError(Exception):
+    """A real Kafka did not start, or ended by itself; the message has its last words."""
 
 
 class ChildJvm:
@@ -67,16 +80,20 @@ class ChildJvm:
 
 def java_command(classes: Sequence[Path | str], command: Sequence[str]) -> list[str]:
     """The words that run a main class. Raises MissingKafkaError without Java."""
+    return [java_of_kafka(), *SMALL_JVM, "-cp", ":".join(map(str, classes)), *command]
+
+
+def java_of_kafka() -> str:
+    """The Java that runs Kafka. Raises MissingKafkaError where there is none."""
     try:
-        java = find_java().home / "bin" / "java"
+        return str(find_java().home / "bin" / "java")
     except JavaNotFound as missing:
         raise MissingKafkaError(missing.sentence, missing.mend) from None
-    return [str(java), *SMALL_JVM, "-cp", ":".join(map(str, classes)), *command]
 
 
 def memory_folder() -> Path | None:
     """A folder that is no disk, where the machine has one: Kafka waits for what it writes."""
-    return _IN_MEMORY if _IN_MEMORY.is_dir() else None
+    return IN_MEMORY if IN_MEMORY.is_dir() else None
 
 
 def last_lines(said: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..controller.controller_process import DeadKafkaError
 from ..corpus.recordings import NoRecordingError
+from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.judged_releases import UnjudgedReleaseError, patch_release
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from .forgotten_proposal import ProposalStory, stories_of

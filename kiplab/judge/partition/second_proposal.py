@@ -10,7 +10,7 @@ import msgspec
 
 from ...machine.lacking import LackingError
 from ...protocol.features import UnknownFeatureError
-from ..controller.controller_process import DeadKafkaError
+from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from .forgotten_proposal import ProposalStory, stories_of

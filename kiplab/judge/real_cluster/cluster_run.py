@@ -12,13 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-from ...machine.java import JavaNotFound, find_java
+from ..java_process.child_jvm import IN_MEMORY, java_of_kafka
 from ..kafka_jars.jar_cache import jars_with_test_kit
-from ..kafka_jars.missing_kafka import MissingKafkaError
 
 DRIVER = Path(__file__).parent
 """Where the compiled class is."""
-IN_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 1_000_000_000
 """What a cluster writes in one run, and more."""
 START_S, ATTEMPT_S, STOP_S = 120, 180, 20
@@ -52,7 +50,7 @@ class ClusterRun:
     """
 
     def __init__(self, patch: str, attempts: int, settings: Sequence[str]) -> None:
-        self._java, self._jars = _java(), jars_with_test_kit(patch)
+        self._java, self._jars = java_of_kafka(), jars_with_test_kit(patch)
         self._told = [str(attempts), *settings]
         self._patience_s = START_S + attempts * ATTEMPT_S
         self.folder = Path(tempfile.mkdtemp(prefix="kiplab-cluster-", dir=_memory()))
@@ -147,13 +145,6 @@ class ClusterRun:
         folder = f"-Djava.io.tmpdir={self.folder}"
         main = ["LostRecord", str(self.folder), *self._told]
         return [self._java, "-Xmx768m", folder, *options, "-cp", classes, *main]
-
-
-def _java() -> str:
-    try:
-        return str(find_java().home / "bin" / "java")
-    except JavaNotFound as missing:
-        raise MissingKafkaError(missing.sentence, missing.mend) from None
 
 
 def _memory() -> Path | None:

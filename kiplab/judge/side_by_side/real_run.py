@@ -18,8 +18,9 @@ from ...plays.verdict import verdict
 from ...protocol.features import Features, UnknownFeatureError, parse_features
 from ...protocol.ids import CONTROLLER
 from ...runs import Run
-from ..controller.controller_process import ControllerProcess, DeadKafkaError
+from ..controller.controller_process import ControllerProcess
 from ..conversation.real_controller import RealController
+from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from ..kafka_jars.missing_kafka import MissingKafkaError
