@@ -117,8 +117,8 @@ def _rules(rules: Sequence[RuleRow], judged: Sequence[JudgedBefore]) -> str:
         "Each rule is one sentence and one check, and can be switched off by its name. *Tests* are"
         " rows of the suite that fail without it, with the ids of Kafka's tests among them."
         " *Real answers* are those that it decided, of those recorded: on how many releases, and on"
-        " which release the fewest. A dash is no answer: what a broker decides, no controller can"
-        " judge.\n"
+        " which release the fewest. Of a rule that refuses nothing the first twenty of each pair"
+        " are counted. A dash is no answer: what a broker decides, no controller can judge.\n"
     )
     head = ("rule", "it says", "releases", "kind", "tests", "real answers")
     return f"## Rule by rule\n\n{words}\n{_table(head, (_rule(row, judged) for row in rules))}"
