@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import CONTROLLER
-from ..protocol.replica.broker_state import Loss
+from ..protocol.ids import CONTROLLER, Offset
+from ..protocol.replica.broker_state import Loss, replica_of
 from . import moves
 from .cluster import Cluster
 from .impossible_moves import why_not
@@ -21,8 +21,9 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     """Which families of moves are offered, and with which parameters.
 
     `faults_left` bounds the moves of `moves.FAULTS`: with 0 none is offered. Sizes are small
-    tuples; `produce` lists record counts, `poll` names of consumers: each polls every partition,
-    asks for metadata and goes to either end. `timers` are brokers', `controller_timers` those of
+    tuples; `produce` lists record counts, `delete` offsets below which records are deleted (None:
+    all the committed), `poll` names of consumers: each polls every partition, asks for metadata and
+    goes to either end. `timers` are brokers', `controller_timers` those of
     control planes, wherever they live.
     """
 
@@ -31,6 +32,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     controller_timers: tuple[moves.Timer, ...] = ()
     losses: tuple[Loss, ...] = ()
     produce: tuple[int, ...] = ()
+    delete: tuple[Offset | None, ...] = ()
     poll: tuple[str, ...] = ()
     advance_ms: tuple[int, ...] = ()
     expire: bool = True
@@ -49,6 +51,7 @@ EVERYTHING = Menu(
     controller_timers=tuple(moves.Timer),
     losses=tuple(Loss),
     produce=(1,),
+    delete=(None,),
     poll=("consumer",),
     shut_down=True,
     fail_over=True,
@@ -126,6 +129,12 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     for state in truth(cluster).partitions:
         for count in menu.produce:
             yield from (moves.Produce(state.name, b.id, count) for b in cluster.brokers)
+        for before in menu.delete:
+            yield from (
+                moves.DeleteRecords(state.name, b.id, before)
+                for b in cluster.brokers
+                if (played := replica_of(b, state.name)) is not None and played.leading is not None
+            )
         yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
 
 

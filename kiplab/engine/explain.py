@@ -79,6 +79,20 @@ def _broken(e: events.PropertyBroken) -> str:
     return f"property {e.property} is broken, {promised}: {e.detail}"
 
 
+def _deleted(e: facts.RecordsDeleted) -> str:
+    if e.last < e.first:
+        if e.follows:
+            begins = f"begins its empty log of {e.partition} at offset {e.start}"
+            return f"broker {e.node} {begins}, where its leader's log begins"
+        begins = f"its log of {e.partition} begins at offset {e.start}"
+        return f"broker {e.node} has nothing to delete: {begins}"
+    done = f"broker {e.node} deletes {span(e.first, e.last)} of {e.partition}"
+    if not e.follows:
+        return f"{done}, as a client asked it to: its log begins at offset {e.start}"
+    anew = "begins anew" if e.last < e.start - 1 else "begins"
+    return f"{done}: it {anew} at offset {e.start}, where its leader's log begins"
+
+
 def _polled(e: facts.Polled) -> str:
     found = span(e.first, e.last) if e.last >= e.first else f"nothing new at offset {e.first}"
     return (
@@ -154,6 +168,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"broker {e.node} drops leader epoch {e.epoch} from its log of {e.partition}:"
         " it wrote nothing under it"
     ),
+    facts.RecordsDeleted: _deleted,
     facts.Destroyed: lambda e: f"broker {e.node} loses {span(e.first, e.last)} of {e.partition}",
     facts.HighWatermarkMoved: lambda e: (
         f"high watermark of {e.partition} {e.before} -> {e.after} on broker {e.node}"

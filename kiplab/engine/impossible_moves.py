@@ -134,15 +134,33 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
 def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
     if move.broker == NO_LEADER:
         return f"{move.partition} has no leader, so there is nobody to write to"
-    found, reason = _running(cluster, move.broker)
+    found, reason = _answering(cluster, move.broker)
     if found is None:
         return reason
-    if is_cut(cluster, CLIENT, move.broker):
-        return f"the link between client and broker {move.broker} is cut"
     replica = replica_of(found, move.partition)
     if replica is None or replica.leading is None:
         return f"broker {move.broker} does not lead {move.partition} (NOT_LEADER_OR_FOLLOWER)"
     return None if move.count > 0 else "at least one record has to be written"
+
+
+def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> str | None:
+    """Whoever answers may refuse: that is no impossible move."""
+    unknown = _no_partition(cluster, move.partition)
+    if unknown is not None:
+        return unknown
+    if move.broker == NO_LEADER:
+        return f"{move.partition} has no leader, so there is nobody to ask"
+    if move.before is not None and move.before < 0:
+        return "an offset is 0 or more"
+    return _answering(cluster, move.broker)[1]
+
+
+def _answering(cluster: Cluster, id: BrokerId) -> tuple[Broker | None, str | None]:
+    """A broker that a client reaches."""
+    found, reason = _running(cluster, id)
+    if found is not None and is_cut(cluster, CLIENT, id):
+        return None, f"the link between client and broker {id} is cut"
+    return found, reason
 
 
 def _poll(cluster: Cluster, move: moves.Poll) -> str | None:
@@ -279,6 +297,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.DeleteRecords: _delete_records,
     moves.Poll: _poll,
     moves.RefreshMetadata: _refresh,
     moves.ResetOffset: _reset,

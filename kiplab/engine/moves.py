@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import BrokerId
+from ..protocol.ids import BrokerId, Offset
 from ..protocol.messages import Request
 from ..protocol.replica.broker_state import Loss
 from .cluster import MessageName
@@ -82,6 +82,14 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     broker: BrokerId
     count: int
     acks_all: bool = True
+
+
+class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-records"):
+    """An admin client has a broker delete the records below an offset; None: all the committed."""
+
+    partition: str
+    broker: BrokerId
+    before: Offset | None = None
 
 
 class Poll(msgspec.Struct, frozen=True, cache_hash=True, tag="poll"):
@@ -187,6 +195,7 @@ Move = (
     | Fire
     | ExpireSession
     | Produce
+    | DeleteRecords
     | Poll
     | RefreshMetadata
     | ResetOffset

@@ -10,9 +10,24 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ..protocol.clients.consumer import Consumer
-from ..protocol.facts import BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected
+from ..protocol.facts import (
+    BecameLeader,
+    Destroyed,
+    HighWatermarkMoved,
+    IsrChanged,
+    LeaderElected,
+    RecordsDeleted,
+)
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
-from ..protocol.log import Log, epoch_at, first_difference, first_missing, holds, up_to
+from ..protocol.log import (
+    Log,
+    delete_before,
+    epoch_at,
+    first_difference,
+    first_missing,
+    holds,
+    up_to,
+)
 from ..protocol.messages import AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration, partition, registration
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
@@ -36,7 +51,10 @@ def observe(
     events = tuple([event for event in events if heeds(event)])
     after = replace(after, observed=tuple(_updated(after, o, events) for o in after.observed))
     for event in events:
-        if isinstance(event, BecameLeader):
+        if isinstance(event, RecordsDeleted) and after.consumers:
+            readers = tuple(_with_deleted(reader, event) for reader in after.consumers)
+            after = replace(after, consumers=readers)
+        elif isinstance(event, BecameLeader):
             after, lost = _takes_over(after, event)
             noticed += lost
             broken += [_loss(found) for found in lost]
@@ -47,7 +65,7 @@ def observe(
     return after, noticed
 
 
-_HEEDED = (BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected)
+_HEEDED = (BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected, RecordsDeleted)
 
 
 def heeds(event: Event) -> bool:
@@ -130,6 +148,8 @@ def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obse
             and event.node != loser
         ):
             known = _committed(cluster, known, event.node, event.after)
+        elif isinstance(event, RecordsDeleted) and event.partition == known.partition:
+            known = _without_deleted(known, event)
     return _with_damage(cluster, known, state, events)
 
 
@@ -189,7 +209,23 @@ def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset
     node = broker(cluster, leader)
     if node is None or mark <= known.committed.end:
         return known
-    return replace(known, committed=up_to(log_of(node, known.partition), mark))
+    found = up_to(log_of(node, known.partition), mark)
+    # A new leader may still have what another one had deleted; nobody misses it.
+    return replace(known, committed=delete_before(found, known.committed.start))
+
+
+def _with_deleted(reader: Consumer, event: RecordsDeleted) -> Consumer:
+    """As `_without_deleted`, of what a consumer has read."""
+    left = delete_before(reader.observed, Offset(min(event.start, reader.observed.end)))
+    if reader.partition != event.partition or left is reader.observed:
+        return reader
+    return replace(reader, observed=left)
+
+
+def _without_deleted(known: Observed, event: RecordsDeleted) -> Observed:
+    """What is deleted on purpose is not lost."""
+    left = delete_before(known.committed, Offset(min(event.start, known.committed.end)))
+    return known if left is known.committed else replace(known, committed=left)
 
 
 def _with_damage(

@@ -16,6 +16,7 @@ from ..protocol.messages import Send
 from ..protocol.replica import disk
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.produce import produce
+from ..protocol.replica.record_deletion import delete_records
 from . import channels, consumers, moves
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
@@ -163,6 +164,12 @@ def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
     return _done(cluster, move.broker, *done)
 
 
+def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> Moved:
+    node = _up(cluster, move.broker)
+    done = delete_records(node, move.partition, move.before, cluster.features, cluster.clock)
+    return _done(cluster, move.broker, *done)
+
+
 def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
     forged = replace(cluster, forged=True)
     return channels.post(forged, move.sender, (Send(move.receiver, move.body),))
@@ -301,6 +308,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.DeleteRecords: _delete_records,
     moves.Poll: consumers.poll,
     moves.RefreshMetadata: consumers.refresh,
     moves.ResetOffset: consumers.reset,

@@ -116,6 +116,7 @@ def _replica(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     played = replica_of(node, words[2])
     isr = played.leading.isr_state.maximal if played and played.leading else ()
     return {
+        "start": str(log_of(node, words[2]).start),
         "end": str(log_of(node, words[2]).end),
         "high-watermark": str(played.high_watermark) if played else "none",
         "leader-epoch": str(played.leader_epoch) if played else "none",

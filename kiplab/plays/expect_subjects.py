@@ -18,7 +18,7 @@ USAGE = (
 LINE = ("error", "guard", "records", "read", "verdict")
 PARTITION = ("leader", "isr", "replicas", "leader-epoch", "partition-epoch", "recovery")
 BROKER = ("epoch", "fenced", "shutting-down", "state")
-REPLICA = ("end", "high-watermark", "leader-epoch", "isr")
+REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")
 CONSUMER = ("position", "last-epoch", "leader", "leader-epoch")
 REPLY = ("error", "leader", "isr", "leader-epoch", "partition-epoch", "recovery")
 

@@ -51,6 +51,7 @@ _EXPECT: Keys = {
     "fenced": values.yes_no,
     "shutting-down": values.yes_no,
     "state": values.text,
+    "start": values.number,
     "end": values.number,
     "high-watermark": values.number,
     "read": values.text,
@@ -156,6 +157,12 @@ VERBS: dict[str, Verb] = {
         "produce PARTITION count=N [to=BROKER] [acks=all|1]",
         (values.partition,),
         {"count": values.count, "to": values.broker, "acks": values.one_of("all", "1")},
+    ),
+    # To the leader, unless `to` says to whom; without `before`, everything that is committed.
+    "delete-records": Verb(
+        "delete-records PARTITION [before=N] [to=BROKER]",
+        (values.partition,),
+        {"before": values.natural, "to": values.broker},
     ),
     "poll": Verb(
         "poll PARTITION [consumer=NAME]", (values.partition,), {"consumer": values.consumer}

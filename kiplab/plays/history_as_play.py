@@ -64,6 +64,11 @@ def _produce(move: moves.Produce) -> Statement:
     return Statement("produce", (move.partition,), (*args, *acks))
 
 
+def _delete_records(move: moves.DeleteRecords) -> Statement:
+    before = () if move.before is None else (("before", str(move.before)),)
+    return Statement("delete-records", (move.partition,), (*before, ("to", str(move.broker))))
+
+
 def _by(consumer: str) -> tuple[tuple[str, str], ...]:
     return () if consumer == DEFAULT_CONSUMER else (("consumer", consumer),)
 
@@ -100,6 +105,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _about_broker("expire"),
     moves.Produce: _produce,
+    moves.DeleteRecords: _delete_records,
     moves.Poll: _poll,
     moves.RefreshMetadata: _refresh,
     moves.ResetOffset: _reset,

@@ -20,6 +20,7 @@ _MARKS: dict[type, str] = {
     facts.IsrChanged: "±",
     facts.Destroyed: "✕",
     facts.Truncated: "✂",
+    facts.RecordsDeleted: "✂",
     facts.ControllerResigned: "✕",
     events.Dropped: "✕",
     events.CommittedLost: "▼",

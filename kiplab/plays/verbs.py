@@ -13,7 +13,7 @@ from ..engine.cluster import broker
 from ..engine.impossible_moves import ImpossibleMoveError
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import CONTROLLER, BrokerId
+from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId, Offset
 from ..protocol.replica.broker_state import Lifecycle, Loss
 from . import values
 from .play import Statement
@@ -166,17 +166,28 @@ def _expire(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
-    name = statement.words[0]
-    state = partition_of(stage.cluster, name)
-    leader = state.leader if state is not None else BrokerId(-1)
-    to = _number(statement.arg("to"))
     move = moves.Produce(
-        partition=name,
-        broker=leader if to is None else BrokerId(to),
+        partition=statement.words[0],
+        broker=_asked(stage, statement),
         count=int(statement.arg("count") or 1),
         acks_all=statement.arg("acks") != "1",
     )
     return act(stage, move, line)
+
+
+def _delete_records(stage: Stage, statement: Statement, line: int) -> Stage:
+    name, before = statement.words[0], _number(statement.arg("before"))
+    start = None if before is None else Offset(before)
+    return act(stage, moves.DeleteRecords(name, _asked(stage, statement), start), line)
+
+
+def _asked(stage: Stage, statement: Statement) -> BrokerId:
+    """Whom a producer or an admin client asks: the leader, if the line names nobody."""
+    to = _number(statement.arg("to"))
+    if to is not None:
+        return BrokerId(to)
+    state = partition_of(stage.cluster, statement.words[0])
+    return state.leader if state is not None else NO_LEADER
 
 
 def _poll(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -270,6 +281,7 @@ _VERBS: dict[str, Perform] = {
     "shut-down": _shut_down,
     "expire": _expire,
     "produce": _produce,
+    "delete-records": _delete_records,
     "poll": _poll,
     "refresh": _refresh,
     "reset": _reset,

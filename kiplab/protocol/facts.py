@@ -173,6 +173,21 @@ class EpochDropped(msgspec.Struct, frozen=True, tag="epoch-dropped", kw_only=Tru
     end: Offset
 
 
+class RecordsDeleted(msgspec.Struct, frozen=True, tag="records-deleted", kw_only=True):
+    """A replica's log begins at `start` from now on: first..last were deleted on purpose.
+
+    `last` is one below `first` when there was nothing to delete. `follows` says that its leader's
+    log begins there; else a client asked for it.
+    """
+
+    node: BrokerId
+    partition: str
+    first: Offset
+    last: Offset
+    start: Offset
+    follows: bool = False
+
+
 class Destroyed(msgspec.Struct, frozen=True, tag="destroyed", kw_only=True):
     """A crash took records that were not safe."""
 
@@ -322,6 +337,7 @@ Fact = (
     | Appended
     | Truncated
     | EpochDropped
+    | RecordsDeleted
     | Destroyed
     | HighWatermarkMoved
     | ControllerResigned

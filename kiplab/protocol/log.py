@@ -8,7 +8,8 @@ and ends; whether a record may be appended or cut is for the caller to know. Out
 it: the same object where nothing changed. An epoch is noted when it begins, so it may stand at the
 end without a record; it gives way to the next one that begins there, as in Kafka's cache.
 Two logs hold the same record at an offset exactly if both have the same epoch there: all questions
-about loss and divergence come down to that.
+about loss and divergence come down to that. Records below `start` were deleted on purpose: a log
+that lacks them has lost nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +32,14 @@ class Log(msgspec.Struct, frozen=True, cache_hash=True):
     """`end` is the log end offset (LEO): the offset of the next record.
 
     `flushed` is the first offset that is not yet safe from a power loss. The last of `epochs` may
-    start at `end`: a new leader notes its epoch before it writes.
+    start at `end`: a new leader notes its epoch before it writes. `start` is the log start offset:
+    what lay below it was deleted.
     """
 
     epochs: tuple[EpochStart, ...] = ()
     end: Offset = Offset(0)
     flushed: Offset = Offset(0)
+    start: Offset = Offset(0)
 
 
 EMPTY = Log()
@@ -48,7 +51,7 @@ def append(log: Log, epoch: LeaderEpoch, count: int) -> Log:
     Source: UnifiedLog.appendAsLeader (3.5.0).
     """
     noted = assign_epoch_start(log, epoch)
-    return Log(noted.epochs, Offset(log.end + count), log.flushed)
+    return Log(noted.epochs, Offset(log.end + count), log.flushed, log.start)
 
 
 def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
@@ -60,7 +63,7 @@ def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
         return log
     # An epoch that ended without a record leaves no trace in Kafka's cache either.
     kept = tuple(e for e in log.epochs if e.offset < log.end)
-    return Log((*kept, EpochStart(epoch, log.end)), log.end, log.flushed)
+    return Log((*kept, EpochStart(epoch, log.end)), log.end, log.flushed, log.start)
 
 
 def flush(log: Log) -> Log:
@@ -68,7 +71,7 @@ def flush(log: Log) -> Log:
 
     Source: UnifiedLog.flush (3.5.0).
     """
-    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end)
+    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
 
 
 def truncate(log: Log, offset: Offset) -> Log:
@@ -83,7 +86,32 @@ def truncate(log: Log, offset: Offset) -> Log:
     kept = tuple(e for e in log.epochs if e.offset < end)
     if end == log.end and len(kept) == len(log.epochs):
         return log
-    return Log(kept, end, Offset(min(log.flushed, end)))
+    return Log(kept, end, Offset(min(log.flushed, end)), Offset(min(log.start, end)))
+
+
+def delete_before(log: Log, start: Offset) -> Log:
+    """The log begins at `start`; the same log if it begins there already, or later.
+
+    The epoch of the first record that stays is noted there, as is the last one of a log that has no
+    record left.
+
+    Source: UnifiedLog.maybeIncrementLogStartOffset and LeaderEpochFileCache.truncateFromStart
+    (3.5.0).
+    """
+    if start <= log.start:
+        return log
+    later = tuple(e for e in log.epochs if e.offset > start)
+    before = tuple(e for e in log.epochs if e.offset <= start)
+    first = (EpochStart(before[-1].epoch, start),) if before else ()
+    return Log((*first, *later), log.end, Offset(max(log.flushed, start)), start)
+
+
+def start_anew(start: Offset) -> Log:
+    """A log without a record, the first of which will be at `start`.
+
+    Source: UnifiedLog.truncateFullyAndStartAt (3.5.0).
+    """
+    return Log((), start, start, start)
 
 
 def up_to(log: Log, end: Offset) -> Log:
@@ -92,7 +120,7 @@ def up_to(log: Log, end: Offset) -> Log:
     Source: none; it stands for what a reader may see of a log, and for what an observer knows.
     """
     cut = truncate(log, end)
-    return Log(cut.epochs, cut.end, cut.end)
+    return Log(cut.epochs, cut.end, cut.end, cut.start)
 
 
 def latest_epoch(log: Log) -> LeaderEpoch:
@@ -166,7 +194,7 @@ def extend(log: Log, records: Log) -> Log:
         # LeaderEpochFileCache.assign: an epoch noted at the end had no record, and gives way.
         kept = tuple(e for e in noted if e.offset < entry.offset)
         noted = kept if kept and kept[-1].epoch == entry.epoch else (*kept, entry)
-    return Log(noted, records.end, log.flushed)
+    return Log(noted, records.end, log.flushed, log.start)
 
 
 def overlaid(known: Log, records: Log) -> Log:
@@ -186,41 +214,46 @@ def overlaid(known: Log, records: Log) -> Log:
         if not joined or joined[-1].epoch != entry.epoch:
             joined.append(entry)
     longest = Offset(max(known.end, end))
-    return Log(tuple(joined), longest, longest)
+    return Log(tuple(joined), longest, longest, Offset(min(known.start, first)))
 
 
 def first_difference(one: Log, other: Log) -> Offset:
     """The first offset at which the two do not hold the same record.
 
-    Where one is a prefix of the other, that is the end of the shorter.
+    Where one is a prefix of the other, that is the end of the shorter. Below the later of their
+    starts one of them has nothing that could differ.
 
     Source: none; it stands for an observer who lays two logs side by side.
     """
-    shared = Offset(min(one.end, other.end))
+    first = max(one.start, other.start)
+    shared = Offset(max(min(one.end, other.end), first))
     if one.epochs == other.epochs:
         return shared
-    starts = sorted({e.offset for e in (*one.epochs, *other.epochs) if e.offset < shared})
-    return next((o for o in starts if epoch_at(one, o) != epoch_at(other, o)), shared)
+    starts = {e.offset for e in (*one.epochs, *other.epochs) if first < e.offset < shared}
+    ranges = (first, *sorted(starts)) if first < shared else ()
+    return next((Offset(o) for o in ranges if epoch_at(one, o) != epoch_at(other, o)), shared)
 
 
 def holds(log: Log, committed: Log) -> bool:
-    """Whether `log` has every record of `committed`.
+    """Whether `log` has every record of `committed` that nobody has deleted.
 
     Source: none; it stands for an observer who asks whether a record was lost.
     """
     if log.end < committed.end:
-        return False
+        return committed.start == committed.end
     return first_difference(log, committed) >= committed.end
 
 
 def first_missing(log: Log, read: Log) -> Offset | None:
-    """The first record of `read` that `log` does not hold; epoch -1 in `read` is no record.
+    """The first record of `read` that `log` does not hold and never deleted; epoch -1 in `read` is
+    no record.
 
     Source: none; it stands for an observer who asks whether a record that was read is still there.
     """
     ends = (*(e.offset for e in read.epochs[1:]), read.end)
     for (epoch, start), end in zip(read.epochs, ends, strict=False):
-        if epoch == NO_LEADER_EPOCH:
+        start = Offset(max(start, log.start, read.start))
+        if epoch == NO_LEADER_EPOCH or start >= end:
             continue
         starts = (start, *(e.offset for e in log.epochs if start < e.offset < end))
         found = (o for o in starts if o >= log.end or epoch_at(log, Offset(o)) != epoch)

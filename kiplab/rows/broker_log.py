@@ -215,6 +215,18 @@ def truncated(event: facts.Truncated, _moment: Moment) -> Iterator[LogLine]:
     yield LogLine(node_name(event.node), "INFO", "UnifiedLog", text)
 
 
+def deleted(event: facts.RecordsDeleted, _moment: Moment) -> Iterator[LogLine]:
+    """A log that begins anew says so in other words (UnifiedLog.truncateFullyAndStartAt)."""
+    node = node_name(event.node)
+    if event.follows and event.last < event.start - 1:
+        text = f"Truncate and start at offset {event.start}"
+        yield LogLine(node, "DEBUG", "UnifiedLog", text)
+    elif event.last >= event.first:
+        why = "leader offset increment" if event.follows else "client delete records request"
+        text = f"Incremented log start offset to {event.start} due to {why}"
+        yield LogLine(node, "INFO", "UnifiedLog", text)
+
+
 def epoch_dropped(event: facts.EpochDropped, _moment: Moment) -> Iterator[LogLine]:
     text = (
         f"Truncating to {event.end} has no effect as the largest offset in the log is"

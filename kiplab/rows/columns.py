@@ -127,6 +127,7 @@ MarkKind = Literal[
     "stopped",
     "caught up",
     "truncated",
+    "deleted",
     "destroyed",
     "appended",
     "polled",

@@ -21,6 +21,7 @@ from ..protocol import facts
 from ..protocol.guards import GUARDS
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import PRODUCE
+from ..protocol.replica.record_deletion import DELETE_RECORDS
 from .columns import MarkKind, MarkRow, broker_lane
 from .snapshots import Snapshot
 from .wording import offsets, plural
@@ -76,6 +77,12 @@ def _not_proposed(event: facts.NotProposed) -> _Made:
     return broker_lane(event.node), "not proposed", text
 
 
+def _deleted(event: facts.RecordsDeleted) -> _Made:
+    if event.last < event.first and not event.follows:
+        return None
+    return broker_lane(event.node), "deleted", f"begins at {event.start}"
+
+
 def _polled(event: facts.Polled) -> _Made:
     if event.last < event.first:
         return None
@@ -86,6 +93,9 @@ def _client_refused(event: facts.Refused) -> _Made:
     """Clients' requests have no arrow that a refusal could be drawn on."""
     if event.request == PRODUCE:
         return "world", "happened", f"produce to {event.partition} refused: {event.error.name}"
+    if event.request == DELETE_RECORDS:
+        text = f"delete-records of {event.partition} refused: {event.error.name}"
+        return "world", "happened", text
     if event.request not in (CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS):
         return None
     return broker_lane(event.node), "polled", event.error.name
@@ -100,6 +110,7 @@ def _elected(event: facts.LeaderElected) -> _Made:
 _MARKS: dict[type, Callable[[Any], _Made]] = {
     facts.LifecycleChanged: _lifecycle,
     facts.Truncated: lambda e: (broker_lane(e.node), "truncated", f"truncates to {e.first}"),
+    facts.RecordsDeleted: _deleted,
     facts.Destroyed: lambda e: (
         broker_lane(e.node),
         "destroyed",

@@ -47,5 +47,6 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.LifecycleChanged: broker_log.lifecycle,
     facts.Registered: broker_log.registered,
     facts.Truncated: broker_log.truncated,
+    facts.RecordsDeleted: broker_log.deleted,
     facts.EpochDropped: broker_log.epoch_dropped,
 }

@@ -31,6 +31,7 @@ LABELS = {
     "Log.end": "log end offset (LEO)",
     "Log.epochs": "leader-epoch cache",
     "Log.flushed": "flushed up to",
+    "Log.start": "log start offset",
     "Broker.durable": "durable",
     "Broker.process": "process",
     "Volatile.lifecycle": "broker state",
@@ -115,9 +116,11 @@ OF_OTHER_MODES = {
     "Volatile.controller": CONTROLLER,
     "Volatile.controller_epoch": None,
     "Volatile.control_plane": None,
+    "Log.start": 0,
+    "FetchResponse.log_start_offset": 0,
 }
-"""Fields that say something in some modes or releases only, and what they hold in the others: not
-shown.
+"""Fields that say something in some modes or releases only, or once records were deleted, and what
+they hold otherwise: not shown.
 """
 
 CLOCKED = {

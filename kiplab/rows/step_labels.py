@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..engine.events import Event
 from ..plays.play import Statement
-from ..protocol.facts import Appended, BrokerChange, BrokerChanged, Fetched, IsrProposed, Registered
+from ..protocol.facts import (
+    Appended,
+    BrokerChange,
+    BrokerChanged,
+    Fetched,
+    IsrProposed,
+    Refused,
+    Registered,
+)
 from ..protocol.messages import ANSWERED, BODIES
 from .columns import MomentRow
 from .snapshots import Snapshot
@@ -80,6 +88,13 @@ def _produce(statement: Statement, events: Sequence[Event]) -> str:
     return f"{records} {'written' if written else 'refused'}"
 
 
+def _delete_records(statement: Statement, events: Sequence[Event]) -> str:
+    before = statement.arg("before")
+    which = "committed records" if before is None else f"records below {before}"
+    refused = any(isinstance(e, Refused) for e in events)
+    return f"{which} {'not ' if refused else ''}deleted"
+
+
 def _upgrade(statement: Statement, _events: Sequence[Event]) -> str:
     metadata = statement.arg("metadata")
     if metadata is not None:
@@ -123,6 +138,7 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "start": _start,
     "unfence": _unfence,
     "produce": _produce,
+    "delete-records": _delete_records,
     "upgrade": _upgrade,
     "poll": _poll,
     "refresh": _refresh,

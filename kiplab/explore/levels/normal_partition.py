@@ -263,7 +263,7 @@ NOTHING_KNOWN = MetadataUpdate(offset=LEVEL, registrations=(), partitions=())
 
 
 def _flushed(log: Log) -> Log:
-    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end)
+    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
 
 
 def _metadata(held: Controller, id: BrokerId) -> MetadataUpdate:

@@ -52,6 +52,9 @@ def _admit(cluster: Cluster) -> Cluster:
         raise PlayError(problem, expected="level cluster explores that")
     if state.adding or state.removing:
         raise PlayError(f"{name} is being reassigned", expected="level cluster explores that")
+    if any(r.log.start for b in cluster.brokers for r in b.durable.replicas):
+        problem = f"records of {name} were deleted before the play begins"
+        raise PlayError(problem, expected="level cluster explores that")
     if any(r.in_controlled_shutdown for r in truth(cluster).registrations):
         problem = "a broker is shutting down as the play begins"
         raise PlayError(problem, expected="level cluster explores controlled shutdowns")

@@ -207,7 +207,8 @@ class FetchRequest(ApiRequest, frozen=True, cache_hash=True, tag="fetch", kw_onl
 class FetchResponse(ApiResponse, frozen=True, cache_hash=True, tag="fetch-reply", kw_only=True):
     """Records from the requested offset on, or where the two logs part, or an error.
 
-    With OFFSET_OUT_OF_RANGE `diverging` is the leader's log end, which a follower asks for next.
+    `log_start_offset` is where the leader's log begins. With OFFSET_OUT_OF_RANGE `diverging` is the
+    leader's log end, which a follower asks for next.
     """
 
     api: ClassVar[Api] = FETCH
@@ -218,6 +219,7 @@ class FetchResponse(ApiResponse, frozen=True, cache_hash=True, tag="fetch-reply"
     error: KafkaError = KafkaError.NONE
     records: Log = EMPTY
     high_watermark: Offset = Offset(0)
+    log_start_offset: Offset = Offset(0)
     diverging: EpochStart | None = None
 
     def in_words(self) -> str:

@@ -122,16 +122,18 @@ def refusal(
 def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
     """Everything from `offset` up to the high watermark; beyond it, nothing, and that is no error.
 
-    Only beyond the log's end is the offset out of range.
+    Only before the log's start and beyond its end is the offset out of range.
 
     Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
     wrong = _wrong(asked, CONSUMER_FETCH)
     if wrong is not None or asked.replica is None:
         return wrong or _unknown(asked, CONSUMER_FETCH)
-    if offset > asked.log.end:
+    if offset > asked.log.end or offset < asked.log.start:
         error = KafkaError.OFFSET_OUT_OF_RANGE
-        compared = Compared("offset", str(offset), f"at most {asked.log.end}")
+        beyond = offset > asked.log.end
+        bound = f"at most {asked.log.end}" if beyond else f"at least {asked.log.start}"
+        compared = Compared("offset", str(offset), bound)
         return refusal(asked.here, asked.partition, CONSUMER_FETCH, error, compared=compared)
     mark = asked.replica.high_watermark
     return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
@@ -147,7 +149,7 @@ def end_of_epoch(asked: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart |
 
 
 def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
-    """ListOffsets: the first offset, or the high watermark.
+    """ListOffsets: where the log begins, or the high watermark.
 
     KIP-207: a new leader does not tell the latest offset before its high watermark has reached
     the start of its epoch; a client could see it go back.
@@ -158,7 +160,7 @@ def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
     if wrong is not None or asked.replica is None or asked.replica.leading is None:
         return wrong or _unknown(asked, LIST_OFFSETS)
     if not latest:
-        return Offset(0)
+        return asked.log.start
     mark, start = asked.replica.high_watermark, asked.replica.leading.start_offset
     if start > mark:
         error = KafkaError.OFFSET_NOT_AVAILABLE

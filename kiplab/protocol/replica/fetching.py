@@ -17,7 +17,16 @@ from msgspec.structs import replace
 
 from .. import log
 from ..errors import KafkaError
-from ..facts import Appended, BecameFollower, Compared, EpochDropped, Fact, Refused, Truncated
+from ..facts import (
+    Appended,
+    BecameFollower,
+    Compared,
+    EpochDropped,
+    Fact,
+    RecordsDeleted,
+    Refused,
+    Truncated,
+)
 from ..features import Features
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, LeaderEpoch, Offset
 from ..messages import FetchRequest, FetchResponse, Send
@@ -43,13 +52,14 @@ def make_follower(
     before = (
         broker_parts.checkpoint_of(me, state.name) if replica is None else replica.high_watermark
     )
+    mine = broker_parts.log_of(me, state.name)
     follower = Replica(
         partition=state.name,
         leader=state.leader,
         leader_epoch=state.leader_epoch,
         partition_epoch=state.partition_epoch,
         replicas=state.replicas,
-        high_watermark=Offset(min(before, broker_parts.log_of(me, state.name).end)),
+        high_watermark=Offset(max(mine.start, min(before, mine.end))),
         min_insync_replicas=state.min_insync_replicas,
     )
     same_reign = replica is not None and replica.leader_epoch == state.leader_epoch
@@ -121,6 +131,7 @@ def serve_fetch(
             partition=request.partition,
             leader_epoch=replica.leader_epoch,
             high_watermark=replica.high_watermark,
+            log_start_offset=mine.start,
             diverging=diverging,
         )
         # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
@@ -133,6 +144,7 @@ def serve_fetch(
         leader_epoch=replica.leader_epoch,
         records=log.records_from(mine, request.offset),
         high_watermark=replica.high_watermark,
+        log_start_offset=mine.start,
     )
     broker, sends, facts = _taken_note_of(broker, replica, request, features, here)
     return broker, (Send(request.replica, reply), *sends), facts
@@ -163,11 +175,12 @@ def _failed(request: FetchRequest, error: KafkaError) -> Send:
 
 
 def _sent_back(replica: Replica, mine: log.Log, request: FetchRequest) -> Send:
-    """OFFSET_OUT_OF_RANGE, with what the follower's ListOffsets will hear: the leader's log end."""
+    """OFFSET_OUT_OF_RANGE, with what the follower's ListOffsets will hear: both ends of the log."""
     reply = FetchResponse(
         partition=request.partition,
         leader_epoch=replica.leader_epoch,
         error=KafkaError.OFFSET_OUT_OF_RANGE,
+        log_start_offset=mine.start,
         diverging=log.EpochStart(NO_LEADER_EPOCH, mine.end),
     )
     return Send(request.replica, reply)
@@ -181,8 +194,8 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
     """
     error = KafkaError.OFFSET_OUT_OF_RANGE
     epoch = _last_fetched_epoch(request)
-    if request.offset < 0:
-        compared = Compared("offset", str(request.offset), "at least 0")
+    if request.offset < mine.start:
+        compared = Compared("offset", str(request.offset), f"at least {mine.start}")
     elif epoch == NO_LEADER_EPOCH:
         if request.offset <= mine.end:
             return None
@@ -256,20 +269,44 @@ def fetched(
     stale = replica is None or replica.leading is not None or request.offset != mine.end
     if replica is None or stale or response.leader_epoch != replica.leader_epoch:
         return broker, (), ()
+    if response.error is KafkaError.OFFSET_OUT_OF_RANGE and response.log_start_offset > mine.end:
+        return _begun_anew(broker, replica, mine, response.log_start_offset)
     if response.diverging is not None:
         return _truncated(broker, replica, mine, response.diverging)
     longer = log.extend(mine, response.records)
     # A follower takes its leader's word, even where a new leader has not got as far yet.
-    known = Offset(min(response.high_watermark, longer.end))
-    broker = broker_parts.with_log(broker, replica.partition, longer)
+    known = Offset(max(longer.start, min(response.high_watermark, longer.end)))
+    kept = log.delete_before(longer, Offset(min(response.log_start_offset, known)))
+    broker = broker_parts.with_log(broker, replica.partition, kept)
     if known != replica.high_watermark:
         broker = broker_parts.with_replica(broker, replace(replica, high_watermark=known))
-    if longer.end == mine.end:
-        return broker, (), ()
-    fact = Appended(
-        node=broker.id, partition=replica.partition, first=mine.end, last=Offset(longer.end - 1)
+    facts: tuple[Fact, ...] = ()
+    if longer.end != mine.end:
+        last = Offset(longer.end - 1)
+        facts = (Appended(node=broker.id, partition=replica.partition, first=mine.end, last=last),)
+    if kept is not longer:
+        facts = (*facts, _deleted(broker, replica, mine, kept.start))
+    return broker, (), facts
+
+
+def _deleted(broker: Broker, replica: Replica, mine: log.Log, start: Offset) -> RecordsDeleted:
+    return RecordsDeleted(
+        node=broker.id,
+        partition=replica.partition,
+        first=mine.start,
+        last=Offset(min(start, mine.end) - 1),
+        start=start,
+        follows=True,
     )
-    return broker, (), (fact,)
+
+
+def _begun_anew(
+    broker: Broker, replica: Replica, mine: log.Log, start: Offset
+) -> broker_parts.BrokerEffect:
+    """Everything is stale where the leader has deleted more than the follower ever had."""
+    broker = broker_parts.with_log(broker, replica.partition, log.start_anew(start))
+    broker = broker_parts.with_replica(broker, replace(replica, high_watermark=start))
+    return broker, (), (_deleted(broker, replica, mine, start),)
 
 
 def _truncated(

@@ -49,7 +49,7 @@ def make_leader(
         leader_epoch=state.leader_epoch,
         partition_epoch=state.partition_epoch,
         replicas=state.replicas,
-        high_watermark=Offset(min(before, log.end)),
+        high_watermark=Offset(max(log.start, min(before, log.end))),
         min_insync_replicas=state.min_insync_replicas,
         leading=Leading(start, _isr_state(here, replica, state), remotes),
     )
