@@ -95,6 +95,24 @@ def test_then_the_cell_says_what_to_do(kernel: Waiting) -> None:
     kernel.pass_time()
     kernel.pass_time()
     assert kernel.shown[-1]["text/plain"] == LOST
+
+
+def test_a_panel_that_comes_after_that_takes_the_place_of_the_sentence(kernel: Waiting) -> None:
+    surface = shown(kernel)
+    for _ in range(4):
+        kernel.pass_time()
+    assert kernel.shown[-1]["text/plain"] == LOST
+    surface._hear(surface, {"arrived": True}, [])
+    kernel.pass_time()
+    assert kernel.shown[-1] == {"text/plain": "a panel"}
+    assert kernel.later == []
+
+
+def test_nobody_waits_for_ever(kernel: Waiting) -> None:
+    shown(kernel)
+    for _ in range(shown_again.LATE_LOOKS + 3):
+        kernel.pass_time()
+    assert kernel.shown[-1]["text/plain"] == LOST
     assert kernel.later == []
 
 

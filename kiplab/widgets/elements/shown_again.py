@@ -1,7 +1,9 @@
 """A panel that no page has answered for is shown once more; then the cell says what to do.
 
 A server that stands still for seconds can lose the message in which a panel is sent to its page.
-One that has arrived there may still be drawn late: JupyterLab draws what is out of sight last.
+One that has arrived there may still be drawn late: JupyterLab draws what is out of sight last. And
+a page that has hardly a processor may answer when the cell has said already what to do: the panel
+then takes the place of that sentence.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from .surface import Surface
 PATIENCE, QUIET = 10.0, 5.0
 """Seconds until a page should have answered; and without a cell that runs, so that the answer is
 not waiting behind one."""
+LATE_LOOKS = 60
+"""How often, PATIENCE apart, an answer is looked for that is no longer expected."""
 LOST = "This panel has not come to this page. Run this cell again."
 
 
@@ -28,6 +32,7 @@ class ShownAgain:
     def __init__(self, surface: Surface, handle: Any, bundle: dict[str, Any]) -> None:
         self._surface, self._handle, self._bundle = surface, handle, bundle
         self._tries = 0
+        self._late_looks = LATE_LOOKS
 
     @classmethod
     def watch(cls, surface: Surface, handle: Any, bundle: dict[str, Any]) -> None:
@@ -70,3 +75,12 @@ class ShownAgain:
             self._handle.update(
                 {"text/html": f"<p>{escape(LOST)}</p>", "text/plain": LOST}, raw=True
             )
+            loop.call_later(PATIENCE, self._look_late, loop)
+
+    def _look_late(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Whether the page has it after all."""
+        if self._surface.arrived:
+            self._handle.update(self._bundle, raw=True)
+        elif self._late_looks:
+            self._late_looks -= 1
+            loop.call_later(PATIENCE, self._look_late, loop)
