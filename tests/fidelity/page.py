@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from kiplab.judge.partition.partition_judging import PartitionJudged
 from kiplab.protocol.guards import Guard, GuardKind
@@ -17,10 +16,9 @@ from kiplab.protocol.releases import RELEASES
 from tests.fidelity.held_vectors import Held, Listed
 from tests.fidelity.real_requests import JudgedBefore
 from tests.fidelity.rule_rows import RuleRow
+from tests.made_pages import LABS, ROOT, span, table
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "labs" / "fidelity.md"
-README = ROOT / "README.md"
+PAGE = LABS / "fidelity.md"
 COARSER = "## Where the model is coarser than Kafka"
 _KINDS = {
     GuardKind.REFUSAL: "refuses",
@@ -96,7 +94,7 @@ def _beside_real_controllers(judged: Sequence[JudgedBefore]) -> str:
         " are recorded, and the suite asks the engine again each time.\n"
     )
     head = ("Apache Kafka", "metadata version", "requests", "differences")
-    return f"## Beside real controllers\n\n{words}\n{_table(head, rows)}"
+    return f"## Beside real controllers\n\n{words}\n{table(head, rows)}"
 
 
 def _beside_the_partition(judged: Sequence[PartitionJudged]) -> str:
@@ -109,7 +107,7 @@ def _beside_the_partition(judged: Sequence[PartitionJudged]) -> str:
         " and what is known of each follower were compared. These, too, are recorded.\n"
     )
     head = ("Apache Kafka", "runs", "turns", "differences")
-    return f"## Beside Kafka's own Partition\n\n{words}\n{_table(head, rows)}"
+    return f"## Beside Kafka's own Partition\n\n{words}\n{table(head, rows)}"
 
 
 def _rules(rules: Sequence[RuleRow], judged: Sequence[JudgedBefore]) -> str:
@@ -121,7 +119,7 @@ def _rules(rules: Sequence[RuleRow], judged: Sequence[JudgedBefore]) -> str:
         " are counted. A dash is no answer: what a broker decides, no controller can judge.\n"
     )
     head = ("rule", "it says", "releases", "kind", "tests", "real answers")
-    return f"## Rule by rule\n\n{words}\n{_table(head, (_rule(row, judged) for row in rules))}"
+    return f"## Rule by rule\n\n{words}\n{table(head, (_rule(row, judged) for row in rules))}"
 
 
 def _rule(row: RuleRow, judged: Sequence[JudgedBefore]) -> tuple[str, ...]:
@@ -129,7 +127,7 @@ def _rule(row: RuleRow, judged: Sequence[JudgedBefore]) -> tuple[str, ...]:
     return (
         f"`{row.guard.id}`",
         row.guard.clause,
-        _span(row.guard.releases),
+        span(row.guard.releases),
         _KINDS[row.guard.kind],
         f"{row.rows}{ids}",
         _real_answers(row.guard, judged),
@@ -156,13 +154,13 @@ def _coarser() -> str:
 
 def _vectors(vectors: Sequence[Listed], found: dict[str, list[Held]]) -> str:
     kept = [vector for vector in vectors if not vector.left_out]
-    rows = [(v.id, v.kafka_test, _span(_releases(found[v.id]))) for v in kept]
+    rows = [(v.id, v.kafka_test, span(_releases(found[v.id]))) for v in kept]
     words = (
         f"{len(kept)} of {len(vectors)} cases that were taken from Kafka's unit tests, or traced"
         " through its code where no test fixes the numbers, are held by this suite, on each release"
         " that they are true for. All pass: otherwise this page would not have been made.\n"
     )
-    return f"## Kafka's own tests, by id\n\n{words}\n{_table(('id', 'from', 'on'), rows)}"
+    return f"## Kafka's own tests, by id\n\n{words}\n{table(('id', 'from', 'on'), rows)}"
 
 
 def _releases(tests: Iterable[Held]) -> tuple[str, ...]:
@@ -176,21 +174,4 @@ def _left_out(vectors: Sequence[Listed]) -> str:
         if vector.left_out:
             reasons.setdefault(vector.left_out, []).append(vector.id)
     rows = [(reason, ", ".join(ids)) for reason, ids in reasons.items()]
-    return f"## Cases that are not held\n\n{_table(('because', 'ids'), rows)}"
-
-
-def _span(releases: Sequence[str]) -> str:
-    """Releases in a row as the first and the last: ``"3.5 to 3.9"``."""
-    names = list(RELEASES)
-    if not releases:
-        return "none"
-    if len(releases) == 1:
-        return releases[0]
-    first, last = names.index(releases[0]), names.index(releases[-1])
-    in_a_row = list(releases) == names[first : last + 1]
-    return f"{releases[0]} to {releases[-1]}" if in_a_row else ", ".join(releases)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+    return f"## Cases that are not held\n\n{table(('because', 'ids'), rows)}"

@@ -18,15 +18,16 @@ from kiplab.judge.corpus.unreachable_rules import UNREACHABLE, Unreachable
 from kiplab.judge.partition.partition_judging import judge_partition_recorded, partition_releases
 from kiplab.protocol.releases import RELEASES
 from tests.fidelity.held_vectors import held, listed
-from tests.fidelity.page import PAGE, README, page, with_numbers
+from tests.fidelity.page import PAGE, page, with_numbers
 from tests.fidelity.real_requests import judged_before
 from tests.fidelity.rule_rows import rule_rows
+from tests.made_pages import README, holds_as_made
 from tests.protocol.looked_at import all_vectors
 
 RECORDINGS = Path(__file__).parent / "recordings"
 OF_THE_PARTITION = RECORDINGS.with_name("partition_recordings")
 REQUESTS, BYTES = 7_000, 16
-REWRITE = "written anew by pytest --rewrite tests/judge/test_corpus.py"
+TEST = "tests/judge/test_corpus.py"
 RECORDED = recorded_pairs(RECORDINGS)
 
 
@@ -98,12 +99,5 @@ def test_the_page_and_the_readme_say_what_the_recordings_come_to(
     rules = rule_rows(all_vectors(), [vector.id for vector in vectors])
     expected = page(judged, partitions, rules, vectors, held())
     readme = with_numbers(README.read_text(encoding="utf-8"), judged, partitions)
-    if rewrite:
-        PAGE.write_text(expected, encoding="utf-8")
-        README.write_text(readme, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == expected, (
-        "pytest --rewrite tests/judge/test_corpus.py"
-    )
-    assert README.read_text(encoding="utf-8") == readme, (
-        "pytest --rewrite tests/judge/test_corpus.py"
-    )
+    holds_as_made(PAGE, expected, TEST, rewrite=rewrite)
+    holds_as_made(README, readme, TEST, rewrite=rewrite)

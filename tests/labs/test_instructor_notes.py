@@ -165,6 +165,7 @@ def test_students_do_not_get_them(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {
         ".kiplab",
         "fidelity.md",
+        "ledger.md",
         *(f"{name}.ipynb" for name in NAMES),
     }
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
