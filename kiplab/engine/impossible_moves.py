@@ -13,10 +13,10 @@ from ..protocol.releases import RELEASES, at_least, known_to, not_supported, sup
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from . import moves
 from .channels import blocker, find
-from .cluster import Cluster, MessageName, broker
+from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .nodes import due_ms, is_cut, kind_of, state_of
-from .routes import IDLE, NOT_ADDRESSED, TIMERS
+from .routes import AT_ONCE, IDLE, NOT_ADDRESSED, TIMERS
 from .truth import registration_of, session_lasts, stale_sessions, truth
 
 
@@ -71,6 +71,30 @@ def _duplicate(cluster: Cluster, move: moves.Duplicate) -> str | None:
 
 def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> str | None:
     return _about_request(cluster, moves.TimeOut(move.message)) or _deliver(cluster, move)
+
+
+def _race(cluster: Cluster, move: moves.Race) -> str | None:
+    one, other = find(cluster, move.message), find(cluster, move.other)
+    for name in (move.message, move.other):
+        reason = _deliver(cluster, moves.Deliver(name))
+        if reason is not None:
+            return reason
+    assert one is not None
+    assert other is not None
+    if one is other:
+        return "it takes two to race"
+    if one.receiver != other.receiver:
+        ends = f"{node_name(one.receiver)} and {node_name(other.receiver)}"
+        return f"{one.name} and {other.name} do not meet: they go to {ends}"
+    if type(one.body) is not type(other.body) or not _is_told_finer(cluster, one):
+        return "only two fetches race: whatever else arrives is done with before the next"
+    if one.body.about() != other.body.about():
+        return f"they ask for {one.body.about()} and {other.body.about()}, which share nothing"
+    return None
+
+
+def _is_told_finer(cluster: Cluster, message: Message) -> bool:
+    return (kind_of(cluster, message.receiver), type(message.body)) in AT_ONCE
 
 
 def _not_in_flight(cluster: Cluster, name: MessageName) -> str:
@@ -293,6 +317,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.TimeOut: _about_request,
     moves.Duplicate: _duplicate,
     moves.LoseReply: _lose_reply,
+    moves.Race: _race,
     moves.Advance: _advance,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,

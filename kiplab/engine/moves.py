@@ -56,6 +56,17 @@ class LoseReply(msgspec.Struct, frozen=True, cache_hash=True, tag="lose-reply"):
     message: MessageName
 
 
+class Race(msgspec.Struct, frozen=True, cache_hash=True, tag="race"):
+    """Two requests arrive at once, on two connections, and their receiver has a thread for each.
+
+    `other` comes in between where the receiver's own locks let it (KAFKA-15221); else it waits for
+    `message` to be done with.
+    """
+
+    message: MessageName
+    other: MessageName
+
+
 class Advance(msgspec.Struct, frozen=True, cache_hash=True, tag="advance"):
     """Time passes (timed clusters only)."""
 
@@ -191,6 +202,7 @@ Move = (
     | TimeOut
     | Duplicate
     | LoseReply
+    | Race
     | Advance
     | Fire
     | ExpireSession

@@ -61,6 +61,7 @@ from ..protocol.messages import (
 from ..protocol.replica import alter_partition_manager, disk, fetching, periods
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.fetches_at_once import serve_fetches_at_once
 from ..protocol.replica.lag_check import check_lag
 from . import moves
 from .cluster import Cluster, broker
@@ -124,6 +125,15 @@ NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Clients, MetadataUpdate): "clients ask for metadata when they want some",
 }
 """Messages that no node of this kind ever gets, and why."""
+
+AtOnce = Callable[[Any, Any, Any, Cluster], tuple[Any, tuple[Send, ...], tuple[Send, ...], Any]]
+"""(node, one message, the other, cluster) to (node, sends after one, after the other, facts)."""
+AT_ONCE: dict[tuple[NodeKind, type], AtOnce] = {
+    (Broker, FetchRequest): lambda b, m, o, w: serve_fetches_at_once(
+        b, m.body, o.body, w.features, w.clock
+    ),
+}
+"""Where a step can be told finer: two messages of this type, each with a thread of its own."""
 
 UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
     (Broker, AlterPartitionRequest): alter_partition_manager.give_up_waiting,

@@ -33,7 +33,7 @@ from .nodes import (
 )
 from .observer import observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .routes import MODE_MOVES, PERIOD_MS, PLANS, ROUTES, TIMERS, UNANSWERED
+from .routes import AT_ONCE, MODE_MOVES, PERIOD_MS, PLANS, ROUTES, TIMERS, UNANSWERED
 from .truth import stale_sessions, truth
 
 
@@ -113,6 +113,19 @@ def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Moved:
     request = _in_flight(cluster, move.message)
     cluster, events = _deliver(cluster, moves.Deliver(move.message))
     return reply_lost(cluster, request, events)
+
+
+def _race(cluster: Cluster, move: moves.Race) -> Moved:
+    one, other = _in_flight(cluster, move.message), _in_flight(cluster, move.other)
+    cluster = channels.without(channels.without(cluster, one), other)
+    events: list[Event] = [delivered(cluster, one), delivered(cluster, other)]
+    node = state_of(cluster, one.receiver)
+    node, sends, later, facts = AT_ONCE[type(node), type(one.body)](node, one, other, cluster)
+    cluster = _put_back(cluster, one.receiver, node)
+    cluster, sent = channels.post(cluster, one.receiver, sends, one)
+    cluster, more = channels.post(cluster, one.receiver, later, other)
+    text = f"{node_name(one.receiver)} has a thread for each of the two"
+    return cluster, [*events, Happened(text=text), *facts, *sent, *more]
 
 
 def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved:
@@ -304,6 +317,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.TimeOut: _time_out,
     moves.Duplicate: _duplicate,
     moves.LoseReply: _lose_reply,
+    moves.Race: _race,
     moves.Advance: _advance,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,

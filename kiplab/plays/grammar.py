@@ -19,6 +19,12 @@ _PATTERN: Keys = {
     "n": values.count,
     "life": values.count,
 }
+_RACE: Keys = {
+    **_PATTERN,
+    "with": values.party,
+    "with-n": values.count,
+    "with-life": values.count,
+}
 _LOSS: Keys = {"disk": values.one_of(*values.LOSSES)}
 _SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
 _TOPIC: Keys = {
@@ -140,6 +146,9 @@ VERBS: dict[str, Verb] = {
     "time-out": Verb("time-out KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
     "duplicate": Verb("duplicate KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
     "lose-reply": Verb("lose-reply KIND [from=NODE] [n=N]", (values.kind,), _PATTERN),
+    # Two of a kind, to one broker, which has a thread for each. The second is the next one that
+    # the line fits, whoever sent it, if `with` and its kind do not say which.
+    "race": Verb("race KIND [from=NODE] [life=N] [with=NODE] [with-life=N]", (values.kind,), _RACE),
     "fetch": _timer("fetch BROKER"),
     "catch-up": _timer("catch-up BROKER"),
     "heartbeat": _timer("heartbeat BROKER"),

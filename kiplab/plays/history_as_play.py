@@ -39,6 +39,14 @@ def _about_message(verb: str) -> Callable[[Any], Statement]:
     return write
 
 
+def _race(move: moves.Race) -> Statement:
+    one, other = _about_message("race")(moves.Deliver(move.message)), move.other
+    args = [("with", _node(other.sender)), ("with-n", str(other.ordinal))]
+    if other.incarnation:
+        args.append(("with-life", str(other.incarnation)))
+    return Statement("race", one.words, (*one.args, *args))
+
+
 def _about_broker(verb: str) -> Callable[[Any], Statement]:
     return lambda move: Statement(verb, (str(move.broker),))
 
@@ -101,6 +109,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.TimeOut: _about_message("time-out"),
     moves.Duplicate: _about_message("duplicate"),
     moves.LoseReply: _about_message("lose-reply"),
+    moves.Race: _race,
     moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
     moves.Fire: _fire,
     moves.ExpireSession: _about_broker("expire"),

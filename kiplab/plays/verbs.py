@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..engine import moves
 from ..engine.clock import due_moves
-from ..engine.cluster import broker
+from ..engine.cluster import Message, broker
 from ..engine.impossible_moves import ImpossibleMoveError
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
@@ -18,7 +18,7 @@ from ..protocol.replica.broker_state import Lifecycle, Loss
 from . import values
 from .play import Statement
 from .raw_requests import raw_request
-from .stage import Pattern, Stage, act, flow, matching
+from .stage import Pattern, Stage, act, flow
 from .values import Names
 
 Perform = Callable[[Stage, Statement, int], Stage]
@@ -84,14 +84,32 @@ def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
 
 def _about(move: type) -> Perform:
     def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
-        pattern = pattern_of(statement)
-        message = matching(stage, pattern)
-        if message is None:
-            flying = ", ".join(str(m.name) for m in stage.cluster.messages) or "nothing"
-            raise NothingThereError(f"no such message is in flight (in flight: {flying})")
-        return act(stage, move(message.name), line)
+        return act(stage, move(_meant(stage, pattern_of(statement)).name), line)
 
     return perform_it
+
+
+def _race(stage: Stage, statement: Statement, line: int) -> Stage:
+    one = _meant(stage, pattern_of(statement))
+    others = Pattern(
+        kind=one.name.kind,
+        sender=_node(statement.arg("with")),
+        receiver=one.receiver,
+        ordinal=_number(statement.arg("with-n")),
+        life=_number(statement.arg("with-life")),
+    )
+    other = _meant(stage, others, besides=one)
+    return act(stage, moves.Race(one.name, other.name), line)
+
+
+def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Message:
+    fits = (m for m in stage.cluster.messages if pattern.fits(m.name, m.receiver))
+    found = next((m for m in fits if m is not besides), None)
+    if found is None:
+        flying = ", ".join(str(m.name) for m in stage.cluster.messages) or "nothing"
+        another = "" if besides is None else " that could meet it"
+        raise NothingThereError(f"no such message{another} is in flight (in flight: {flying})")
+    return found
 
 
 # --- brokers ------------------------------------------------------------------------------------
@@ -265,6 +283,7 @@ _VERBS: dict[str, Perform] = {
     "time-out": _about(moves.TimeOut),
     "duplicate": _about(moves.Duplicate),
     "lose-reply": _about(moves.LoseReply),
+    "race": _race,
     "fetch": _timer(moves.Timer.FETCH),
     "catch-up": _catch_up,
     "heartbeat": _timer(moves.Timer.HEARTBEAT),

@@ -271,6 +271,11 @@ _TABLE = (
         _E.NOT_LEADER_OR_FOLLOWER,
         since("3.7"),
     ),
+    _rule(
+        "kafka-15221.locked-state",
+        "A follower's next fetch is noted only when its leader has written down what it proposes.",
+        since("3.7"),
+    ),
     _refusal(
         "320.fenced-fetch",
         "A fetch that still obeys an earlier leader epoch is refused.",

@@ -143,6 +143,7 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "poll": _poll,
     "refresh": _refresh,
     "reset": _reset,
+    "race": _saying("two {0} requests at once"),
     "lose-reply": _saying("reply is lost"),
     "expire": _saying("session of broker {0} expires"),
     "heartbeat": _saying("broker {0} sends a heartbeat"),

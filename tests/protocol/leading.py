@@ -46,6 +46,7 @@ from kiplab.protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
+from kiplab.protocol.replica.fetches_at_once import serve_fetches_at_once
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.replica.high_watermark import move_high_watermark
 from kiplab.protocol.replica.isr_proposals import propose_shrink
@@ -133,8 +134,30 @@ class Stage:
         last_fetched: int = -1,
     ) -> FetchResponse:
         """The follower fetches; `leader_epoch` -1 is a request without one."""
+        request = self._request(follower, offset, epoch, leader_epoch, last_fetched)
+        effect = serve_fetch(self.broker, request, self.features, self.now)
+        reply = self._done(effect)[0].body
+        assert isinstance(reply, FetchResponse)
+        return reply
+
+    def fetches_at_once(self, follower: int, *ends_and_epochs: tuple[int, int]) -> None:
+        """Two fetches (offset, broker epoch), by two lives of a follower, each with a thread."""
+        one, other = (self._request(follower, end, epoch) for end, epoch in ends_and_epochs)
+        broker, sends, more, facts = serve_fetches_at_once(
+            self.broker, one, other, self.features, self.now
+        )
+        self._done((broker, (*sends, *more), facts))
+
+    def _request(
+        self,
+        follower: int,
+        offset: int,
+        epoch: int | None,
+        leader_epoch: int | None = None,
+        last_fetched: int = -1,
+    ) -> FetchRequest:
         held = self.replica.leader_epoch
-        request = FetchRequest(
+        return FetchRequest(
             version=self.cache,
             partition=NAME,
             replica=BrokerId(follower),
@@ -143,10 +166,6 @@ class Stage:
             offset=Offset(offset),
             last_fetched_epoch=LeaderEpoch(last_fetched),
         )
-        effect = serve_fetch(self.broker, request, self.features, self.now)
-        reply = self._done(effect)[0].body
-        assert isinstance(reply, FetchResponse)
-        return reply
 
     def shrink_check(self) -> None:
         """The periodic maybeShrinkIsr."""

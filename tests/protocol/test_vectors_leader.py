@@ -156,6 +156,50 @@ def test_l13_a_fetch_of_an_earlier_life_is_refused(features: Features) -> None:
     assert (stage.remote(102).epoch, stage.remote(102).end) == (1102, 10)
 
 
+# --- two fetches at once (Partition, 3.5.2, 3.6.2 and 3.7.0; no test of Kafka has them) -----------
+
+
+@vector("at-once-unlocked", "3.2-3.6")
+def test_a_level_follower_is_proposed_with_the_epoch_of_a_fetch_that_came_between(
+    features: Features,
+) -> None:
+    stage = alone(features, cache=KRAFT)
+    stage.fetches_at_once(102, (10, 1102), (0, 1250))
+    assert stage.proposed[102] == 1250
+    assert (stage.remote(102).end, stage.remote(102).epoch) == (0, 1250)
+    # To the observer it is the earlier life that caught up.
+    assert stage.requests[-1].items[0].isr[1].observed == 1102
+    # The high watermark waits for who is proposed.
+    stage.append(5)
+    assert stage.high_watermark == 10
+
+
+@vector("at-once-locked", "3.7-4.3")
+def test_a_level_follower_is_proposed_with_the_epoch_under_which_it_was_level(
+    features: Features,
+) -> None:
+    stage = alone(features, cache=KRAFT)
+    stage.fetches_at_once(102, (10, 1102), (0, 1250))
+    assert stage.proposed[102] == 1102
+    assert (stage.remote(102).end, stage.remote(102).epoch) == (0, 1250)
+
+
+@vector("at-once-other-way-round", "3.2-4.3")
+def test_of_two_fetches_at_once_only_the_first_may_be_overtaken(features: Features) -> None:
+    stage = alone(features, cache=KRAFT)
+    stage.fetches_at_once(102, (0, 1102), (10, 1102))
+    assert stage.proposed[102] == 1102
+    assert stage.remote(102).end == 10
+
+
+@vector("at-once-refused", "3.2-4.3")
+def test_a_refused_fetch_comes_in_between_nothing(features: Features) -> None:
+    stage = alone(features, cache=KRAFT)
+    stage.fetches_at_once(102, (10, 1102), (99, 1250))
+    assert stage.proposed[102] == 1102
+    assert (stage.remote(102).end, stage.remote(102).epoch) == (10, 1102)
+
+
 # --- shrinking ------------------------------------------------------------------------------------
 
 

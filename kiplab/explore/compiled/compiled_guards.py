@@ -34,6 +34,7 @@ WITHOUT_EFFECT: dict[str, str] = {
     "kafka-15221.stale-fetch": (
         "A fetch and its answer are one action, so that no fetch outlives who sent it."
     ),
+    "kafka-15221.locked-state": "A fetch and its answer are one action: no other comes in between.",
     "320.validated-position": "Who reads is no part of this level.",
     "631.heartbeat-epoch": (
         "A heartbeat and its answer are one action, and only who is registered has it."

@@ -35,6 +35,7 @@ from . import alter_partition_manager, broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
 from .client_reads import not_the_leader, refusal
+from .isr_proposals import propose_expand
 from .leader import commits_more, follower_fetched
 
 KIND = "fetch"
@@ -117,14 +118,29 @@ def serve_fetch(
     """
     here = broker_parts.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
+    reply, refused = read(here, broker, request)
+    if replica is None or not is_noted(reply):
+        return broker, (reply,), refused
+    mine = broker_parts.log_of(broker, request.partition)
+    noted, fact = follower_fetched(here, replica, mine, request, request.replica_epoch)
+    broker, sends, facts = go_on(here, broker, replica, noted, request, features)
+    return broker, (reply, *sends), (fact, *facts)
+
+
+def read(here: Here, broker: Broker, request: FetchRequest) -> tuple[Send, tuple[Fact, ...]]:
+    """What the leader answers, and its refusal if it refuses. Nothing is changed yet.
+
+    Source: Partition.fetchRecords up to readFromLocalLog (3.5.0, 3.9.0-rc3).
+    """
+    replica = replica_of(broker, request.partition)
     mine = broker_parts.log_of(broker, request.partition)
     refused = _refusal(here, replica, request)
     if refused is not None or replica is None:
         error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-        return broker, (_failed(request, error),), (refused,) if refused else ()
+        return _failed(request, error), (refused,) if refused else ()
     beyond = _out_of_range(here, mine, request)
     if beyond is not None:
-        return broker, (_sent_back(replica, mine, request),), (beyond,)
+        return _sent_back(replica, mine, request), (beyond,)
     diverging = _diverging(mine, request)
     if diverging is not None:
         reply = FetchResponse(
@@ -135,10 +151,10 @@ def serve_fetch(
             diverging=diverging,
         )
         # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
-        return broker, (Send(request.replica, reply),), ()
+        return Send(request.replica, reply), ()
     stale = _stale(here, request)
     if stale is not None:
-        return broker, (_failed(request, stale.error),), (stale,)
+        return _failed(request, stale.error), (stale,)
     reply = FetchResponse(
         partition=request.partition,
         leader_epoch=replica.leader_epoch,
@@ -146,27 +162,44 @@ def serve_fetch(
         high_watermark=replica.high_watermark,
         log_start_offset=mine.start,
     )
-    broker, sends, facts = _taken_note_of(broker, replica, request, features, here)
-    return broker, (Send(request.replica, reply), *sends), facts
+    return Send(request.replica, reply), ()
 
 
-def _taken_note_of(
-    broker: Broker, before: Replica, request: FetchRequest, features: Features, here: Here
+def is_noted(reply: Send) -> bool:
+    """Whether the leader notes how far the follower is: not where it refused, or the logs part.
+
+    Source: Partition.fetchRecords (3.5.0, 3.9.0-rc3).
+    """
+    body = reply.body
+    assert isinstance(body, FetchResponse)
+    return body.error is KafkaError.NONE and body.diverging is None
+
+
+def go_on(
+    here: Here,
+    broker: Broker,
+    before: Replica,
+    replica: Replica,
+    request: FetchRequest,
+    features: Features,
+    overtaken: Replica | None = None,
 ) -> broker_parts.BrokerEffect:
-    """What the leader makes of a fetch that it has served.
+    """What the leader makes of a fetch that it has noted in `replica`; `before` is from before it.
 
     A proposal that the AlterPartition manager does not take is withdrawn before the high watermark
-    is looked at, so it holds nothing back.
+    is looked at, so it holds nothing back. For `overtaken` see `isr_proposals.propose_expand`.
+
+    Source: Partition.updateFollowerFetchState after updateFetchState (3.5.0, 3.9.0-rc3).
     """
     mine = broker_parts.log_of(broker, request.partition)
-    replica, item, facts = follower_fetched(here, before, mine, request, request.replica_epoch)
+    replica, item, facts = propose_expand(here, replica, request.replica, overtaken)
     sends: tuple[Send, ...] = ()
     if item is not None:
         broker = broker_parts.with_replica(broker, replica)
         broker, sends, withdrawn = alter_partition_manager.submit(broker, item, features)
         facts = (*facts, *withdrawn)
         replica = replica_of(broker, request.partition) or replica
-    replica, moved = commits_more(here, before, replica, mine, request)
+    replica, moved = commits_more(here, before, replica, mine, request.replica)
     return broker_parts.with_replica(broker, replica), sends, (*facts, *moved)
 
 

@@ -27,14 +27,17 @@ from .remote_replicas import is_caught_up, leading_of, remote_of
 
 
 def propose_expand(
-    here: Here, replica: Replica, follower: BrokerId
+    here: Here, replica: Replica, follower: BrokerId, overtaken: Replica | None = None
 ) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
     """Ask for `follower` in the ISR when it is caught up, eligible, and outside.
+
+    `overtaken` is what the leader knew when it judged the follower, where it knows more by now
+    (`fetches_at_once.py`): that decides, and the proposal is written down from `replica`.
 
     Source: Partition.maybeExpandIsr, canAddReplicaToIsr, isFollowerInSync and prepareIsrExpand
     (3.5.0).
     """
-    leading = leading_of(replica)
+    leading = leading_of(overtaken or replica)
     state, remote = leading.isr_state, remote_of(leading, follower)
     if state.sent is not None or follower in state.isr or remote.end < replica.high_watermark:
         return replica, None, ()
@@ -75,13 +78,15 @@ def propose_shrink(
 
 
 def _proposed(
-    here: Here, replica: Replica, leading: Leading, isr: tuple[BrokerId, ...]
+    here: Here, replica: Replica, judged: Leading, isr: tuple[BrokerId, ...]
 ) -> tuple[Replica, AlterPartitionItem, tuple[Fact, ...]]:
+    """Write the proposal down. `judged` is what decided on it: almost always what there is now."""
+    leading = leading_of(replica)
     item = AlterPartitionItem(
         partition=replica.partition,
         leader_epoch=replica.leader_epoch,
         partition_epoch=replica.partition_epoch,
-        isr=tuple(_member(here, leading, b) for b in isr),
+        isr=tuple(_member(here, leading, judged, b) for b in isr),
         # RECOVERED, but for a leader that was answered otherwise.
         recovery=leading.isr_state.recovery,
     )
@@ -91,19 +96,19 @@ def _proposed(
     return pending, item, (fact,)
 
 
-def _member(here: Here, leading: Leading, broker: BrokerId) -> IsrMember:
+def _member(here: Here, leading: Leading, judged: Leading, broker: BrokerId) -> IsrMember:
     if broker == here.id:
         return IsrMember(broker, here.epoch, here.epoch)
-    remote = remote_of(leading, broker)
+    remote, level = remote_of(leading, broker), remote_of(judged, broker)
     # KIP-903, Rejected Alternatives, "Using the broker epoch from the metadata instead of using the
     # Fetch request": metadata may already name a new life of a broker whose last fetch was the old
     # one's, and the request would pass for a fresh one.
     if "903.epoch-from-metadata" in here.active:
         cached = registration(here.registrations, broker)
         epoch = cached.epoch if cached is not None else NO_BROKER_EPOCH
-        return IsrMember(broker, epoch, remote.observed)
+        return IsrMember(broker, epoch, level.observed)
     epoch = NO_BROKER_EPOCH if remote.epoch is None else remote.epoch
-    return IsrMember(broker, epoch, remote.observed)
+    return IsrMember(broker, epoch, level.observed)
 
 
 def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult) -> ReplicaEffect:

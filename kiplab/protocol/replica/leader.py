@@ -15,12 +15,11 @@ from msgspec.structs import replace
 from ..facts import BecameLeader, Fact, Fetched
 from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
 from ..log import Log
-from ..messages import AlterPartitionItem, FetchRequest
+from ..messages import FetchRequest
 from ..registrations import LeaderRecoveryState, PartitionRegistration
 from .broker_parts import Here, ReplicaEffect
 from .broker_state import NEVER_MS, IsrState, Leading, RemoteReplica, Replica
 from .high_watermark import move_high_watermark
-from .isr_proposals import propose_expand
 from .remote_replicas import leading_of, remote_of, with_remote
 
 
@@ -118,12 +117,10 @@ def _remote(
 
 def follower_fetched(
     here: Here, replica: Replica, log: Log, request: FetchRequest, sender: BrokerEpoch
-) -> tuple[Replica, AlterPartitionItem | None, tuple[Fact, ...]]:
-    """Note a follower's fetch; perhaps propose it for the ISR.
+) -> tuple[Replica, Fetched]:
+    """Note a follower's fetch. Whether it is proposed for the ISR is looked at next.
 
     `sender` is the true broker epoch of the fetching process, for the observer only.
-    Returns the item for the AlterPartition manager, or None. Whether records are committed is
-    looked at when the manager has had it (`commits_more`).
 
     Source: Partition.updateFollowerFetchState (3.5.0, 3.9.0-rc3) and Replica.updateFetchState
     (3.5.0; from 3.7.0 on updateFetchStateOrThrow); KIP-903, Proposed Design.
@@ -131,7 +128,6 @@ def follower_fetched(
     leading = leading_of(replica)
     remote = remote_of(leading, request.replica)
     noted = _noted(here, remote, request, log.end, sender)
-    replica = with_remote(replica, leading, noted)
     caught_up = request.offset >= log.end
     fetched = Fetched(
         node=here.id,
@@ -140,18 +136,18 @@ def follower_fetched(
         offset=request.offset,
         caught_up=caught_up,
     )
-    replica, item, proposed = propose_expand(here, replica, request.replica)
-    return replica, item, (fetched, *proposed)
+    return with_remote(replica, leading, noted), fetched
 
 
 def commits_more(
-    here: Here, before: Replica, replica: Replica, log: Log, request: FetchRequest
+    here: Here, before: Replica, replica: Replica, log: Log, follower: BrokerId
 ) -> ReplicaEffect:
     """Perhaps commit more records: `replica` is the leader's after the fetch, `before` before it.
 
     Source: Partition.updateFollowerFetchState (3.5.0, 3.9.0-rc3).
     """
-    if remote_of(leading_of(before), request.replica).end == request.offset:
+    known = remote_of(leading_of(before), follower).end
+    if known == remote_of(leading_of(replica), follower).end:
         # Nothing new on the follower: Kafka does not look at the high watermark again.
         return replica, ()
     return move_high_watermark(here, replica, log)
