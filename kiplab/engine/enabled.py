@@ -38,6 +38,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     expire: bool = True
     start: bool = True
     finish_recovery: bool = True
+    finish_leader_recovery: bool = True
     shut_down: bool = False
     fail_over: bool = False
     elect: tuple[bool, ...] = ()
@@ -137,6 +138,8 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
                 if (played := replica_of(b, state.name)) is not None and played.leading is not None
             )
         yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
+        if menu.finish_leader_recovery:
+            yield from (moves.FinishLeaderRecovery(state.name, b.id) for b in cluster.brokers)
 
 
 def _about_consumer(cluster: Cluster, name: str) -> Iterator[moves.Move]:

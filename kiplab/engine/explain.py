@@ -118,6 +118,15 @@ def _refreshed(e: facts.MetadataRefreshed) -> str:
     )
 
 
+_RECOVERY = {
+    facts.RecoveryPhase.BEGINS: (
+        "broker {0.node} leads {0.partition} after an unclean election, and recovers first"
+    ),
+    facts.RecoveryPhase.DONE: (
+        "broker {0.node} has recovered {0.partition}, and asks the controller to write RECOVERED"
+    ),
+    facts.RecoveryPhase.OVER: "the recovery of {0.partition} is over for broker {0.node}",
+}
 _LIFE = {
     "STARTING": "starts a new process",
     "RECOVERY": "recovers its logs",
@@ -152,6 +161,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"broker {e.node} begins to lead {e.partition} at offset {e.start_offset}"
         f" (leader epoch {e.leader_epoch})"
     ),
+    facts.LeaderRecovery: lambda e: _RECOVERY[e.phase].format(e),
     facts.BecameFollower: lambda e: (
         f"broker {e.node} follows {'nobody' if e.leader < 0 else f'broker {e.leader}'}"
         f" for {e.partition} (leader epoch {e.leader_epoch})"

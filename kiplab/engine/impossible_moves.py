@@ -11,6 +11,7 @@ from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, nod
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
 from ..protocol.releases import RELEASES, at_least, known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
+from ..protocol.replica.recovering import is_recovering
 from . import moves
 from .channels import blocker, find
 from .cluster import Cluster, Message, MessageName, broker
@@ -234,6 +235,34 @@ def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> str | None
     return None
 
 
+def _finish_leader_recovery(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str | None:
+    unknown = _no_partition(cluster, move.partition)
+    if unknown is not None:
+        return unknown
+    if move.broker == NO_LEADER:
+        return f"{move.partition} has no leader, so nobody recovers it"
+    found, reason = _running(cluster, move.broker)
+    if found is None:
+        return reason
+    replica = replica_of(found, move.partition)
+    if replica is None or replica.leading is None:
+        return f"broker {move.broker} does not lead {move.partition}"
+    if not is_recovering(replica):
+        return _recovers_nothing(cluster, move)
+    if replica.leading.isr_state.sent is not None:
+        return f"broker {move.broker} has said so already, and waits for the controller's answer"
+    return None
+
+
+def _recovers_nothing(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str:
+    if "704.leader-recovers" in cluster.features.active(move.broker):
+        return f"broker {move.broker} does not recover {move.partition}: it has nothing to finish"
+    return (
+        f"broker {move.broker} does not recover {move.partition}: no release of Kafka recovers"
+        " anything; `on 704.specified` lets leaders do what KIP-704 says"
+    )
+
+
 def _cut(cluster: Cluster, move: moves.Cut) -> str | None:
     if move.one == move.other:
         return "a link has two ends"
@@ -330,6 +359,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Start: _start,
     moves.ShutDown: _needs_running,
     moves.FinishRecovery: _finish_recovery,
+    moves.FinishLeaderRecovery: _finish_leader_recovery,
     moves.Cut: _cut,
     moves.Heal: _heal,
     moves.FailOver: _always,

@@ -150,6 +150,18 @@ class FinishRecovery(msgspec.Struct, frozen=True, cache_hash=True, tag="finish-r
     broker: BrokerId
 
 
+class FinishLeaderRecovery(
+    msgspec.Struct, frozen=True, cache_hash=True, tag="finish-leader-recovery"
+):
+    """A leader that recovers from an unclean election is done, and tells the controller (KIP-704).
+
+    As implemented no leader ever recovers.
+    """
+
+    partition: str
+    broker: BrokerId
+
+
 class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
     """A link goes down; what is on it waits."""
 
@@ -215,6 +227,7 @@ Move = (
     | Start
     | ShutDown
     | FinishRecovery
+    | FinishLeaderRecovery
     | Cut
     | Heal
     | FailOver

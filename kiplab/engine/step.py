@@ -15,6 +15,7 @@ from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
 from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.end_of_recovery import finish_leader_recovery
 from ..protocol.replica.produce import produce
 from ..protocol.replica.record_deletion import delete_records
 from . import channels, consumers, moves
@@ -197,6 +198,12 @@ def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     return cluster, [*facts, *lost]
 
 
+def _finish_leader_recovery(cluster: Cluster, move: moves.FinishLeaderRecovery) -> Moved:
+    node = _up(cluster, move.broker)
+    done = finish_leader_recovery(node, move.partition, cluster.features, cluster.clock)
+    return _done(cluster, move.broker, *done)
+
+
 def _as_the_mode_does(cluster: Cluster, move: moves.Move) -> Moved:
     events: list[Event] = []
     for node, effect in MODE_MOVES[kind_of(cluster, CONTROLLER), type(move)](cluster, move):
@@ -330,6 +337,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Start: _as_the_mode_does,
     moves.ShutDown: _as_the_mode_does,
     moves.FinishRecovery: _as_the_mode_does,
+    moves.FinishLeaderRecovery: _finish_leader_recovery,
     moves.Cut: _cut,
     moves.Heal: _heal,
     moves.FailOver: _fail_over,

@@ -160,6 +160,11 @@ VERBS: dict[str, Verb] = {
     "start": Verb("start BROKER", (values.broker,)),
     "recover": Verb("recover BROKER", (values.broker,)),
     "unfence": Verb("unfence BROKER", (values.broker,)),
+    # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean
+    # election, which only KIP-704 as specified has: `on 704.specified`.
+    "finish-recovery": Verb(
+        "finish-recovery PARTITION [by=BROKER]", (values.partition,), {"by": values.broker}
+    ),
     "shut-down": Verb("shut-down BROKER", (values.broker,)),
     "expire": Verb("expire BROKER", (values.broker,)),
     "produce": Verb(

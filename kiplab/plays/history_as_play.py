@@ -122,6 +122,9 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Start: _about_broker("start"),
     moves.ShutDown: _about_broker("shut-down"),
     moves.FinishRecovery: _about_broker("recover"),
+    moves.FinishLeaderRecovery: lambda m: Statement(
+        "finish-recovery", (m.partition,), (("by", str(m.broker)),)
+    ),
     moves.Cut: _link("cut"),
     moves.Heal: _link("heal"),
     moves.FailOver: lambda _m: Statement("fail-over"),

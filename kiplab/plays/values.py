@@ -16,7 +16,7 @@ from ..protocol.features import (
     check_release,
     parse_features,
 )
-from ..protocol.guards import named
+from ..protocol.guards import SPECIFIED, named
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
 from ..protocol.messages import BODIES
 from .play_errors import PlayError, nearest
@@ -280,12 +280,15 @@ def property_id(text: str, names: Names) -> str:
 
 
 def guard(text: str, _names: Names) -> str:
-    """A guard, or a KIP's number for its refusals and rules.
+    """A guard, a KIP's number for its refusals and rules, or ``704.specified``.
 
-    Raises PlayError when it is neither.
+    Raises PlayError when it is none of these.
     """
     if not named(text):
-        expected = "`kiplab guards` lists them; a bare KIP number means its refusals and rules"
+        expected = (
+            "`kiplab guards` lists them; a bare KIP number means its refusals and rules,"
+            f" KIP.{SPECIFIED} what it wants and no release does"
+        )
         raise PlayError(f"unknown guard {text!r}", expected=expected, token=text)
     return text
 

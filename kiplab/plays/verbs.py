@@ -166,6 +166,11 @@ def _recover(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.FinishRecovery(_broker(statement)), line)
 
 
+def _finish_recovery(stage: Stage, statement: Statement, line: int) -> Stage:
+    leader = _asked(stage, statement, "by")
+    return act(stage, moves.FinishLeaderRecovery(statement.words[0], leader), line)
+
+
 def _shut_down(stage: Stage, statement: Statement, line: int) -> Stage:
     """Controlled shutdown begins: the first heartbeat that asks for it follows at once."""
     id = _broker(statement)
@@ -199,9 +204,9 @@ def _delete_records(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.DeleteRecords(name, _asked(stage, statement), start), line)
 
 
-def _asked(stage: Stage, statement: Statement) -> BrokerId:
+def _asked(stage: Stage, statement: Statement, key: str = "to") -> BrokerId:
     """Whom a producer or an admin client asks: the leader, if the line names nobody."""
-    to = _number(statement.arg("to"))
+    to = _number(statement.arg(key))
     if to is not None:
         return BrokerId(to)
     state = partition_of(stage.cluster, statement.words[0])
@@ -297,6 +302,7 @@ _VERBS: dict[str, Perform] = {
     "start": _start,
     "recover": _recover,
     "unfence": _unfence,
+    "finish-recovery": _finish_recovery,
     "shut-down": _shut_down,
     "expire": _expire,
     "produce": _produce,

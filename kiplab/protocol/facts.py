@@ -127,6 +127,25 @@ class BecameLeader(msgspec.Struct, frozen=True, tag="became-leader", kw_only=Tru
     start_offset: Offset
 
 
+class RecoveryPhase(StrEnum):
+    """How far a leader is that recovers from an unclean election, as KIP-704 wants it to."""
+
+    BEGINS = "begins"
+    DONE = "done"
+    """It has done what there was to do; the controller does not know yet."""
+    OVER = "over"
+    """The controller has written RECOVERED: the leader answers everybody again."""
+
+
+class LeaderRecovery(msgspec.Struct, frozen=True, tag="leader-recovery", kw_only=True):
+    """A leader recovers from an unclean election, which no release of Kafka does."""
+
+    node: BrokerId
+    partition: str
+    leader_epoch: LeaderEpoch
+    phase: RecoveryPhase
+
+
 class BecameFollower(msgspec.Struct, frozen=True, tag="became-follower", kw_only=True):
     """A broker learnt from metadata whom it follows."""
 
@@ -332,6 +351,7 @@ Fact = (
     | LeaderElected
     | BrokerChanged
     | BecameLeader
+    | LeaderRecovery
     | BecameFollower
     | Fetched
     | Appended

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from .guards import GUARDS, NATIVE, named
+from .guards import GUARDS, NATIVE, SPECIFIED, named
 from .ids import CONTROLLER, BrokerId, host_of
 from .releases import (
     METADATA_LEVEL,
@@ -137,7 +137,7 @@ def at_metadata_version(features: Features, metadata_version: str) -> Features:
 
 
 def switched(features: Features, name: str, on: bool) -> Features:
-    """`features` with a guard, or with a KIP's refusals and rules, switched on or off.
+    """`features` with a guard, or with all that a name means (`guards.named`), switched on or off.
 
     Raises UnknownFeatureError when there is no such guard or KIP.
     """
@@ -153,7 +153,8 @@ def _suggestion(name: str) -> str:
     subject = name.lower().removeprefix("kip-").split(".")[0]
     near = [g for g in GUARDS if g.startswith(subject + ".")]
     if near:
-        return f"{subject} has {', '.join(near)}"
+        all_of = [f"{subject}.{SPECIFIED}"] if named(f"{subject}.{SPECIFIED}")[1:] else []
+        return f"{subject} has {', '.join([*near, *all_of])}"
     return f"guards begin with one of {', '.join(subjects)}; `kiplab guards` lists them all"
 
 
@@ -178,13 +179,16 @@ def _alter_partition_max(features: Features, node: BrokerId) -> int:
 
 
 def _grouped(overrides: tuple[tuple[str, bool], ...]) -> list[str]:
-    """A KIP whose refusals and rules all point one way is written as its bare number."""
+    """A KIP whose refusals and rules all point one way is written as its bare number, and one of
+    which several guards that no release has do as ``704.specified``.
+    """
     words: list[str] = []
     left = dict(overrides)
     for subject in dict.fromkeys(id.split(".")[0] for id in left):
-        ids = named(subject)
-        for on, sign in ((False, "-"), (True, "+")):
-            if all(left.get(id) is on for id in ids):
-                words.append(sign + subject)
-                left = {k: v for k, v in left.items() if k not in ids}
+        for name, fewest in ((subject, 1), (f"{subject}.{SPECIFIED}", 2)):
+            ids = named(name)
+            for on, sign in ((False, "-"), (True, "+")):
+                if len(ids) >= fewest and all(left.get(id) is on for id in ids):
+                    words.append(sign + name)
+                    left = {k: v for k, v in left.items() if k not in ids}
     return words + [("+" if on else "-") + id for id, on in left.items()]

@@ -25,7 +25,7 @@ class GuardKind(StrEnum):
     """What a KIP considered and rejected. Never on unless asked for by its full id."""
     AS_SPECIFIED = "as-specified"
     """What a KIP wants, in its words or as kiplab reads it, and no release does. Never on unless
-    asked for by its full id."""
+    asked for, by its full id or, for all of one KIP, by ``704.specified``."""
 
 
 NATIVE = (GuardKind.REFUSAL, GuardKind.RULE)
@@ -34,7 +34,9 @@ ASKED_FOR = {
     GuardKind.ALTERNATIVE: "a KIP rejected it",
     GuardKind.AS_SPECIFIED: "no release does it",
 }
-"""Kinds that are on only where somebody asks for them by their full id, and why."""
+"""Kinds that are on only where somebody asks for them, and why."""
+SPECIFIED = "specified"
+"""``704.specified``: everything that KIP-704 wants and no release does."""
 
 
 class Built(msgspec.Struct, frozen=True):
@@ -133,8 +135,9 @@ def _alternative(id: str, clause: str) -> Guard:
     return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, built=())
 
 
-def _as_specified(id: str, clause: str) -> Guard:
-    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.AS_SPECIFIED, built=())
+def _as_specified(id: str, clause: str, error: KafkaError | None = None) -> Guard:
+    kind = GuardKind.AS_SPECIFIED
+    return Guard(id=id, kip=_kip(id), clause=clause, kind=kind, error=error, built=())
 
 
 def _kip(id: str) -> int | None:
@@ -335,6 +338,39 @@ _TABLE = (
         "A proposed ISR counts until it is decided: metadata of the partition epoch that it was"
         " prepared against does not undo it.",
     ),
+    # What KIP-704 wants of an unclean election. Every Kafka in KRaft mode writes RECOVERING down
+    # and obeys the two refusals of AlterPartition above; nothing of this was built.
+    _as_specified(
+        "704.leader-recovers",
+        "A leader that was elected uncleanly recovers first: it lets nobody into the ISR, and tells"
+        " the controller when it is done.",
+    ),
+    _as_specified(
+        "704.leader-refuses",
+        "While it recovers, the leader answers no Fetch, Produce, ListOffsets, DeleteRecords and"
+        " OffsetForLeaderEpoch.",
+        _E.NOT_LEADER_OR_FOLLOWER,
+    ),
+    _as_specified(
+        "704.follower-refuses",
+        "While its leader recovers, a follower answers no consumer.",
+        _E.NOT_LEADER_OR_FOLLOWER,
+    ),
+    _as_specified(
+        "704.unclean-again",
+        "While a partition is RECOVERING, another leader comes from an unclean election only, and"
+        " has to recover again.",
+    ),
+    # What KIP-704 rejected.
+    _alternative(
+        "704.election-epoch",
+        "In place of the state, keep the leader epoch of the unclean election: the leader recovers"
+        " while that is the current one.",
+    ),
+    _alternative(
+        "704.election-boolean",
+        "In place of an int8 with two states, say true or false: any byte but 0 is true.",
+    ),
     # What KIP-903 rejected.
     _alternative(
         "903.bump-leader-epochs",
@@ -354,12 +390,17 @@ def named(name: str) -> tuple[str, ...]:
     """The ids that a guard name means; empty when there is no such guard.
 
     A full id means itself. A bare subject (``903``, ``kip-903``, ``kafka-15021``) means its
-    refusals and rules, never its alternatives.
+    refusals and rules, never its alternatives; ``704.specified`` means what that KIP wants and no
+    release does.
     """
     wanted = name.lower().removeprefix("kip-")
     if wanted in GUARDS:
         return (wanted,)
-    return tuple(g.id for g in _TABLE if g.id.split(".")[0] == wanted and g.kind in NATIVE)
+    subject, dot, word = wanted.partition(".")
+    if dot and word != SPECIFIED:
+        return ()
+    kinds = (GuardKind.AS_SPECIFIED,) if dot else NATIVE
+    return tuple(g.id for g in _TABLE if g.id.split(".")[0] == subject and g.kind in kinds)
 
 
 def releases_of(guard: Guard) -> str:

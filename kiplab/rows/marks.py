@@ -144,6 +144,7 @@ UNMARKED: dict[type, str] = {
     **dict.fromkeys((facts.IsrProposed, facts.IsrChanged, facts.BrokerChanged), _BANDS),
     **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.Registered), _BANDS),
     **dict.fromkeys((facts.RecordWritten, facts.HighWatermarkMoved), _BANDS),
+    facts.LeaderRecovery: _BANDS,
     facts.EpochDropped: "no record goes with it",
     facts.PeriodicElections: "each election has its own mark or band",
     **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),

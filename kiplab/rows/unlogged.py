@@ -50,6 +50,11 @@ UNLOGGED: dict[type, str] = {
     facts.Destroyed: "who dies writes nothing",
     facts.BecameLeader: _ITS_OWN_FILE,
     facts.BecameFollower: _ITS_OWN_FILE + _NO_THREADS,
+    facts.LeaderRecovery: (
+        'no Kafka recovers, so none says so; Kafka only writes "The topic partition ... was marked'
+        ' as RECOVERING. Marking the topic partition as RECOVERED." at INFO (Partition.makeLeader,'
+        " 3.3 to 3.9), and does"
+    ),
     facts.Fetched: (
         'Kafka writes "Recorded replica ..." at DEBUG (Partition.updateFollowerFetchState, 3.2 to'
         " 4.3); left out as routine"

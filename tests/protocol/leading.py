@@ -32,7 +32,11 @@ from kiplab.protocol.messages import (
     MetadataUpdate,
     Send,
 )
-from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    Registration,
+)
 from kiplab.protocol.replica import alter_partition_manager, broker_parts
 from kiplab.protocol.replica.broker_state import (
     Broker,
@@ -46,6 +50,7 @@ from kiplab.protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
+from kiplab.protocol.replica.end_of_recovery import finish_leader_recovery
 from kiplab.protocol.replica.fetches_at_once import serve_fetches_at_once
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.replica.high_watermark import move_high_watermark
@@ -82,6 +87,7 @@ class Stage:
         record_epoch: int = 4,
         hw: int = 0,
         min_isr: int = 1,
+        recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED,
     ) -> None:
         self.features, self.cache, self.now, self.offset = features, cache, T0, 0
         self.min_isr = min_isr
@@ -95,7 +101,7 @@ class Stage:
             published=True,
         )
         self.broker = Broker(ME, durable=Durable((durable,)), process=process)
-        self.metadata(replicas, isr, le=le, pe=pe)
+        self.metadata(replicas, isr, le=le, pe=pe, recovery=recovery)
 
     # what happens to it
 
@@ -109,10 +115,11 @@ class Stage:
         leader: int = ME,
         fenced: Iterable[int] = (),
         leaving: Iterable[int] = (),
+        recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED,
     ) -> None:
         """The partition as metadata has it now; `fenced` and `leaving` as the cache shows them."""
         self.offset += 1
-        state = partition(NAME, list(replicas), list(isr), leader, le=le, pe=pe)
+        state = partition(NAME, list(replicas), list(isr), leader, le=le, pe=pe, recovery=recovery)
         state = replace(state, min_insync_replicas=self.min_isr)
         self._arrives(state, self._registered(replicas, fenced, leaving))
 
@@ -175,6 +182,11 @@ class Stage:
             broker = broker_parts.with_replica(self.broker, replica)
             self._done(alter_partition_manager.submit(broker, item, self.features))
 
+    def recovers(self) -> None:
+        """It is done with what there was to recover."""
+        done = finish_leader_recovery(self.broker, NAME, self.features, self.now)
+        self._done(done)
+
     def append(self, count: int) -> None:
         """Records are produced to it."""
         longer = log.append(log_of(self.broker, NAME), self.replica.leader_epoch, count)
@@ -183,7 +195,7 @@ class Stage:
         replica, _ = move_high_watermark(here, self.replica, longer)
         self.broker = broker_parts.with_replica(self.broker, replica)
 
-    def completes(self, isr: Sequence[int], *, le: int = 5, pe: int = 2) -> None:
+    def completes(self, isr: Sequence[int], *, le: int = 5, pe: int = 2, recovery: int = 0) -> None:
         """The controller answers NONE with this state."""
         self._answered(
             AlterPartitionResult(
@@ -192,6 +204,7 @@ class Stage:
                 leader_epoch=LeaderEpoch(le),
                 partition_epoch=PartitionEpoch(pe),
                 isr=tuple(BrokerId(b) for b in isr),
+                recovery=recovery,
             )
         )
 
@@ -285,6 +298,6 @@ class Stage:
         return tuple(sends)
 
 
-def both(features: Features, **given: int) -> Stage:
+def both(features: Features, **given: Any) -> Stage:
     """101 and 102 in the ISR, 102 has not fetched."""
     return Stage(features, [101, 102], [101, 102], **given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.protocol.features import UnknownFeatureError, parse_features
+from kiplab.protocol.features import UnknownFeatureError, parse_features, switched
 from kiplab.protocol.guards import GUARDS, GuardKind, named, releases_of
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.releases import RELEASES
@@ -66,6 +66,24 @@ def test_a_bare_number_means_refusals_and_rules_never_alternatives() -> None:
     assert named("904") == ()
 
 
+def test_what_a_kip_wants_and_no_release_does_has_a_name_of_its_own() -> None:
+    ids = named("704.specified")
+    assert ids == named("KIP-704.specified")
+    assert {GUARDS[id].kind for id in ids} == {GuardKind.AS_SPECIFIED}
+    assert len(ids) > 1
+    assert not set(ids) & set(named("704"))
+    assert named("497.specified") == ("497.pending-outlives-metadata",)
+    assert named("903.specified") == named("704.refused") == ()
+    on = parse_features("3.5", on=("704.specified",))
+    assert set(ids) <= on.active(CONTROLLER)
+    assert switched(on, "704.specified", False).active(CONTROLLER).isdisjoint(ids)
+
+
+def test_a_wrong_name_is_told_that_one_too() -> None:
+    with pytest.raises(UnknownFeatureError, match=r"704\.election-boolean, 704\.specified$"):
+        parse_features("3.5", on=("704.recovers",))
+
+
 def test_switching_a_guard_on_lifts_what_it_requires() -> None:
     features = parse_features("3.4", on=("903",))
     assert features.alter_partition_version(BrokerId(1)) == 3
@@ -101,6 +119,9 @@ def test_what_does_not_exist_is_refused_with_what_does(kafka: str, said: str) ->
         ("3.5 -903", ("903",), ()),
         ("3.5 -841 -903", ("903", "841"), ()),
         ("3.5 +903.epoch-from-metadata", (), ("903.epoch-from-metadata",)),
+        ("3.5 +704.specified", (), ("704.specified",)),
+        ("3.5 +704.unclean-again", (), ("704.unclean-again",)),
+        ("3.5 +497.pending-outlives-metadata", (), ("497.specified",)),
         ("3.5/3.4-IV0", (), ()),
     ],
 )
@@ -113,5 +134,6 @@ def test_labels_read_like_the_command_line(
 def test_every_guard_says_what_it_is() -> None:
     for guard in GUARDS.values():
         assert guard.clause.endswith("."), guard.id
-        assert (guard.error is not None) == (guard.kind is GuardKind.REFUSAL)
+        assert guard.error is not None or guard.kind is not GuardKind.REFUSAL
+        assert guard.error is None or guard.kind in (GuardKind.REFUSAL, GuardKind.AS_SPECIFIED)
         assert releases_of(guard) in ("all", "never built") or "and later" in releases_of(guard)

@@ -29,9 +29,14 @@ OUTLINES = {
     631: ("Broker Registration", "Broker Leases"),
     704: (
         "Proposed Changes",
+        "Proposed Changes, Topic Partition Leader",
+        "Proposed Changes, Topic Partition Follower",
         "Proposed Changes, KRaft Controller",
         "AlterPartition RPC, Request Handling, 1",
         "AlterPartition RPC, Request Handling, 2",
+        "AlterPartition RPC, Response Schema",
+        "Rejected Alternatives, Unclean Election Epoch",
+        "Rejected Alternatives, Recovering Election Boolean",
     ),
     841: ("Proposed Changes", "AlterPartition RPC"),
     903: (

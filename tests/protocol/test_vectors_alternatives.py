@@ -1,4 +1,5 @@
-"""What no release does: the alternatives that KIP-903 rejected, and what KIP-497 leaves open.
+"""What no release does: what KIP-903 and KIP-704 rejected, what KIP-704 wants, what KIP-497 leaves
+open.
 
 Kafka has no test of any of them. Each row says what a cluster of that release would do with the
 guard switched on, from the place in the KIP that stands beside its check.
@@ -6,13 +7,34 @@ guard switched on, from the place in the KIP that stands beside its check.
 
 import pytest
 
-from kiplab.protocol.facts import LeaderElected
+from kiplab.protocol.errors import KafkaError as E
+from kiplab.protocol.facts import LeaderElected, NotProposed, Refused
 from kiplab.protocol.features import Features, switched
-from kiplab.protocol.ids import BrokerId, Incarnation
+from kiplab.protocol.ids import (
+    CONTROLLER,
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    LeaderEpoch,
+    Offset,
+    PartitionEpoch,
+)
+from kiplab.protocol.kraft.alter_partition import alter_partition
 from kiplab.protocol.kraft.broker_registration import register_broker
-from kiplab.protocol.messages import BrokerRegistrationRequest
-from tests.protocol.building import at, brokers, but, controller, partition
-from tests.protocol.leading import KRAFT, Stage
+from kiplab.protocol.kraft.elections import elect_leader
+from kiplab.protocol.kraft.partition_change import Code, Targets, build
+from kiplab.protocol.messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    BrokerRegistrationRequest,
+    IsrMember,
+)
+from kiplab.protocol.registrations import LeaderRecoveryState
+from kiplab.protocol.releases import at_least
+from kiplab.protocol.replica import client_reads
+from kiplab.protocol.replica.produce import produce
+from tests.protocol.building import at, brokers, but, change, controller, partition
+from tests.protocol.leading import KRAFT, NAME, Stage
 
 
 def with_guard(guard: str, releases: str) -> pytest.MarkDecorator:
@@ -96,3 +118,88 @@ def test_a_proposal_does_not_outlive_newer_metadata(features: Features) -> None:
     stage.metadata([101, 102, 103], [101, 102], le=5, pe=3)
     assert stage.isr == [101, 102]
     assert not stage.in_flight
+
+
+# --- KIP-704: what it wants of an unclean election, and what it rejected --------------------------
+
+RECOVERED, RECOVERING = LeaderRecoveryState
+SPECIFIED = "704.specified"
+
+
+def recovering(features: Features) -> Stage:
+    """101 leads alone after an unclean election; 102 and 103 follow."""
+    return Stage(features, [101, 102, 103], [101], hw=10, recovery=RECOVERING)
+
+
+@with_guard("704.leader-recovers", "3.2-4.3")
+def test_a_leader_that_recovers_proposes_nobody_and_says_why(features: Features) -> None:
+    stage = recovering(features)
+    stage.fetch(102, 10)
+    assert stage.is_committed([101])
+    (barred,) = (fact for fact in stage.facts if isinstance(fact, NotProposed))
+    assert (barred.follower, barred.guard) == (102, "704.leader-recovers")
+
+
+@with_guard(SPECIFIED, "3.2-4.3")
+def test_a_leader_that_recovers_refuses_to_be_read_and_to_be_written_to(features: Features) -> None:
+    stage = recovering(features)
+    assert stage.fetch(102, 10).error is E.NOT_LEADER_OR_FOLLOWER
+    assert stage.remote(102).end == -1, "the fetch is not noted"
+    broker, _, (refused,) = produce(stage.broker, NAME, 1, features, stage.now, acks_all=False)
+    assert broker is stage.broker
+    assert isinstance(refused, Refused)
+    assert (refused.guard, refused.error) == ("704.leader-refuses", E.NOT_LEADER_OR_FOLLOWER)
+
+
+@with_guard("704.follower-refuses", "3.2-4.3")
+def test_a_follower_of_a_leader_that_recovers_refuses_consumers(features: Features) -> None:
+    stage = Stage(features, [101, 102], [102], hw=10)
+    stage.metadata([101, 102], [102], le=6, pe=2, leader=102, recovery=RECOVERING)
+    asked = client_reads.asked(stage.broker, NAME, LeaderEpoch(6), features, stage.now)
+    refused = client_reads.consumer_fetch(asked, Offset(0))
+    assert isinstance(refused, Refused)
+    assert (refused.guard, refused.error) == ("704.follower-refuses", E.NOT_LEADER_OR_FOLLOWER)
+
+
+@with_guard("704.unclean-again", "3.2-4.3")
+def test_the_member_of_the_isr_is_elected_only_uncleanly_while_it_was_recovering(
+    features: Features,
+) -> None:
+    left = partition("a-0", [1, 2], [2], -1, le=7, pe=10, recovery=RECOVERING)
+    before = controller(brokers(2, fenced=[1]), left)
+    error, nothing = elect_leader(before, "a-0", False, features)
+    assert (error, nothing) == (E.PREFERRED_LEADER_NOT_AVAILABLE, None)
+    error, record = elect_leader(before, "a-0", True, features)
+    assert error is E.NONE
+    told = RECOVERING if at_least(features.metadata_version, "3.2-IV0") else None
+    assert record == change("a-0", leader=2, isr=[2], recovery=told)
+
+
+@with_guard("704.election-epoch", "3.2-4.3")
+def test_the_epoch_of_the_election_is_no_longer_the_current_one_once_the_leader_is_gone(
+    features: Features,
+) -> None:
+    led = partition("a-0", [1, 2], [2], 2, le=7, pe=10, recovery=RECOVERING)
+    code = Code(
+        features.code_of(CONTROLLER), features.metadata_version, features.active(CONTROLLER)
+    )
+    assert build(led, Targets(), lambda _: False, code) == change(
+        "a-0", leader=-1, recovery=RECOVERED
+    )
+
+
+@with_guard("704.election-boolean", "3.2-4.3")
+def test_any_byte_but_0_reads_as_true_and_no_controller_resigns(features: Features) -> None:
+    led = partition("a-0", [1, 2], [1], 1, le=7, pe=10, recovery=RECOVERING)
+    before = controller(brokers(1, 2), led)
+    asked = AlterPartitionRequest(
+        version=1,
+        broker=BrokerId(1),
+        broker_epoch=BrokerEpoch(101),
+        items=(AlterPartitionItem("a-0", LeaderEpoch(7), PartitionEpoch(10), (LONE,), 5),),
+    )
+    after, _, facts = alter_partition(before, asked, features, None)
+    assert (after, facts) == (before, ()), "it is RECOVERING, and stays so"
+
+
+LONE = IsrMember(BrokerId(1), BrokerEpoch(101))

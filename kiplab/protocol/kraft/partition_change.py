@@ -77,7 +77,8 @@ def build(
     Proposed Changes.
     """
     goal = _completed(_filled(partition, targets), code)
-    leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election)
+    clean = not _only_uncleanly(partition, code)
+    leader, unclean = elect(partition, goal.isr, goal.replicas, acceptable, election, clean=clean)
     new_leader = None if leader == partition.leader else leader
     unclean = unclean and new_leader is not None
     isr = _new_isr(partition, goal, leader, unclean)
@@ -90,7 +91,7 @@ def build(
         replicas=_differs(goal.replicas, partition.replicas) if goal.replicas else None,
         removing=_differs(goal.removing, partition.removing),
         adding=_differs(goal.adding, partition.adding),
-        recovery=_recovery(partition, goal, unclean, code),
+        recovery=_recovery(partition, goal, new_leader, unclean, code),
     )
     return None if _is_nothing(record, code) else record
 
@@ -112,8 +113,13 @@ def elect(
     replicas: tuple[BrokerId, ...],
     acceptable: Acceptable,
     election: Election,
+    *,
+    clean: bool = True,
 ) -> tuple[BrokerId, bool]:
     """(leader, unclean): the leader that `election` chooses, NO_LEADER when nobody is eligible.
+
+    Without `clean` nobody but the sitting leader comes from the ISR as of right: whoever else is
+    elected was elected uncleanly, members of the ISR first.
 
     Source: PartitionChangeBuilder.electLeader, electPreferredLeader and electAnyLeader (3.5.0).
     """
@@ -122,18 +128,26 @@ def elect(
         return replica in isr and acceptable(replica)
 
     sitting = partition.leader
-    if election is Election.PREFERRED and valid(replicas[0]):
+    if election is Election.PREFERRED and clean and valid(replicas[0]):
         return replicas[0], False
     if sitting != NO_LEADER and valid(sitting):
         return sitting, False
-    for replica in replicas:
-        if valid(replica):
-            return replica, False
+    if clean or election is Election.UNCLEAN:
+        for replica in replicas:
+            if valid(replica):
+                return replica, not clean
     if election is Election.UNCLEAN:
         for replica in replicas:
             if acceptable(replica):
                 return replica, True
     return NO_LEADER, False
+
+
+def _only_uncleanly(partition: PartitionRegistration, code: Code) -> bool:
+    # KIP-704, Proposed Changes, Topic Partition Leader: if the leader changes while it recovers,
+    # the next one comes from an unclean election too. Kafka elects the member of the ISR cleanly.
+    recovering = partition.recovery is LeaderRecoveryState.RECOVERING
+    return recovering and "704.unclean-again" in code.active
 
 
 class _Goal(msgspec.Struct, frozen=True):
@@ -205,16 +219,34 @@ def _bumps(
 
 
 def _recovery(
-    partition: PartitionRegistration, goal: _Goal, unclean: bool, code: Code
+    partition: PartitionRegistration,
+    goal: _Goal,
+    new_leader: BrokerId | None,
+    unclean: bool,
+    code: Code,
 ) -> LeaderRecoveryState | None:
     if goal.recovery != partition.recovery:
         return goal.recovery
+    recovering = partition.recovery is LeaderRecoveryState.RECOVERING
+    if recovering and not unclean:
+        return _forgotten(new_leader, code)
     # KIP-704, Proposed Changes, KRaft Controller: the record tells the leader of an unclean
-    # election that it has to recover.
-    if not unclean or partition.recovery is LeaderRecoveryState.RECOVERING:
+    # election that it has to recover. One that is RECOVERING already is not told so again; where
+    # such an election may choose a member of the ISR, only this tells that it was one.
+    if not unclean or (recovering and not _only_uncleanly(partition, code)):
         return None
     known = at_least(code.metadata_version, "3.2-IV0")
     return LeaderRecoveryState.RECOVERING if known else None
+
+
+def _forgotten(new_leader: BrokerId | None, code: Code) -> LeaderRecoveryState | None:
+    """What a leader epoch that rises without an unclean election does to a recovery: nothing."""
+    # KIP-704, Rejected Alternatives, Unclean Election Epoch: who compares the leader epoch of the
+    # unclean election with the current one finds them different from here on. The two are equal
+    # until a record sets the leader, so that this state says all that such a number would.
+    if new_leader is None or "704.election-epoch" not in code.active:
+        return None
+    return LeaderRecoveryState.RECOVERED
 
 
 def _is_nothing(record: PartitionChangeRecord, code: Code) -> bool:

@@ -2,9 +2,9 @@
 
 In comes a question to one broker about one partition, under the leader epoch that the client
 believes in. It is judged in Kafka's order: is the replica here at all, is that epoch an earlier
-one, is it a later one, does this broker lead; then what only this question asks (an offset beyond
-the log, a high watermark that has not reached the leader's own epoch). The first three are what a
-follower's fetch is judged by, too (`fetching.py`).
+one, is it a later one, does this broker lead, does it recover (KIP-704, unbuilt); then what only
+this question asks (an offset beyond the log, a high watermark that has not reached the leader's own
+epoch). All but the last are what a follower's fetch is judged by, too (`fetching.py`).
 Out goes the answer or the refusal as a fact: an earlier epoch means that the client's metadata is
 old, a later one that the broker's is. Nothing is sent and nothing changes: reading leaves the
 broker the same object. Clients read from leaders only: KIP-392 is not modelled.
@@ -22,6 +22,7 @@ from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
 from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
+from .recovering import follower_refuses, leader_refuses
 
 CONSUMER_FETCH = "consumer-fetch"
 END_OF_EPOCH = "offsets-for-leader-epoch"
@@ -36,6 +37,8 @@ class Asked(msgspec.Struct, frozen=True):
     log: log.Log
     partition: str
     leader_epoch: LeaderEpoch
+    barred: Refused | None
+    """Why this broker, if it follows, would answer no consumer."""
 
 
 class Records(msgspec.Struct, frozen=True):
@@ -56,12 +59,14 @@ def asked(
 
     Source: ReplicaManager.getPartitionOrError (3.5.0).
     """
+    here = broker_parts.here(broker, features, now_ms)
     return Asked(
-        broker_parts.here(broker, features, now_ms),
+        here,
         replica_of(broker, partition),
         broker_parts.log_of(broker, partition),
         partition,
         leader_epoch,
+        follower_refuses(broker, here, partition, CONSUMER_FETCH),
     )
 
 
@@ -94,7 +99,7 @@ def not_the_leader(
         return refusal(here, partition, request, error, "320.unknown-fetch", compared)
     if replica.leading is None:
         return refusal(here, partition, request, KafkaError.NOT_LEADER_OR_FOLLOWER)
-    return None
+    return leader_refuses(here, replica, request)
 
 
 def refusal(
@@ -127,6 +132,8 @@ def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
     Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
     wrong = _wrong(asked, CONSUMER_FETCH)
+    if wrong is not None and wrong.guard is None and _follows(asked):
+        wrong = asked.barred or wrong
     if wrong is not None or asked.replica is None:
         return wrong or _unknown(asked, CONSUMER_FETCH)
     if offset > asked.log.end or offset < asked.log.start:
@@ -167,6 +174,10 @@ def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
         compared = Compared("high watermark", f"at least {start}", str(mark))
         return refusal(asked.here, asked.partition, LIST_OFFSETS, error, compared=compared)
     return mark
+
+
+def _follows(asked: Asked) -> bool:
+    return asked.replica is not None and asked.replica.leading is None
 
 
 def _wrong(asked: Asked, request: str) -> Refused | None:

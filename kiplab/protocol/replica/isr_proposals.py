@@ -14,7 +14,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Fact, IsrProposed, IsrReverted, IsrStuck, NotProposed
+from ..facts import Compared, Fact, IsrProposed, IsrReverted, IsrStuck, NotProposed
 from ..ids import NO_BROKER_EPOCH, BrokerId
 from ..log import Log
 from ..messages import AlterPartitionItem, AlterPartitionResult, IsrMember
@@ -23,6 +23,7 @@ from .broker_parts import Here, ReplicaEffect
 from .broker_state import IsrState, Leading, Replica
 from .high_watermark import move_high_watermark
 from .isr_eligibility import ineligible
+from .recovering import compared_state, is_recovering, noted
 from .remote_replicas import is_caught_up, leading_of, remote_of
 
 
@@ -46,7 +47,7 @@ def propose_expand(
     # it is not enough.
     if "kafka-7128.epoch-start" in here.active and remote.end < leading.start_offset:
         return replica, None, ()
-    barred = ineligible(here, remote)
+    barred = _while_recovering(here, replica) or ineligible(here, remote)
     if barred is not None:
         guard, compared = barred
         fact = NotProposed(
@@ -58,6 +59,30 @@ def propose_expand(
         )
         return replica, None, (fact,)
     return _proposed(here, replica, leading, (*state.isr, follower))
+
+
+def _while_recovering(here: Here, replica: Replica) -> tuple[str, Compared] | None:
+    # KIP-704, Proposed Changes, Topic Partition Leader: no follower joins the ISR before the leader
+    # has recovered, so that the ISR has one member for as long as the state is RECOVERING.
+    if "704.leader-recovers" not in here.active or not is_recovering(replica):
+        return None
+    return "704.leader-recovers", compared_state()
+
+
+def propose_recovered(here: Here, replica: Replica) -> tuple[Replica, AlterPartitionItem]:
+    """Tell the controller at once that the leader, alone in the ISR, has recovered.
+
+    Source: none; Kafka's leader does so with the next ISR that it asks for. KIP-704.
+    """
+    leading = leading_of(replica)
+    item = AlterPartitionItem(
+        partition=replica.partition,
+        leader_epoch=replica.leader_epoch,
+        partition_epoch=replica.partition_epoch,
+        isr=(_member(here, leading, leading, here.id),),
+        recovery=LeaderRecoveryState.RECOVERED,
+    )
+    return _with_sent(replica, leading, item), item
 
 
 def propose_shrink(
@@ -87,13 +112,18 @@ def _proposed(
         leader_epoch=replica.leader_epoch,
         partition_epoch=replica.partition_epoch,
         isr=tuple(_member(here, leading, judged, b) for b in isr),
-        # RECOVERED, but for a leader that was answered otherwise.
+        # RECOVERED, but for a leader that was answered otherwise or recovers (KIP-704).
         recovery=leading.isr_state.recovery,
     )
-    state = replace(leading.isr_state, sent=item)
-    pending = replace(replica, leading=replace(leading, isr_state=state))
-    fact = IsrProposed(node=here.id, partition=replica.partition, isr=isr, maximal=state.maximal)
+    pending = _with_sent(replica, leading, item)
+    maximal = leading_of(pending).isr_state.maximal
+    fact = IsrProposed(node=here.id, partition=replica.partition, isr=isr, maximal=maximal)
     return pending, item, (fact,)
+
+
+def _with_sent(replica: Replica, leading: Leading, item: AlterPartitionItem) -> Replica:
+    state = replace(leading.isr_state, sent=item)
+    return replace(replica, leading=replace(leading, isr_state=state))
 
 
 def _member(here: Here, leading: Leading, judged: Leading, broker: BrokerId) -> IsrMember:
@@ -124,11 +154,22 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
         return replica, ()
     if result.partition_epoch < replica.partition_epoch:
         return replica, ()
-    committed = replace(
-        leading, isr_state=IsrState(result.isr, recovery=LeaderRecoveryState(result.recovery))
-    )
+    recovery = _recovery_answered(here, leading.isr_state, result)
+    committed = replace(leading, isr_state=IsrState(result.isr, recovery=recovery))
     adopted = replace(replica, partition_epoch=result.partition_epoch, leading=committed)
-    return move_high_watermark(here, adopted, log)
+    over = noted(here, replica, adopted)
+    moved, facts = move_high_watermark(here, adopted, log)
+    return moved, (*over, *facts)
+
+
+def _recovery_answered(
+    here: Here, state: IsrState, result: AlterPartitionResult
+) -> LeaderRecoveryState:
+    # KIP-704, AlterPartition RPC, Response Schema: the state in the answer makes nobody begin a
+    # recovery; only metadata does. It may end one.
+    if "704.leader-recovers" in here.active and state.recovery is LeaderRecoveryState.RECOVERED:
+        return LeaderRecoveryState.RECOVERED
+    return LeaderRecoveryState(result.recovery)
 
 
 REVERTING = (KafkaError.OPERATION_NOT_ATTEMPTED, KafkaError.INELIGIBLE_REPLICA)

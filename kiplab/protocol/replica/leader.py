@@ -16,10 +16,11 @@ from ..facts import BecameLeader, Fact, Fetched
 from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
 from ..log import Log
 from ..messages import FetchRequest
-from ..registrations import LeaderRecoveryState, PartitionRegistration
+from ..registrations import PartitionRegistration
 from .broker_parts import Here, ReplicaEffect
 from .broker_state import NEVER_MS, IsrState, Leading, RemoteReplica, Replica
 from .high_watermark import move_high_watermark
+from .recovering import noted, recovery_told
 from .remote_replicas import leading_of, remote_of, with_remote
 
 
@@ -62,6 +63,7 @@ def make_leader(
                 start_offset=start,
             )
         )
+    facts += noted(here, replica, leader)
     leader, moved = move_high_watermark(here, leader, log)
     return leader, (*facts, *moved)
 
@@ -76,18 +78,11 @@ def _isr_state(here: Here, replica: Replica | None, state: PartitionRegistration
     # KIP-497, Proposed Changes, in an early version of the page: the most conservative ISR counts
     # while an update is pending. That it outlives metadata is our reading of it;
     # Partition.updateAssignmentAndIsr (3.2.0 to 3.9.0-rc3) forgets it.
+    committed = IsrState(state.isr, recovery=recovery_told(here, state))
     if replica is None or known is None or "497.pending-outlives-metadata" not in here.active:
-        return _committed(state)
+        return committed
     same = replica.leader_epoch == state.leader_epoch
-    return known if same and replica.partition_epoch == state.partition_epoch else _committed(state)
-
-
-def _committed(state: PartitionRegistration) -> IsrState:
-    """Nothing is recovered: makeLeader installs RECOVERED, whatever the metadata says.
-
-    The controller keeps RECOVERING until the leader next changes the ISR, for whatever reason.
-    """
-    return IsrState(state.isr, recovery=LeaderRecoveryState.RECOVERED)
+    return known if same and replica.partition_epoch == state.partition_epoch else committed
 
 
 def _remote(

@@ -1,11 +1,12 @@
 """A producer's records: refused by a leader with too few replicas in sync, else appended.
 
-What comes in: how many records, and whether the producer wants them committed (acks=all). Judged:
-the size of the committed ISR, before anything is written. What goes out: a longer log, and a high
-watermark that may have moved; or NOT_ENOUGH_REPLICAS, and nothing is written.
+What comes in: how many records, and whether the producer wants them committed (acks=all). Judged,
+before anything is written: whether the leader recovers (KIP-704, unbuilt), then the size of the
+committed ISR. What goes out: a longer log, and a high watermark that may have moved; or an error,
+and nothing is written.
 
 Whether the records are committed is not waited for, so NOT_ENOUGH_REPLICAS_AFTER_APPEND does not
-occur. Only a broker that leads is asked: NOT_LEADER_OR_FOLLOWER is for the engine to say.
+occur. Only a broker that leads is asked: to others NOT_LEADER_OR_FOLLOWER is for the engine to say.
 
 Source: ReplicaManager.appendRecords and Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
 """
@@ -21,6 +22,7 @@ from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
 from .high_watermark import move_high_watermark, wanted_in_sync
+from .recovering import leader_refuses
 
 PRODUCE = "produce"
 
@@ -41,7 +43,9 @@ def produce(
     replica = replica_of(broker, partition)
     assert replica is not None, f"broker {broker.id} has no {partition}"
     here = broker_parts.here(broker, features, now_ms)
-    refused = _too_few_in_sync(here, replica) if acks_all else None
+    refused = leader_refuses(here, replica, PRODUCE)
+    if refused is None and acks_all:
+        refused = _too_few_in_sync(here, replica)
     if refused is not None:
         return broker, (), (refused,)
     mine = broker_parts.log_of(broker, partition)
