@@ -24,6 +24,7 @@ from ..protocol.replica.periods import CHECKPOINT_MS, FLUSH_MS, LAG_CHECK_MS
 from . import moves
 from .cluster import Cluster, broker
 from .nodes import control_planes, due_ms, state_of
+from .producers import next_turns
 from .routes import IDLE, PERIOD_MS, TIMERS
 from .truth import (
     Session,
@@ -48,6 +49,7 @@ def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = 
     until = end_ms if expiry is None else min(end_ms, expiry[0])
     found = [d for node in cluster.brokers for d in _of_broker(cluster, node, counted_on, until)]
     found += _of_control_planes(cluster)
+    found += next_turns(cluster)
     if expiry is not None:
         # First: the controller's event was due before a request of the same millisecond came.
         found.insert(0, expiry)

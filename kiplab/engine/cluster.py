@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..protocol.clients.consumer import Consumer
+from ..protocol.clients.producer import Producer
 from ..protocol.features import Features
 from ..protocol.ids import (
     BrokerEpoch,
@@ -69,8 +70,8 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
-    """Everything. Brokers are sorted by id, messages in the order they were sent, consumers by name
-    and partition.
+    """Everything. Brokers are sorted by id, messages in the order they were sent, consumers and
+    producers by name and partition.
 
     `controller` is what stands off the brokers of the control plane; its type is the mode, and
     `truth` reads it. `broken` names the (property, partition) pairs that do not hold any more.
@@ -93,6 +94,7 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     forged: bool = False
     inherited: bool = False
     consumers: tuple[Consumer, ...] = ()
+    producers: tuple[Producer, ...] = ()
 
     @property
     def clock(self) -> int | None:

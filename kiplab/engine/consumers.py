@@ -82,13 +82,16 @@ def informant(cluster: Cluster, wanted: BrokerId | None) -> Broker | None:
     """
     if wanted is not None:
         found = reachable(cluster, wanted)
-        return found if found is not None and _image(found) is not None else None
+        return found if found is not None and image_of(found) is not None else None
     near = (reachable(cluster, b.id) for b in cluster.brokers)
-    known = [(image.offset, b) for b in near if b is not None and (image := _image(b)) is not None]
+    known = [
+        (image.offset, b) for b in near if b is not None and (image := image_of(b)) is not None
+    ]
     return max(known, key=lambda pair: pair[0])[1] if known else None
 
 
-def _image(found: Broker) -> MetadataUpdate | None:
+def image_of(found: Broker) -> MetadataUpdate | None:
+    """The metadata that a broker answers with, if it runs and has any."""
     return found.process.image if found.process is not None else None
 
 
@@ -99,7 +102,7 @@ def _fresh(cluster: Cluster, move: moves.Poll) -> Consumer:
 
 
 def _told(cluster: Cluster, mine: Consumer, asked: Broker) -> Consumer:
-    image = _image(asked)
+    image = image_of(asked)
     state = partition(image.partitions, mine.partition) if image is not None else None
     return mine if state is None else client.refreshed(mine, state, cluster.features)
 

@@ -23,8 +23,9 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     `faults_left` bounds the moves of `moves.FAULTS`: with 0 none is offered. Sizes are small
     tuples; `produce` lists record counts, `delete` offsets below which records are deleted (None:
     all the committed), `poll` names of consumers: each polls every partition, asks for metadata and
-    goes to either end. `timers` are brokers', `controller_timers` those of
-    control planes, wherever they live.
+    goes to either end; `producers` names of producers: each writes one record to every partition,
+    with acks=all and with acks=1, and sends again. `timers` are brokers', `controller_timers` those
+    of control planes, wherever they live.
     """
 
     messages: tuple[type, ...] = (moves.Deliver,)
@@ -34,6 +35,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     produce: tuple[int, ...] = ()
     delete: tuple[Offset | None, ...] = ()
     poll: tuple[str, ...] = ()
+    producers: tuple[str, ...] = ()
     advance_ms: tuple[int, ...] = ()
     expire: bool = True
     start: bool = True
@@ -54,6 +56,7 @@ EVERYTHING = Menu(
     produce=(1,),
     delete=(None,),
     poll=("consumer",),
+    producers=("producer",),
     shut_down=True,
     fail_over=True,
     elect=(False, True),
@@ -110,6 +113,8 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     yield from _about_partitions(cluster, menu)
     for name in menu.poll:
         yield from _about_consumer(cluster, name)
+    for name in menu.producers:
+        yield from _about_producer(cluster, name)
     yield from _about_links(cluster, menu)
     yield from _about_control_planes(cluster, menu)
     if menu.fail_over:
@@ -148,6 +153,12 @@ def _about_consumer(cluster: Cluster, name: str) -> Iterator[moves.Move]:
         yield moves.ResetOffset(state.name, Reset.EARLIEST, name)
         yield moves.ResetOffset(state.name, Reset.LATEST, name)
     yield moves.RefreshMetadata(name)
+
+
+def _about_producer(cluster: Cluster, name: str) -> Iterator[moves.Move]:
+    for state in truth(cluster).partitions:
+        yield from (moves.ProduceAs(state.name, name, 1, acks_all) for acks_all in (True, False))
+    yield moves.Resend(name)
 
 
 def _about_links(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:

@@ -46,6 +46,10 @@ def span(first: int, last: int) -> str:
     return f"offset {first}" if first == last else f"offsets {first}-{last}"
 
 
+def _records(count: int) -> str:
+    return f"{count} record{'s' * (count != 1)}"
+
+
 def _refused(e: facts.Refused) -> str:
     where = f" for {e.partition}" if e.partition else ""
     why = explain(e)
@@ -210,6 +214,31 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     facts.ConsumerRaised: _raised,
     facts.MetadataRefreshed: _refreshed,
+    facts.BatchQueued: lambda e: (
+        f"{e.producer} keeps batch {e.number} of {e.partition} ({_records(e.count)}) back:"
+        f" batch {e.behind} is not acknowledged yet"
+    ),
+    facts.BatchWaits: lambda e: (
+        f"{e.producer} waits until {span(e.first, e.last)} of {e.partition}"
+        f" (batch {e.number}) {'is' if e.first == e.last else 'are'} committed"
+    ),
+    facts.BatchAcknowledged: lambda e: (
+        f"broker {e.node} acknowledges {span(e.first, e.last)} of {e.partition} (batch {e.number})"
+        f" to {e.producer}: acks={'all' if e.acks_all else '1'}"
+    ),
+    facts.BatchRequeued: lambda e: (
+        f"{e.producer} requeues batch {e.number} of {e.partition} ({_records(e.count)}):"
+        f" {e.error.name}" + ("; it asks who leads first" if e.asks_who_leads else "")
+    ),
+    facts.BatchFailed: lambda e: (
+        f"{e.producer} gives batch {e.number} of {e.partition} up ({_records(e.count)}):"
+        f" {e.exception}"
+    ),
+    facts.ProducerInformed: lambda e: (
+        f"{e.producer} asks broker {e.node} who leads {e.partition}:"
+        f" {'nobody' if e.leader == NO_LEADER else f'broker {e.leader}'} in leader epoch"
+        f" {e.leader_epoch}"
+    ),
     events.Sent: lambda e: (
         f"{node_name(e.message.sender)} sends {node_name(e.receiver)}: {describe(e.body)}"
     ),

@@ -17,6 +17,7 @@ from .channels import blocker, find
 from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .nodes import due_ms, is_cut, kind_of, state_of
+from .producers import producers_of, turn_ms
 from .routes import AT_ONCE, IDLE, NOT_ADDRESSED, TIMERS
 from .truth import registration_of, session_lasts, stale_sessions, truth
 
@@ -166,6 +167,24 @@ def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
     if replica is None or replica.leading is None:
         return f"broker {move.broker} does not lead {move.partition} (NOT_LEADER_OR_FOLLOWER)"
     return None if move.count > 0 else "at least one record has to be written"
+
+
+def _produce_as(cluster: Cluster, move: moves.ProduceAs) -> str | None:
+    unknown = _no_partition(cluster, move.partition)
+    return unknown or (None if move.count > 0 else "at least one record has to be written")
+
+
+def _resend(cluster: Cluster, move: moves.Resend) -> str | None:
+    known = list(producers_of(cluster, move.producer))
+    if not known:
+        return f"{move.producer} has written nothing yet; `produce` with producer= begins"
+    left = [p for p in known if p.batches]
+    if not left:
+        return f"everything that {move.producer} wrote is acknowledged"
+    at = min(turn_ms(p) for p in left)
+    if cluster.timed and at > cluster.now_ms:
+        return f"{move.producer} waits with what it has to send until {at} ms"
+    return None
 
 
 def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> str | None:
@@ -351,6 +370,8 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.ProduceAs: _produce_as,
+    moves.Resend: _resend,
     moves.DeleteRecords: _delete_records,
     moves.Poll: _poll,
     moves.RefreshMetadata: _refresh,

@@ -95,6 +95,21 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     acks_all: bool = True
 
 
+class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
+    """A producer has `count` records to write, to whom its metadata names as leader."""
+
+    partition: str
+    producer: str
+    count: int
+    acks_all: bool = True
+
+
+class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
+    """A producer sends again what is not acknowledged, and gives up an answer that is late."""
+
+    producer: str
+
+
 class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-records"):
     """An admin client has a broker delete the records below an offset; None: all the committed."""
 
@@ -219,6 +234,8 @@ Move = (
     | Fire
     | ExpireSession
     | Produce
+    | ProduceAs
+    | Resend
     | DeleteRecords
     | Poll
     | RefreshMetadata

@@ -6,10 +6,12 @@ It runs after each move and looks only at what the move changed. No rule reads w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from ..protocol.clients.consumer import Consumer
+from ..protocol.clients.producer import Producer
 from ..protocol.facts import (
     BecameLeader,
     Destroyed,
@@ -36,6 +38,7 @@ from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
 from .truth import Truth, is_same_truth, partition_of, registration_of, truth
 
+Client = TypeVar("Client", Consumer, Producer)
 Broken = tuple[properties.Property, str, str]
 """(property, partition, what was seen)."""
 
@@ -51,9 +54,10 @@ def observe(
     events = tuple([event for event in events if heeds(event)])
     after = replace(after, observed=tuple(_updated(after, o, events) for o in after.observed))
     for event in events:
-        if isinstance(event, RecordsDeleted) and after.consumers:
+        if isinstance(event, RecordsDeleted) and (after.consumers or after.producers):
             readers = tuple(_with_deleted(reader, event) for reader in after.consumers)
-            after = replace(after, consumers=readers)
+            writers = tuple(_with_deleted(writer, event) for writer in after.producers)
+            after = replace(after, consumers=readers, producers=writers)
         elif isinstance(event, BecameLeader):
             after, lost = _takes_over(after, event)
             noticed += lost
@@ -84,7 +88,7 @@ def _may_matter(before: Cluster, after: Cluster) -> bool:
     """Whether the move changed anything that a property speaks of: most heartbeats do not."""
     if not is_same_truth(before, after) and _decides_otherwise(truth(before), truth(after)):
         return True
-    if after.consumers is not before.consumers:
+    if after.consumers is not before.consumers or after.producers is not before.producers:
         return True
     if after.brokers is before.brokers:
         return False
@@ -214,12 +218,12 @@ def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset
     return replace(known, committed=delete_before(found, known.committed.start))
 
 
-def _with_deleted(reader: Consumer, event: RecordsDeleted) -> Consumer:
-    """As `_without_deleted`, of what a consumer has read."""
-    left = delete_before(reader.observed, Offset(min(event.start, reader.observed.end)))
-    if reader.partition != event.partition or left is reader.observed:
-        return reader
-    return replace(reader, observed=left)
+def _with_deleted(client: Client, event: RecordsDeleted) -> Client:
+    """As `_without_deleted`, of what a consumer has read or a producer was told is written."""
+    left = delete_before(client.observed, Offset(min(event.start, client.observed.end)))
+    if client.partition != event.partition or left is client.observed:
+        return client
+    return replace(client, observed=left)
 
 
 def _without_deleted(known: Observed, event: RecordsDeleted) -> Observed:
@@ -329,7 +333,11 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
     if not is_same_truth(before, after):
         broken += _fallen_epochs(before, after)
     for reader in after.consumers:
-        broken += _unread(after, reader)
+        done = f"which {reader.name} has read"
+        broken += _forgotten(after, reader, properties.CONSUMER_READS_STAY, done)
+    for writer in after.producers:
+        done = f"which {writer.name} was told is written"
+        broken += _forgotten(after, writer, properties.ACKNOWLEDGED_RECORDS_STAY, done)
     return broken
 
 
@@ -372,19 +380,22 @@ def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
             yield properties.HIGH_WATERMARK_STAYS, was.partition, detail
 
 
-def _unread(cluster: Cluster, reader: Consumer) -> Iterator[Broken]:
-    """What a consumer has read, and the broker that leads, and knows that it does, has not."""
-    state = partition_of(cluster, reader.partition)
+def _forgotten(
+    cluster: Cluster, client: Consumer | Producer, found: properties.Property, done: str
+) -> Iterator[Broken]:
+    """What a client has seen, and the broker that leads, and knows that it does, has not."""
+    if not client.observed.end:
+        return
+    state = partition_of(cluster, client.partition)
     node = broker(cluster, state.leader) if state is not None else None
-    replica = replica_of(node, reader.partition) if node is not None else None
+    replica = replica_of(node, client.partition) if node is not None else None
     if state is None or node is None or replica is None or replica.leading is None:
         return
     if replica.leader_epoch != state.leader_epoch:
         return
-    missing = first_missing(log_of(node, reader.partition), reader.observed)
+    missing = first_missing(log_of(node, client.partition), client.observed)
     if missing is not None:
-        detail = f"broker {node.id} leads without offset {missing}, which {reader.name} has read"
-        yield properties.CONSUMER_READS_STAY, reader.partition, detail
+        yield found, client.partition, f"broker {node.id} leads without offset {missing}, {done}"
 
 
 def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:

@@ -83,6 +83,12 @@ CONSUMER_READS_STAY = Property(
     needs=_DURABLE,
     durable=True,
 )
+ACKNOWLEDGED_RECORDS_STAY = Property(
+    id="acknowledged-records-stay",
+    sentence="Whoever leads has every record that a producer was told is written, with acks=all.",
+    needs=_DURABLE,
+    durable=True,
+)
 
 PROPERTIES: dict[str, Property] = {
     p.id: p
@@ -94,6 +100,7 @@ PROPERTIES: dict[str, Property] = {
         EPOCHS_STAY,
         LOGS_MATCH,
         CONSUMER_READS_STAY,
+        ACKNOWLEDGED_RECORDS_STAY,
     )
 }
 """Every property by id."""

@@ -18,7 +18,7 @@ from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.end_of_recovery import finish_leader_recovery
 from ..protocol.replica.produce import produce
 from ..protocol.replica.record_deletion import delete_records
-from . import channels, consumers, moves
+from . import channels, consumers, moves, producers
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
 from .impossible_moves import ImpossibleMoveError, why_not
@@ -64,7 +64,7 @@ def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
     done: Moved = _MOVES[type(move)](cluster, move)
-    return done
+    return producers.answers(*done) if done[0].producers else done
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -329,6 +329,8 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.ProduceAs: producers.write,
+    moves.Resend: producers.resend,
     moves.DeleteRecords: _delete_records,
     moves.Poll: consumers.poll,
     moves.RefreshMetadata: consumers.refresh,

@@ -7,16 +7,24 @@ from collections.abc import Callable
 from ..engine.cluster import broker
 from ..engine.consumers import consumer_of
 from ..engine.events import CommittedLost, Dropped, Event, Sent
+from ..engine.producers import producer_of
 from ..engine.truth import partition_of, registration_of
 from ..protocol.errors import KafkaError
-from ..protocol.facts import Polled, PollFailed, RecordWritten, Refused
+from ..protocol.facts import (
+    BatchAcknowledged,
+    BatchRequeued,
+    Polled,
+    PollFailed,
+    RecordWritten,
+    Refused,
+)
 from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ..protocol.replica.broker_state import log_of, replica_of
 from . import values
-from .expect_subjects import CONSUMER, PARTITION, REPLICA, REPLY
+from .expect_subjects import CONSUMER, PARTITION, PRODUCER, REPLICA, REPLY
 from .play import Statement
 from .stage import Expectation, Stage
 from .verdict import verdict
@@ -76,18 +84,21 @@ def _of_partition(state: PartitionRegistration) -> dict[str, str]:
 
 def _of_line(stage: Stage) -> dict[str, str]:
     """The last line that did something: its first refusal, its metadata records, what a consumer
-    read; and the run's verdict.
+    read, what a producer was told is written; and the run's verdict.
     """
     events = last_events(stage)
-    refusal = next((e for e in events if isinstance(e, (Refused, PollFailed))), None)
+    refused = (Refused, PollFailed, BatchRequeued)
+    refusal = next((e for e in events if isinstance(e, refused)), None)
     guard = refusal.guard if isinstance(refusal, Refused) else None
     read = [e for e in events if isinstance(e, Polled) and e.last >= e.first]
+    told = [e for e in events if isinstance(e, BatchAcknowledged)]
     records = [e.record for e in events if isinstance(e, RecordWritten)]
     return {
         "error": refusal.error.name if refusal else KafkaError.NONE.name,
         "guard": guard or "none",
         "records": ",".join(records) or "none",
         "read": ",".join(f"{e.first}..{e.last}" for e in read) or "none",
+        "acknowledged": ",".join(f"{e.first}..{e.last}" for e in told) or "none",
         "verdict": verdict(stage),
     }
 
@@ -132,6 +143,17 @@ def _consumer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     return {
         "position": str(found.position),
         "last-epoch": str(found.last_epoch),
+        "leader": _leader(found.leader),
+        "leader-epoch": str(found.leader_epoch),
+    }
+
+
+def _producer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
+    found = producer_of(stage.cluster, words[2], words[1])
+    if found is None:
+        return dict.fromkeys(PRODUCER, "none")
+    return {
+        "queued": str(len(found.batches)),
         "leader": _leader(found.leader),
         "leader-epoch": str(found.leader_epoch),
     }
@@ -189,6 +211,7 @@ _FINDERS: dict[str, Callable[[Stage, tuple[str, ...]], dict[str, str]]] = {
     "broker": _broker,
     "replica": _replica,
     "consumer": _consumer,
+    "producer": _producer,
     "reply": _reply,
     "lost": _lost,
     "property": _property,

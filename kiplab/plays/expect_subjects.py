@@ -11,16 +11,21 @@ from .values import Names
 
 USAGE = (
     "expect reads PARTITION key=value, broker ID key=value, replica ID PARTITION key=value,"
-    " consumer PARTITION [NAME] key=value, reply PARTITION key=value,"
+    " consumer PARTITION [NAME] key=value, producer PARTITION NAME key=value,"
+    " reply PARTITION key=value,"
     " lost PARTITION FIRST..LAST, lost nothing, property ID broken|holds, error=NAME, guard=ID,"
-    " records=A,B, read=FIRST..LAST or verdict=WORD"
+    " records=A,B, read=FIRST..LAST, acknowledged=FIRST..LAST or verdict=WORD"
 )
-LINE = ("error", "guard", "records", "read", "verdict")
+LINE = ("error", "guard", "records", "read", "acknowledged", "verdict")
 PARTITION = ("leader", "isr", "replicas", "leader-epoch", "partition-epoch", "recovery")
 BROKER = ("epoch", "fenced", "shutting-down", "state")
 REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")
 CONSUMER = ("position", "last-epoch", "leader", "leader-epoch")
+PRODUCER = ("queued", "leader", "leader-epoch")
 REPLY = ("error", "leader", "isr", "leader-epoch", "partition-epoch", "recovery")
+
+
+_SUBJECTS = ("broker", "replica", "consumer", "producer", "reply", "lost", "property")
 
 
 def check_form(statement: Statement, names: Names) -> None:
@@ -57,6 +62,10 @@ def _keys(words: tuple[str, ...], first: int, names: Names) -> tuple[str, ...]:
         _part(lambda: values.partition(rest[0], names), first + 1)
         _part(lambda: values.consumer(rest[-1], names) if rest[1:] else None, first + 2)
         return CONSUMER
+    if subject == "producer" and len(rest) == 2:
+        _part(lambda: values.partition(rest[0], names), first + 1)
+        _part(lambda: values.producer(rest[1], names), first + 2)
+        return PRODUCER
     if subject == "reply" and len(rest) <= 1:
         _part(lambda: values.any_partition(rest[0], names) if rest else None, first + 1)
         return REPLY
@@ -66,7 +75,7 @@ def _keys(words: tuple[str, ...], first: int, names: Names) -> tuple[str, ...]:
     if subject == "property" and len(rest) == 2 and rest[1] in ("broken", "holds"):
         _part(lambda: values.property_id(rest[0], names), first + 1)
         return ()
-    if subject in ("broker", "replica", "consumer", "reply", "lost", "property") or rest:
+    if subject in _SUBJECTS or rest:
         problem = PlayError(f"{' '.join(words)!r} cannot be read", expected=USAGE, token=subject)
         problem.part = Part(pair=False, number=first)
         raise problem

@@ -61,6 +61,8 @@ _EXPECT: Keys = {
     "end": values.number,
     "high-watermark": values.number,
     "read": values.text,
+    "acknowledged": values.text,
+    "queued": values.number,
     "position": values.number,
     "last-epoch": values.number,
 }
@@ -167,11 +169,19 @@ VERBS: dict[str, Verb] = {
     ),
     "shut-down": Verb("shut-down BROKER", (values.broker,)),
     "expire": Verb("expire BROKER", (values.broker,)),
+    # With a producer's name the records are a batch that it keeps until they are acknowledged, and
+    # that goes to whom it takes for the leader; without, they are appended to a leader's log.
     "produce": Verb(
-        "produce PARTITION count=N [to=BROKER] [acks=all|1]",
+        "produce PARTITION count=N [to=BROKER] [acks=all|1], or with producer=NAME and no to=",
         (values.partition,),
-        {"count": values.count, "to": values.broker, "acks": values.one_of("all", "1")},
+        {
+            "count": values.count,
+            "to": values.broker,
+            "acks": values.one_of("all", "1"),
+            "producer": values.producer,
+        },
     ),
+    "resend": Verb("resend PRODUCER", (values.producer,)),
     # To the leader, unless `to` says to whom; without `before`, everything that is committed.
     "delete-records": Verb(
         "delete-records PARTITION [before=N] [to=BROKER]",
@@ -320,6 +330,9 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     ):
         problem = f"{statement.text!r} does not say what is upgraded to what"
         raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
+    if statement.verb == "produce" and {"producer", "to"} <= set(given):
+        expected = "it writes to whom its metadata names; leave to= away"
+        raise PlayError("a producer finds the leader by itself", expected=expected, token="to=")
     if statement.verb == "send":
         _check_fields(statement)
     if statement.verb == "expect":

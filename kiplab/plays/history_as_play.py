@@ -72,6 +72,12 @@ def _produce(move: moves.Produce) -> Statement:
     return Statement("produce", (move.partition,), (*args, *acks))
 
 
+def _produce_as(move: moves.ProduceAs) -> Statement:
+    args = (("count", str(move.count)), ("producer", move.producer))
+    acks = () if move.acks_all else (("acks", "1"),)
+    return Statement("produce", (move.partition,), (*args, *acks))
+
+
 def _delete_records(move: moves.DeleteRecords) -> Statement:
     before = () if move.before is None else (("before", str(move.before)),)
     return Statement("delete-records", (move.partition,), (*before, ("to", str(move.broker))))
@@ -114,6 +120,8 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _about_broker("expire"),
     moves.Produce: _produce,
+    moves.ProduceAs: _produce_as,
+    moves.Resend: lambda m: Statement("resend", (m.producer,)),
     moves.DeleteRecords: _delete_records,
     moves.Poll: _poll,
     moves.RefreshMetadata: _refresh,

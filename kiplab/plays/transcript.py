@@ -22,6 +22,7 @@ _MARKS: dict[type, str] = {
     facts.Truncated: "✂",
     facts.RecordsDeleted: "✂",
     facts.ControllerResigned: "✕",
+    facts.BatchFailed: "✕",
     events.Dropped: "✕",
     events.CommittedLost: "▼",
     events.PropertyBroken: "▲",
@@ -39,6 +40,8 @@ PLAIN: dict[type, str] = {
     **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),
     **dict.fromkeys((facts.IsrReverted, facts.IsrStuck, facts.PollFailed), _IN_WORDS),
     **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _IN_WORDS),
+    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchRequeued), _IN_WORDS),
+    **dict.fromkeys((facts.BatchAcknowledged, facts.ProducerInformed), _AS_WANTED),
     facts.ConsumerRaised: _IN_WORDS,
 }
 """Events whose line begins with a plain dot, and why."""

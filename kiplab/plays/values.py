@@ -150,11 +150,21 @@ def partition(text: str, names: Names) -> str:
     return text
 
 
+_CLIENT_NAME = r"[a-zA-Z][a-zA-Z0-9._-]{0,39}"
+_NAMED_SO = "expected a letter, then up to 39 letters, digits, dots, dashes or underscores"
+
+
 def new_consumer(text: str, _names: Names) -> str:
     """A consumer's name. Raises PlayError when `text` can be none."""
-    if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9._-]{0,39}", text):
-        expected = "expected a letter, then up to 39 letters, digits, dots, dashes or underscores"
-        raise PlayError(f"{text!r} is no consumer's name", expected=expected, token=text)
+    if not re.fullmatch(_CLIENT_NAME, text):
+        raise PlayError(f"{text!r} is no consumer's name", expected=_NAMED_SO, token=text)
+    return text
+
+
+def producer(text: str, _names: Names) -> str:
+    """A producer's name: it needs no introduction. Raises PlayError when `text` can be none."""
+    if not re.fullmatch(_CLIENT_NAME, text):
+        raise PlayError(f"{text!r} is no producer's name", expected=_NAMED_SO, token=text)
     return text
 
 

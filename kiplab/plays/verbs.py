@@ -189,13 +189,21 @@ def _expire(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
+    name, acks_all = statement.arg("producer"), statement.arg("acks") != "1"
+    if name is not None:
+        count = int(statement.arg("count") or 1)
+        return act(stage, moves.ProduceAs(statement.words[0], name, count, acks_all), line)
     move = moves.Produce(
         partition=statement.words[0],
         broker=_asked(stage, statement),
         count=int(statement.arg("count") or 1),
-        acks_all=statement.arg("acks") != "1",
+        acks_all=acks_all,
     )
     return act(stage, move, line)
+
+
+def _resend(stage: Stage, statement: Statement, line: int) -> Stage:
+    return act(stage, moves.Resend(statement.words[0]), line)
 
 
 def _delete_records(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -306,6 +314,7 @@ _VERBS: dict[str, Perform] = {
     "shut-down": _shut_down,
     "expire": _expire,
     "produce": _produce,
+    "resend": _resend,
     "delete-records": _delete_records,
     "poll": _poll,
     "refresh": _refresh,

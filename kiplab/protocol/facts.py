@@ -340,6 +340,70 @@ class MetadataRefreshed(msgspec.Struct, frozen=True, tag="metadata-refreshed", k
     validating: bool
 
 
+class BatchQueued(msgspec.Struct, frozen=True, tag="batch-queued", kw_only=True):
+    """A producer's batch waits until the batch `behind` which it stands is acknowledged."""
+
+    producer: str
+    partition: str
+    number: int
+    count: int
+    behind: int
+
+
+class BatchWaits(msgspec.Struct, frozen=True, tag="batch-waits", kw_only=True):
+    """A leader has appended a batch, and answers when all in sync have it (acks=all)."""
+
+    node: BrokerId
+    producer: str
+    partition: str
+    number: int
+    first: Offset
+    last: Offset
+
+
+class BatchAcknowledged(msgspec.Struct, frozen=True, tag="batch-acknowledged", kw_only=True):
+    """A producer was told that its records stand at first..last."""
+
+    node: BrokerId
+    producer: str
+    partition: str
+    number: int
+    first: Offset
+    last: Offset
+    acks_all: bool
+
+
+class BatchRequeued(msgspec.Struct, frozen=True, tag="batch-requeued", kw_only=True):
+    """A batch was refused, or got no answer, and will be sent again."""
+
+    producer: str
+    partition: str
+    number: int
+    count: int
+    error: KafkaError
+    asks_who_leads: bool
+
+
+class BatchFailed(msgspec.Struct, frozen=True, tag="batch-failed", kw_only=True):
+    """A producer gives a batch up; whether its records are in a log it cannot know."""
+
+    producer: str
+    partition: str
+    number: int
+    count: int
+    exception: str
+
+
+class ProducerInformed(msgspec.Struct, frozen=True, tag="producer-informed", kw_only=True):
+    """A producer asked broker `node` who leads; `leader` is whom it believes from now on."""
+
+    node: BrokerId
+    producer: str
+    partition: str
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+
+
 Fact = (
     Refused
     | NotProposed
@@ -371,6 +435,12 @@ Fact = (
     | PositionReset
     | ConsumerRaised
     | MetadataRefreshed
+    | BatchQueued
+    | BatchWaits
+    | BatchAcknowledged
+    | BatchRequeued
+    | BatchFailed
+    | ProducerInformed
 )
 
 Replayed = BrokerChanged | IsrChanged | LeaderElected

@@ -131,6 +131,7 @@ MarkKind = Literal[
     "destroyed",
     "appended",
     "polled",
+    "acknowledged",
     "not proposed",
     "withdrawn",
     "unclean",

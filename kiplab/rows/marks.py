@@ -123,6 +123,21 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
     ),
     facts.Polled: _polled,
     facts.Refused: _client_refused,
+    facts.BatchAcknowledged: lambda e: (
+        broker_lane(e.node),
+        "acknowledged",
+        f"{e.producer} knows {offsets(e.first, e.last)} written",
+    ),
+    facts.BatchRequeued: lambda e: (
+        "world",
+        "happened",
+        f"{e.producer} requeues batch {e.number} of {e.partition}: {e.error.name}",
+    ),
+    facts.BatchFailed: lambda e: (
+        "world",
+        "happened",
+        f"{e.producer} gives batch {e.number} of {e.partition} up: {e.exception}",
+    ),
     facts.NotProposed: _not_proposed,
     facts.IsrReverted: lambda e: (broker_lane(e.node), "withdrawn", "withdraws its proposal"),
     facts.IsrStuck: lambda e: (broker_lane(e.node), "withdrawn", "waits with its proposal"),
@@ -139,6 +154,7 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
 _BANDS = "a band, a strip or a tick changes there"
 _AN_ARROW = "messages are arrows"
 _ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
+_NO_LANE = "a producer has no lane: the transcript tells it, and its answers have marks"
 UNMARKED: dict[type, str] = {
     facts.Fetched: "marked where it matters, by `_fetched`",
     **dict.fromkeys((facts.IsrProposed, facts.IsrChanged, facts.BrokerChanged), _BANDS),
@@ -150,6 +166,7 @@ UNMARKED: dict[type, str] = {
     **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),
     **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),
     facts.MetadataRefreshed: _ON_THE_AXIS,
+    **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.ProducerInformed), _NO_LANE),
     **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
     NotApplicable: "marked with the line of the play that lost its object",
 }

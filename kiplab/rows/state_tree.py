@@ -16,6 +16,7 @@ from ..engine.cluster import Cluster, Message, Observed
 from ..engine.explain import describe
 from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
+from ..protocol.clients.producer import Batch, Producer
 from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
 from ..protocol.kraft.controller_state import Contact, Controller, ControllerTimers, HeartbeatState
@@ -89,7 +90,8 @@ def tree_of(cluster: Cluster) -> StateNode:
         )
         for node in cluster.brokers
     )
-    clients = (walk.field(cluster, "consumers"),) if cluster.consumers else ()
+    kinds = ("consumers", "producers")
+    clients = tuple(walk.field(cluster, kind) for kind in kinds if getattr(cluster, kind))
     clock = (walk.field(cluster, "now_ms"),) if cluster.timed else ()
     rest = (*clients, _network(cluster, walk), _observer(cluster, walk), *clock)
     nodes = (controller, *brokers, *rest)
@@ -194,7 +196,7 @@ def _inside(parent: StateNode, child: StateNode) -> StateNode:
 
 
 def _item_label(item: Any, name: str) -> str:
-    if isinstance(item, Consumer):
+    if isinstance(item, (Consumer, Producer)):
         return f"{item.name} on {item.partition}"
     identity = getattr(item, name)
     is_node = name in _node_fields(cast(Hashable, type(item)))
@@ -283,6 +285,10 @@ _SHORT: dict[type, Callable[[Any], str]] = {
         f"ISR {broker_list(m.broker for m in item.isr)}, partition epoch {item.partition_epoch}"
     ),
     Consumer: lambda consumer: f"next offset {consumer.position}",
+    Producer: lambda producer: (
+        f"{len(producer.batches)} batch{'es' * (len(producer.batches) != 1)} not acknowledged"
+    ),
+    Batch: lambda batch: f"{batch.count} record{'s' * (batch.count != 1)}",
     Contact: lambda known: f"heard of under broker epoch {known.epoch}",
     HeartbeatState: lambda known: "fenced" if known.fenced else "unfenced",
     Volatile: lambda process: (

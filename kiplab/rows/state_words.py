@@ -78,6 +78,15 @@ LABELS = {
     "Consumer.reset": "auto.offset.reset",
     "Consumer.validating": "position in doubt",
     "Consumer.observed": "what it has read",
+    "Producer.leader": "leader it believes in",
+    "Producer.batches": "batches not acknowledged",
+    "Producer.made": "batches so far",
+    "Producer.observed": "what acks=all has acknowledged",
+    "Batch.count": "records",
+    "Batch.acks_all": "acks=all",
+    "Batch.created_ms": "made at (ms)",
+    "Batch.due_ms": "waits until (ms)",
+    "Batch.at": "waits for an answer of",
     "Cluster.now_ms": "time (ms)",
     "Cluster.cut": "cut links",
     "Cluster.broken": "broken properties",
@@ -95,6 +104,7 @@ NOTES = {
     "RemoteReplica.observed": "no node knows this",
     "IsrMember.observed": "no node knows this",
     "Consumer.observed": "no node knows this",
+    "Producer.observed": "no node knows this",
 }
 """What to know of a field besides its value."""
 
@@ -125,6 +135,8 @@ they hold otherwise: not shown.
 
 CLOCKED = {
     "Cluster.now_ms",
+    "Batch.created_ms",
+    "Batch.due_ms",
     "Contact.last_contact_ms",
     "Controller.active_since_ms",
     "Controller.checks_from_ms",
@@ -159,6 +171,8 @@ IDENTITY = {
     "Observed": "partition",
     "Message": "name",
     "Consumer": "name",
+    "Producer": "name",
+    "Batch": "number",
 }
 """The field that names one of many: it becomes the row's label, and has no row of its own.
 

@@ -8,6 +8,11 @@ from ..engine.events import Event
 from ..plays.play import Statement
 from ..protocol.facts import (
     Appended,
+    BatchAcknowledged,
+    BatchFailed,
+    BatchQueued,
+    BatchRequeued,
+    BatchWaits,
     BrokerChange,
     BrokerChanged,
     Fetched,
@@ -84,8 +89,33 @@ def _unfence(statement: Statement, events: Sequence[Event]) -> str:
 
 def _produce(statement: Statement, events: Sequence[Event]) -> str:
     records = plural(int(statement.arg("count") or 1), "record")
+    name = statement.arg("producer")
+    if name is not None:
+        acks = " (acks=1)" if statement.arg("acks") == "1" else ""
+        return f"{name} {_fate(events) or f'writes {records}{acks}'}"
     written = any(isinstance(e, Appended) for e in events)
     return f"{records} {'written' if written else 'refused'}"
+
+
+def _resend(statement: Statement, events: Sequence[Event]) -> str:
+    return f"{statement.words[0]} {_fate(events) or 'sends again'}"
+
+
+def _fate(events: Sequence[Event]) -> str:
+    """What became of a batch by the end of a step."""
+    for event in reversed(events):
+        if type(event) in _FATES:
+            return _FATES[type(event)]
+    return ""
+
+
+_FATES: dict[type, str] = {
+    BatchAcknowledged: "has its records acknowledged",
+    BatchRequeued: "requeues its batch",
+    BatchFailed: "gives its batch up",
+    BatchWaits: "waits for the followers",
+    BatchQueued: "keeps a batch back",
+}
 
 
 def _delete_records(statement: Statement, events: Sequence[Event]) -> str:
@@ -138,6 +168,7 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "start": _start,
     "unfence": _unfence,
     "produce": _produce,
+    "resend": _resend,
     "delete-records": _delete_records,
     "upgrade": _upgrade,
     "poll": _poll,

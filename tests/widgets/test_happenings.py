@@ -12,7 +12,7 @@ from kiplab.engine import moves
 from kiplab.engine.enabled import EVERYTHING, NOT_OFFERED, enabled
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
-from kiplab.widgets.controls.client_actions import consumers
+from kiplab.widgets.controls.client_actions import consumers, producers
 from kiplab.widgets.controls.happenings import WAITS_MS, Happening, happenings
 from kiplab.widgets.controls.what_next import FAULTS, ORDINARY, groups_of
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
@@ -38,7 +38,8 @@ def possible(bench: Bench) -> tuple[moves.Move, ...]:
     """Every move of the largest menu, for all who read here and for each way to wait."""
     cluster = bench.here.cluster
     waits = WAITS_MS if cluster.timed else ()
-    return enabled(cluster, replace(EVERYTHING, poll=consumers(cluster), advance_ms=waits))
+    clients = replace(EVERYTHING, poll=consumers(cluster), producers=producers(cluster))
+    return enabled(cluster, replace(clients, advance_ms=waits))
 
 
 def of(happening: Happening) -> str:

@@ -82,6 +82,7 @@ def clusters() -> Iterator[Cluster]:
         yield from (history.start, *(step.cluster for step in history.steps))
     timed = made("timed\n" + SIX)
     yield act(timed, read_line(timed, "advance 2s")).here.cluster
+    yield act(timed, read_line(timed, "produce orders-0 count=2 producer=shop")).here.cluster
     newer = made("timed\n" + "kafka 4.0\n" + SIX)
     yield act(newer, read_line(newer, "advance 2s")).here.cluster
     strange = made(SIX)

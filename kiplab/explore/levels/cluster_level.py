@@ -49,8 +49,8 @@ _LOSSES = (Loss.NOTHING, Loss.DISK)
 
 def _admit(cluster: Cluster) -> Cluster:
     one_partition(cluster)
-    # Who reads, and what time it is, is no part of this level.
-    return _normal(replace(cluster, consumers=(), timed=False, now_ms=0))
+    # Who reads and writes, and what time it is, is no part of this level.
+    return _normal(replace(cluster, consumers=(), producers=(), timed=False, now_ms=0))
 
 
 def _normal(cluster: Cluster) -> Cluster:

@@ -71,6 +71,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "forged": "No action is a raw request.",
         "inherited": "No action is an upgrade.",
         "consumers": "Who reads is no part of the level.",
+        "producers": "Who writes, and waits for an answer, is no part of the level.",
     },
     Controller: {
         "epoch": "There is one controller, and it never fails.",

@@ -58,8 +58,8 @@ def _admit(cluster: Cluster) -> Cluster:
     if any(r.in_controlled_shutdown for r in truth(cluster).registrations):
         problem = "a broker is shutting down as the play begins"
         raise PlayError(problem, expected="level cluster explores controlled shutdowns")
-    # Who reads, and what time it is, is no part of this level.
-    return normal(replace(cluster, consumers=(), timed=False, now_ms=0))
+    # Who reads and writes, and what time it is, is no part of this level.
+    return normal(replace(cluster, consumers=(), producers=(), timed=False, now_ms=0))
 
 
 def _follows(_cluster: Cluster, _node: Broker, process: Volatile | None) -> bool:

@@ -19,7 +19,7 @@ COLORS: dict[MarkKind, str] = {"not proposed": "refused", "unclean": "gone", "tr
 """Names of the theme's colours; the other marks are muted."""
 SPOKEN: tuple[MarkKind, ...] = (
     *("truncated", "unclean", "not proposed"),
-    *("caught up", "withdrawn", "deleted", "polled"),
+    *("caught up", "withdrawn", "deleted", "acknowledged", "polled"),
 )
 """In order of importance: the first finds room first."""
 _ON_THE_AXIS = "it happens on no broker's lane: the moment's label and its card say it"

@@ -5,8 +5,9 @@ before anything is written: whether the leader recovers (KIP-704, unbuilt), then
 committed ISR. What goes out: a longer log, and a high watermark that may have moved; or an error,
 and nothing is written.
 
-Whether the records are committed is not waited for, so NOT_ENOUGH_REPLICAS_AFTER_APPEND does not
-occur. Only a broker that leads is asked: to others NOT_LEADER_OR_FOLLOWER is for the engine to say.
+Whether the records are committed is not waited for here; `clients/producer.py` does, and there
+NOT_ENOUGH_REPLICAS_AFTER_APPEND occurs. A play's plain line asks only a broker that leads; a
+producer asks whom it takes for the leader, and may meet NOT_LEADER_OR_FOLLOWER.
 
 Source: ReplicaManager.appendRecords and Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
 """
@@ -17,10 +18,11 @@ from .. import log
 from ..errors import KafkaError
 from ..facts import Appended, Compared, Refused
 from ..features import Features
-from ..ids import Offset
+from ..ids import NO_LEADER_EPOCH, Offset
 from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
+from .client_reads import not_the_leader
 from .high_watermark import move_high_watermark, wanted_in_sync
 from .recovering import leader_refuses
 
@@ -56,6 +58,26 @@ def produce(
         node=broker.id, partition=partition, first=mine.end, last=Offset(longer.end - 1)
     )
     return broker_parts.with_replica(broker, replica), (), (appended, *facts)
+
+
+def asked_to_produce(
+    broker: Broker,
+    partition: str,
+    count: int,
+    features: Features,
+    now_ms: int | None,
+    *,
+    acks_all: bool,
+) -> broker_parts.BrokerEffect:
+    """As `produce`, of whomever a producer takes for the leader: who does not lead refuses.
+
+    Source: ReplicaManager.appendToLocalLog and Partition.appendRecordsToLeader (3.5.0).
+    """
+    here = broker_parts.here(broker, features, now_ms)
+    wrong = not_the_leader(here, replica_of(broker, partition), partition, NO_LEADER_EPOCH, PRODUCE)
+    if wrong is not None:
+        return broker, (), (wrong,)
+    return produce(broker, partition, count, features, now_ms, acks_all=acks_all)
 
 
 def _too_few_in_sync(here: Here, replica: Replica) -> Refused | None:

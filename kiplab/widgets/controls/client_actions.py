@@ -45,6 +45,11 @@ def consumers(cluster: Cluster) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(c.name for c in cluster.consumers), DEFAULT_CONSUMER)))
 
 
+def producers(cluster: Cluster) -> tuple[str, ...]:
+    """Everybody who writes under a name, and who would be the first."""
+    return tuple(dict.fromkeys((*(p.name for p in cluster.producers), "producer")))
+
+
 def about_consumer(cluster: Cluster, name: str, partition: str) -> tuple[Choice, ...]:
     """What a consumer can do with a partition."""
     earliest = moves.ResetOffset(partition, Reset.EARLIEST, name)

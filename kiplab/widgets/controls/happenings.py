@@ -14,7 +14,7 @@ from ...protocol.ids import host_of, node_name
 from ...rows.step_labels import expected
 from ...rows.wording import plural
 from .choices import in_short
-from .client_actions import consumers
+from .client_actions import consumers, producers
 
 WAITS_MS = (500, 2_000, 9_000)
 """How long one can wait in a run with a clock."""
@@ -38,9 +38,12 @@ def happenings(cluster: Cluster) -> tuple[Happening, ...]:
 
 
 def menu_of(cluster: Cluster) -> Menu:
-    """Every family of moves, with everybody who reads here, and waiting where there is a clock."""
+    """Every family of moves, with everybody who reads or writes here, and waiting where there is a
+    clock.
+    """
     waits = WAITS_MS if cluster.timed else ()
-    return replace(EVERYTHING, poll=consumers(cluster), advance_ms=waits)
+    clients = replace(EVERYTHING, poll=consumers(cluster), producers=producers(cluster))
+    return replace(clients, advance_ms=waits)
 
 
 def _happening(cluster: Cluster, move: moves.Move) -> Happening:

@@ -1,0 +1,175 @@
+"""Producers in the cluster: whom they reach, who owes them an answer, when they try again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ..protocol.clients import producer as client
+from ..protocol.clients.producer import Producer
+from ..protocol.facts import Appended, BatchQueued, ProducerInformed
+from ..protocol.ids import NO_LEADER
+from ..protocol.registrations import partition
+from ..protocol.replica.broker_state import Broker
+from . import moves
+from .cluster import Cluster, broker
+from .consumers import image_of, informant, reachable
+from .events import Event, Moved
+from .nodes import with_state
+
+
+def write(cluster: Cluster, move: moves.ProduceAs) -> Moved:
+    """A batch more; it is sent at once unless another one is ahead of it."""
+    mine = producer_of(cluster, move.producer, move.partition)
+    if mine is None:
+        mine = Producer(name=move.producer, partition=move.partition, update_requested=True)
+    ahead = mine.batches[0].number if mine.batches else None
+    mine = client.queued(mine, move.count, cluster.clock, acks_all=move.acks_all)
+    if ahead is None:
+        return _turn(cluster, mine)
+    fact = BatchQueued(
+        producer=mine.name,
+        partition=mine.partition,
+        number=mine.made,
+        count=move.count,
+        behind=ahead,
+    )
+    return _put_back(cluster, mine), [fact]
+
+
+def resend(cluster: Cluster, move: moves.Resend) -> Moved:
+    """A turn of its sender: what is too old fails, what got no answer is given up, the rest goes.
+
+    In a run with a clock whatever is not due yet waits on.
+    """
+    events: list[Event] = []
+    for mine in tuple(producers_of(cluster, move.producer)):
+        cluster, found = _resend(cluster, mine)
+        events += found
+    return cluster, events
+
+
+def _resend(cluster: Cluster, mine: Producer) -> Moved:
+    events: list[Event] = []
+    if cluster.clock is not None:
+        mine, failed = client.expired(mine, cluster.clock)
+        events += failed
+    if not mine.batches or mine.batches[0].due_ms > cluster.now_ms:
+        return _put_back(cluster, mine), events
+    if mine.waits_at != NO_LEADER:
+        near = reachable(cluster, mine.waits_at) is not None
+        mine, facts = client.given_up(mine, reachable=near, now_ms=cluster.clock)
+        events += facts
+        if cluster.clock is not None:
+            return _put_back(cluster, mine), events
+    cluster, found = _turn(cluster, mine)
+    return cluster, [*events, *found]
+
+
+def answers(cluster: Cluster, events: list[Event]) -> Moved:
+    """Whoever waits for an answer gets it, if the last move brought it; then the next batch goes.
+
+    A cut link brings none, and says nothing.
+    """
+    for mine in cluster.producers:
+        if mine.waits_at == NO_LEADER:
+            continue
+        node = broker(cluster, mine.waits_at)
+        gone = node is None or node.process is None
+        if gone or node is None or node.incarnation != mine.batches[0].incarnation:
+            node = None
+        elif reachable(cluster, node.id) is None:
+            continue
+        after, facts = client.answered(mine, node, cluster.features, cluster.clock)
+        if after is mine:
+            continue
+        events = [*events, *facts]
+        cluster = _put_back(cluster, after)
+        if len(after.batches) < len(mine.batches):
+            cluster, found = _turn(cluster, after)
+            events += found
+    return cluster, events
+
+
+def _turn(cluster: Cluster, mine: Producer) -> Moved:
+    """Ask who leads if that is in doubt, then send batch after batch until one has to wait."""
+    events: list[Event] = []
+    asked = informant(cluster, None) if mine.update_requested else None
+    if asked is not None:
+        mine, told = _informed(mine, asked)
+        events += told
+    while mine.batches and mine.waits_at == NO_LEADER:
+        before = len(mine.batches)
+        leader = reachable(cluster, mine.leader)
+        mine, after, facts = client.send(mine, leader, cluster.features, cluster.clock)
+        if after is not None:
+            cluster = with_state(cluster, after.id, after)
+        events += facts
+        if len(mine.batches) == before:
+            break
+    return _put_back(cluster, mine), events
+
+
+def _informed(mine: Producer, asked: Broker) -> tuple[Producer, list[Event]]:
+    image = image_of(asked)
+    state = partition(image.partitions, mine.partition) if image is not None else None
+    if state is None:
+        return mine, []
+    mine = client.informed(mine, state)
+    fact = ProducerInformed(
+        node=asked.id,
+        producer=mine.name,
+        partition=mine.partition,
+        leader=mine.leader,
+        leader_epoch=mine.leader_epoch,
+    )
+    return mine, [fact]
+
+
+def turn_ms(mine: Producer) -> int:
+    """When a producer that has something to send does anything next."""
+    return min(mine.batches[0].due_ms, _failing_ms(mine))
+
+
+def next_turns(cluster: Cluster) -> Iterator[tuple[int, moves.Move]]:
+    """When the turns of all producers would change something.
+
+    A try that would be refused as the last one was is left out.
+    """
+    for mine in cluster.producers:
+        if mine.batches:
+            sends = mine.waits_at != NO_LEADER or not _pointless(cluster, mine)
+            at = turn_ms(mine) if sends else _failing_ms(mine)
+            yield max(cluster.now_ms, at), moves.Resend(mine.name)
+
+
+def _failing_ms(mine: Producer) -> int:
+    return min(b.created_ms for b in mine.batches) + client.DELIVERY_TIMEOUT_MS
+
+
+def _pointless(cluster: Cluster, mine: Producer) -> bool:
+    asked = informant(cluster, None) if mine.update_requested else None
+    knows = mine if asked is None else _informed(mine, asked)[0]
+    leader = reachable(cluster, knows.leader)
+    if leader is None:
+        return True
+    _, _, facts = client.send(knows, leader, cluster.features, cluster.clock)
+    return not any(isinstance(fact, Appended) for fact in facts)
+
+
+def producer_of(cluster: Cluster, name: str, of: str) -> Producer | None:
+    """The producer called `name` on partition `of`, or None."""
+    return next((p for p in cluster.producers if p.name == name and p.partition == of), None)
+
+
+def producers_of(cluster: Cluster, name: str) -> Iterator[Producer]:
+    """The producer called `name`, once for each partition that it writes to."""
+    return (p for p in cluster.producers if p.name == name)
+
+
+def _put_back(cluster: Cluster, changed: Producer) -> Cluster:
+    key = (changed.name, changed.partition)
+    others = [p for p in cluster.producers if (p.name, p.partition) != key]
+    producers = tuple(sorted([*others, changed], key=lambda p: (p.name, p.partition)))
+    return cluster if producers == cluster.producers else replace(cluster, producers=producers)

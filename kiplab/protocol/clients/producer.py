@@ -1,0 +1,301 @@
+"""The producer: batches that nobody has acknowledged yet, to whom they go, and when they go again.
+
+In come records to write, an answer to a metadata request, a turn of the sender, and what became of
+a batch that waits at a leader. One batch of a partition is under way at a time; the others wait
+behind it. With acks=1 it is acknowledged once the leader has it, with acks=all once the high
+watermark has passed it. Every refusal modelled here can be retried: the batch goes back to the
+front of the queue, and where the error says that the metadata are old, the next turn begins by
+asking who leads. Out go the producer, the broker that was asked, and facts; a producer that waits
+on stays the same object.
+
+This is a producer with enable.idempotence=false and max.in.flight.requests.per.connection=1: a
+batch whose answer was lost is written again, and then its records stand in the log twice. With
+idempotence, the default since Kafka 3.0, the leader would know the second copy by its sequence
+number; no log here keeps these. The order of the batches is kept either way.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from .. import log
+from ..errors import KafkaError
+from ..facts import (
+    Appended,
+    BatchAcknowledged,
+    BatchFailed,
+    BatchRequeued,
+    BatchWaits,
+    Compared,
+    Fact,
+    Refused,
+)
+from ..features import Features
+from ..ids import (
+    NO_LEADER,
+    NO_LEADER_EPOCH,
+    BrokerId,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    Milliseconds,
+    Offset,
+    PartitionName,
+)
+from ..registrations import PartitionRegistration
+from ..replica import broker_parts, produce
+from ..replica.broker_state import Broker, log_of, replica_of
+from ..replica.client_reads import refusal
+from ..replica.high_watermark import wanted_in_sync
+
+RETRY_BACKOFF_MS = 100
+"""retry.backoff.ms"""
+REQUEST_TIMEOUT_MS = 30_000
+"""request.timeout.ms"""
+DELIVERY_TIMEOUT_MS = 120_000
+"""delivery.timeout.ms"""
+
+
+class Batch(msgspec.Struct, frozen=True, cache_hash=True):
+    """Records that go together. `number` is which of the producer's batches it is, from 1.
+
+    `at` is the broker that has appended it at `first`..`end` - 1, in the life `incarnation`, and
+    answers when all in sync have it; NO_LEADER while nobody has. Not sent before `due_ms`.
+    """
+
+    number: Count
+    count: Count
+    acks_all: bool = True
+    created_ms: Milliseconds = 0
+    due_ms: Milliseconds = 0
+    at: BrokerId = NO_LEADER
+    incarnation: Incarnation | None = None
+    first: Offset = Offset(-1)
+    end: Offset = Offset(-1)
+
+
+class Producer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
+    """One producer on one partition.
+
+    `leader` and `leader_epoch` are what its metadata says; `update_requested` that it asks anew
+    before it sends again. `batches` are those that are not acknowledged, the oldest first, `made`
+    how many there ever were. `observed` is every record that acks=all has acknowledged, by epoch:
+    no rule looks at it.
+    """
+
+    name: str
+    partition: PartitionName
+    leader: BrokerId = NO_LEADER
+    leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
+    update_requested: bool = False
+    batches: tuple[Batch, ...] = ()
+    made: Count = 0
+    observed: log.Log = log.EMPTY
+
+    @property
+    def waits_at(self) -> BrokerId:
+        """The broker that owes it an answer, or NO_LEADER."""
+        return self.batches[0].at if self.batches else NO_LEADER
+
+
+ProducerEffect = tuple[Producer, tuple[Fact, ...]]
+RequestEffect = tuple[Producer, Broker | None, tuple[Fact, ...]]
+"""The producer after a request, the broker that it asked, and what both report."""
+
+_ASKS_FOR_METADATA = (
+    KafkaError.NETWORK_EXCEPTION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_OR_FOLLOWER,
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+)
+"""The errors modelled here that are an InvalidMetadataException."""
+
+
+def informed(producer: Producer, state: PartitionRegistration) -> Producer:
+    """The producer after a metadata answer; it goes on asking while nobody leads.
+
+    Source: Metadata.updateLatestMetadata and RecordAccumulator.ready (3.5.0).
+    """
+    if state.leader_epoch < producer.leader_epoch:
+        return replace(producer, update_requested=False)
+    return replace(
+        producer,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        update_requested=state.leader == NO_LEADER,
+    )
+
+
+def queued(producer: Producer, count: int, now_ms: int | None, *, acks_all: bool) -> Producer:
+    """The producer with a batch more.
+
+    Source: RecordAccumulator.append (3.5.0).
+    """
+    now, made = now_ms or 0, producer.made + 1
+    batch = Batch(made, count, acks_all, created_ms=now, due_ms=now)
+    return replace(producer, batches=(*producer.batches, batch), made=made)
+
+
+def send(
+    producer: Producer, leader: Broker | None, features: Features, now_ms: int | None
+) -> RequestEffect:
+    """Its first batch goes to `leader`, whom its metadata names; None when that does not answer.
+
+    Source: Sender.sendProducerData and completeBatch, NetworkClient.processDisconnection (3.5.0).
+    """
+    batch = producer.batches[0]
+    if producer.leader == NO_LEADER:
+        return _not_sent(producer, KafkaError.LEADER_NOT_AVAILABLE, now_ms)
+    if leader is None:
+        return _not_sent(producer, KafkaError.NETWORK_EXCEPTION, now_ms)
+    after, _, facts = produce.asked_to_produce(
+        leader, producer.partition, batch.count, features, now_ms, acks_all=batch.acks_all
+    )
+    written = next((f for f in facts if isinstance(f, Appended)), None)
+    if written is None:
+        refused = next(f for f in facts if isinstance(f, Refused))
+        producer, requeued = _requeued(producer, refused.error, now_ms)
+        return producer, after, (*facts, *requeued)
+    under_way = replace(
+        batch,
+        at=after.id,
+        incarnation=after.incarnation,
+        first=written.first,
+        end=Offset(written.last + 1),
+        due_ms=(now_ms or 0) + REQUEST_TIMEOUT_MS if now_ms is not None else 0,
+    )
+    producer = replace(producer, batches=(under_way, *producer.batches[1:]))
+    answered_now, answer = answered(producer, after, features, now_ms)
+    waits = () if answer else (_waits(producer, under_way),)
+    return answered_now, after, (*facts, *answer, *waits)
+
+
+def answered(
+    producer: Producer, node: Broker | None, features: Features, now_ms: int | None
+) -> ProducerEffect:
+    """What became of the batch that is under way; the same producer while it waits.
+
+    `node` is the broker that it waits at, None when the process that took it is gone.
+
+    Source: Partition.checkEnoughReplicasReachOffset and DelayedProduce.tryComplete (3.5.0); with
+    acks=1 ReplicaManager.delayedProduceRequestRequired (3.5.0).
+    """
+    batch = producer.batches[0]
+    replica = replica_of(node, producer.partition) if node is not None else None
+    if node is None:
+        return _requeued(producer, KafkaError.NETWORK_EXCEPTION, now_ms)
+    here = broker_parts.here(node, features, now_ms)
+    if not batch.acks_all:
+        return _acknowledged(producer, node)
+    if replica is None or replica.leading is None:
+        error = KafkaError.NOT_LEADER_OR_FOLLOWER
+        refused = refusal(here, producer.partition, produce.PRODUCE, error)
+        return _with(refused, _requeued(producer, error, now_ms))
+    if replica.high_watermark < batch.end:
+        return producer, ()
+    wanted, in_sync = wanted_in_sync(here, replica), len(replica.leading.isr_state.maximal)
+    if in_sync >= wanted:
+        return _acknowledged(producer, node)
+    error = KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    compared = Compared("size of the ISR", f"at least {wanted} (min.insync.replicas)", str(in_sync))
+    refused = refusal(here, producer.partition, produce.PRODUCE, error, compared=compared)
+    return _with(refused, _requeued(producer, error, now_ms))
+
+
+def given_up(producer: Producer, *, reachable: bool, now_ms: int | None) -> ProducerEffect:
+    """It has waited for request.timeout.ms: the batch is queued again, though it is in a log.
+
+    Source: DelayedProduce.onComplete and NetworkClient.handleTimedOutRequests (3.5.0).
+    """
+    error = KafkaError.REQUEST_TIMED_OUT if reachable else KafkaError.NETWORK_EXCEPTION
+    return _requeued(producer, error, now_ms)
+
+
+def expired(producer: Producer, now_ms: int) -> ProducerEffect:
+    """Without the batches that are older than delivery.timeout.ms: they have failed.
+
+    Source: RecordAccumulator.expiredBatches and Sender.getExpiredInflightBatches (3.5.0).
+    """
+    late = [b for b in producer.batches if now_ms - b.created_ms >= DELIVERY_TIMEOUT_MS]
+    if not late:
+        return producer, ()
+    facts = tuple(
+        BatchFailed(
+            producer=producer.name,
+            partition=producer.partition,
+            number=batch.number,
+            count=batch.count,
+            exception="TimeoutException",
+        )
+        for batch in late
+    )
+    return replace(producer, batches=tuple(b for b in producer.batches if b not in late)), facts
+
+
+def _with(fact: Fact, answer: ProducerEffect) -> ProducerEffect:
+    producer, facts = answer
+    return producer, (fact, *facts)
+
+
+def _not_sent(producer: Producer, error: KafkaError, now_ms: int | None) -> RequestEffect:
+    producer, facts = _requeued(producer, error, now_ms)
+    return producer, None, facts
+
+
+def _requeued(producer: Producer, error: KafkaError, now_ms: int | None) -> ProducerEffect:
+    """Kafka's Sender.canRetry and reenqueueBatch, and where it asks for metadata."""
+    batch = producer.batches[0]
+    asks = error in _ASKS_FOR_METADATA
+    again = Batch(
+        batch.number,
+        batch.count,
+        batch.acks_all,
+        batch.created_ms,
+        due_ms=0 if now_ms is None else now_ms + RETRY_BACKOFF_MS,
+    )
+    fact = BatchRequeued(
+        producer=producer.name,
+        partition=producer.partition,
+        number=batch.number,
+        count=batch.count,
+        error=error,
+        asks_who_leads=asks,
+    )
+    requeued = replace(
+        producer,
+        batches=(again, *producer.batches[1:]),
+        update_requested=producer.update_requested or asks,
+    )
+    return requeued, (fact,)
+
+
+def _acknowledged(producer: Producer, node: Broker) -> ProducerEffect:
+    batch = producer.batches[0]
+    fact = BatchAcknowledged(
+        node=node.id,
+        producer=producer.name,
+        partition=producer.partition,
+        number=batch.number,
+        first=batch.first,
+        last=Offset(batch.end - 1),
+        acks_all=batch.acks_all,
+    )
+    done = replace(producer, batches=producer.batches[1:])
+    if batch.acks_all:
+        written = log.records_from(
+            log.up_to(log_of(node, producer.partition), batch.end), batch.first
+        )
+        done = replace(done, observed=log.overlaid(producer.observed, written))
+    return done, (fact,)
+
+
+def _waits(producer: Producer, batch: Batch) -> BatchWaits:
+    return BatchWaits(
+        node=batch.at,
+        producer=producer.name,
+        partition=producer.partition,
+        number=batch.number,
+        first=batch.first,
+        last=Offset(batch.end - 1),
+    )
