@@ -34,7 +34,7 @@ from kiplab.plays.stage import Stage
 from kiplab.plays.values import feature_set
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import Features, switched
-from kiplab.protocol.guards import GUARDS, GuardKind
+from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import CONTROLLER
 from kiplab.protocol.releases import RELEASES
 from tests.fidelity.held_vectors import listed
@@ -113,7 +113,7 @@ def _rule_at_work(entry: RuleAtWork) -> Wrong:
     without = run_play(stage.play, switched(stage.features, entry.guard, False))
     if _happened(without) == _happened(stage):
         yield f"{where} goes the same way without {entry.guard}: name a play that needs it"
-    elif guard.kind is GuardKind.REFUSAL and entry.guard not in _refused(stage):
+    elif guard.error is not None and entry.guard not in _refused(stage):
         yield f"{entry.guard} refuses nothing in {where}"
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Sent
-from kiplab.engine.truth import registration_of, truth
+from kiplab.engine.truth import partition_of, registration_of, truth
+from kiplab.plays.grammar import parse
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play, Statement
 from kiplab.plays.runner import run_play
@@ -16,6 +17,7 @@ from kiplab.plays.values import feature_set
 from kiplab.plays.verdict import refused, verdict
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.messages import AlterPartitionRequest, IsrMember
+from kiplab.protocol.registrations import LeaderRecoveryState
 
 # KIP-903, Motivation, step 5
 
@@ -84,3 +86,42 @@ def members(request: AlterPartitionRequest) -> tuple[IsrMember, ...]:
     """The ISR that it wants."""
     (item,) = request.items
     return item.isr
+
+
+# KIP-704, Topic Partition Leader
+
+ALONE = """\
+kafka 3.9
+broker 1
+broker 2
+topic orders replicas=1,2 isr=1 leader=1 log=80@4,20@5 unclean-leader-election=yes
+topic clicks replicas=1 isr=1 leader=1 log=80@4 recovery=recovering
+crash 1 disk=kept
+expire 1
+start 1
+unfence 1
+catch-up 1
+check-lag 1
+"""
+
+
+def test_a_partition_with_one_replica_stays_recovering() -> None:
+    orders, clicks = (
+        partition_of(run_play(parse(ALONE)).cluster, name) for name in ("orders-0", "clicks-0")
+    )
+    assert orders is not None
+    assert clicks is not None
+    assert (orders.leader, orders.isr, orders.recovery.name) == (2, (2, 1), "RECOVERED")
+    assert (clicks.leader, clicks.isr, clicks.recovery.name) == (1, (1,), "RECOVERING")
+
+
+@pytest.mark.parametrize("release", ["3.2", "3.9", "4.3"])
+def test_on_record_whoever_recovers_is_alone_in_the_isr(release: str) -> None:
+    recovering = 0
+    for name in names():
+        for recorded in run_play(load(name), feature_set(f"@{release}")).history.steps:
+            for state in truth(recorded.cluster).partitions:
+                if state.recovery is LeaderRecoveryState.RECOVERING:
+                    recovering += 1
+                    assert len(state.isr) == 1, (name, recorded.line)
+    assert recovering
