@@ -55,7 +55,7 @@ class RuleAtWork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class RuleInTest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A guard, and a row of tests/protocol that fails when it is switched off: the id of one of
-    Kafka's own test cases, or the first word of the row's name.
+    Kafka's own test cases, the first word of the row's name, or its test.
     """
 
     guard: str

@@ -55,7 +55,7 @@ from tests.ledger.clauses import (
     ToldInLab,
 )
 from tests.made_pages import LABS, ROOT
-from tests.protocol.looked_at import all_vectors
+from tests.protocol.looked_at import Vector, all_vectors
 
 Wrong = Iterator[str]
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -137,7 +137,7 @@ def _rule_in_test(entry: RuleInTest) -> Wrong:
     if entry.guard not in GUARDS:
         yield f"there is no guard {entry.guard}"
         return
-    rows = [v for v in _vectors() if entry.row in {v.row.partition(" ")[0], *ids_of(v)}]
+    rows = [vector for vector in _vectors() if entry.row in names_of(vector)]
     if not rows:
         yield f"there is no row {entry.row} in tests/protocol/test_vectors_*.py"
     elif all(row.passes(lambda features: switched(features, entry.guard, False)) for row in rows):
@@ -145,6 +145,11 @@ def _rule_in_test(entry: RuleInTest) -> Wrong:
 
 
 _vectors = cache(all_vectors)
+
+
+def names_of(vector: Vector) -> set[str]:
+    """What a row of tests/protocol is called: by its test, by its name, by Kafka's tests' ids."""
+    return {vector.test.__name__, vector.row.partition(" ")[0], *ids_of(vector)}
 
 
 def _is_play(name: str) -> bool:

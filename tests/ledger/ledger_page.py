@@ -5,6 +5,7 @@ It is made of the rows beside this file; `pytest --rewrite tests/ledger` writes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
@@ -32,6 +33,7 @@ from tests.ledger.holding import kafkas_tests
 from tests.made_pages import LABS, table
 
 PAGE = LABS / "ledger.md"
+_NUMBERS = re.compile(r"^(?:(?:and_)?\d{3}_\d+_)+|^[a-z]\d+[a-z]?_")
 _VECTORS = "fidelity.md#kafkas-own-tests-by-id"
 
 INTRODUCTION = """\
@@ -165,9 +167,13 @@ def _rule_at_work(entry: RuleAtWork) -> str:
 
 
 def _rule_in_test(entry: RuleInTest) -> str:
-    kafkas = entry.row in kafkas_tests()
-    where = _kafkas_test(KafkasTest(entry.row)) if kafkas else f"row `{entry.row}` of the tests"
-    return f"rule `{entry.guard}` in {where}"
+    if entry.row in kafkas_tests():
+        where = f"in {_kafkas_test(KafkasTest(entry.row))}"
+    elif entry.row.startswith("test_"):
+        where = f"in a test: {_sentence(entry.row)}"
+    else:
+        where = f"in row `{entry.row}` of tests/protocol"
+    return f"rule `{entry.guard}` {where}"
 
 
 def _played(entry: Played) -> str:
@@ -183,7 +189,12 @@ def _property(entry: PropertyInPlay) -> str:
 
 def _tested(entry: OwnTest) -> str:
     file, _, name = entry.test.partition("::")
-    return f"test: {name.removeprefix('test_').replace('_', ' ')} (`{file}`)"
+    return f"test: {_sentence(name)} (`{file}`)"
+
+
+def _sentence(test: str) -> str:
+    """The name of a test in words, without the clauses or vectors that it begins with."""
+    return _NUMBERS.sub("", test.removeprefix("test_")).replace("_", " ")
 
 
 def _kafkas_test(entry: KafkasTest) -> str:

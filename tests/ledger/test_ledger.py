@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ from tests.ledger.clauses import (
     seed_of,
     seeds,
 )
-from tests.made_pages import holds_as_made
+from tests.made_pages import ROOT, holds_as_made
 
 SEEDS = seeds()
 ALL = [clause for seed in SEEDS for clause in seed.clauses]
@@ -100,6 +101,27 @@ def unnamed(seeds: Sequence[Seed], guards: Sequence[str], plays: Sequence[str]) 
 def test_every_rule_and_every_play_of_these_kips_is_named() -> None:
     said = list(unnamed(SEEDS, list(GUARDS), names()))
     assert not said, "\n".join(said)
+
+
+def test_a_test_that_says_a_clauses_number_is_named_by_that_clause_and_by_no_other() -> None:
+    said = []
+    for clause in ALL:
+        tests = {entry.test for entry in clause.shown if isinstance(entry, OwnTest)}
+        numbered = {test for test, ids in NUMBERED.items() if clause.id in ids}
+        said += [f"{clause.id}: add {{ test = {test!r} }}" for test in numbered - tests]
+        elsewhere = (tests & set(NUMBERED)) - numbered
+        said += [f"{clause.id}: {test} says that it is about another" for test in elsewhere]
+    assert not said, "\n".join(said)
+
+
+NUMBERED = {
+    f"tests/protocol/{file.name}::{name}": [f"{kip}.{number}" for kip, number in numbers]
+    for file in sorted((ROOT / "tests" / "protocol").glob("test_kip_*.py"))
+    for name in re.findall(r"^def (test_\w+)", file.read_text("utf-8"), re.MULTILINE)
+    for numbers in [re.findall(r"_(\d{3})_(\d+)(?=_)", name)]
+    if numbers
+}
+"""Tests that have numbers of clauses in their names, with these."""
 
 
 # --- true -----------------------------------------------------------------------------------------
