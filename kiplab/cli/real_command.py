@@ -13,6 +13,12 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
     releases = f"{', '.join(LAST_PATCH)}, or a patch release such as 3.4.1"
     parser.add_argument("--kafka", metavar="RELEASE", help=f"{releases}; else the play's own")
+    parser.add_argument(
+        "--judge",
+        choices=("both", "controller", "leader"),
+        default="both",
+        help="what is Kafka's own: the controller, every broker's Partitions, or (default) both",
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--live", action="store_true", help="run it, or say why it cannot be run")
     which.add_argument("--recorded", action="store_true", help="show what is recorded, at once")
@@ -20,8 +26,8 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
         "The release is fetched unless it is in the cache. Where it cannot be run, what is recorded"
         " of a play that comes with kiplab is shown, and why. Exit codes: 0 the engine and Kafka"
         " agree; 1 they part, or an expectation of the play failed; 2 bad input, or a play that no"
-        " real controller can be told; 3 nothing is recorded, and this machine lacks Java, a way to"
-        " fetch Kafka, or a network, or Kafka ended by itself."
+        " real controller or leader can be told; 3 nothing is recorded, and this machine lacks"
+        " Java, a way to fetch Kafka, or a network, or Kafka ended by itself."
     )
 
 
@@ -33,7 +39,7 @@ def run_real(options: argparse.Namespace) -> int:
 
     live = True if options.live else False if options.recorded else None
     try:
-        run = real(options.play, kafka=options.kafka, live=live, fetch=True)
+        run = real(options.play, kafka=options.kafka, live=live, fetch=True, judge=options.judge)
     except UnpublishedReleaseError as problem:
         return complain(str(problem), BAD_INPUT)
     except DeadKafkaError as problem:

@@ -275,7 +275,10 @@ def test_the_text_names_who_decided(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "kafka-14139", "--kafka", "3.4", "--recorded")
     assert code == 0
     assert "Apache Kafka 3.4.1, recorded" in out
-    assert out.endswith("They agree (5 requests, 8 records). loss: 100 committed records lost\n")
+    assert "● Apache Kafka 3.4.1's own: the controller and every broker's Partitions are;" in out
+    assert "│ ● controller writes the ISR of orders-0" in out or "│ ● " in out
+    counts = "5 requests, 8 records, 20 turns of brokers"
+    assert out.endswith(f"They agree ({counts}). loss: 100 committed records lost\n")
 
 
 def test_only_a_play_that_comes_with_kiplab_is_recorded(

@@ -6,10 +6,15 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.side_by_side.real_run import RealRun, real, recorded_of
+from kiplab.judge.partition.broker_sight import SeenPartition
+from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.side_by_side.live_leaders import LiveLeaders
+from kiplab.judge.side_by_side.real_run import RealRun, real
 from kiplab.judge.side_by_side.recorded_kafka import (
     FOLDER,
     SUFFIX,
@@ -18,7 +23,11 @@ from kiplab.judge.side_by_side.recorded_kafka import (
     keep_recordings,
     recordings_of,
 )
-from kiplab.judge.side_by_side.two_columns import play_in_two_columns
+from kiplab.judge.side_by_side.recorded_leaders import (
+    RecordedLeaders,
+    StaleLeadersError,
+)
+from kiplab.judge.side_by_side.two_columns import RealNodes, play_in_two_columns
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
@@ -28,6 +37,10 @@ BYTES_MAX = 40_000
 """Of the recordings of one play on every release."""
 LIVE = ("3.4", "3.5")
 """Releases that are asked again whenever the suite runs."""
+LIVE_LEADERS = ("3.3", "4.3")
+"""The same of brokers: in every play."""
+NO_LEADER_IS_TOLD = ("race", "delete-records")
+"""Verbs of plays in which only the controller is Kafka's own."""
 
 
 def asks_for_another_controller(play: Play) -> bool:
@@ -41,8 +54,17 @@ def asks_for_another_controller(play: Play) -> bool:
 TOLD = [name for name in names() if not asks_for_another_controller(load(name))]
 
 
+def judge_of(name: str) -> str:
+    """Who of Kafka's can be told of a play."""
+    untold = any(s.verb in NO_LEADER_IS_TOLD for s in load(name).statements)
+    return "controller" if untold else "both"
+
+
+LED = [name for name in TOLD if judge_of(name) == "both"]
+
+
 def recorded(name: str, release: str) -> RealRun:
-    return real(name, kafka=release, live=False)
+    return real(name, kafka=release, live=False, judge=judge_of(name))
 
 
 # --- what they say --------------------------------------------------------------------------------
@@ -58,6 +80,9 @@ def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release_and_agrees(n
         run = recorded(name, release)
         parted = [line for line in run.both.lines if not line.agree]
         assert not parted, f"{release}: {parted[0]}"
+        leads = name in LED and release in partition_releases()
+        assert bool(run.both.turns) is leads
+        assert run.both.turns == len(recordings_of(name)[run.kafka].leaders)
 
 
 def test_every_recording_is_of_a_play_that_comes_with_kiplab() -> None:
@@ -81,8 +106,43 @@ def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> Non
     recording = recordings_of("kafka-14139")["3.4.1"]
     with pytest.raises(StaleRecordingError, match=r"make it anew, by pytest --rewrite"):
         play_in_two_columns(
-            load("last-replica"), parse_features("3.4"), lambda _: RecordedKafka(recording)
+            load("last-replica"),
+            parse_features("3.4"),
+            lambda _: RealNodes(RecordedKafka(recording)),
         )
+
+
+def test_brokers_that_are_told_otherwise_are_not_answered_by_an_old_recording() -> None:
+    answers = recordings_of("kafka-14139")["3.4.1"].leaders
+    with pytest.raises(StaleLeadersError, match=r"make it anew, by pytest --rewrite"):
+        play_in_two_columns(
+            load("last-replica"),
+            parse_features("3.4"),
+            lambda start: RealNodes(None, RecordedLeaders(answers, start)),
+        )
+
+
+@pytest.mark.parametrize("release", ["3.3", "4.3"])
+def test_a_recorded_leader_that_holds_something_else_is_a_parting(release: str) -> None:
+    """The recording is Kafka's word and not the engine's: another number in it is seen."""
+    recording = recordings_of("isr-committed")[patch_release(release)]
+    # The last turn that says anything: what comes of it is told to nobody any more.
+    turn = max(n for n, answer in enumerate(recording.leaders) if any(answer.seen.partitions))
+    answer = recording.leaders[turn]
+    changed = replace(answer.seen, partitions=tuple(map(_further, answer.seen.partitions)))
+    leaders = list(recording.leaders)
+    leaders[turn] = replace(answer, seen=changed)
+    both = play_in_two_columns(
+        load("isr-committed"),
+        parse_features(release),
+        lambda start: RealNodes(None, RecordedLeaders(tuple(leaders), start)),
+    )
+    parted = next(line for line in both.lines if not line.agree)
+    assert any("orders-0 high_watermark: Kafka has" in said for said in parted.kafka)
+
+
+def _further(seen: SeenPartition | None) -> SeenPartition | None:
+    return seen and replace(seen, high_watermark=seen.high_watermark + 1)
 
 
 # --- asked again ----------------------------------------------------------------------------------
@@ -103,13 +163,37 @@ def test_a_real_controller_says_what_is_recorded(
 ) -> None:
     name, release = asked_again
     try:
-        run = real(name, kafka=release, live=True)
+        run = real(name, kafka=release, live=True, judge=judge_of(name))
     except MissingKafkaError as missing:
         pytest.skip(str(missing))
     except PlayError:
         assert asks_for_another_controller(load(name))
         return
-    found = recorded_of(run)
+    found = run.recording
     if rewrite:
         keep_recordings(name, recordings_of(name) | {run.kafka: found})
     assert recordings_of(name)[run.kafka] == found
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("release", LIVE_LEADERS)
+def test_real_brokers_hold_what_is_recorded(release: str) -> None:
+    """In every play that comes with kiplab, beside what the controller has said once."""
+    patch = patch_release(release)
+    try:
+        leaders = LiveLeaders(release, patch)
+        with leaders:
+            for name in LED:
+                again(name, release, leaders)
+                assert tuple(leaders.answers) == recordings_of(name)[patch].leaders, name
+    except MissingKafkaError as missing:
+        pytest.skip(str(missing))
+
+
+def again(name: str, release: str, leaders: LiveLeaders) -> None:
+    def nodes(start: Cluster) -> RealNodes:
+        leaders.begin(start)
+        return RealNodes(RecordedKafka(recordings_of(name)[patch_release(release)]), leaders)
+
+    both = play_in_two_columns(load(name), parse_features(release), nodes)
+    assert both.agree, name

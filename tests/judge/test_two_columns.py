@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplab.judge.side_by_side.columns_text import columns_text
-from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
+from kiplab.judge.side_by_side.two_columns import RealNodes, TwoColumns, play_in_two_columns
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import Play
@@ -25,7 +25,7 @@ topic    orders replicas=1,2 isr=1,2 leader=1
 
 def columns(play: Play, kafka: str, decided_by: str, **switched: tuple[str, ...]) -> TwoColumns:
     other = AnotherEngine(parse_features(decided_by, **switched))
-    return play_in_two_columns(play, parse_features(kafka), lambda _: other)
+    return play_in_two_columns(play, parse_features(kafka), lambda _: RealNodes(other))
 
 
 def made(*lines: str) -> Play:

@@ -2,11 +2,13 @@ import java.lang.reflect.Method;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
 import org.apache.kafka.clients.ClientResponse;
 import org.apache.kafka.clients.RequestCompletionHandler;
-import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
@@ -19,23 +21,19 @@ import org.apache.kafka.common.requests.RequestHeader;
  * is answered, and what the manager puts off waits until the parent says that it is due.
  */
 final class FakeController {
+    private static Object idle;
+
     private final StillTime time;
+    private final KnownTopics topics;
     private final Deque<Runnable> putOff = new ArrayDeque<>();
     private final List<String> sent = new ArrayList<>();
     private AlterPartitionRequest request;
     private RequestCompletionHandler waiting;
     private boolean again;
 
-    FakeController(StillTime time) {
+    FakeController(StillTime time, KnownTopics topics) {
         this.time = time;
-    }
-
-    void forget() {
-        putOff.clear();
-        sent.clear();
-        request = null;
-        waiting = null;
-        again = false;
+        this.topics = topics;
     }
 
     /** What has been sent since this was asked last, as JSON. */
@@ -57,7 +55,7 @@ final class FakeController {
     }
 
     private void resend() throws Exception {
-        sent.add(Told.request(request.data(), request.version()));
+        sent.add(Told.request(request.data(), request.version(), topics));
     }
 
     /** schedule and scheduleOnce of Scheduler. */
@@ -78,8 +76,15 @@ final class FakeController {
         }
     }
 
-    /** A scheduler of LogManager's liking, in which nothing ever becomes due. */
-    Object idleScheduler() throws Exception {
+    /** A scheduler of LogManager's liking, in which nothing ever becomes due: one for all. */
+    static Object idleScheduler() throws Exception {
+        if (idle == null) {
+            idle = newIdleScheduler();
+        }
+        return idle;
+    }
+
+    private static Object newIdleScheduler() throws Exception {
         Class<?> type = Reflected.type("org.apache.kafka.server.util.Scheduler", "kafka.utils.KafkaScheduler");
         if (type.isInterface()) {
             return Reflected.standIn(type, (self, method, given) -> method.getName().startsWith("schedule")
@@ -107,13 +112,13 @@ final class FakeController {
     }
 
     /**
-     * answer ERROR [INDEX:ERROR:LEADER:LEADER_EPOCH:PARTITION_EPOCH:ISR:RECOVERY;...]
+     * answer ERROR [PARTITION:ERROR:LEADER:LEADER_EPOCH:PARTITION_EPOCH:ISR:RECOVERY;...]
      *
      * <p>Of a controller that is none the manager never hears: the thread of its channel looks for
      * another and sends the same request again.
      */
-    void answer(String[] words, Uuid topicId) {
-        AlterPartitionResponse body = new AlterPartitionResponse(replied(words, topicId));
+    void answer(String[] words) {
+        AlterPartitionResponse body = new AlterPartitionResponse(replied(words));
         if (body.errorCounts().containsKey(Errors.NOT_CONTROLLER)) {
             again = true;
             return;
@@ -123,27 +128,28 @@ final class FakeController {
         waiting.onComplete(new ClientResponse(header, null, "", now, now, false, null, null, body));
     }
 
-    private static AlterPartitionResponseData replied(String[] words, Uuid topicId) {
+    private AlterPartitionResponseData replied(String[] words) {
         AlterPartitionResponseData data =
             new AlterPartitionResponseData().setErrorCode((short) RealBroker.number(words[1]));
-        if (words.length > 2) {
-            AlterPartitionResponseData.TopicData topic =
-                new AlterPartitionResponseData.TopicData().setTopicId(topicId);
-            for (String result : words[2].split(";")) {
-                topic.partitions().add(result(result.split(":")));
-            }
-            data.topics().add(topic);
+        Map<String, AlterPartitionResponseData.TopicData> told = new LinkedHashMap<>();
+        for (String result : words.length > 2 ? words[2].split(";") : new String[0]) {
+            String[] parts = result.split(":");
+            TopicPartition name = topics.at((int) RealBroker.number(parts[0]));
+            told.computeIfAbsent(name.topic(), topic ->
+                new AlterPartitionResponseData.TopicData().setTopicId(topics.id(topic)))
+                .partitions().add(result(name.partition(), parts));
         }
+        data.topics().addAll(told.values());
         return data;
     }
 
-    private static AlterPartitionResponseData.PartitionData result(String[] parts) {
+    private static AlterPartitionResponseData.PartitionData result(int index, String[] parts) {
         List<Integer> isr = new ArrayList<>();
         for (int one : RealBroker.numbers(parts[5])) {
             isr.add(one);
         }
         return new AlterPartitionResponseData.PartitionData()
-            .setPartitionIndex((int) RealBroker.number(parts[0]))
+            .setPartitionIndex(index)
             .setErrorCode((short) RealBroker.number(parts[1]))
             .setLeaderId((int) RealBroker.number(parts[2]))
             .setLeaderEpoch((int) RealBroker.number(parts[3]))

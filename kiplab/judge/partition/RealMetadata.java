@@ -1,4 +1,5 @@
 import java.lang.reflect.Method;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.metadata.ConfigRecord;
@@ -13,39 +14,45 @@ import java.util.List;
 final class RealMetadata {
     final Object cache;
 
+    private final KnownTopics topics;
     private Object image;
 
-    RealMetadata(int broker) throws Exception {
+    RealMetadata(int broker, KnownTopics topics) throws Exception {
+        this.topics = topics;
         Class<?> type = Reflected.type(
             "org.apache.kafka.metadata.KRaftMetadataCache", "kafka.server.metadata.KRaftMetadataCache");
         cache = Reflected.made(type, broker);
         forget();
     }
 
-    void forget() throws Exception {
+    private void forget() throws Exception {
         image = Reflected.type("org.apache.kafka.image.MetadataImage").getField("EMPTY").get(null);
         Reflected.call(cache, "setImage", image);
     }
 
     /**
-     * The image is what these say: brokers as ID:EPOCH:FENCED:SHUTTING_DOWN, partitions as
-     * LEADER:LEADER_EPOCH:PARTITION_EPOCH:REPLICAS:ISR:RECOVERY:MIN_ISR:ADDING:REMOVING, apart by
-     * semicolons.
+     * The image is what these say: brokers as ID:EPOCH:FENCED:SHUTTING_DOWN, partitions in their
+     * order as LEADER:LEADER_EPOCH:PARTITION_EPOCH:REPLICAS:ISR:RECOVERY:MIN_ISR:ADDING:REMOVING,
+     * apart by semicolons; "-" are none.
      */
-    void is(String topic, Uuid topicId, String brokers, String partitions) throws Exception {
+    void is(String brokers, String partitions) throws Exception {
         forget();
         Object delta = delta();
         Method replay = replay(delta);
-        for (String broker : brokers.split(";")) {
+        for (String broker : brokers.equals("-") ? new String[0] : brokers.split(";")) {
             replay(replay, delta, registered(broker.split(":")));
         }
-        replay(replay, delta, new TopicRecord().setName(topic).setTopicId(topicId));
         String[] all = partitions.split(";");
-        replay(replay, delta, new ConfigRecord()
-            .setResourceType(ConfigResource.Type.TOPIC.id()).setResourceName(topic)
-            .setName("min.insync.replicas").setValue(all[0].split(":")[6]));
-        for (int index = 0; index < all.length; index++) {
-            replay(replay, delta, recorded(topicId, index, all[index].split(":")));
+        for (String topic : topics.names) {
+            replay(replay, delta, new TopicRecord().setName(topic).setTopicId(topics.id(topic)));
+        }
+        for (int place = 0; place < all.length; place++) {
+            TopicPartition name = topics.partitions.get(place);
+            String[] parts = all[place].split(":");
+            replay(replay, delta, new ConfigRecord()
+                .setResourceType(ConfigResource.Type.TOPIC.id()).setResourceName(name.topic())
+                .setName("min.insync.replicas").setValue(parts[6]));
+            replay(replay, delta, recorded(topics.id(name.topic()), name.partition(), parts));
         }
         image = Reflected.call(delta, "apply", from());
         Reflected.call(cache, "setImage", image);
@@ -61,8 +68,10 @@ final class RealMetadata {
     }
 
     /** The PartitionRegistration of one partition. */
-    Object partition(Uuid topicId, int index) throws Exception {
-        return Reflected.call(Reflected.call(image, "topics"), "getPartition", topicId, index);
+    Object partition(int place) throws Exception {
+        TopicPartition name = topics.partitions.get(place);
+        Object all = Reflected.call(image, "topics");
+        return Reflected.call(all, "getPartition", topics.id(name.topic()), name.partition());
     }
 
     private Object delta() throws Exception {

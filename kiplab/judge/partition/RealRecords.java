@@ -85,8 +85,8 @@ final class RealRecords {
         }
         short version = 12;
         return longs == 1
-            ? new Object[] {version, replica, 0L, 1, 1 << 20, isolation}
-            : new Object[] {version, replica, replicaEpoch, 0L, 1, 1 << 20, isolation};
+            ? new Object[] {version, replica, 0L, 1, RealBroker.FAR, isolation}
+            : new Object[] {version, replica, replicaEpoch, 0L, 1, RealBroker.FAR, isolation};
     }
 
     private static Object findRequestLocal() throws Exception {

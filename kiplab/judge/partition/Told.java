@@ -79,12 +79,13 @@ final class Told {
     }
 
     /** A request for the controller. */
-    static String request(AlterPartitionRequestData data, int version) throws Exception {
+    static String request(AlterPartitionRequestData data, int version, KnownTopics topics) throws Exception {
         TreeMap<Integer, String> items = new TreeMap<>();
         for (AlterPartitionRequestData.TopicData topic : data.topics()) {
             for (AlterPartitionRequestData.PartitionData one : topic.partitions()) {
                 Object isr = version < 3 ? one.newIsr() : Reflected.call(one, "newIsrWithEpochs");
-                items.put(one.partitionIndex(), "{\"partition\":" + one.partitionIndex()
+                int place = topics.place(topic.topicId(), name(topic), one.partitionIndex());
+                items.put(place, "{\"partition\":" + place
                     + ",\"leader_epoch\":" + one.leaderEpoch()
                     + ",\"partition_epoch\":" + one.partitionEpoch()
                     + ",\"recovery\":" + one.leaderRecoveryState()
@@ -93,6 +94,11 @@ final class Told {
         }
         return "{\"version\":" + version + ",\"broker\":" + data.brokerId() + ",\"broker_epoch\":" + data.brokerEpoch()
             + ",\"items\":[" + String.join(",", items.values()) + "]}";
+    }
+
+    /** From 4.x on a request has no names of topics. */
+    private static String name(AlterPartitionRequestData.TopicData topic) throws Exception {
+        return Reflected.has(topic, "topicName") ? (String) Reflected.call(topic, "topicName") : null;
     }
 
     /** What a fetch read: where the logs part, or the records as runs of epoch, first and end. */

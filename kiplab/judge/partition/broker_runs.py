@@ -73,10 +73,10 @@ class BrokerRun:
 
 
 def live_run(
-    process: PartitionProcess, features: Features, name: str, partitions: int, *, timed: bool
+    process: PartitionProcess, features: Features, partitions: int, *, timed: bool
 ) -> BrokerRun:
     """A fresh broker on both sides. Raises DeadKafkaError if the process has ended."""
-    kafka = RealLeader(process, name, partitions, timed=timed)
+    kafka = RealLeader(process, partitions, timed=timed)
     return BrokerRun(kafka, EngineLeader(features, partitions, timed=timed))
 
 
@@ -84,7 +84,7 @@ def generated_run(
     process: PartitionProcess, features: Features, seed: int, turns: int
 ) -> tuple[BrokerRun, TurnDone | None]:
     """What `seed` generates, so many turns; and the one in which the two part, or None."""
-    run = live_run(process, features, str(seed), PARTITIONS, timed=is_timed(seed))
+    run = live_run(process, features, PARTITIONS, timed=is_timed(seed))
     return run, run.follow(generated_turns(run.engine, seed, turns))
 
 

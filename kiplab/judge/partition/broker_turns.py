@@ -34,8 +34,20 @@ class ReplicatedTurn(msgspec.Struct, frozen=True, tag="replicated"):
     high_watermark: Offset
 
 
+class TruncatedTurn(msgspec.Struct, frozen=True, tag="truncated"):
+    """While it follows: its fetcher has found that the leader's log is another one from there on.
+
+    No generated run has it: where a log is cut the fetcher decides, which is the engine's.
+    """
+
+    partition: PartitionName
+    offset: Offset
+
+
 class LagTurn(msgspec.Struct, frozen=True, tag="lag"):
-    """The look for members that have fallen behind."""
+    """The look for members that have fallen behind; in a play at the `partitions` that it has."""
+
+    partitions: tuple[PartitionName, ...] = ()
 
 
 class RetryTurn(msgspec.Struct, frozen=True, tag="retry"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,12 +12,10 @@ from ...engine.cluster import Cluster, Message, MessageName
 from ...engine.events import Dropped, Event, Sent
 from ...engine.nodes import state_of, with_due, with_state
 from ...engine.step import step
-from ...protocol.errors import KafkaError
-from ...protocol.facts import Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId, Incarnation
 from ...protocol.kraft.controller_state import Controller
-from ...protocol.log import EMPTY, Log
+from ...protocol.log import Log
 from ...protocol.messages import (
     KINDS,
     AlterPartitionItem,
@@ -32,24 +30,13 @@ from ...protocol.messages import (
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import (
     Broker,
-    Leading,
     Lifecycle,
-    RemoteReplica,
     Replica,
     Volatile,
     log_of,
     replica_of,
 )
-from .broker_sight import (
-    NO_EPOCHS,
-    BrokerSight,
-    SeenItem,
-    SeenPartition,
-    SeenProposal,
-    SeenRead,
-    SeenRemote,
-    SeenRequest,
-)
+from .broker_sight import BrokerSight
 from .broker_turns import (
     LEADER,
     LEADER_BROKER_EPOCH,
@@ -60,18 +47,17 @@ from .broker_turns import (
     ProducedTurn,
     ReplicatedTurn,
     RetryTurn,
-    index_of,
     partition_name,
 )
+from .engine_sight import EngineSight
 
 
 class EngineLeader:
     """A fresh broker under `features`, with so many partitions of one topic and empty logs."""
 
     def __init__(self, features: Features, partitions: int, *, timed: bool) -> None:
-        self._names = [partition_name(index) for index in range(partitions)]
-        # From 3.5 on a leader knows its followers' broker epochs.
-        self._has_epochs = features.code_of(LEADER) >= (3, 5)
+        names = tuple(map(partition_name, range(partitions)))
+        self._sight = EngineSight(features.code_of(LEADER), names)
         running = Volatile(
             lifecycle=Lifecycle.RUNNING,
             epoch=LEADER_BROKER_EPOCH,
@@ -195,97 +181,10 @@ class EngineLeader:
 
     # --- what is seen ---------------------------------------------------------------------------
 
-    def _seen(self, events: Iterable[Event]) -> BrokerSight:
-        events = list(events)
+    def _seen(self, events: Sequence[Event]) -> BrokerSight:
         # Nobody is there to hear the answer to a fetch, so that it is lost.
         replies = [e.body for e in events if isinstance(e, Dropped)]
-        reply = next((body for body in replies if isinstance(body, FetchResponse)), None)
-        refused = [e.error for e in events if isinstance(e, Refused)]
-        error = reply.error if reply is not None else next(iter(refused), KafkaError.NONE)
-        bodies = (e.body for e in events if isinstance(e, Sent))
-        return BrokerSight(
-            error=int(error),
-            read=None if reply is None or reply.error else _read(reply),
-            sent=tuple(
-                self._sent(body) for body in bodies if isinstance(body, AlterPartitionRequest)
-            ),
-            partitions=tuple(map(self._partition, self._names)),
-        )
-
-    def _sent(self, request: AlterPartitionRequest) -> SeenRequest:
-        items = sorted(map(self._item, request.items), key=lambda item: item.partition)
-        return SeenRequest(request.version, request.broker, request.broker_epoch, tuple(items))
-
-    def _item(self, item: AlterPartitionItem) -> SeenItem:
-        asked = self._proposal(item)
-        return SeenItem(
-            asked.leader_epoch,
-            asked.partition_epoch,
-            asked.recovery,
-            asked.isr,
-            index_of(item.partition),
-        )
-
-    def _proposal(self, item: AlterPartitionItem) -> SeenProposal:
-        isr = sorted((m.broker, m.epoch if self._has_epochs else NO_EPOCHS) for m in item.isr)
-        return SeenProposal(item.leader_epoch, item.partition_epoch, item.recovery, tuple(isr))
-
-    def _partition(self, name: str) -> SeenPartition:
-        replica, log = self.replica(name), self.log(name)
-        leading = replica.leading if replica is not None else None
-        epochs = tuple((entry.epoch, entry.offset) for entry in log.epochs)
-        if replica is None:
-            return SeenPartition(None, -1, 0, None, (), (), 0, None, (), 0, log.end, epochs)
-        return SeenPartition(
-            leader=replica.leader,
-            leader_epoch=replica.leader_epoch,
-            partition_epoch=replica.partition_epoch,
-            high_watermark=replica.high_watermark,
-            end=log.end,
-            epochs=epochs,
-            **self._led(leading),
-        )
-
-    def _led(self, leading: Leading | None) -> dict[str, Any]:
-        if leading is None:
-            empty: dict[str, Any] = {"isr": (), "maximal": (), "remotes": (), "recovery": 0}
-            return empty | {"start_offset": None, "proposed": None}
-        state = leading.isr_state
-        return {
-            "start_offset": leading.start_offset,
-            "isr": tuple(sorted(state.isr)),
-            "maximal": tuple(sorted(state.maximal)),
-            # A pending state is always RECOVERED, whatever the committed one is.
-            "recovery": int(state.recovery) if state.sent is None else 0,
-            "proposed": None if state.sent is None else self._proposal(state.sent),
-            "remotes": tuple(map(self._remote, sorted(leading.remotes, key=lambda r: r.broker))),
-        }
-
-    def _remote(self, remote: RemoteReplica) -> SeenRemote:
-        return SeenRemote(
-            broker=remote.broker,
-            end=remote.end,
-            leader_end_at_last_fetch=remote.leader_end_at_last_fetch,
-            last_fetch_ms=remote.last_fetch_ms,
-            last_caught_up_ms=remote.last_caught_up_ms,
-            epoch=remote.epoch if self._has_epochs else None,
-        )
-
-
-def _read(reply: FetchResponse) -> SeenRead:
-    part = reply.diverging
-    return SeenRead(
-        high_watermark=reply.high_watermark,
-        diverging=None if part is None else (part.epoch, part.offset),
-        records=tuple(_each(reply.records)),
-    )
-
-
-def _each(records: Log) -> Iterable[tuple[int, int]]:
-    """Every record as (leader epoch, offset)."""
-    if records == EMPTY or not records.epochs:
-        return
-    ends = [*(entry.offset for entry in records.epochs[1:]), records.end]
-    for entry, end in zip(records.epochs, ends, strict=True):
-        for offset in range(entry.offset, end):
-            yield entry.epoch, offset
+        bodies = [body for body in replies if isinstance(body, FetchResponse)]
+        sent = [e.body for e in events if isinstance(e, Sent)]
+        facts: Any = events
+        return self._sight.of(self.broker, [*bodies, *sent], facts)

@@ -101,8 +101,7 @@ def stories_of(process: PartitionProcess) -> tuple[ProposalStory, ...]:
 def _story(
     process: PartitionProcess, features: Features, was_level: bool, came_late: bool
 ) -> ProposalStory:
-    name = f"story{int(was_level)}{int(came_late)}"
-    run = live_run(process, features, name, 1, timed=True)
+    run = live_run(process, features, 1, timed=True)
     for told in told_turns(was_level, came_late):
         run.do(told.turn)
     *_, held, _, _, _, end = [done.kafka.partitions[0] for done in run.done]

@@ -17,7 +17,7 @@ PARTITION_CLASSES = Path(__file__).parent
 
 
 class PartitionProcess:
-    """``with PartitionProcess("3.5") as kafka: kafka.tell("begin orders 2 100")``.
+    """``with PartitionProcess("3.5") as kafka: kafka.tell("1 begin 100 orders-0,orders-1")``.
 
     Raises UnjudgedReleaseError for a release that there is not, MissingKafkaError where none can be
     run, DeadKafkaError where it does not start or ends by itself.

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import msgspec
 from msgspec.structs import replace
 
-from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
-from ...protocol.messages.replication_messages import AlterPartitionResult
-from ...protocol.registrations import PartitionRegistration, Registration
+from ...protocol.messages import MetadataUpdate
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from .broker_sight import BrokerSight, SeenPartition, SeenRemote
 from .broker_turns import (
+    LEADER,
     LEADER_BROKER_EPOCH,
-    TOPIC,
     BrokerTurn,
     LagTurn,
-    LostTurn,
     PauseTurn,
-    ProducedTurn,
-    ReplicatedTurn,
-    RetryTurn,
-    index_of,
+    partition_name,
 )
 from .partition_process import PartitionProcess
+from .partition_words import PartitionWords
 
 
 class RealLeader:
@@ -35,106 +27,43 @@ class RealLeader:
     turn, and no time is told.
     """
 
-    def __init__(
-        self, process: PartitionProcess, name: str, partitions: int, *, timed: bool
-    ) -> None:
+    def __init__(self, process: PartitionProcess, partitions: int, *, timed: bool) -> None:
         self._process = process
         self._timed = timed
-        self._partitions = partitions
+        self._words = PartitionWords(tuple(map(partition_name, range(partitions))))
         self._known: dict[str, int] = {}
-        self._lines: dict[type, Callable[[Any], str]] = {
-            FetchRequest: _fetch,
-            MetadataUpdate: self._metadata,
-            AlterPartitionResponse: _answered,
-            ProducedTurn: _produced,
-            ReplicatedTurn: _replicated,
-            LagTurn: self._lag,
-            RetryTurn: lambda _: "retry",
-            LostTurn: lambda _: "lost",
-            PauseTurn: lambda turn: f"advance {turn.ms}",
-        }
-        process.tell(f"begin {TOPIC}{name} {partitions} {LEADER_BROKER_EPOCH}")
+        process.tell("anew")
+        self._tell(self._words.begin(LEADER_BROKER_EPOCH))
 
     def do(self, turn: BrokerTurn) -> BrokerSight:
         """What is seen after the turn. Raises DeadKafkaError if the process has ended."""
         if not self._timed:
             self._process.tell(f"advance {LAG_TIME_MAX_MS + 1}")
-        answer = self._process.tell(self._lines[type(turn)](turn))
-        seen = msgspec.json.decode(answer, type=BrokerSight)
-        return seen if self._timed else _without_times(seen)
+        if isinstance(turn, PauseTurn):
+            self._process.tell(self._words.of(turn))
+            # Nothing is done by itself: what is held is seen by a look that finds nothing.
+            seen = self._tell(self._words.of(LagTurn()))
+        else:
+            seen = self._tell(self._line(turn))
+        return seen if self._timed else without_times(seen)
+
+    def _tell(self, line: str) -> BrokerSight:
+        return msgspec.json.decode(self._process.tell(f"{LEADER} {line}"), type=BrokerSight)
+
+    def _line(self, turn: BrokerTurn) -> str:
+        if isinstance(turn, LagTurn):
+            return self._words.of(LagTurn(self._words.names))
+        return self._metadata(turn) if isinstance(turn, MetadataUpdate) else self._words.of(turn)
 
     def _metadata(self, turn: MetadataUpdate) -> str:
-        changed = [p for p in turn.partitions if self._known.get(p.name) != p.partition_epoch]
-        self._known = {p.name: p.partition_epoch for p in turn.partitions}
-        brokers = ";".join(map(_registered, turn.registrations))
-        partitions = ";".join(map(_partition, turn.partitions))
-        return f"metadata {brokers} {partitions} {_numbers(index_of(p.name) for p in changed)}"
-
-    def _lag(self, _turn: LagTurn) -> str:
-        return f"lag {_numbers(range(self._partitions))}"
+        told = turn.partitions
+        changed = [p.name for p in told if self._known.get(p.name) != p.partition_epoch]
+        self._known = {p.name: p.partition_epoch for p in told}
+        return self._words.metadata(turn.registrations, told, changed)
 
 
-def _fetch(turn: FetchRequest) -> str:
-    # Below version 15 and 12 the fields are not on the wire, and read as -1.
-    epoch = turn.replica_epoch if turn.version >= 15 else -1
-    last = turn.last_fetched_epoch if turn.version >= 12 else -1
-    where = f"{index_of(turn.partition)} {turn.replica} {epoch}"
-    return f"fetch {where} {turn.leader_epoch} {turn.offset} {last}"
-
-
-def _produced(turn: ProducedTurn) -> str:
-    return f"append {index_of(turn.partition)} {turn.count} {-1 if turn.acks_all else 1}"
-
-
-def _replicated(turn: ReplicatedTurn) -> str:
-    epochs = turn.records.epochs
-    ends = [*(entry.offset for entry in epochs[1:]), turn.records.end]
-    runs = [f"{e.epoch}x{end - e.offset}" for e, end in zip(epochs, ends, strict=False)]
-    return f"follow {index_of(turn.partition)} {turn.high_watermark} {','.join(runs)}".strip()
-
-
-def _answered(turn: AlterPartitionResponse) -> str:
-    return f"answer {int(turn.error)} {';'.join(map(_result, turn.results))}".strip()
-
-
-def _registered(known: Registration) -> str:
-    leaving = int(known.in_controlled_shutdown)
-    return f"{known.broker}:{known.epoch}:{int(known.fenced)}:{leaving}"
-
-
-def _partition(state: PartitionRegistration) -> str:
-    parts = (
-        state.leader,
-        state.leader_epoch,
-        state.partition_epoch,
-        _numbers(state.replicas),
-        _numbers(state.isr),
-        int(state.recovery),
-        state.min_insync_replicas,
-        _numbers(state.adding),
-        _numbers(state.removing),
-    )
-    return ":".join(map(str, parts))
-
-
-def _result(result: AlterPartitionResult) -> str:
-    parts = (
-        index_of(result.partition),
-        int(result.error),
-        result.leader,
-        result.leader_epoch,
-        result.partition_epoch,
-        _numbers(result.isr),
-        int(result.recovery),
-    )
-    return ":".join(map(str, parts))
-
-
-def _numbers(these: Iterable[int]) -> str:
-    return ",".join(map(str, these)) or "-"
-
-
-def _without_times(seen: BrokerSight) -> BrokerSight:
+def without_times(seen: BrokerSight) -> BrokerSight:
+    """As if there were no clock."""
     return replace(seen, partitions=tuple(map(_timeless, seen.partitions)))
 
 

@@ -11,6 +11,8 @@ from .two_columns import ColumnLine, TwoColumns
 
 NARROWEST, WIDEST = 80, 180
 """Characters of a line of text."""
+OWN = "●"
+"""Before what is Kafka's own, in its column."""
 _GAP, _INDENT = " │ ", "     "
 
 
@@ -28,7 +30,9 @@ def columns_text(both: TwoColumns, names: tuple[str, str], notes: Sequence[str],
 
 def _of_line(line: ColumnLine, room: int) -> Iterator[str]:
     yield f"{line.step:>3}  {line.play}{'' if line.agree else '   ≠ here they part'}"
-    yield from _beside(line.engine, line.kafka, room)
+    both = zip(line.kafka, line.own, strict=True)
+    marked = [f"{OWN if own else ' '} {said}" for said, own in both]
+    yield from _beside(line.engine, marked, room)
 
 
 def _beside(left: Sequence[str], right: Sequence[str], room: int) -> Iterator[str]:
@@ -42,8 +46,15 @@ def _wrapped(text: str, room: int) -> list[str]:
     return wrap(text, room, subsequent_indent="    ")
 
 
+def _counts(both: TwoColumns) -> Iterator[str]:
+    if both.judges.decides:
+        yield f"{both.requests} requests, {both.records} records"
+    if both.judges.leads:
+        yield f"{both.turns} turns of brokers"
+
+
 def _ending(both: TwoColumns) -> Iterator[str]:
-    counts = f"{both.requests} requests, {both.records} records"
+    counts = ", ".join(_counts(both))
     if both.agree:
         yield f"They agree ({counts}). {verdict(both.kafka)}: {sentence(both.kafka)}"
         return

@@ -1,4 +1,4 @@
-"""`step`, but for what a real controller decides.
+"""`step`, but for what a real controller decides, and real brokers.
 
 Brokers, clients and the world are the engine's. Where a controller would decide, the real one is
 asked, and its answer and its records are what happens: the records are replayed, the brokers get
@@ -21,7 +21,7 @@ from ...engine.impossible_moves import ImpossibleMoveError, why_not
 from ...engine.nodes import state_of, with_state
 from ...engine.observer import observe
 from ...engine.routes import MODE_MOVES, ROUTES
-from ...engine.step import Step, delivered, reply_lost, step
+from ...engine.step import Step, delivered, reply_lost, step, unobserved
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, RecordWritten, Refused
 from ...protocol.features import Features
@@ -46,6 +46,8 @@ from .decisions import (
     VersionRaised,
     Written,
 )
+from .leader_questions import DecidingLeaders
+from .led_step import led, noticed
 
 _OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
 """What a controller reads in its log, or of it; all else is the memory of a sitting one."""
@@ -53,25 +55,35 @@ Decided = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 """The controller after a decision, what it sends, and what it wrote."""
 
 
-def step_decided_by(kafka: DecidingKafka) -> Callable[[Cluster, moves.Move], Step]:
-    """A `step` in which `kafka` is the controller.
+def step_decided_by(
+    kafka: DecidingKafka | None, leaders: DecidingLeaders | None = None
+) -> Callable[[Cluster, moves.Move], Step]:
+    """A `step` in which `kafka` is the controller, and `leaders` are brokers; None is the engine's.
 
     It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
-    controller can be told.
+    controller, or no real leader, can be told.
     """
 
     def decided_step(cluster: Cluster, move: moves.Move) -> Step:
         reason = why_not(cluster, move)
         if reason is not None:
             raise ImpossibleMoveError(move, reason)
-        found = _decided(cluster, move, kafka)
+        found = _decided(cluster, move, kafka) if kafka is not None else None
+        if leaders is None:
+            return step(cluster, move) if found is None else _observed(cluster, found)
         if found is None:
-            return step(cluster, move)
-        after, events = found
-        after, noticed = observe(cluster, after, events)
-        return Step(after, (*events, *noticed))
+            found = led(cluster, move, leaders)
+        after, events = unobserved(cluster, move) if found is None else found
+        after, more = noticed(cluster, after, leaders)
+        return _observed(cluster, (after, [*events, *more]))
 
     return decided_step
+
+
+def _observed(before: Cluster, moved: Moved) -> Step:
+    after, events = moved
+    after, seen = observe(before, after, events)
+    return Step(after, (*events, *seen))
 
 
 def _decided(cluster: Cluster, move: moves.Move, kafka: DecidingKafka) -> Moved | None:

@@ -66,7 +66,11 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class UnaskableError(Exception):
-    """A real controller cannot be told this; the message says why."""
+    """A real controller, or leader, cannot be told this; the message says why."""
+
+    def __init__(self, why: str, who: str = "controller") -> None:
+        super().__init__(why)
+        self.who = who
 
 
 class DecidingKafka(Protocol):

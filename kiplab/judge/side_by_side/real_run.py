@@ -1,9 +1,10 @@
-"""`kiplab.real`: a play with a real controller deciding, beside the engine."""
+"""`kiplab.real`: a play with a real controller and real leaders deciding, beside the engine."""
 
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,41 +25,53 @@ from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..partition.partition_judging import partition_releases
 from ..wire.message_schemas import NoSchemasError
-from .columns_text import WIDEST, columns_text
+from .columns_text import OWN, WIDEST, columns_text
 from .live_kafka import LiveKafka
+from .live_leaders import LiveLeaders
 from .recorded_kafka import PlayRecording, RecordedKafka, recordings_of
+from .recorded_leaders import LeaderAnswer, RecordedLeaders
 from .scene import untold
-from .two_columns import TwoColumns, play_in_two_columns
+from .two_columns import Judges, RealNodes, TwoColumns, play_in_two_columns
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 LIVE, RECORDED = "live", "recorded"
+JUDGES = {
+    "both": Judges(decides=True, leads=True),
+    "controller": Judges(decides=True),
+    "leader": Judges(decides=False, leads=True),
+}
+"""Who is Kafka's own, by the words of ``--judge``: both, unless somebody asks for one alone."""
+_NOT_DRIVEN = "The Partition of this release is not driven."
+_REST = "the network, disks, followers' fetchers and clients are the engine's."
 
 
 class Chosen(NamedTuple):
-    """What is to be run: `patch` is the release of Kafka that decides."""
+    """What is to be run: `patch` is the release of Kafka that decides, `judges` what of it."""
 
     play: Play
     features: Features
     patch: str
+    judges: Judges
 
 
 class RealRun:
-    """One play twice: the engine's controller decides in one column, a real one in the other.
+    """One play twice: the engine decides in one column, a real Kafka in the other.
 
     `kafka` is the patch release that decided, `source` ``"live"`` or ``"recorded"``, and `note`
-    says why it is a recording; empty for a live run. So many `scene_records` are in Kafka's log
-    before the first line. Nothing about it changes any more.
+    says why it is a recording; empty for a live run. `recording` is what Kafka said. Nothing about
+    it changes any more.
     """
 
     def __init__(
-        self, both: TwoColumns, patch: str, source: str, scene_records: int, note: str
+        self, both: TwoColumns, patch: str, source: str, recording: PlayRecording, note: str
     ) -> None:
         self.both = both
         self.kafka, self.source, self.note = patch, source, note
-        self.scene_records = scene_records
+        self.recording = recording
 
     @property
     def agree(self) -> bool:
@@ -83,9 +96,28 @@ class RealRun:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known beforehand: what is recorded, and what is called otherwise."""
-        begun = f"{self.scene_records} records of Kafka's log come before the first line."
-        return (*filter(None, [self.note]), *self.both.renaming.sentences, begun)
+        """What is to be known beforehand: is it recorded, who decides, what is called otherwise."""
+        scene = self.recording.scene_records
+        begun = f"{scene} records of Kafka's log come before the first line." if scene else ""
+        said = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
+        return tuple(filter(None, said))
+
+    @property
+    def who_decides(self) -> str:
+        """What is Kafka's own, and what the engine's, in one sentence."""
+        judges = self.both.judges
+        if judges.leads and judges.decides:
+            own, rest = "the controller and every broker's Partitions are", ""
+        elif judges.leads:
+            own, rest = "every broker's Partitions are", "the controller, "
+        else:
+            own, rest = "the controller is", "brokers, "
+        said = f"{OWN} Apache Kafka {self.kafka}'s own: {own}; {rest}{_REST}"
+        return said if judges.leads or self._drives_leaders else f"{said} {_NOT_DRIVEN}"
+
+    @property
+    def _drives_leaders(self) -> bool:
+        return self.kafka.rpartition(".")[0] in partition_releases()
 
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab real --json` prints."""
@@ -97,6 +129,7 @@ class RealRun:
             "note": self.note,
             "agree": self.agree,
             "verdict": self.verdict,
+            "judge": {"controller": self._judge(True), "leader": self._judge(False)},
             "renaming": list(self.both.renaming.sentences),
             "lines": [
                 {
@@ -104,13 +137,19 @@ class RealRun:
                     "line": line.play,
                     "engine": "\n".join(line.engine),
                     "kafka": "\n".join(line.kafka),
+                    "own": list(line.own),
                     "agree": line.agree,
                 }
                 for line in self.both.lines
             ],
             "requests": self.both.requests,
             "records": self.both.records,
+            "turns": self.both.turns,
         }
+
+    def _judge(self, controller: bool) -> str:
+        judges = self.both.judges
+        return "kafka" if (judges.decides if controller else judges.leads) else "engine"
 
     def text(self, *, width: int = WIDEST) -> str:
         """Both columns side by side, in lines of about `width` characters."""
@@ -145,8 +184,11 @@ def real(
     kafka: str | None = None,
     live: bool | None = None,
     fetch: bool = False,
+    judge: str = "both",
 ) -> RealRun:
-    """Run a play given by name, file, token or value with a real controller deciding.
+    """Run a play given by name, file, token or value with a real Kafka deciding: its controller,
+    and for every broker its own ``kafka.cluster.Partition``; with `judge` ``"controller"`` or
+    ``"leader"`` only one of them. All else is the engine's.
 
     `kafka` is a release, ``"3.4"``, or one of its patch releases, ``"3.4.1"``, perhaps with a
     metadata version (``"3.5/3.4-IV0"``); without it the play's own. It runs live if that release is
@@ -154,11 +196,11 @@ def real(
     recording is shown, which says why. With `live` it is a live run or an error, fetched if need
     be; with False the recording is shown.
 
-    Raises PlayError for a play that cannot be told to a real controller, UnknownFeatureError for
-    another release, MissingKafkaError for what the machine lacks, DeadKafkaError for a Kafka that
-    ended by itself.
+    Raises PlayError for a play that cannot be told to a real Kafka, UnknownFeatureError for
+    another release or judge, MissingKafkaError for what the machine lacks, DeadKafkaError for a
+    Kafka that ended by itself.
     """
-    chosen = _chosen(play, kafka)
+    chosen = _chosen(play, kafka, judge)
     recording = _recording_of(chosen)
     if recording is None and live is False:
         raise MissingKafkaError(
@@ -181,35 +223,62 @@ def real(
 
 def _live(chosen: Chosen) -> RealRun:
     """Raises as `real` does."""
-    deciding: list[LiveKafka] = []
-    with ControllerProcess(chosen.patch, chosen.features.metadata_version) as process:
+    controllers: list[LiveKafka] = []
+    with ExitStack() as stack:
+        leaders = _live_leaders(chosen, stack)
+        kafka = _live_controller(chosen, stack)
+
+        def begun(start: Cluster) -> RealNodes:
+            if leaders is not None:
+                leaders.begin(start)
+            if kafka is None:
+                return RealNodes(None, leaders)
+            controllers.append(LiveKafka(kafka, chosen.play, start))
+            return RealNodes(controllers[0], leaders)
+
         try:
-            with closing(RealController(process)) as kafka:
-
-                def begun(start: Cluster) -> LiveKafka:
-                    deciding.append(LiveKafka(kafka, chosen.play, start))
-                    return deciding[0]
-
-                both = play_in_two_columns(chosen.play, chosen.features, begun)
-        except NoSchemasError as problem:
-            mend = f"Remove {process.jars} and try again."
-            raise MissingKafkaError(f"{problem}.", mend) from None
+            both = play_in_two_columns(chosen.play, chosen.features, begun)
         except OSError as problem:
             raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
-    return RealRun(both, chosen.patch, LIVE, deciding[0].scene_records, "")
+        answers = leaders.answers if leaders is not None else []
+    scene = controllers[0].scene_records if controllers else 0
+    return RealRun(both, chosen.patch, LIVE, _kept(both, scene, answers), "")
+
+
+def _live_leaders(chosen: Chosen, stack: ExitStack) -> LiveLeaders | None:
+    if not chosen.judges.leads:
+        return None
+    return stack.enter_context(LiveLeaders(chosen.features.release, chosen.patch))
+
+
+def _live_controller(chosen: Chosen, stack: ExitStack) -> RealController | None:
+    if not chosen.judges.decides:
+        return None
+    version = chosen.features.metadata_version
+    process = stack.enter_context(ControllerProcess(chosen.patch, version))
+    try:
+        return stack.enter_context(closing(RealController(process)))
+    except NoSchemasError as problem:
+        raise MissingKafkaError(f"{problem}.", f"Remove {process.jars} and try again.") from None
+    except OSError as problem:
+        raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
 
 
 def _recorded(chosen: Chosen, recording: PlayRecording, note: str) -> RealRun:
-    both = play_in_two_columns(
-        chosen.play, chosen.features, lambda _start: RecordedKafka(recording)
-    )
+    judges = chosen.judges
+
+    def begun(start: Cluster) -> RealNodes:
+        leaders = RecordedLeaders(recording.leaders, start) if judges.leads else None
+        return RealNodes(RecordedKafka(recording) if judges.decides else None, leaders)
+
+    both = play_in_two_columns(chosen.play, chosen.features, begun)
     said = f"Recorded from Kafka {chosen.patch}, not run now. {note}"
-    return RealRun(both, chosen.patch, RECORDED, recording.scene_records, said)
+    scene = recording.scene_records if judges.decides else 0
+    return RealRun(both, chosen.patch, RECORDED, _kept(both, scene, recording.leaders), said)
 
 
-def recorded_of(run: RealRun) -> PlayRecording:
-    """What there is to keep of a live run."""
-    return PlayRecording(run.both.renaming, run.scene_records, run.both.decisions)
+def _kept(both: TwoColumns, scene: int, leaders: Sequence[LeaderAnswer]) -> PlayRecording:
+    return PlayRecording(both.renaming, scene, both.decisions, tuple(leaders))
 
 
 def _recording_of(chosen: Chosen) -> PlayRecording | None:
@@ -225,17 +294,32 @@ def _recording_of(chosen: Chosen) -> PlayRecording | None:
 # --- which play, under which rules ----------------------------------------------------------------
 
 
-def _chosen(play: str | Path | Play, kafka: str | None) -> Chosen:
+def _chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
+    if judge not in JUDGES:
+        raise UnknownFeatureError(f"no judge {judge!r}: there are {', '.join(JUDGES)}")
     found, shared = (play, None) if isinstance(play, Play) else library.find(play)
     if kafka is None:
         features = features_of(found) if shared is None else shared
         if features.overrides:
             raise untold(found, _switching(found), "name a release: none has this switched by hand")
-        return Chosen(found, features, _patch(features.release_of(CONTROLLER)))
+        release = features.release_of(CONTROLLER)
+        return Chosen(found, features, _patch(release), _judges(release, judge))
     name, slash, metadata_version = kafka.partition("/")
     patch = _patch(name)
     release = patch.rpartition(".")[0]
-    return Chosen(found, parse_features(f"{release}{slash}{metadata_version}"), patch)
+    features = parse_features(f"{release}{slash}{metadata_version}")
+    return Chosen(found, features, patch, _judges(release, judge))
+
+
+def _judges(release: str, judge: str) -> Judges:
+    """Raises UnknownFeatureError where only leaders are asked for, and that release has none."""
+    asked = JUDGES[judge]
+    if release in partition_releases() or not asked.leads:
+        return asked
+    if not asked.decides:
+        there = ", ".join(partition_releases())
+        raise UnknownFeatureError(f"the Partition of Kafka {release} is not run; there are {there}")
+    return JUDGES["controller"]
 
 
 def _patch(name: str) -> str:

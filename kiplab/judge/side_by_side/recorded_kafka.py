@@ -11,18 +11,20 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from .decisions import ControllerQuestion, Decision
+from .recorded_leaders import LeaderAnswer
 from .renaming import Renaming
 
 FOLDER = Path(str(files(__package__))) / "recordings"
 SUFFIX = ".json.xz"
 
 
-class PlayRecording(msgspec.Struct, frozen=True):
-    """The decisions of one patch release in one play, in order."""
+class PlayRecording(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The decisions of one patch release in one play, in order: a controller's, and brokers'."""
 
     renaming: Renaming
     scene_records: int
     decisions: tuple[Decision, ...]
+    leaders: tuple[LeaderAnswer, ...] = ()
 
 
 class StaleRecordingError(Exception):

@@ -185,10 +185,10 @@ class _Scene:
         return untold(self.play, line, why)
 
 
-def untold(play: Play, line: int, why: str) -> PlayError:
-    """What no real controller can be told, and on which line that is."""
+def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayError:
+    """What no real controller, or leader, can be told, and on which line that is."""
     said = play.statements[line - 1].text
-    problem = f"no real controller can be told {said!r}"
+    problem = f"no real {who} can be told {said!r}"
     return PlayError(problem, expected=why, line=line, file=play.name)
 
 

@@ -1,0 +1,131 @@
+"""What happens to a broker, in the words of PartitionLauncher.java: whole numbers and commas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ...protocol.ids import BrokerEpoch, Offset, PartitionName
+from ...protocol.log import Log
+from ...protocol.messages import AlterPartitionResponse, FetchRequest
+from ...protocol.messages.replication_messages import AlterPartitionResult
+from ...protocol.registrations import PartitionRegistration, Registration
+from .broker_turns import (
+    LagTurn,
+    LostTurn,
+    PauseTurn,
+    ProducedTurn,
+    ReplicatedTurn,
+    RetryTurn,
+    TruncatedTurn,
+    index_of,
+)
+
+
+class PartitionWords:
+    """A partition is its place in `names`; what is not among them is one that there is not."""
+
+    def __init__(self, names: Sequence[PartitionName]) -> None:
+        self.names = tuple(names)
+        self._lines: dict[type, Callable[[Any], str]] = {
+            FetchRequest: self._fetch,
+            AlterPartitionResponse: self._answered,
+            ProducedTurn: self._produced,
+            ReplicatedTurn: self._replicated,
+            TruncatedTurn: lambda turn: f"truncate {self._place(turn.partition)} {turn.offset}",
+            LagTurn: lambda turn: f"lag {_numbers(map(self._place, turn.partitions))}",
+            RetryTurn: lambda _: "retry",
+            LostTurn: lambda _: "lost",
+            PauseTurn: lambda turn: f"advance {turn.ms}",
+        }
+
+    def of(self, turn: Any) -> str:
+        """A turn that is one line."""
+        return self._lines[type(turn)](turn)
+
+    def begin(self, epoch: BrokerEpoch) -> str:
+        """A new process, with empty logs."""
+        return f"begin {epoch} {','.join(self.names)}"
+
+    def log(self, partition: PartitionName, found: Log, checkpoint: Offset) -> str:
+        """What a new process finds on its disk."""
+        return f"log {self._place(partition)} {checkpoint} {_runs(found)}".strip()
+
+    def metadata(
+        self,
+        brokers: Iterable[Registration],
+        partitions: Iterable[PartitionRegistration],
+        changed: Iterable[PartitionName],
+    ) -> str:
+        """The whole image; `changed` are those of its partitions that the broker is told of."""
+        known = ";".join(map(_registered, brokers)) or "-"
+        by_name = {state.name: state for state in partitions}
+        states = ";".join(_partition(by_name[name]) for name in self.names)
+        return f"metadata {known} {states} {_numbers(map(self._place, changed))}"
+
+    # --- one turn after the other ---------------------------------------------------------------
+
+    def _fetch(self, turn: FetchRequest) -> str:
+        # Below version 15 and 12 the fields are not on the wire, and read as -1.
+        epoch = turn.replica_epoch if turn.version >= 15 else -1
+        last = turn.last_fetched_epoch if turn.version >= 12 else -1
+        where = f"{self._place(turn.partition)} {turn.replica} {epoch}"
+        return f"fetch {where} {turn.leader_epoch} {turn.offset} {last}"
+
+    def _produced(self, turn: ProducedTurn) -> str:
+        acks = -1 if turn.acks_all else 1
+        return f"append {self._place(turn.partition)} {turn.count} {acks}"
+
+    def _replicated(self, turn: ReplicatedTurn) -> str:
+        known, runs = turn.high_watermark, _runs(turn.records)
+        return f"follow {self._place(turn.partition)} {known} {runs}".strip()
+
+    def _answered(self, turn: AlterPartitionResponse) -> str:
+        return f"answer {int(turn.error)} {';'.join(map(self._result, turn.results))}".strip()
+
+    def _result(self, result: AlterPartitionResult) -> str:
+        parts = (
+            self._place(result.partition),
+            int(result.error),
+            result.leader,
+            result.leader_epoch,
+            result.partition_epoch,
+            _numbers(result.isr),
+            int(result.recovery),
+        )
+        return ":".join(map(str, parts))
+
+    def _place(self, partition: PartitionName) -> int:
+        found = partition in self.names
+        return self.names.index(partition) if found else len(self.names) + index_of(partition)
+
+
+def _runs(found: Log) -> str:
+    ends = [*(entry.offset for entry in found.epochs[1:]), found.end]
+    runs = [(e.epoch, end - e.offset) for e, end in zip(found.epochs, ends, strict=False)]
+    # An epoch that was noted without a record is no record.
+    return ",".join(f"{epoch}x{count}" for epoch, count in runs if count)
+
+
+def _registered(known: Registration) -> str:
+    leaving = int(known.in_controlled_shutdown)
+    return f"{known.broker}:{known.epoch}:{int(known.fenced)}:{leaving}"
+
+
+def _partition(state: PartitionRegistration) -> str:
+    parts = (
+        state.leader,
+        state.leader_epoch,
+        state.partition_epoch,
+        _numbers(state.replicas),
+        _numbers(state.isr),
+        int(state.recovery),
+        state.min_insync_replicas,
+        _numbers(state.adding),
+        _numbers(state.removing),
+    )
+    return ":".join(map(str, parts))
+
+
+def _numbers(these: Iterable[int]) -> str:
+    return ",".join(map(str, these)) or "-"

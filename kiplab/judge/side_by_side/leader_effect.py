@@ -1,0 +1,293 @@
+"""What a turn of a broker comes to where a real one has taken it: its state, what it sends, facts.
+
+The engine's broker takes the same turn. Where both hold the same in every field that is seen, the
+engine's words are Kafka's too, but that Kafka never says which check has failed. Where they part,
+every field is Kafka's from then on, and what has happened is read off the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from ...engine.routes import NodeEffect
+from ...protocol.errors import KafkaError
+from ...protocol.facts import (
+    Appended,
+    BecameFollower,
+    BecameLeader,
+    Fact,
+    Fetched,
+    HighWatermarkMoved,
+    IsrProposed,
+    IsrReverted,
+    IsrStuck,
+    NotProposed,
+    Refused,
+)
+from ...protocol.features import Features
+from ...protocol.ids import CONTROLLER, NO_LEADER_EPOCH, LeaderEpoch, Offset, PartitionName
+from ...protocol.log import EMPTY, EpochStart, Log
+from ...protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    FetchRequest,
+    FetchResponse,
+    Send,
+)
+from ...protocol.replica.broker_state import Broker, log_of, replica_of
+from ..partition.broker_runs import SightParting, sight_partings
+from ..partition.broker_sight import BrokerSight, SeenRead, SeenRequest
+from ..partition.broker_turns import ProducedTurn
+from ..partition.engine_sight import EngineSight
+from .leader_questions import LeaderQuestion
+from .seen_state import asked_item, with_partition
+
+LEADERS_WORD = (
+    NotProposed,
+    IsrProposed,
+    IsrReverted,
+    IsrStuck,
+    BecameLeader,
+    BecameFollower,
+    Fetched,
+    HighWatermarkMoved,
+    Appended,
+    Refused,
+)
+"""Facts of what the fields show: where these are Kafka's, it is Kafka that says them."""
+
+
+class LedTurn(NamedTuple):
+    """A broker before a turn, the turn, and what the engine makes of it."""
+
+    was: Broker
+    question: LeaderQuestion
+    mine: NodeEffect
+
+
+class LedEffect(NamedTuple):
+    """What becomes of it, and where Kafka and the engine part."""
+
+    effect: NodeEffect
+    partings: tuple[SightParting, ...]
+
+
+def leader_effect(
+    turn: LedTurn, seen: BrokerSight, names: Sequence[PartitionName], features: Features
+) -> LedEffect:
+    """`seen` is what is held after it, by Kafka."""
+    broker, sends, facts = turn.mine
+    sight = EngineSight(features.code_of(broker.id), names)
+    expected = sight.of(broker, [send.body for send in sends], facts)
+    # Of a partition that the broker does not play nothing is compared.
+    played = tuple(
+        mine if replica_of(broker, name) is not None else theirs
+        for name, mine, theirs in zip(names, expected.partitions, seen.partitions, strict=True)
+    )
+    partings = tuple(sight_partings(seen, replace(expected, partitions=played)))
+    if not partings:
+        return LedEffect((broker, sends, tuple(map(_unnamed, filter(_is_said, facts)))), ())
+    return LedEffect(_parted(turn, seen, names, sight), tuple(_named(p, names) for p in partings))
+
+
+def _is_said(fact: Fact) -> bool:
+    """Kafka proposes somebody, or does not: why not is said by nobody."""
+    return not isinstance(fact, NotProposed)
+
+
+def _unnamed(fact: Fact) -> Fact:
+    return replace(fact, guard=None, compared=()) if isinstance(fact, Refused) else fact
+
+
+def _named(parting: SightParting, names: Sequence[PartitionName]) -> SightParting:
+    """A sight numbers its partitions as those of one topic."""
+    first, _, field = parting.what.rpartition(" ")
+    place = first.rpartition("-")[2]
+    return replace(parting, what=f"{names[int(place)]} {field}") if first else parting
+
+
+# --- where they part ------------------------------------------------------------------------------
+
+
+def _parted(
+    turn: LedTurn, seen: BrokerSight, names: Sequence[PartitionName], sight: EngineSight
+) -> NodeEffect:
+    broker, sends, facts = turn.mine
+    for name, partition in zip(names, seen.partitions, strict=True):
+        if replica_of(broker, name) is not None:
+            broker = with_partition(broker, name, partition, sight)
+    others = [send for send in sends if not isinstance(send.body, AlterPartitionRequest)]
+    replies = [_reply(turn, send, seen, broker) for send in others]
+    asked = [send for send in sends if isinstance(send.body, AlterPartitionRequest)]
+    broker, requests = _asked(broker, asked, seen, names, sight)
+    kept = tuple(fact for fact in facts if not isinstance(fact, LEADERS_WORD))
+    return broker, (*replies, *requests), (*kept, *_facts(turn, seen, broker, names))
+
+
+def _reply(turn: LedTurn, send: Send, seen: BrokerSight, broker: Broker) -> Send:
+    if not isinstance(send.body, FetchResponse) or not isinstance(turn.question, FetchRequest):
+        return send
+    name = turn.question.partition
+    if seen.read is None:
+        error = KafkaError(seen.error)
+        beyond = error is KafkaError.OFFSET_OUT_OF_RANGE
+        end = EpochStart(NO_LEADER_EPOCH, log_of(broker, name).end) if beyond else None
+        epoch = _leader_epoch(broker, name) if beyond else NO_LEADER_EPOCH
+        said = FetchResponse(partition=name, leader_epoch=epoch, error=error, diverging=end)
+    else:
+        said = FetchResponse(
+            partition=name,
+            leader_epoch=_leader_epoch(broker, name),
+            records=_records(seen.read, turn.question.offset),
+            high_watermark=Offset(seen.read.high_watermark),
+            diverging=_part(seen.read),
+        )
+    return Send(send.receiver, said)
+
+
+def _leader_epoch(broker: Broker, name: PartitionName) -> LeaderEpoch:
+    replica = replica_of(broker, name)
+    return NO_LEADER_EPOCH if replica is None else replica.leader_epoch
+
+
+def _part(read: SeenRead) -> EpochStart | None:
+    if read.diverging is None:
+        return None
+    epoch, offset = read.diverging
+    return EpochStart(LeaderEpoch(epoch), Offset(offset))
+
+
+def _records(read: SeenRead, asked: Offset) -> Log:
+    if read.diverging is not None:
+        return EMPTY
+    end = Offset(read.records[-1][1] + 1) if read.records else asked
+    starts: list[EpochStart] = []
+    for epoch, offset in read.records:
+        if not starts or starts[-1].epoch != epoch:
+            starts.append(EpochStart(LeaderEpoch(epoch), Offset(offset)))
+    return Log(tuple(starts), end, end)
+
+
+def _asked(
+    broker: Broker,
+    mine: list[Send],
+    seen: BrokerSight,
+    names: Sequence[PartitionName],
+    sight: EngineSight,
+) -> tuple[Broker, tuple[Send, ...]]:
+    """What the AlterPartition manager has sent, which waits for an answer from now on."""
+    bodies: list[Any] = [send.body for send in mine]
+    if tuple(map(sight.request, bodies)) == seen.sent:
+        return broker, tuple(mine)
+    requests = tuple(_request(asked, names) for asked in seen.sent)
+    items = requests[-1].items if requests else ()
+    assert broker.process is not None
+    process = replace(broker.process, items=items, in_flight=items)
+    sends = tuple(Send(CONTROLLER, request) for request in requests)
+    return replace(broker, process=process), sends
+
+
+def _request(seen: SeenRequest, names: Sequence[PartitionName]) -> AlterPartitionRequest:
+    return AlterPartitionRequest(
+        version=seen.version,
+        broker=seen.broker,  # type: ignore[arg-type]
+        broker_epoch=seen.broker_epoch,  # type: ignore[arg-type]
+        items=tuple(asked_item(names[item.partition], item) for item in seen.items),
+    )
+
+
+# --- what has happened, read off the fields -------------------------------------------------------
+
+
+def _facts(
+    turn: LedTurn, seen: BrokerSight, broker: Broker, names: Sequence[PartitionName]
+) -> Iterator[Fact]:
+    yield from _refused(turn, seen, broker)
+    for name in names:
+        yield from _appended(turn.was, broker, name)
+        yield from _roles(turn.was, broker, name)
+        if isinstance(turn.question, FetchRequest) and turn.question.partition == name:
+            yield from _fetched(turn.question, seen, broker)
+        yield from _isr(turn, broker, name)
+        yield from _committed(turn.was, broker, name)
+
+
+def _refused(turn: LedTurn, seen: BrokerSight, broker: Broker) -> Iterator[Fact]:
+    if seen.error and isinstance(turn.question, FetchRequest | ProducedTurn):
+        fetch = isinstance(turn.question, FetchRequest)
+        yield Refused(
+            node=broker.id,
+            request="fetch" if fetch else "produce",
+            error=KafkaError(seen.error),
+            guard=None,
+            partition=turn.question.partition,
+        )
+
+
+def _appended(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+    before, after = log_of(was, name).end, log_of(broker, name).end
+    if after > before:
+        last = Offset(after - 1)
+        yield Appended(node=broker.id, partition=name, first=before, last=last)
+
+
+def _roles(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+    before, after = replica_of(was, name), replica_of(broker, name)
+    if after is None:
+        return
+    same = before is not None and before.leader_epoch == after.leader_epoch
+    if same and before is not None and (before.leading is None) == (after.leading is None):
+        return
+    if after.leading is not None:
+        yield BecameLeader(
+            node=broker.id,
+            partition=name,
+            leader_epoch=after.leader_epoch,
+            start_offset=after.leading.start_offset,
+        )
+    else:
+        yield BecameFollower(
+            node=broker.id, partition=name, leader=after.leader, leader_epoch=after.leader_epoch
+        )
+
+
+def _fetched(request: FetchRequest, seen: BrokerSight, broker: Broker) -> Iterator[Fact]:
+    if seen.read is not None and seen.read.diverging is None:
+        end = log_of(broker, request.partition).end
+        yield Fetched(
+            node=broker.id,
+            partition=request.partition,
+            follower=request.replica,
+            offset=request.offset,
+            caught_up=request.offset >= end,
+        )
+
+
+def _isr(turn: LedTurn, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+    before, after = replica_of(turn.was, name), replica_of(broker, name)
+    if after is None or after.leading is None:
+        return
+    state = after.leading.isr_state
+    known = before.leading.isr_state if before is not None and before.leading else None
+    if state.sent is not None and (known is None or state.sent != known.sent):
+        yield IsrProposed(node=broker.id, partition=name, isr=state.proposed, maximal=state.maximal)
+    pending = known is not None and known.sent is not None
+    if pending and isinstance(turn.question, AlterPartitionResponse):
+        error = next((r.error for r in turn.question.results if r.partition == name), None)
+        if error and state.sent is None:
+            yield IsrReverted(node=broker.id, partition=name, isr=state.isr, error=error)
+        elif error:
+            yield IsrStuck(node=broker.id, partition=name, error=error)
+
+
+def _committed(was: Broker, broker: Broker, name: PartitionName) -> Iterator[Fact]:
+    before, after = replica_of(was, name), replica_of(broker, name)
+    if after is None or after.leading is None:
+        return
+    known = before.high_watermark if before is not None else Offset(0)
+    if after.high_watermark > known:
+        mark = after.high_watermark
+        yield HighWatermarkMoved(node=broker.id, partition=name, before=known, after=mark)
