@@ -163,9 +163,12 @@ VERBS: dict[str, Verb] = {
     "recover": Verb("recover BROKER", (values.broker,)),
     "unfence": Verb("unfence BROKER", (values.broker,)),
     # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean
-    # election, which only KIP-704 as specified has: `on 704.specified`.
+    # election, which only KIP-704 as specified has. With `where=704.specified` a play of a release,
+    # which has nothing of it, may have the line too: there it is not applicable.
     "finish-recovery": Verb(
-        "finish-recovery PARTITION [by=BROKER]", (values.partition,), {"by": values.broker}
+        "finish-recovery PARTITION [by=BROKER] [where=GUARD]",
+        (values.partition,),
+        {"by": values.broker, "where": values.guard},
     ),
     "shut-down": Verb("shut-down BROKER", (values.broker,)),
     "expire": Verb("expire BROKER", (values.broker,)),

@@ -15,7 +15,7 @@ from .header import features_of, setup_of
 from .play import Play, Statement
 from .play_errors import PlayError
 from .stage import Expectation, Performed, Stage
-from .verbs import Impossible, perform
+from .verbs import Impossible, NotMeantError, perform
 
 SILENT = ("hold", "release", "expect")
 """Verbs that move nothing by themselves; without a move they take no place on the x axis."""
@@ -62,6 +62,9 @@ def do_line(stage: Stage, statement: Statement, line: int) -> Stage:
         if stage.strict:
             error = PlayError(f"{statement.text!r} cannot be done now: {problem.reason}")
             raise error.at(file=stage.play.name, line=line) from None
+        after = stage
+        missing = NotApplicable(text=statement.text, reason=problem.reason)
+    except NotMeantError as problem:
         after = stage
         missing = NotApplicable(text=statement.text, reason=problem.reason)
     last = len(after.history.steps)

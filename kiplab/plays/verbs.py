@@ -13,6 +13,7 @@ from ..engine.cluster import Message, broker
 from ..engine.impossible_moves import ImpossibleMoveError
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
+from ..protocol.guards import named
 from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId, Offset
 from ..protocol.replica.broker_state import Lifecycle, Loss
 from . import values
@@ -34,11 +35,22 @@ class NothingThereError(ValueError):
         self.reason = reason
 
 
+class NotMeantError(ValueError):
+    """A line that is meant for certain rules (`where=GUARD`), and these are not on here."""
+
+    def __init__(self, where: str) -> None:
+        self.reason = f"it is for {where}, which is not on here"
+        super().__init__(self.reason)
+
+
 Impossible = (ImpossibleMoveError, NothingThereError)
 
 
 def perform(stage: Stage, statement: Statement, line: int) -> Stage:
-    """Do one line. Raises one of `Impossible`; the stage given is as it was."""
+    """Do one line; the stage given is as it was.
+
+    Raises one of `Impossible`, or NotMeantError for a line that other rules are meant for.
+    """
     return flow(_VERBS[statement.verb](stage, statement, line), line)
 
 
@@ -167,6 +179,10 @@ def _recover(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _finish_recovery(stage: Stage, statement: Statement, line: int) -> Stage:
+    where = statement.arg("where")
+    active = stage.cluster.features.active(CONTROLLER)
+    if where is not None and not active.issuperset(named(where)):
+        raise NotMeantError(where)
     leader = _asked(stage, statement, "by")
     return act(stage, moves.FinishLeaderRecovery(statement.words[0], leader), line)
 

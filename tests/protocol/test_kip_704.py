@@ -18,10 +18,11 @@ from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_of
 from kiplab.plays.history_as_play import statement_of
+from kiplab.plays.library import load
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage as PlayStage
-from kiplab.plays.verdict import refused
+from kiplab.plays.verdict import lost, refused
 from kiplab.protocol.errors import KafkaError as E
 from kiplab.protocol.facts import LeaderElected, LeaderRecovery, NotProposed, Refused
 from kiplab.protocol.features import Features, parse_features, switched
@@ -305,6 +306,33 @@ def test_under_other_features_the_line_has_lost_its_object() -> None:
     twin = run_play(play, switched(features_of(play), "704.specified", False))
     missing = [p.not_applicable for p in twin.performed if p.not_applicable]
     assert [m.text for m in missing] == ["finish-recovery orders-0"]
+
+
+def test_a_play_of_a_release_may_have_the_line_for_those_who_ask_for_the_rules() -> None:
+    line = "finish-recovery orders-0 where=704.specified\n"
+    (missing,) = (p.not_applicable for p in played(line).performed if p.not_applicable)
+    assert missing.reason == "it is for 704.specified, which is not on here"
+    assert state(specified(line)) is RECOVERED
+    with pytest.raises(PlayError, match=r"KIP\.specified what it wants and no release does"):
+        specified("finish-recovery orders-0 where=recovery\n")
+
+
+FIVE = {"fetch", "consumer-fetch", "produce", "list-offsets", "delete-records"}
+FIVE |= {"offsets-for-leader-epoch"}
+
+
+def test_the_play_names_the_lost_offsets_and_each_refused_request() -> None:
+    play = load("unclean-election")
+    asked = switched(features_of(play), "704.specified", True)
+    for features in (None, asked):
+        assert lost(run_play(play, features)) == [
+            {"partition": "orders-0", "first": 11, "last": 20}
+        ]
+    found = [r for r in refused(run_play(play, asked)) if r["guard"] == "704.leader-refuses"]
+    assert {r["request"] for r in found} == FIVE, "Fetch both of a follower and of a consumer"
+    assert {r["error"] for r in found} == {"NOT_LEADER_OR_FOLLOWER"}
+    (only,) = refused(run_play(play))
+    assert only["guard"] == "704.recovering-alone"
 
 
 def test_a_history_says_who_was_done() -> None:
