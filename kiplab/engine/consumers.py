@@ -21,19 +21,30 @@ from .nodes import is_cut
 
 def poll(cluster: Cluster, move: moves.Poll) -> Moved:
     """One turn of one consumer; a new one learns from a broker first who leads."""
-    mine = consumer_of(cluster, move.consumer, move.partition) or _fresh(cluster, move)
-    leader = reachable(cluster, mine.leader)
-    after, facts = client.poll(mine, leader, cluster.features, cluster.clock)
-    return _with(cluster, after), list(facts)
+    known = consumer_of(cluster, move.consumer, move.partition) or _fresh(cluster, move)
+    mine, events = _up_to_date(cluster, known)
+    leader, near = reachable(cluster, mine.leader), reachable(cluster, mine.preferred)
+    after, facts = client.poll(mine, leader, near, cluster.features, cluster.clock)
+    return _with(cluster, after), [*events, *facts]
 
 
 def reset(cluster: Cluster, move: moves.ResetOffset) -> Moved:
     """A seek to the beginning or to the end."""
-    mine = consumer_of(cluster, move.consumer, move.partition)
-    assert mine is not None
+    known = consumer_of(cluster, move.consumer, move.partition)
+    assert known is not None
+    mine, events = _up_to_date(cluster, known)
     leader = reachable(cluster, mine.leader)
     after, facts = client.seek(mine, move.to, leader, cluster.features, cluster.clock)
-    return _with(cluster, after), list(facts)
+    return _with(cluster, after), [*events, *facts]
+
+
+def _up_to_date(cluster: Cluster, mine: Consumer) -> tuple[Consumer, list[Event]]:
+    """A turn of a consumer that has asked for metadata begins with the answer, if there is one."""
+    asked = informant(cluster, None) if mine.update_requested else None
+    if asked is None:
+        return mine, []
+    after = _told(cluster, mine, asked)
+    return after, [_refreshed(after, asked)]
 
 
 def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
@@ -44,17 +55,19 @@ def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     for mine in consumers_of(cluster, move.consumer):
         after = _told(cluster, mine, asked)
         cluster = _with(cluster, after)
-        events.append(
-            MetadataRefreshed(
-                node=asked.id,
-                consumer=after.name,
-                partition=after.partition,
-                leader=after.leader,
-                leader_epoch=after.leader_epoch,
-                validating=after.validating,
-            )
-        )
+        events.append(_refreshed(after, asked))
     return cluster, events
+
+
+def _refreshed(mine: Consumer, asked: Broker) -> MetadataRefreshed:
+    return MetadataRefreshed(
+        node=asked.id,
+        consumer=mine.name,
+        partition=mine.partition,
+        leader=mine.leader,
+        leader_epoch=mine.leader_epoch,
+        validating=mine.validating,
+    )
 
 
 def consumer_of(cluster: Cluster, name: str, of: str) -> Consumer | None:

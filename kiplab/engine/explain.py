@@ -213,6 +213,10 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"{e.consumer} goes to the {e.to} offset of {e.partition}: {e.before} -> {e.after}"
     ),
     facts.ConsumerRaised: _raised,
+    facts.ReplicaPreferred: lambda e: (
+        f"broker {e.node} sends {e.consumer} to broker {e.replica} for {e.partition}: that replica"
+        " is nearer to it"
+    ),
     facts.MetadataRefreshed: _refreshed,
     facts.BatchQueued: lambda e: (
         f"{e.producer} keeps batch {e.number} of {e.partition} ({_records(e.count)}) back:"

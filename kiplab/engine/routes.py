@@ -96,7 +96,7 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
     (Controller, ElectLeadersRequest): lambda c, m, w: elect_leaders(c, m.body, w.features),
     (Controller, UnregisterBrokerRequest): lambda c, m, w: unregister_broker(c, m.body, w.features),
     (Broker, FetchRequest): lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
-    (Broker, FetchResponse): lambda b, m, _w: fetching.fetched(b, m.body, m.request),
+    (Broker, FetchResponse): lambda b, m, w: fetching.fetched(b, m.body, m.request, w.clock),
     (Broker, AlterPartitionResponse): lambda b, m, w: alter_partition_manager.answered(
         b, m.body, m.request, w.features, w.clock
     ),

@@ -80,12 +80,15 @@ class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """One consumer. It has read the committed records below `position`."""
+    """One consumer. It has read the committed records below `position`. `nearest` is the replica
+    that a leader would send it to (KIP-392).
+    """
 
     name: str
     partition: str
     position: Offset = Offset(0)
     reset: Reset = Reset.LATEST
+    nearest: BrokerId = NO_LEADER
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +161,7 @@ def _consumer(
         leader=state.leader if state is not None else NO_LEADER,
         leader_epoch=state.leader_epoch if state is not None and led else NO_LEADER_EPOCH,
         reset=given.reset,
+        nearest=given.nearest,
         observed=read,
     )
 

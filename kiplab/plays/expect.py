@@ -143,6 +143,7 @@ def _consumer(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
     return {
         "position": str(found.position),
         "last-epoch": str(found.last_epoch),
+        "reads-from": _leader(found.reads_from),
         "leader": _leader(found.leader),
         "leader-epoch": str(found.leader_epoch),
     }

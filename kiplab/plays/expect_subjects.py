@@ -20,7 +20,7 @@ LINE = ("error", "guard", "records", "read", "acknowledged", "verdict")
 PARTITION = ("leader", "isr", "replicas", "leader-epoch", "partition-epoch", "recovery")
 BROKER = ("epoch", "fenced", "shutting-down", "state")
 REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")
-CONSUMER = ("position", "last-epoch", "leader", "leader-epoch")
+CONSUMER = ("position", "last-epoch", "leader", "leader-epoch", "reads-from")
 PRODUCER = ("queued", "leader", "leader-epoch")
 REPLY = ("error", "leader", "isr", "leader-epoch", "partition-epoch", "recovery")
 

@@ -61,6 +61,7 @@ _EXPECT: Keys = {
     "end": values.number,
     "high-watermark": values.number,
     "read": values.text,
+    "reads-from": values.leader,
     "acknowledged": values.text,
     "queued": values.number,
     "position": values.number,
@@ -122,14 +123,17 @@ VERBS: dict[str, Verb] = {
         header=True,
     ),
     # It has read what is committed below its position. Without a name it is called "consumer",
-    # which needs no line here unless its position or its auto.offset.reset (latest) is another.
+    # which needs no line here unless its position or its auto.offset.reset (latest) is another, or
+    # its leader sends it to the replica that is nearest to it.
     "consumer": Verb(
-        "consumer PARTITION [name=NAME] [position=N] [reset=none|earliest|latest]",
+        "consumer PARTITION [name=NAME] [position=N] [reset=none|earliest|latest]"
+        " [reads-from=BROKER]",
         (values.partition,),
         {
             "name": values.new_consumer,
             "position": values.natural,
             "reset": values.one_of("none", "earliest", "latest"),
+            "reads-from": values.broker,
         },
         header=True,
     ),

@@ -99,6 +99,7 @@ def _consumer(statement: Statement) -> ConsumerSetup:
         partition=statement.words[0],
         position=Offset(_number(statement, "position")),
         reset=Reset(statement.arg("reset") or Reset.LATEST),
+        nearest=BrokerId(_number(statement, "reads-from", NO_LEADER)),
     )
 
 

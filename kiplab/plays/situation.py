@@ -43,6 +43,9 @@ def judge(play: Play) -> None:
     )
     _epochs_are_past(brokers, _all(lines, "given"))
     consumers = _all(lines, "consumer")
+    for line, statement in consumers:
+        if statement.arg("reads-from") is not None:
+            _has_replica(line, statement, topics, brokers, "reads-from")
     _distinct(
         consumers,
         lambda s: f"{consumer_name(s)} on {s.words[0]}",
@@ -170,12 +173,16 @@ def _log_is_past(line: int, topic: Statement, logs: list[Statement]) -> None:
 
 
 def _has_replica(
-    line: int, replica: Statement, topics: list[HeaderLine], brokers: list[HeaderLine]
+    line: int,
+    replica: Statement,
+    topics: list[HeaderLine],
+    brokers: list[HeaderLine],
+    key: str = "broker",
 ) -> None:
-    name, broker = replica.words[0], replica.arg("broker")
+    name, broker = replica.words[0], replica.arg(key)
     topic = next(s for _, s in topics if partition_name(s) == name)
     listed = _list(line, topic, "replicas")
     replicas = [s.words[0] for _, s in brokers] if listed is None else listed
     if broker not in replicas:
         expected = f"its replicas are {', '.join(replicas)}"
-        raise _wrong(line, f"{name} has no replica on broker {broker}", expected, "broker=")
+        raise _wrong(line, f"{name} has no replica on broker {broker}", expected, f"{key}=")

@@ -329,6 +329,15 @@ class ConsumerRaised(msgspec.Struct, frozen=True, tag="consumer-raised", kw_only
     diverging: Offset | None = None
 
 
+class ReplicaPreferred(msgspec.Struct, frozen=True, tag="replica-preferred", kw_only=True):
+    """A leader sent a consumer to the replica nearest to it, and gave it no records (KIP-392)."""
+
+    node: BrokerId
+    consumer: str
+    partition: str
+    replica: BrokerId
+
+
 class MetadataRefreshed(msgspec.Struct, frozen=True, tag="metadata-refreshed", kw_only=True):
     """A consumer asked broker `node` who leads; `leader` is whom it believes from now on."""
 
@@ -434,6 +443,7 @@ Fact = (
     | PositionTruncated
     | PositionReset
     | ConsumerRaised
+    | ReplicaPreferred
     | MetadataRefreshed
     | BatchQueued
     | BatchWaits

@@ -165,7 +165,7 @@ UNMARKED: dict[type, str] = {
     facts.PeriodicElections: "each election has its own mark or band",
     **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),
     **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),
-    facts.MetadataRefreshed: _ON_THE_AXIS,
+    **dict.fromkeys((facts.MetadataRefreshed, facts.ReplicaPreferred), _ON_THE_AXIS),
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.ProducerInformed), _NO_LANE),
     **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
     NotApplicable: "marked with the line of the play that lost its object",

@@ -5,7 +5,7 @@ A field is named ``"Struct.field"``. One that no table here names is shown under
 
 from __future__ import annotations
 
-from ..protocol.ids import CONTROLLER
+from ..protocol.ids import CONTROLLER, NO_LEADER
 
 LABELS = {
     "Controller.epoch": "controller epoch",
@@ -77,6 +77,8 @@ LABELS = {
     "Consumer.leader": "leader it believes in",
     "Consumer.reset": "auto.offset.reset",
     "Consumer.validating": "position in doubt",
+    "Consumer.nearest": "replica nearest to it",
+    "Consumer.preferred": "replica that it was sent to",
     "Consumer.observed": "what it has read",
     "Producer.leader": "leader it believes in",
     "Producer.batches": "batches not acknowledged",
@@ -127,10 +129,12 @@ OF_OTHER_MODES = {
     "Volatile.controller_epoch": None,
     "Volatile.control_plane": None,
     "Log.start": 0,
+    "Consumer.nearest": NO_LEADER,
+    "Consumer.preferred": NO_LEADER,
     "FetchResponse.log_start_offset": 0,
 }
-"""Fields that say something in some modes or releases only, or once records were deleted, and what
-they hold otherwise: not shown.
+"""Fields that say something in some modes or releases only, once records were deleted, or of a
+consumer that is near a follower, and what they hold otherwise: not shown.
 """
 
 CLOCKED = {

@@ -72,7 +72,7 @@ UNLOGGED: dict[type, str] = {
     **dict.fromkeys((facts.ConsumerRaised, facts.MetadataRefreshed), _CLIENTS),
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchAcknowledged), _CLIENTS),
     **dict.fromkeys((facts.BatchRequeued, facts.BatchFailed), _CLIENTS),
-    facts.ProducerInformed: _CLIENTS,
+    **dict.fromkeys((facts.ProducerInformed, facts.ReplicaPreferred), _CLIENTS),
     Sent: (
         'Kafka writes "Sending fetch request ..." at TRACE'
         " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3), and the other requests at DEBUG"

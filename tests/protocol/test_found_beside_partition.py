@@ -151,5 +151,5 @@ def test_a_follower_takes_its_leaders_high_watermark_even_where_that_is_lower(
         records=nothing_new,
         high_watermark=Offset(7),
     )
-    stage.broker, _, _ = fetched(stage.broker, response, request)
+    stage.broker, _, _ = fetched(stage.broker, response, request, None)
     assert stage.high_watermark == 7

@@ -3,11 +3,14 @@
 In come an answer to a metadata request, a poll, or a wish to seek. Metadata of an earlier leader
 epoch is ignored; a newer one puts the position in doubt. A poll of this model is one whole turn: if
 the position is in doubt, ask the leader where the epoch of the last record read ends, and go on
-only if that is not before the position; then fetch once. Each turn asks one broker, the one that
-the consumer believes to lead. A log that was cut below the position, or an offset out of range,
-moves the position as auto.offset.reset says, or is for the application to decide (NONE).
-Out go the consumer and the facts of the turn. Nothing of a broker changes. A consumer that got no
-answer stays the same object.
+only if that is not before the position; then fetch once, from the broker that the consumer
+believes to lead. A log that was cut below the position, or an offset out of range, moves the
+position as auto.offset.reset says, or is for the application to decide (NONE). Whoever is refused,
+or gets no answer, keeps its position and asks for metadata where Kafka's consumer does: the next
+turn begins with the answer.
+A consumer that is near a follower (KIP-392) is sent there by its leader, and fetches from it until
+that goes wrong or another broker leads; it validates, and asks for ends of the log, at the leader.
+Out go the consumer and the facts of the turn. Nothing of a broker changes.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from ..facts import (
     PositionTruncated,
     PositionValidated,
     Refused,
+    ReplicaPreferred,
 )
 from ..features import Features
 from ..ids import (
@@ -57,7 +61,10 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
 
     `position` is the next offset it wants, `last_epoch` the leader epoch of the last record it
     read, -1 while it knows none. `leader` and `leader_epoch` are what its metadata says.
-    `validating` says that a newer leader epoch has put the position in doubt. `observed` is every
+    `validating` says that a newer leader epoch has put the position in doubt, `update_requested`
+    that it asks who leads before it reads on. `nearest` is the replica that a leader's
+    replica.selector would pick for it, `preferred` the one that it was sent to; NO_LEADER where
+    there is none, and it reads from its leader. `observed` is every
     record it has ever read, by epoch, with epoch -1 where it read nothing: no rule looks at it.
     """
 
@@ -69,10 +76,24 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     leader_epoch: LeaderEpoch = NO_LEADER_EPOCH
     reset: Reset = Reset.LATEST
     validating: bool = False
+    update_requested: bool = False
+    nearest: BrokerId = NO_LEADER
+    preferred: BrokerId = NO_LEADER
     observed: log.Log = log.EMPTY
+
+    @property
+    def reads_from(self) -> BrokerId:
+        """Whom its next fetch goes to."""
+        return self.leader if self.preferred == NO_LEADER else self.preferred
 
 
 ConsumerEffect = tuple[Consumer, tuple[Fact, ...]]
+_ASKS_FOR_METADATA = (
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.NOT_LEADER_OR_FOLLOWER,
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+)
+"""Errors of a fetch after which Kafka's consumer asks who leads; UNKNOWN_LEADER_EPOCH is none."""
 
 
 def refreshed(consumer: Consumer, state: PartitionRegistration, features: Features) -> Consumer:
@@ -83,6 +104,8 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
 
     Source: Metadata.updateLatestMetadata and SubscriptionState.maybeValidatePosition (3.7.0).
     """
+    if consumer.update_requested:
+        consumer = replace(consumer, update_requested=False)
     if state.leader == NO_LEADER or state.leader_epoch < consumer.leader_epoch:
         return consumer
     if (state.leader, state.leader_epoch) == (consumer.leader, consumer.leader_epoch):
@@ -97,33 +120,72 @@ def refreshed(consumer: Consumer, state: PartitionRegistration, features: Featur
         leader=state.leader,
         leader_epoch=state.leader_epoch,
         validating=validates and consumer.last_epoch != NO_LEADER_EPOCH,
+        preferred=NO_LEADER,
     )
 
 
 def poll(
-    consumer: Consumer, leader: Broker | None, features: Features, now_ms: int | None
+    consumer: Consumer,
+    leader: Broker | None,
+    near: Broker | None,
+    features: Features,
+    now_ms: int | None,
 ) -> ConsumerEffect:
-    """One turn. `leader` is the broker that the consumer asks, None when it cannot be reached.
+    """One turn. `leader` is the broker that the consumer believes in, `near` the one that it was
+    sent to; None where it cannot be reached, or where there is none.
 
     Source: OffsetFetcher.validatePositionsIfNeeded, SubscriptionState.maybeCompleteValidation and
     FetchCollector.collectFetch (3.7.0); KIP-320.
     """
-    if consumer.leader == NO_LEADER or leader is None:
-        return consumer, (_unanswered(consumer),)
-    asked = _asked(consumer, leader, features, now_ms)
+    if consumer.leader == NO_LEADER:
+        return _unanswered(consumer, consumer.leader)
     facts: tuple[Fact, ...] = ()
     if consumer.validating:
-        consumer, facts = _validated(consumer, asked)
+        if leader is None:
+            return _unanswered(consumer, consumer.leader)
+        consumer, facts = _validated(consumer, _asked(consumer, leader, features, now_ms))
         if consumer.validating:
             return consumer, facts
-    answer = client_reads.consumer_fetch(asked, consumer.position)
-    if isinstance(answer, Refused):
-        if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
-            return consumer, (*facts, answer)
-        consumer, found = _lost_position(consumer, asked, "OffsetOutOfRangeException", None)
-        return consumer, (*facts, answer, *found)
-    consumer, polled = _read(consumer, asked, answer)
-    return consumer, (*facts, polled)
+    at = leader if consumer.preferred == NO_LEADER else near
+    if at is None:
+        consumer, found = _unanswered(consumer, consumer.reads_from)
+        return consumer, (*facts, *found)
+    consumer, found = _fetched(consumer, _asked(consumer, at, features, now_ms))
+    return consumer, (*facts, *found)
+
+
+def _fetched(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
+    sent_here = consumer.preferred != NO_LEADER
+    answer = client_reads.consumer_fetch(asked, consumer.position, from_follower=sent_here)
+    if not isinstance(answer, Refused):
+        if not sent_here and client_reads.prefers(asked, consumer.nearest, consumer.position):
+            return _sent_away(consumer, asked)
+        consumer, polled = _read(consumer, asked, answer)
+        return consumer, (polled,)
+    if answer.error is not KafkaError.OFFSET_OUT_OF_RANGE:
+        asks = answer.error in _ASKS_FOR_METADATA
+        return (_asks_who_leads(consumer) if asks else consumer), (answer,)
+    if sent_here:
+        # The leader may have what a follower has not: it is asked before a position is given up.
+        return replace(consumer, preferred=NO_LEADER), (answer,)
+    consumer, found = _lost_position(consumer, asked, "OffsetOutOfRangeException", None)
+    return consumer, (answer, *found)
+
+
+def _sent_away(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
+    """The leader's answer names another replica and holds no records (KIP-392)."""
+    fact = ReplicaPreferred(
+        node=asked.here.id,
+        consumer=consumer.name,
+        partition=consumer.partition,
+        replica=consumer.nearest,
+    )
+    return replace(consumer, preferred=consumer.nearest), (fact,)
+
+
+def _asks_who_leads(consumer: Consumer) -> Consumer:
+    """It also goes back to its leader (FetchCollector.requestMetadataUpdate, 3.5.0 on)."""
+    return replace(consumer, update_requested=True, preferred=NO_LEADER)
 
 
 def seek(
@@ -138,7 +200,7 @@ def seek(
     Source: SubscriptionState.requestOffsetReset and OffsetFetcher.resetPositionsIfNeeded (3.7.0).
     """
     if consumer.leader == NO_LEADER or leader is None:
-        return consumer, (_unanswered(consumer),)
+        return _unanswered(consumer, consumer.leader)
     return _moved(consumer, _asked(consumer, leader, features, now_ms), to)
 
 
@@ -148,21 +210,23 @@ def _asked(
     return client_reads.asked(leader, consumer.partition, consumer.leader_epoch, features, now_ms)
 
 
-def _unanswered(consumer: Consumer) -> PollFailed:
-    known = consumer.leader != NO_LEADER
-    return PollFailed(
-        node=consumer.leader,
+def _unanswered(consumer: Consumer, by: BrokerId) -> ConsumerEffect:
+    """A lost connection is a reason to ask who leads (NetworkClient.processDisconnection)."""
+    known = by != NO_LEADER
+    fact = PollFailed(
+        node=by,
         consumer=consumer.name,
         partition=consumer.partition,
         error=KafkaError.NETWORK_EXCEPTION if known else KafkaError.LEADER_NOT_AVAILABLE,
     )
+    return _asks_who_leads(consumer), (fact,)
 
 
 def _validated(consumer: Consumer, asked: client_reads.Asked) -> ConsumerEffect:
     """KIP-320: does the leader still have the last record that was read?"""
     answer = client_reads.end_of_epoch(asked, consumer.last_epoch)
     if isinstance(answer, Refused):
-        return consumer, (answer,)
+        return _asks_who_leads(consumer), (answer,)
     if answer is None:
         return _lost_position(consumer, asked, "LogTruncationException", None)
     if answer.offset < consumer.position:
@@ -214,7 +278,7 @@ def _moved(consumer: Consumer, asked: client_reads.Asked, to: Reset) -> Consumer
     """A position from ListOffsets has no epoch, so there is nothing to validate it by."""
     answer = client_reads.list_offset(asked, latest=to is Reset.LATEST)
     if isinstance(answer, Refused):
-        return consumer, (answer,)
+        return _asks_who_leads(consumer), (answer,)
     fact = PositionReset(
         node=asked.here.id,
         consumer=consumer.name,

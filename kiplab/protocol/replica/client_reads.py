@@ -7,7 +7,8 @@ this question asks (an offset beyond the log, a high watermark that has not reac
 epoch). All but the last are what a follower's fetch is judged by, too (`fetching.py`).
 Out goes the answer or the refusal as a fact: an earlier epoch means that the client's metadata is
 old, a later one that the broker's is. Nothing is sent and nothing changes: reading leaves the
-broker the same object. Clients read from leaders only: KIP-392 is not modelled.
+broker the same object. A consumer that was sent to a follower (KIP-392) is judged by the epoch
+alone there, and gets what that follower knows to be committed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .. import log
 from ..errors import KafkaError
 from ..facts import Compared, Refused
 from ..features import Features
-from ..ids import NO_LEADER_EPOCH, LeaderEpoch, Offset
+from ..ids import NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
 from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
@@ -124,16 +125,19 @@ def refusal(
     )
 
 
-def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
+def consumer_fetch(
+    asked: Asked, offset: Offset, *, from_follower: bool = False
+) -> Refused | Records:
     """Everything from `offset` up to the high watermark; beyond it, nothing, and that is no error.
 
-    Only before the log's start and beyond its end is the offset out of range.
+    Only before the log's start and beyond its end is the offset out of range. A follower answers
+    whom its leader has sent to it, up to its own high watermark.
 
     Source: Partition.fetchRecords and readRecords, UnifiedLog.read (3.5.0).
     """
     wrong = _wrong(asked, CONSUMER_FETCH)
     if wrong is not None and wrong.guard is None and _follows(asked):
-        wrong = asked.barred or wrong
+        wrong = asked.barred or (None if from_follower else wrong)
     if wrong is not None or asked.replica is None:
         return wrong or _unknown(asked, CONSUMER_FETCH)
     if offset > asked.log.end or offset < asked.log.start:
@@ -144,6 +148,19 @@ def consumer_fetch(asked: Asked, offset: Offset) -> Refused | Records:
         return refusal(asked.here, asked.partition, CONSUMER_FETCH, error, compared=compared)
     mark = asked.replica.high_watermark
     return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
+
+
+def prefers(asked: Asked, nearest: BrokerId, offset: Offset) -> bool:
+    """Whether a leader sends a consumer to the replica that is nearest to it (KIP-392).
+
+    That has to be in the ISR and to have the offset, as far as the leader knows.
+
+    Source: ReplicaManager.findPreferredReadReplica (3.5.0).
+    """
+    leading = asked.replica.leading if asked.replica is not None else None
+    if leading is None or nearest not in leading.isr_state.isr:
+        return False
+    return any(r.broker == nearest and r.end >= offset for r in leading.remotes)
 
 
 def end_of_epoch(asked: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart | None:

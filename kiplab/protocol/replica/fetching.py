@@ -41,6 +41,8 @@ from .leader import commits_more, follower_fetched
 KIND = "fetch"
 FETCH_WAIT_MS = 500
 """replica.fetch.wait.max.ms: how long a fetch of a caught-up follower rests at the leader."""
+FETCH_BACKOFF_MS = 1_000
+"""replica.fetch.backoff.ms: how long a follower leaves a partition alone that it was refused."""
 
 
 def make_follower(
@@ -287,16 +289,20 @@ def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
 
 
 def fetched(
-    broker: Broker, response: FetchResponse, request: FetchRequest
+    broker: Broker, response: FetchResponse, request: FetchRequest, now_ms: int | None
 ) -> broker_parts.BrokerEffect:
     """The follower's side: append what came, or cut what the leader does not have.
 
-    Of the errors only OFFSET_OUT_OF_RANGE changes anything, and only it names the leader's epoch.
+    Of the errors only OFFSET_OUT_OF_RANGE changes a log, and only it names the leader's epoch. With
+    a clock every other one keeps the fetchers waiting for a while: of the whole broker here, of the
+    partition in Kafka.
 
     Source: AbstractFetcherThread.processFetchRequest, ReplicaFetcherThread.processPartitionData,
     UnifiedLog.maybeUpdateHighWatermark and AbstractFetcherThread.fetchOffsetAndTruncate (3.5.0);
     KIP-595.
     """
+    if response.error and response.error is not KafkaError.OFFSET_OUT_OF_RANGE:
+        return _backing_off(broker, now_ms), (), ()
     replica = replica_of(broker, response.partition)
     mine = broker_parts.log_of(broker, response.partition)
     stale = replica is None or replica.leading is not None or request.offset != mine.end
@@ -320,6 +326,15 @@ def fetched(
     if kept is not longer:
         facts = (*facts, _deleted(broker, replica, mine, kept.start))
     return broker, (), facts
+
+
+def _backing_off(broker: Broker, now_ms: int | None) -> Broker:
+    """AbstractFetcherThread.delayPartitions."""
+    if now_ms is None:
+        return broker
+    process = broker_parts.process_of(broker)
+    timers = replace(process.timers, fetch=now_ms + FETCH_BACKOFF_MS)
+    return replace(broker, process=replace(process, timers=timers))
 
 
 def _deleted(broker: Broker, replica: Replica, mine: log.Log, start: Offset) -> RecordsDeleted:

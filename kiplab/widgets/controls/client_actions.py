@@ -68,6 +68,7 @@ def reading(cluster: Cluster, name: str, partition: str) -> str:
     found = consumer_of(cluster, name, partition)
     if found is None:
         return "has read nothing yet"
-    whom = f"from {node_name(found.leader)}" if found.leader >= 0 else "knows no leader"
+    whom = f"from {node_name(found.reads_from)}" if found.leader >= 0 else "knows no leader"
     doubt = ", its position is in doubt" if found.validating else ""
-    return f"next offset {found.position}, {whom}{doubt}"
+    asks = ", it asks who leads first" if found.update_requested else ""
+    return f"next offset {found.position}, {whom}{doubt}{asks}"
