@@ -6,7 +6,7 @@ It is made of the rows beside this file; `pytest --rewrite tests/ledger` writes 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote
@@ -42,14 +42,19 @@ INTRODUCTION = """\
 Does kiplab really do what the KIPs say? Here is every sentence of theirs that says something, told
 in our own words; what Kafka made of it; and what shows it in kiplab, or why nothing does.
 
-Nothing here has to be believed. A **rule** named below is at work in the play beside it: without
-the rule the play goes another way. A line after `expect` stands in the play and holds, a
-**property** breaks or holds where it says so, and tests, fields and words of labs are where the
-table says they are. The test suite tries all of it, and fails when a clause has no row. Run a play
-yourself: `kiplab play NAME` tells it, and `kiplab timeline NAME -o run.html` draws it.
+You need not believe it. Each row names what you can run or read:
 
-How true the rules themselves are to Kafka, by its own tests and by real controllers:
-[How true is this to Kafka?](fidelity.md)
+| where a row names | you see |
+| --- | --- |
+| `kiplab play NAME` | the play told, line by line; `kiplab timeline NAME -o run.html` draws it |
+| `expect ...` behind it | a line of that play, which holds |
+| a rule at work | without it (`--off`) that run goes another way; and if it refuses, it has |
+| a property | it breaks, or holds, in that run |
+| a case | one of Kafka's own tests, by [its id](fidelity.md#kafkas-own-tests-by-id) |
+| a test, a field, a lab | where to read on |
+
+The test suite tries every entry, and fails when a clause has no row. How true the rules themselves
+are to Kafka is told elsewhere: [How true is this to Kafka?](fidelity.md)
 """
 
 _BECOMES = {
@@ -112,7 +117,7 @@ def _seed(seed: Seed) -> str:
     parts = [f"## KIP-{seed.kip}\n\n**{seed.title}.** {seed.about}\n"]
     for section, clauses in groupby(seed.clauses, key=lambda clause: clause.section):
         rows = [_row(clause) for clause in clauses]
-        parts.append(f"### {section}\n\n{table(('', 'the KIP', 'Kafka', 'shown by'), rows)}")
+        parts.append(f"### {section}\n\n{table(('the KIP', 'Kafka', 'shown by'), rows)}")
     return "\n".join((*parts, _left_out(seed)))
 
 
@@ -128,7 +133,7 @@ def _left_out(seed: Seed) -> str:
 
 
 def _row(clause: Clause) -> tuple[str, ...]:
-    return (clause.id, clause.says, in_kafka(clause), shown_by(clause))
+    return (f"**{clause.id}** {clause.says}", in_kafka(clause), shown_by(clause))
 
 
 def in_kafka(clause: Clause) -> str:
@@ -145,10 +150,16 @@ def shown_by(clause: Clause) -> str:
     """What shows it, one below the other, or why nothing does."""
     if clause.not_simulated:
         return f"*Not simulated:* {clause.not_simulated}."
-    return "<br>".join(WORDS[type(shown)](shown) for shown in clause.shown)
+    return "<br>".join(lines_of(clause.shown))
 
 
 # --- what shows it ------------------------------------------------------------------------------
+
+
+def lines_of(shown: Iterable[Shown]) -> Iterator[str]:
+    """What shows a clause, alike with alike: plays first, labs last."""
+    for kinds, lines in LINES:
+        yield from lines([entry for entry in shown if isinstance(entry, kinds)])
 
 
 def command(play: str, at: str) -> str:
@@ -162,34 +173,56 @@ def command(play: str, at: str) -> str:
     return " ".join(words)
 
 
-def _rule_at_work(entry: RuleAtWork) -> str:
-    return f"rule `{entry.guard}` in `{command(entry.play, entry.at)}`"
+def commands(seeds: Iterable[Seed]) -> set[str]:
+    """Every command that the page names."""
+    shown = (entry for seed in seeds for clause in seed.clauses for entry in clause.shown)
+    return {line for entry in shown if isinstance(entry, IN_PLAYS) for line, _ in _said(entry)}
 
 
-def _rule_in_test(entry: RuleInTest) -> str:
-    if entry.row in kafkas_tests():
-        where = f"in {_kafkas_test(KafkasTest(entry.row))}"
-    elif entry.row.startswith("test_"):
-        where = f"in a test: {_sentence(entry.row)}"
-    else:
-        where = f"in row `{entry.row}` of tests/protocol"
-    return f"rule `{entry.guard}` {where}"
+def _plays(entries: Sequence[InPlay]) -> Iterator[str]:
+    """A line for each command, with all that is to be seen there."""
+    said: dict[str, list[str]] = {}
+    for entry in entries:
+        for line, words in _said(entry):
+            said.setdefault(line, []).append(words)
+    for line, seen in said.items():
+        yield f"`{line}`: {', '.join(seen)}"
 
 
-def _played(entry: Played) -> str:
-    at, _, line = entry.expect.partition(" ") if entry.expect.startswith("@") else ("", "", "")
-    return f"`{command(entry.play, at)}` expects `{line or entry.expect}`"
+def _said(entry: InPlay) -> Iterator[tuple[str, str]]:
+    """(command, what is to be seen there)."""
+    match entry:
+        case RuleAtWork(guard, play, at):
+            yield command(play, at), f"rule `{guard}` at work"
+        case Played(play, expect):
+            first, _, rest = expect.partition(" ")
+            at, line = (first, rest) if first.startswith("@") else ("", expect)
+            yield command(play, at), f"`expect {line}`"
+        case PropertyInPlay(property, play, breaks, holds):
+            if breaks is not None:
+                yield command(play, breaks), f"property `{property}` breaks"
+            if holds is not None:
+                yield command(play, holds), f"property `{property}` holds"
 
 
-def _property(entry: PropertyInPlay) -> str:
-    ends = [("breaks", entry.breaks), ("holds", entry.holds)]
-    said = [f"{does} in `{command(entry.play, at)}`" for does, at in ends if at is not None]
-    return f"property `{entry.property}` {' and '.join(said)}"
+def _rules(entries: Sequence[RuleInTest]) -> Iterator[str]:
+    for entry in entries:
+        if entry.row in kafkas_tests():
+            where = f"case {_case(entry.row)}"
+        elif entry.row.startswith("test_"):
+            where = f"a test: {_sentence(entry.row)}"
+        else:
+            where = f"row `{entry.row}` of tests/protocol"
+        yield f"rule `{entry.guard}` in {where}"
 
 
-def _tested(entry: OwnTest) -> str:
-    file, _, name = entry.test.partition("::")
-    return f"test: {_sentence(name)} (`{file}`)"
+def _tests(entries: Sequence[OwnTest]) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for entry in entries:
+        file, _, name = entry.test.partition("::")
+        said.setdefault(file, []).append(_sentence(name))
+    for file, names in said.items():
+        yield f"{file}: {'; '.join(names)}"
 
 
 def _sentence(test: str) -> str:
@@ -197,41 +230,43 @@ def _sentence(test: str) -> str:
     return _NUMBERS.sub("", test.removeprefix("test_")).replace("_", " ")
 
 
-def _kafkas_test(entry: KafkasTest) -> str:
-    return f"Kafka's test [{entry.vector}]({_VECTORS}), {kafkas_tests()[entry.vector]}"
+def _cases(entries: Sequence[KafkasTest]) -> Iterator[str]:
+    if entries:
+        cases = ", ".join(_case(entry.vector) for entry in entries)
+        yield f"case{'s' * (len(entries) > 1)} {cases}"
 
 
-def _field_here(entry: FieldHere) -> str:
-    return f"field `{entry.field}`"
+def _case(id: str) -> str:
+    return f"[{id}]({_VECTORS})"
 
 
-def _field_on_wire(entry: FieldOnWire) -> str:
-    return f"`{entry.wire}` of {entry.of}, as the judge reads and writes it"
+def _fields(entries: Sequence[FieldHere]) -> Iterator[str]:
+    if entries:
+        names = ", ".join(f"`{entry.field}`" for entry in entries)
+        yield f"field{'s' * (len(entries) > 1)} {names}"
 
 
-def _told(entry: ToldInLab) -> str:
-    heading = quote(entry.heading.replace(" ", "-"), safe="-:,")
-    number = entry.lab.partition("-")[0]
-    return f"[lab {number}, {entry.heading}]({entry.lab}.ipynb#{heading})"
+def _on_wire(entries: Sequence[FieldOnWire]) -> Iterator[str]:
+    for of, found in groupby(entries, key=lambda entry: entry.of):
+        yield f"on the wire {', '.join(f'`{entry.wire}`' for entry in found)} of {of}"
 
 
-WORDS: dict[type[Shown], Callable[[Any], str]] = {
-    RuleAtWork: _rule_at_work,
-    RuleInTest: _rule_in_test,
-    Played: _played,
-    PropertyInPlay: _property,
-    OwnTest: _tested,
-    KafkasTest: _kafkas_test,
-    FieldHere: _field_here,
-    FieldOnWire: _field_on_wire,
-    ToldInLab: _told,
-}
-"""How each kind of entry is told."""
+def _labs(entries: Sequence[ToldInLab]) -> Iterator[str]:
+    for entry in entries:
+        heading = quote(entry.heading.replace(" ", "-"), safe="-:,")
+        number = entry.lab.partition("-")[0]
+        yield f"[lab {number}, {entry.heading}]({entry.lab}.ipynb#{heading})"
 
 
-def commands(seeds: Iterable[Seed]) -> set[str]:
-    """Every command that the page names."""
-    made: set[str] = set()
-    for shown in (shown for seed in seeds for clause in seed.clauses for shown in clause.shown):
-        made |= {part for part in WORDS[type(shown)](shown).split("`") if part[:7] == "kiplab "}
-    return made
+InPlay = RuleAtWork | Played | PropertyInPlay
+IN_PLAYS = (RuleAtWork, Played, PropertyInPlay)
+LINES: tuple[tuple[tuple[type[Shown], ...], Callable[[Sequence[Any]], Iterator[str]]], ...] = (
+    (IN_PLAYS, _plays),
+    ((RuleInTest,), _rules),
+    ((KafkasTest,), _cases),
+    ((OwnTest,), _tests),
+    ((FieldHere,), _fields),
+    ((FieldOnWire,), _on_wire),
+    ((ToldInLab,), _labs),
+)
+"""How each kind of entry is told, in this order."""
