@@ -8,8 +8,7 @@ import pytest
 
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Sent
-from kiplab.engine.truth import partition_of, truth
-from kiplab.plays.grammar import parse
+from kiplab.engine.truth import truth
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play, Statement
 from kiplab.plays.runner import run_play
@@ -88,30 +87,6 @@ def members(request: AlterPartitionRequest) -> tuple[IsrMember, ...]:
 
 
 # KIP-704, Topic Partition Leader
-
-ALONE = """\
-kafka 3.9
-broker 1
-broker 2
-topic orders replicas=1,2 isr=1 leader=1 log=80@4,20@5 unclean-leader-election=yes
-topic clicks replicas=1 isr=1 leader=1 log=80@4 recovery=recovering
-crash 1 disk=kept
-expire 1
-start 1
-unfence 1
-catch-up 1
-check-lag 1
-"""
-
-
-def test_a_partition_with_one_replica_stays_recovering() -> None:
-    orders, clicks = (
-        partition_of(run_play(parse(ALONE)).cluster, name) for name in ("orders-0", "clicks-0")
-    )
-    assert orders is not None
-    assert clicks is not None
-    assert (orders.leader, orders.isr, orders.recovery.name) == (2, (2, 1), "RECOVERED")
-    assert (clicks.leader, clicks.isr, clicks.recovery.name) == (1, (1,), "RECOVERING")
 
 
 @pytest.mark.parametrize("release", ["3.2", "3.9", "4.3"])
