@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .classroom.together.class_work import class_work as class_work
     from .classroom.work.attempts import check_accepted as check_accepted
     from .classroom.work.attempts import check_acknowledged as check_acknowledged
+    from .classroom.work.attempts import check_bump_price as check_bump_price
+    from .classroom.work.attempts import check_epoch_sources as check_epoch_sources
     from .classroom.work.attempts import check_epochs as check_epochs
     from .classroom.work.attempts import check_fences as check_fences
     from .classroom.work.attempts import check_first_rule as check_first_rule
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_lose_acknowledged as check_lose_acknowledged
     from .classroom.work.attempts import check_missing_guard as check_missing_guard
     from .classroom.work.attempts import check_nobody_dies as check_nobody_dies
+    from .classroom.work.attempts import check_old_fetch as check_old_fetch
     from .classroom.work.attempts import check_order as check_order
     from .classroom.work.attempts import check_proof as check_proof
     from .classroom.work.attempts import check_reading as check_reading
@@ -71,10 +74,11 @@ _HOMES = {
     "classroom.forms.prediction": ("predict",),
     "classroom.together.class_work": ("class_work",),
     "classroom.work.attempts": (
-        "check_accepted", "check_acknowledged", "check_epochs", "check_fences", "check_first_rule",
-        "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
-        "check_missing_guard", "check_nobody_dies", "check_order", "check_proof", "check_reading",
-        "check_refusals", "check_reigns", "check_schedules", "check_shorter", "check_two_by_two",
+        "check_accepted", "check_acknowledged", "check_bump_price", "check_epoch_sources",
+        "check_epochs", "check_fences", "check_first_rule", "check_high_watermark", "check_holes",
+        "check_last_replica", "check_lose_acknowledged", "check_missing_guard", "check_nobody_dies",
+        "check_old_fetch", "check_order", "check_proof", "check_reading", "check_refusals",
+        "check_reigns", "check_schedules", "check_shorter", "check_two_by_two",
         "check_what_closes", "check_what_saves", "check_window",
     ),
     "judge.partition.second_proposal": ("second_proposal",),

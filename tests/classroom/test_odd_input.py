@@ -26,6 +26,7 @@ from kiplab.classroom.exercises import (
     timeline_reading,
     unharmed_loss,
     watermark,
+    why_from_fetch,
 )
 from kiplab.classroom.exercises.check_result import Checked
 
@@ -45,6 +46,9 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "two-by-two": race.check_two_by_two,
     "order": losing_order.check_order,
     "last-replica": race.check_last_replica,
+    "epoch-sources": why_from_fetch.check_epoch_sources,
+    "bump-price": why_from_fetch.check_bump_price,
+    "old-fetch": why_from_fetch.check_old_fetch,
     "proof": proofs.check_proof,
     "missing-guard": missing_rule.check_missing_guard,
     "holes": proofs.check_holes,
@@ -63,6 +67,8 @@ ORDERED = {
     "two-by-two": 4,
     "order": 8,
     "last-replica": 3,
+    "epoch-sources": 4,
+    "bump-price": 4,
     "missing-guard": 3,
     "holes": 4,
 }

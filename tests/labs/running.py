@@ -59,6 +59,12 @@ RIGHT: dict[str, str] = {
     "two-by-two-check": 'answer = ["FR", "R", "F", "-"]',
     "last-check": 'answer = ["0-99", "0-79", "0"]',
     "order-check": "ACEDFBGH",
+    "sources-check": 'answer = ["RF", "-", "F", "-"]',
+    "price-check": "answer = [2, 2, 3, 0]",
+    "old-fetch-check": (
+        'made = "hold fetch from=2; fetch 2; crash 2 disk=replaced; expire 2; start 2; unfence 2; '
+        'deliver fetch from=2 life=1; crash 1; expire 1"'
+    ),
     "proof-check": "ADG",
     "missing-check": 'answer = ["497.maximal-isr", "903", "631.one-live-incarnation"]',
     "holes-check": 'answer = ["F", "R", "497.partition-epoch", "2"]',
@@ -94,6 +100,9 @@ WRONG: dict[str, str] = {
     "two-by-two-check": 'answer = ["-", "FR", "FR", "F"]',
     "last-check": 'answer = ["80-99", "80-99", "1"]',
     "order-check": "ACBEDFGH",
+    "sources-check": 'answer = ["RF", "F", "-", "-"]',
+    "price-check": "answer = [0, 1, 2, 3]",
+    "old-fetch-check": 'made = kiplab.run("903-from-metadata")',
     "proof-check": "ABCDE",
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
@@ -111,6 +120,7 @@ PREDICTIONS = {
     "02-four-epochs": "INVALID_UPDATE_VERSION: only the partition epoch has moved.",
     "03-alter-partition": "INELIGIBLE_REPLICA: a broker that is fenced weighs most.",
     "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
+    "05-why-from-fetch": "It asks for broker 2 as epoch 102, and the controller refuses.",
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
     "11-the-hole-that-is-still-open": (
         "It takes it over, and still waits for broker 2: nobody has decided that yet."
@@ -130,6 +140,10 @@ TICKETS = {
     ),
     "04-kafka-14139": (
         "Yes: nobody tells it the broker's epoch.",
+        "100 committed records lost",
+    ),
+    "05-why-from-fetch": (
+        "Yes: level by the one Fetch, and with the epoch of the other.",
         "100 committed records lost",
     ),
     "09-could-it-still-go-wrong": (
@@ -176,6 +190,17 @@ GIVEN_AWAY = {
         "requested 41",
         "loss: ",
         "truncates",
+    ),
+    "05-why-from-fetch": (
+        "true of nobody",
+        "2@250",
+        "a *precaution*",
+        "loss    loss",
+        "one event",
+        "in 13 steps",
+        "UNKNOWN_LEADER_EPOCH",
+        "did not belong",
+        "reads the epoch once more",
     ),
     "09-could-it-still-go-wrong": (
         "in 14 steps",

@@ -179,6 +179,33 @@ ASKED = (
         right="B",
     ),
     AskedInLab(
+        "fetch/late-fetch",
+        "05",
+        "Prediction: the late Fetch",
+        question="What does broker 1, the leader, make of it?",
+        choices=(
+            "It asks for broker 2 as epoch 102, and the controller refuses.",
+            "It asks for broker 2 as epoch 250, and the controller accepts.",
+            "It asks for nobody: broker 2 has been fenced in between.",
+            "It asks for nobody: a Fetch does not outlive the process that sent it.",
+        ),
+        right="B",
+    ),
+    AskedInLab("fetch/sources", "05", "Four designs, two slow messages", "check_epoch_sources"),
+    AskedInLab("fetch/price", "05", "Who pays for a new reign?", "check_bump_price"),
+    AskedInLab("fetch/old-fetch", "05", "Lose data by a right number", "check_old_fetch"),
+    AskedInLab(
+        "fetch/exit-ticket",
+        "05",
+        "Exit ticket",
+        question="The epoch comes from Fetch. Can the empty broker get in?",
+        choices=(
+            "No: whichever Fetch it is, level and epoch come from the same one.",
+            "Yes: level by the one Fetch, and with the epoch of the other.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
         "explorer/every-order",
         "09",
         "Prediction: every order",

@@ -28,6 +28,7 @@ from ..exercises import (
     timeline_reading,
     unharmed_loss,
     watermark,
+    why_from_fetch,
 )
 from ..exercises.check_result import Checked
 from . import answered, unreadable_work, work_on_disk
@@ -106,6 +107,9 @@ check_window = keeping("kafka-14139/window", race.check_window)
 check_two_by_two = keeping("kafka-14139/two-by-two", race.check_two_by_two)
 check_order = keeping("kafka-14139/order", losing_order.check_order)
 check_last_replica = keeping("kafka-14139/last-replica", race.check_last_replica)
+check_epoch_sources = keeping("fetch/sources", why_from_fetch.check_epoch_sources)
+check_bump_price = keeping("fetch/price", why_from_fetch.check_bump_price)
+check_old_fetch = keeping("fetch/old-fetch", why_from_fetch.check_old_fetch)
 check_proof = keeping("explorer/proof", proofs.check_proof)
 check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
 check_holes = keeping("explorer/holes", proofs.check_holes)

@@ -1,0 +1,144 @@
+"""Lab 05: what it says of the late Fetch, of the four designs, of the searches and of the race."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import kiplab
+from kiplab.classroom.exercises.why_from_fetch import DESIGNS, MOMENTS, check_old_fetch
+from kiplab.explore.search.explore_play import explore
+from kiplab.plays.library import load
+from kiplab.plays.runner import run_play
+from kiplab.plays.stage import Stage
+from kiplab.protocol.facts import BecameFollower, LeaderElected
+from kiplab.protocol.messages import AlterPartitionRequest
+from tests.labs.running import RIGHT, cells, prose, texts
+
+LAB = "05-why-from-fetch"
+SOURCE, REIGN = "903.epoch-from-metadata", "903.bump-leader-epochs"
+
+
+def asked_for(play: str, **features: str) -> list[dict[int, int]]:
+    """Member and broker epoch of every ISR that was asked for."""
+    events = kiplab.run(play, **features).events
+    bodies = (getattr(e, "body", None) for e in events if type(e).__name__ == "Delivered")
+    requests = (b for b in bodies if isinstance(b, AlterPartitionRequest))
+    return [{m.broker: m.epoch for m in r.items[0].isr} for r in requests]
+
+
+def test_the_leader_asks_for_250_by_a_fetch_of_102_and_everything_is_lost() -> None:
+    run = kiplab.run("903-late-fetch", on=SOURCE)
+    assert (run.verdict, run.sentence) == ("loss", "100 committed records lost")
+    assert asked_for("903-late-fetch", on=SOURCE) == [{1: 101, 2: 250}]
+
+
+def test_the_steps_that_it_names_are_those_of_the_run() -> None:
+    told = dict(re.findall(r"^ +(\d+)  (.*)$", kiplab.run("903-late-fetch").text(), re.MULTILINE))
+    assert told["6"] == "deliver fetch from=2 life=1"
+    assert told["8"] == "expire 1"
+
+
+def test_with_the_epoch_from_fetch_nobody_asks_and_from_3_7_on_the_fetch_is_refused() -> None:
+    assert asked_for("903-late-fetch") == []
+    assert kiplab.run("903-late-fetch").refusals == []
+    (refusal,) = kiplab.run("903-late-fetch", kafka="3.7").refusals
+    assert refusal["error"] == "NOT_LEADER_OR_FOLLOWER"
+
+
+def test_were_the_metadata_behind_it_would_ask_for_102_and_be_refused() -> None:
+    lines = "hold metadata to=1; hold fetch from=2; fetch 2; crash 2 disk=replaced; expire 2"
+    lines = f"{lines}; start 2; unfence 2; deliver fetch from=2 life=1"
+    token = check_old_fetch(lines).token
+    for features in ({}, {"kafka": "3.5", "off": SOURCE}):
+        assert kiplab.run(token, **features).verdict == "safe"
+        assert asked_for(token, **features) == [{1: 101, 2: 102}]
+
+
+def test_the_table_of_the_checkpoint_plays_the_four_designs_that_are_judged() -> None:
+    code = cells(LAB, "code")["sources"]
+    rows = dict(re.findall(r'"([a-z A-Z]+)": \("(3\.\d)", (?:\w+|\(\))\)', code))
+    assert rows == {name: features.release for name, features in DESIGNS.items()}
+    assert [play in code for play in MOMENTS.values()] == [True, True]
+    assert re.findall(r"^\| \d \| \*\*([^*]+)\*\*", prose(LAB), re.MULTILINE) == [*DESIGNS]
+
+
+def test_what_is_refused_under_each_design_is_what_the_table_says() -> None:
+    def errors(play: str, kafka: str, on: str | tuple[str, ...]) -> list[str]:
+        return [r["error"] for r in kiplab.run(play, kafka=kafka, on=on).refusals]
+
+    slow_request, slow_fetch = MOMENTS["R"], MOMENTS["F"]
+    assert errors(slow_request, "3.4", REIGN) == ["FENCED_LEADER_EPOCH"]
+    assert errors(slow_fetch, "3.4", REIGN) == ["FENCED_LEADER_EPOCH"]
+    assert errors(slow_request, "3.5", SOURCE) == ["INELIGIBLE_REPLICA"]
+    assert errors(slow_request, "3.5", ()) == ["INELIGIBLE_REPLICA"]
+    assert errors(slow_fetch, "3.5", ()) == []
+
+
+@pytest.mark.parametrize(("kafka", "on"), [("3.4", REIGN), ("3.5", SOURCE), ("3.5", ())])
+def test_where_a_fetch_is_never_slow_all_three_are_proved(
+    kafka: str, on: str | tuple[str, ...]
+) -> None:
+    assert explore("kafka-14139", kafka=kafka, on=on).verdict == "proved"
+
+
+def test_by_message_the_epoch_from_metadata_is_refuted_in_13_steps() -> None:
+    found = explore("kafka-14139", kafka="3.5", on=SOURCE, level="cluster", writes=0)
+    assert (found.verdict, found.steps) == ("refuted", 13)
+    assert "in 13 steps" in texts(LAB)["finer-why"]
+    assert found.text is not None
+    assert "deliver    fetch from=2" in found.text
+
+
+def paid(kafka: str | None = None) -> Stage:
+    return kiplab.run("903-bump-price", kafka=kafka).stage
+
+
+def test_a_new_reign_costs_what_the_table_says_and_kip_903_nothing() -> None:
+    stage = paid()
+    reigns = [e.partition for e in stage.events if isinstance(e, LeaderElected)]
+    restarts = [
+        (e.node, e.partition) for e in stage.events if isinstance(e, BecameFollower) and e.node != 2
+    ]
+    errors = [r["error"] for r in kiplab.run("903-bump-price").refusals]
+    assert reigns == ["clicks-0", "orders-0"]
+    assert restarts == [(1, "clicks-0"), (3, "orders-0")]
+    assert errors == ["FENCED_LEADER_EPOCH"] * 2 + ["UNKNOWN_LEADER_EPOCH"]
+    assert [e for e in paid("3.5").events if isinstance(e, LeaderElected)] == []
+    assert kiplab.run("903-bump-price", kafka="3.5").refusals == []
+
+
+def test_its_table_of_partitions_is_that_of_the_play() -> None:
+    rows = re.findall(r"^\| `([a-z]+)-0` \| ([\d, ]+) \| (\d) \| ([\d, ]+) \|", prose(LAB), re.M)
+    topics = [s for s in load("903-bump-price").statements if s.verb == "topic"]
+    assert [
+        (name, replicas.replace(" ", ""), leader, isr.replace(" ", ""))
+        for name, replicas, leader, isr in rows
+    ] == [(s.words[0], s.arg("replicas"), s.arg("leader"), s.arg("isr")) for s in topics]
+
+
+def test_the_run_that_loses_by_a_right_number_is_safe_with_the_epoch_from_fetch() -> None:
+    made = RIGHT["old-fetch-check"].split('"', 1)[1].rstrip('"')
+    token = check_old_fetch(made).token
+    assert kiplab.run(token).verdict == "loss"
+    assert kiplab.run(token, kafka="3.5", off=SOURCE).verdict == "safe"
+    assert run_play(load("903-from-metadata")).cluster.broken == ()
+
+
+def test_the_race_is_lost_on_3_5_and_3_6_and_the_lock_of_3_7_closes_it() -> None:
+    race = "kafka-15221"
+    verdicts = {kafka: kiplab.run(race, kafka=kafka).verdict for kafka in ("3.5", "3.6", "3.7")}
+    assert verdicts == {"3.5": "loss", "3.6": "loss", "3.7": "safe"}
+    assert asked_for(race, kafka="3.6")[0] == {1: 101, 2: 250}
+    assert asked_for(race, kafka="3.7")[0] == {1: 101, 2: 102}
+    (refusal,) = kiplab.run(race, kafka="3.7").refusals
+    assert refusal["error"] == "INELIGIBLE_REPLICA"
+    assert kiplab.run(race, kafka="3.7", off="kafka-15221.stale-fetch").verdict == "safe"
+    assert kiplab.run(race, kafka="3.7", off="kafka-15221.locked-state").verdict == "loss"
+
+
+@pytest.mark.parametrize(("kafka", "said"), [("3.6", "loss"), ("3.7", "safe")])
+def test_a_real_controller_decides_the_race_the_same(kafka: str, said: str) -> None:
+    asked = kiplab.real("kafka-15221", kafka=kafka, live=False, judge="controller")
+    assert (asked.agree, asked.verdict) == (True, {"engine": said, "kafka": said})
