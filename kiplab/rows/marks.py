@@ -80,7 +80,7 @@ def _not_proposed(event: facts.NotProposed) -> _Made:
 def _deleted(event: facts.RecordsDeleted) -> _Made:
     if event.last < event.first and not event.follows:
         return None
-    return broker_lane(event.node), "deleted", f"begins at {event.start}"
+    return broker_lane(event.node), "deleted", f"log begins at {event.start}"
 
 
 def _polled(event: facts.Polled) -> _Made:

@@ -120,7 +120,7 @@ _FATES: dict[type, str] = {
 
 def _delete_records(statement: Statement, events: Sequence[Event]) -> str:
     before = statement.arg("before")
-    which = "committed records" if before is None else f"records below {before}"
+    which = "all committed records" if before is None else f"records below {before}"
     refused = any(isinstance(e, Refused) for e in events)
     return f"{which} {'not ' if refused else ''}deleted"
 

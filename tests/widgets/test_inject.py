@@ -25,8 +25,10 @@ from kiplab.widgets.controls.client_actions import (
     about_consumer,
     believes_to_lead,
     consumers,
+    delete_records,
     produce,
     reading,
+    sends_again,
 )
 from kiplab.widgets.controls.inbox import hold, let_flow, next_up
 from kiplab.widgets.controls.inject import Inject
@@ -36,6 +38,7 @@ from tests.widgets.hands import SIX, THREE, Hands, made
 TWO = BrokerId(2)
 OPENED = {name: open_bench(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")}
 OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
+OPENED |= {"shop": made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")}
 
 
 def every_choice(stage: Stage) -> tuple[Choice, ...]:
@@ -50,6 +53,7 @@ def every_choice(stage: Stage) -> tuple[Choice, ...]:
         found += [
             produce(cluster, state.name, 3, acks, to) for acks in ("all", "1") for to in leaders
         ]
+        found += [*sends_again(cluster, state.name), delete_records(cluster, state.name)]
         for who in consumers(cluster):
             found += about_consumer(cluster, who, state.name)
     for message in cluster.messages:

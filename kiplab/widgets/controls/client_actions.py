@@ -30,6 +30,24 @@ def produce(
     return Choice("Produce", line, reason, "A producer writes to the broker that it takes to lead")
 
 
+def delete_records(cluster: Cluster, name: str) -> Choice:
+    """Have the leader delete everything that is committed."""
+    state = partition_of(cluster, name)
+    leader = NO_LEADER if state is None else state.leader
+    reason = why_not(cluster, moves.DeleteRecords(name, leader))
+    told = "An admin client has the leader delete all committed records"
+    return Choice("Delete records", Statement("delete-records", (name,)), reason, told)
+
+
+def sends_again(cluster: Cluster, partition: str) -> tuple[Choice, ...]:
+    """One for each producer that keeps something for a partition."""
+    waiting = (p.name for p in cluster.producers if p.partition == partition and p.batches)
+    return tuple(
+        choice_of(cluster, moves.Resend(name), f"{name} sends again", "It asks who leads first")
+        for name in waiting
+    )
+
+
 def believes_to_lead(cluster: Cluster, name: str) -> tuple[BrokerId, ...]:
     """The brokers that would take a write for a partition: more than one after a takeover."""
     return tuple(node.id for node in cluster.brokers if _leads(node, name))

@@ -23,7 +23,15 @@ from .choices import (
     more_about_broker,
     standing,
 )
-from .client_actions import about_consumer, believes_to_lead, consumers, produce, reading
+from .client_actions import (
+    about_consumer,
+    believes_to_lead,
+    consumers,
+    delete_records,
+    produce,
+    reading,
+    sends_again,
+)
 from .drawer import Drawer
 
 RECORDS_MAX = 1_000_000
@@ -124,7 +132,9 @@ class _Clients:
     def _offer(self) -> None:
         cluster, name = self._bench.here.cluster, self.partition.value
         to = None if self.to.value == _LEADER[1] else self.to.value
-        self.actions.show((produce(cluster, name, self.count.value, self.acks.value, to),))
+        written = produce(cluster, name, self.count.value, self.acks.value, to)
+        again = sends_again(cluster, name)
+        self.actions.show((written, *again, delete_records(cluster, name)))
         who = self.consumer.value
         self.reads.show(about_consumer(cluster, who, name))
         self.state.value = _beside(who, reading(cluster, who, name))

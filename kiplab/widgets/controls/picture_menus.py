@@ -30,7 +30,7 @@ from .choices import (
     route,
     standing,
 )
-from .client_actions import about_consumer, consumers, produce
+from .client_actions import about_consumer, consumers, delete_records, produce, sends_again
 from .inbox import hold, let_flow
 from .offering import GoTo, Offer, OfferGroup, sorted_out
 
@@ -79,6 +79,7 @@ def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     choices = list(about_partition(cluster, name))
     if not briefly:
         choices.append(produce(cluster, name, RECORDS, "all"))
+        choices += [*sends_again(cluster, name), delete_records(cluster, name)]
         choices += chain.from_iterable(about_consumer(cluster, c, name) for c in consumers(cluster))
     title = f"{name} · {leads(state)}" if state is not None else name
     return sorted_out(title, tuple(choices), f"partition {name}")
