@@ -41,6 +41,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     start: bool = True
     finish_recovery: bool = True
     finish_leader_recovery: bool = True
+    end_transaction: bool = False
     shut_down: bool = False
     fail_over: bool = False
     elect: tuple[bool, ...] = ()
@@ -54,6 +55,7 @@ EVERYTHING = Menu(
     controller_timers=tuple(moves.Timer),
     losses=tuple(Loss),
     produce=(1,),
+    end_transaction=True,
     delete=(None,),
     poll=("consumer",),
     producers=("producer",),
@@ -143,6 +145,9 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
                 if (played := replica_of(b, state.name)) is not None and played.leading is not None
             )
         yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
+        if menu.end_transaction:
+            ends = ((b.id, commits) for b in cluster.brokers for commits in (False, True))
+            yield from (moves.EndTransaction(state.name, id, commits) for id, commits in ends)
         if menu.finish_leader_recovery:
             yield from (moves.FinishLeaderRecovery(state.name, b.id) for b in cluster.brokers)
 

@@ -101,7 +101,24 @@ def _polled(e: facts.Polled) -> str:
     found = span(e.first, e.last) if e.last >= e.first else f"nothing new at offset {e.first}"
     return (
         f"{e.consumer} reads {found} of {e.partition} from broker {e.node}"
-        f" (high watermark {e.high_watermark})"
+        f" (high watermark {e.high_watermark}{_isolated(e)})"
+    )
+
+
+def _isolated(e: facts.Polled) -> str:
+    """What it means to read only what is committed."""
+    if e.last_stable is None:
+        return ""
+    skipped = f"; of these it skips {e.aborted}, which were aborted" if e.aborted else ""
+    return f", last stable offset {e.last_stable}{skipped}"
+
+
+def _transaction_ended(e: facts.TransactionEnded) -> str:
+    how = "commits" if e.commits else "aborts"
+    why = ", as it recovers" if e.recovery else ""
+    return (
+        f"broker {e.node} {how} the transaction of {e.partition} that is open from offset {e.first}"
+        f" on{why}: the marker is at offset {e.marker}"
     )
 
 
@@ -195,6 +212,11 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
     facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
     facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
     facts.Polled: _polled,
+    facts.TransactionBegun: lambda e: (
+        f"a transaction is open in {e.partition} on broker {e.node} from offset {e.first} on:"
+        " whoever reads only what is committed waits there"
+    ),
+    facts.TransactionEnded: _transaction_ended,
     facts.PollFailed: lambda e: (
         f"{e.consumer} knows no leader of {e.partition} ({e.error.name})"
         if e.node == NO_LEADER

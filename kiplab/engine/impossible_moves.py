@@ -8,9 +8,10 @@ from typing import Any
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
+from ..protocol.log import open_transaction
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
 from ..protocol.releases import RELEASES, at_least, known_to, not_supported, supports
-from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
+from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
 from . import moves
 from .channels import blocker, find
@@ -167,6 +168,17 @@ def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
     if replica is None or replica.leading is None:
         return f"broker {move.broker} does not lead {move.partition} (NOT_LEADER_OR_FOLLOWER)"
     return None if move.count > 0 else "at least one record has to be written"
+
+
+def _end_transaction(cluster: Cluster, move: moves.EndTransaction) -> str | None:
+    wrong = _produce(cluster, moves.Produce(move.partition, move.broker, 1))
+    found = broker(cluster, move.broker)
+    if wrong is not None or found is None:
+        return wrong
+    if open_transaction(log_of(found, move.partition)) is None:
+        whose = f"broker {move.broker}'s log of {move.partition}"
+        return f"no transaction is open in {whose}; `produce` with transaction=open begins one"
+    return None
 
 
 def _produce_as(cluster: Cluster, move: moves.ProduceAs) -> str | None:
@@ -370,6 +382,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.EndTransaction: _end_transaction,
     moves.ProduceAs: _produce_as,
     moves.Resend: _resend,
     moves.DeleteRecords: _delete_records,

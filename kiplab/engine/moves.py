@@ -87,12 +87,23 @@ class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
 
 
 class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
-    """A producer writes `count` records to the broker that leads, or believes it does."""
+    """A producer writes `count` records to the broker that leads, or believes it does; with
+    `transaction` to the transaction that is open there, or that they begin.
+    """
 
     partition: str
     broker: BrokerId
     count: int
     acks_all: bool = True
+    transaction: bool = False
+
+
+class EndTransaction(msgspec.Struct, frozen=True, cache_hash=True, tag="end-transaction"):
+    """A coordinator has the marker written that ends the open transaction of a log."""
+
+    partition: str
+    broker: BrokerId
+    commits: bool
 
 
 class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
@@ -234,6 +245,7 @@ Move = (
     | Fire
     | ExpireSession
     | Produce
+    | EndTransaction
     | ProduceAs
     | Resend
     | DeleteRecords

@@ -89,6 +89,7 @@ class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
     position: Offset = Offset(0)
     reset: Reset = Reset.LATEST
     nearest: BrokerId = NO_LEADER
+    read_committed: bool = False
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,6 +163,7 @@ def _consumer(
         leader_epoch=state.leader_epoch if state is not None and led else NO_LEADER_EPOCH,
         reset=given.reset,
         nearest=given.nearest,
+        read_committed=given.read_committed,
         observed=read,
     )
 

@@ -18,6 +18,7 @@ from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.end_of_recovery import finish_leader_recovery
 from ..protocol.replica.produce import produce
 from ..protocol.replica.record_deletion import delete_records
+from ..protocol.replica.transactions import end_transaction
 from . import channels, consumers, moves, producers
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
@@ -174,7 +175,21 @@ def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
 def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
     node = _up(cluster, move.broker)
     features, clock = cluster.features, cluster.clock
-    done = produce(node, move.partition, move.count, features, clock, acks_all=move.acks_all)
+    done = produce(
+        node,
+        move.partition,
+        move.count,
+        features,
+        clock,
+        acks_all=move.acks_all,
+        transaction=move.transaction,
+    )
+    return _done(cluster, move.broker, *done)
+
+
+def _end_transaction(cluster: Cluster, move: moves.EndTransaction) -> Moved:
+    node, clock = _up(cluster, move.broker), cluster.clock
+    done = end_transaction(node, move.partition, cluster.features, clock, commits=move.commits)
     return _done(cluster, move.broker, *done)
 
 
@@ -329,6 +344,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.Produce: _produce,
+    moves.EndTransaction: _end_transaction,
     moves.ProduceAs: producers.write,
     moves.Resend: producers.resend,
     moves.DeleteRecords: _delete_records,

@@ -127,13 +127,14 @@ VERBS: dict[str, Verb] = {
     # its leader sends it to the replica that is nearest to it.
     "consumer": Verb(
         "consumer PARTITION [name=NAME] [position=N] [reset=none|earliest|latest]"
-        " [reads-from=BROKER]",
+        " [reads-from=BROKER] [isolation=read_committed]",
         (values.partition,),
         {
             "name": values.new_consumer,
             "position": values.natural,
             "reset": values.one_of("none", "earliest", "latest"),
             "reads-from": values.broker,
+            "isolation": values.one_of("read_uncommitted", "read_committed"),
         },
         header=True,
     ),
@@ -179,16 +180,24 @@ VERBS: dict[str, Verb] = {
     # With a producer's name the records are a batch that it keeps until they are acknowledged, and
     # that goes to whom it takes for the leader; without, they are appended to a leader's log.
     "produce": Verb(
-        "produce PARTITION count=N [to=BROKER] [acks=all|1], or with producer=NAME and no to=",
+        "produce PARTITION count=N [to=BROKER] [acks=all|1] [transaction=open], or with"
+        " producer=NAME and neither to= nor transaction=",
         (values.partition,),
         {
             "count": values.count,
             "to": values.broker,
             "acks": values.one_of("all", "1"),
             "producer": values.producer,
+            "transaction": values.one_of("open"),
         },
     ),
-    "resend": Verb("resend PRODUCER", (values.producer,)),
+    # One is open in a log at a time: the first `produce` with transaction=open begins it.
+    "end-transaction": Verb(
+        "end-transaction PARTITION commit|abort [to=BROKER]",
+        (values.partition, values.one_of("commit", "abort")),
+        {"to": values.broker},
+    ),
+    "resend": Verb("resend PRODUCER [where=GUARD]", (values.producer,), {"where": values.guard}),
     # To the leader, unless `to` says to whom; without `before`, everything that is committed.
     "delete-records": Verb(
         "delete-records PARTITION [before=N] [to=BROKER]",
@@ -340,6 +349,11 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     if statement.verb == "produce" and {"producer", "to"} <= set(given):
         expected = "it writes to whom its metadata names; leave to= away"
         raise PlayError("a producer finds the leader by itself", expected=expected, token="to=")
+    if statement.verb == "produce" and {"producer", "transaction"} <= set(given):
+        expected = "leave producer= away: what is written in a transaction is not sent again"
+        raise PlayError(
+            "no transaction of a producer by name", expected=expected, token="producer="
+        )
     if statement.verb == "send":
         _check_fields(statement)
     if statement.verb == "expect":

@@ -100,6 +100,7 @@ def _consumer(statement: Statement) -> ConsumerSetup:
         position=Offset(_number(statement, "position")),
         reset=Reset(statement.arg("reset") or Reset.LATEST),
         nearest=BrokerId(_number(statement, "reads-from", NO_LEADER)),
+        read_committed=statement.arg("isolation") == "read_committed",
     )
 
 

@@ -69,7 +69,13 @@ def _crash(move: moves.Crash) -> Statement:
 def _produce(move: moves.Produce) -> Statement:
     args = [("count", str(move.count)), ("to", str(move.broker))]
     acks = () if move.acks_all else (("acks", "1"),)
-    return Statement("produce", (move.partition,), (*args, *acks))
+    open_ = (("transaction", "open"),) if move.transaction else ()
+    return Statement("produce", (move.partition,), (*args, *acks, *open_))
+
+
+def _end_transaction(move: moves.EndTransaction) -> Statement:
+    how = "commit" if move.commits else "abort"
+    return Statement("end-transaction", (move.partition, how), (("to", str(move.broker)),))
 
 
 def _produce_as(move: moves.ProduceAs) -> Statement:
@@ -120,6 +126,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Fire: _fire,
     moves.ExpireSession: _about_broker("expire"),
     moves.Produce: _produce,
+    moves.EndTransaction: _end_transaction,
     moves.ProduceAs: _produce_as,
     moves.Resend: lambda m: Statement("resend", (m.producer,)),
     moves.DeleteRecords: _delete_records,

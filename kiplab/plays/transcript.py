@@ -35,6 +35,7 @@ PLAIN: dict[type, str] = {
     **dict.fromkeys((facts.BrokerChanged, facts.LifecycleChanged), _AS_WANTED),
     **dict.fromkeys((facts.BecameLeader, facts.BecameFollower), _AS_WANTED),
     facts.LeaderRecovery: _AS_WANTED,
+    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), _AS_WANTED),
     **dict.fromkeys((facts.Appended, facts.Fetched, facts.HighWatermarkMoved), _AS_WANTED),
     **dict.fromkeys((facts.IsrProposed, facts.PeriodicElections, facts.EpochDropped), _AS_WANTED),
     **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),

@@ -51,6 +51,10 @@ def perform(stage: Stage, statement: Statement, line: int) -> Stage:
 
     Raises one of `Impossible`, or NotMeantError for a line that other rules are meant for.
     """
+    where = statement.arg("where")
+    active = stage.cluster.features.active(CONTROLLER)
+    if where is not None and not active.issuperset(named(where)):
+        raise NotMeantError(where)
     return flow(_VERBS[statement.verb](stage, statement, line), line)
 
 
@@ -179,10 +183,6 @@ def _recover(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _finish_recovery(stage: Stage, statement: Statement, line: int) -> Stage:
-    where = statement.arg("where")
-    active = stage.cluster.features.active(CONTROLLER)
-    if where is not None and not active.issuperset(named(where)):
-        raise NotMeantError(where)
     leader = _asked(stage, statement, "by")
     return act(stage, moves.FinishLeaderRecovery(statement.words[0], leader), line)
 
@@ -214,7 +214,14 @@ def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
         broker=_asked(stage, statement),
         count=int(statement.arg("count") or 1),
         acks_all=acks_all,
+        transaction=statement.arg("transaction") is not None,
     )
+    return act(stage, move, line)
+
+
+def _end_transaction(stage: Stage, statement: Statement, line: int) -> Stage:
+    name, how = statement.words
+    move = moves.EndTransaction(name, _asked(stage, statement), how == "commit")
     return act(stage, move, line)
 
 
@@ -330,6 +337,7 @@ _VERBS: dict[str, Perform] = {
     "shut-down": _shut_down,
     "expire": _expire,
     "produce": _produce,
+    "end-transaction": _end_transaction,
     "resend": _resend,
     "delete-records": _delete_records,
     "poll": _poll,

@@ -266,7 +266,11 @@ class LifecycleChanged(msgspec.Struct, frozen=True, tag="lifecycle", kw_only=Tru
 
 
 class Polled(msgspec.Struct, frozen=True, tag="polled", kw_only=True):
-    """A consumer read offsets first..last; `last` is one below `first` when there was nothing."""
+    """A consumer read offsets first..last; `last` is one below `first` when there was nothing.
+
+    With isolation.level read_committed it reads up to the `last_stable` offset, and skips what
+    belongs to `aborted` transactions.
+    """
 
     node: BrokerId
     consumer: str
@@ -274,6 +278,30 @@ class Polled(msgspec.Struct, frozen=True, tag="polled", kw_only=True):
     first: Offset
     last: Offset
     high_watermark: Offset
+    last_stable: Offset | None = None
+    aborted: int = 0
+
+
+class TransactionBegun(msgspec.Struct, frozen=True, tag="transaction-begun", kw_only=True):
+    """A producer began a transaction in a log: it is open from `first` on."""
+
+    node: BrokerId
+    partition: str
+    first: Offset
+
+
+class TransactionEnded(msgspec.Struct, frozen=True, tag="transaction-ended", kw_only=True):
+    """A marker at offset `marker` ends the transaction that was open from `first` on.
+
+    `recovery` says that nobody asked for it but the leader that recovers (KIP-704).
+    """
+
+    node: BrokerId
+    partition: str
+    first: Offset
+    marker: Offset
+    commits: bool
+    recovery: bool = False
 
 
 class PollFailed(msgspec.Struct, frozen=True, tag="poll-failed", kw_only=True):
@@ -438,6 +466,8 @@ Fact = (
     | Registered
     | LifecycleChanged
     | Polled
+    | TransactionBegun
+    | TransactionEnded
     | PollFailed
     | PositionValidated
     | PositionTruncated

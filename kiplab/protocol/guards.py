@@ -361,6 +361,10 @@ _TABLE = (
         "While a partition is RECOVERING, another leader comes from an unclean election only, and"
         " has to recover again.",
     ),
+    _as_specified(
+        "704.aborts-transactions",
+        "A leader that recovers aborts every transaction that is still open in its log.",
+    ),
     # What KIP-704 rejected.
     _alternative(
         "704.election-epoch",

@@ -9,11 +9,14 @@ it: the same object where nothing changed. An epoch is noted when it begins, so 
 end without a record; it gives way to the next one that begins there, as in Kafka's cache.
 Two logs hold the same record at an offset exactly if both have the same epoch there: all questions
 about loss and divergence come down to that. Records below `start` were deleted on purpose: a log
-that lacks them has lost nothing.
+that lacks them has lost nothing. Of transactions a log has one open at a time; where records of one
+begin, where others come between, and the marker that ends it are noted by offset, so that a log
+that is cut knows what it knew then, and one without a transaction has nothing to carry.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
@@ -28,6 +31,26 @@ class EpochStart(NamedTuple):
     offset: Offset
 
 
+class TransactionStep(StrEnum):
+    """What begins at an offset of a log that transactions write to."""
+
+    WRITES = "writes"
+    """Records of the open transaction, which is open from the first of them on."""
+    OTHERS = "others"
+    """Records of producers without one, in between."""
+    COMMITS = "commits"
+    """One record, the marker: what the transaction wrote counts."""
+    ABORTS = "aborts"
+    """One record, the marker: what it wrote is skipped by whoever reads only what is committed."""
+
+
+class TransactionNote(NamedTuple):
+    """From `offset` on, until the next note, records are of this step."""
+
+    offset: Offset
+    step: TransactionStep
+
+
 class Log(msgspec.Struct, frozen=True, cache_hash=True):
     """`end` is the log end offset (LEO): the offset of the next record.
 
@@ -40,18 +63,40 @@ class Log(msgspec.Struct, frozen=True, cache_hash=True):
     end: Offset = Offset(0)
     flushed: Offset = Offset(0)
     start: Offset = Offset(0)
+    transactions: tuple[TransactionNote, ...] = ()
 
 
 EMPTY = Log()
 
 
-def append(log: Log, epoch: LeaderEpoch, count: int) -> Log:
-    """`count` records more, written under `epoch`, not flushed yet.
+def append(log: Log, epoch: LeaderEpoch, count: int, *, transaction: bool = False) -> Log:
+    """`count` records more, written under `epoch`, not flushed yet; perhaps in the transaction that
+    is open or begins with them.
 
     Source: UnifiedLog.appendAsLeader (3.5.0).
     """
     noted = assign_epoch_start(log, epoch)
-    return Log(noted.epochs, Offset(log.end + count), log.flushed, log.start)
+    steps = _noted(log, transaction) if transaction or log.transactions else ()
+    return Log(noted.epochs, Offset(log.end + count), log.flushed, log.start, steps)
+
+
+def _noted(log: Log, transaction: bool) -> tuple[TransactionNote, ...]:
+    writes = bool(log.transactions) and log.transactions[-1].step is TransactionStep.WRITES
+    if writes is transaction:
+        return log.transactions
+    step = TransactionStep.WRITES if transaction else TransactionStep.OTHERS
+    return (*log.transactions, TransactionNote(log.end, step))
+
+
+def end_transaction(log: Log, epoch: LeaderEpoch, *, commits: bool) -> Log:
+    """The marker that ends the open transaction, written under `epoch`: one record.
+
+    Source: UnifiedLog.appendAsLeader and ProducerAppendInfo.appendEndTxnMarker (3.5.0).
+    """
+    longer = append(log, epoch, 1, transaction=True)
+    step = TransactionStep.COMMITS if commits else TransactionStep.ABORTS
+    steps = (*log.transactions, TransactionNote(log.end, step))
+    return Log(longer.epochs, longer.end, longer.flushed, longer.start, steps)
 
 
 def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
@@ -63,7 +108,8 @@ def assign_epoch_start(log: Log, epoch: LeaderEpoch) -> Log:
         return log
     # An epoch that ended without a record leaves no trace in Kafka's cache either.
     kept = tuple(e for e in log.epochs if e.offset < log.end)
-    return Log((*kept, EpochStart(epoch, log.end)), log.end, log.flushed, log.start)
+    starts = (*kept, EpochStart(epoch, log.end))
+    return Log(starts, log.end, log.flushed, log.start, log.transactions)
 
 
 def flush(log: Log) -> Log:
@@ -71,7 +117,9 @@ def flush(log: Log) -> Log:
 
     Source: UnifiedLog.flush (3.5.0).
     """
-    return log if log.flushed == log.end else Log(log.epochs, log.end, log.end, log.start)
+    if log.flushed == log.end:
+        return log
+    return Log(log.epochs, log.end, log.end, log.start, log.transactions)
 
 
 def truncate(log: Log, offset: Offset) -> Log:
@@ -86,7 +134,8 @@ def truncate(log: Log, offset: Offset) -> Log:
     kept = tuple(e for e in log.epochs if e.offset < end)
     if end == log.end and len(kept) == len(log.epochs):
         return log
-    return Log(kept, end, Offset(min(log.flushed, end)), Offset(min(log.start, end)))
+    steps = log.transactions and tuple(t for t in log.transactions if t.offset < end)
+    return Log(kept, end, Offset(min(log.flushed, end)), Offset(min(log.start, end)), steps)
 
 
 def delete_before(log: Log, start: Offset) -> Log:
@@ -103,7 +152,8 @@ def delete_before(log: Log, start: Offset) -> Log:
     later = tuple(e for e in log.epochs if e.offset > start)
     before = tuple(e for e in log.epochs if e.offset <= start)
     first = (EpochStart(before[-1].epoch, start),) if before else ()
-    return Log((*first, *later), log.end, Offset(max(log.flushed, start)), start)
+    flushed = Offset(max(log.flushed, start))
+    return Log((*first, *later), log.end, flushed, start, log.transactions)
 
 
 def start_anew(start: Offset) -> Log:
@@ -120,7 +170,7 @@ def up_to(log: Log, end: Offset) -> Log:
     Source: none; it stands for what a reader may see of a log, and for what an observer knows.
     """
     cut = truncate(log, end)
-    return Log(cut.epochs, cut.end, cut.end, cut.start)
+    return Log(cut.epochs, cut.end, cut.end, cut.start, cut.transactions)
 
 
 def latest_epoch(log: Log) -> LeaderEpoch:
@@ -179,7 +229,9 @@ def records_from(log: Log, offset: Offset) -> Log:
     if offset >= log.end:
         return Log((), log.end, log.end)
     later = tuple(e for e in log.epochs if offset < e.offset < log.end)
-    return Log((EpochStart(epoch_at(log, offset), offset), *later), log.end, log.end)
+    starts = (EpochStart(epoch_at(log, offset), offset), *later)
+    steps = log.transactions and tuple(t for t in log.transactions if t.offset >= offset)
+    return Log(starts, log.end, log.end, transactions=steps)
 
 
 def extend(log: Log, records: Log) -> Log:
@@ -194,7 +246,65 @@ def extend(log: Log, records: Log) -> Log:
         # LeaderEpochFileCache.assign: an epoch noted at the end had no record, and gives way.
         kept = tuple(e for e in noted if e.offset < entry.offset)
         noted = kept if kept and kept[-1].epoch == entry.epoch else (*kept, entry)
-    return Log(noted, records.end, log.flushed, log.start)
+    steps = log.transactions + records.transactions
+    return Log(noted, records.end, log.flushed, log.start, steps)
+
+
+_MARKERS = (TransactionStep.COMMITS, TransactionStep.ABORTS)
+
+
+def open_transaction(log: Log) -> Offset | None:
+    """The first offset of the transaction that is open, or None.
+
+    Source: ProducerStateManager.ongoingTxns (3.5.0).
+    """
+    first: Offset | None = None
+    for offset, step in log.transactions:
+        if step in _MARKERS:
+            first = None
+        elif first is None and step is TransactionStep.WRITES:
+            first = offset
+    return first
+
+
+def last_stable_offset(log: Log, high_watermark: Offset) -> Offset:
+    """Below it every transaction has ended, and its marker is committed.
+
+    Source: ProducerStateManager.firstUnstableOffset and UnifiedLog.fetchLastStableOffsetMetadata
+    (3.5.0).
+    """
+    if not log.transactions:
+        return high_watermark
+    first = open_transaction(up_to(log, high_watermark))
+    return high_watermark if first is None else first
+
+
+def aborted(log: Log) -> tuple[tuple[Offset, Offset], ...]:
+    """Where aborted transactions are, their markers too: (first, one beyond the last), in order.
+
+    Source: UnifiedLog.collectAbortedTransactions (3.5.0), as a consumer makes use of it.
+    """
+    found: list[tuple[Offset, Offset]] = []
+    mine: list[tuple[Offset, Offset]] = []
+    ends = (*(t.offset for t in log.transactions[1:]), log.end)
+    for (offset, step), end in zip(log.transactions, ends, strict=False):
+        if step is TransactionStep.WRITES:
+            mine.append((offset, end))
+        elif step in _MARKERS:
+            marker = (offset, Offset(offset + 1))
+            found += [*mine, marker] if step is TransactionStep.ABORTS else []
+            mine = []
+    return tuple(found)
+
+
+def without(records: Log, gaps: tuple[tuple[Offset, Offset], ...]) -> Log:
+    """`records` with epoch -1 in the gaps.
+
+    Source: CompletedFetch.nextFetchedRecord (3.5.0), which skips what was aborted.
+    """
+    for first, end in gaps:
+        records = overlaid(records, Log((EpochStart(NO_LEADER_EPOCH, first),), end, end))
+    return records
 
 
 def overlaid(known: Log, records: Log) -> Log:

@@ -161,6 +161,7 @@ UNMARKED: dict[type, str] = {
     **dict.fromkeys((facts.BecameLeader, facts.BecameFollower, facts.Registered), _BANDS),
     **dict.fromkeys((facts.RecordWritten, facts.HighWatermarkMoved), _BANDS),
     facts.LeaderRecovery: _BANDS,
+    **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), "the axis tells it"),
     facts.EpochDropped: "no record goes with it",
     facts.PeriodicElections: "each election has its own mark or band",
     **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),

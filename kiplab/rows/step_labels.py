@@ -183,6 +183,9 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "checkpoint": _saying("broker {0} checkpoints"),
     "flush": _saying("broker {0} flushes"),
     "recover": _saying("broker {0} has recovered its logs"),
+    "end-transaction": lambda s, _: (
+        f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"
+    ),
     "finish-recovery": _saying("leader of {0} has recovered"),
     "shut-down": _saying("broker {0} shuts down"),
     "cut": _saying("link {0}–{1} cut"),  # noqa: RUF001

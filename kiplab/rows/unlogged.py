@@ -63,6 +63,10 @@ UNLOGGED: dict[type, str] = {
         'Kafka writes "Appended message set ..." at TRACE (UnifiedLog.append, 3.2 to 4.3); left out'
         " as routine"
     ),
+    **dict.fromkeys(
+        (facts.TransactionBegun, facts.TransactionEnded),
+        "a leader writes nothing of it; coordinators do, and there are none here",
+    ),
     facts.HighWatermarkMoved: (
         'Kafka writes "High watermark updated ..." at DEBUG (Partition.maybeIncrementLeaderHW, 3.2'
         " to 4.3); left out as routine"

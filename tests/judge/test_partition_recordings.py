@@ -41,6 +41,8 @@ RECORDINGS = Path(__file__).parent / "partition_recordings"
 TURNS_AT_LEAST = 6_000
 NO_LEADERS_RULE = {
     "320.validated-position": "consumers ask by it",
+    "704.follower-refuses": "a follower refuses consumers by it, and no turn is a consumer's",
+    "704.aborts-transactions": "no turn writes in a transaction",
     "903.fetch-epoch": "a follower sends by it; the turns say what it sent",
 }
 """Guards that rules of a broker ask for and a leader does not, and why."""

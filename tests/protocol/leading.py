@@ -187,9 +187,10 @@ class Stage:
         done = finish_leader_recovery(self.broker, NAME, self.features, self.now)
         self._done(done)
 
-    def append(self, count: int) -> None:
+    def append(self, count: int, *, transaction: bool = False) -> None:
         """Records are produced to it."""
-        longer = log.append(log_of(self.broker, NAME), self.replica.leader_epoch, count)
+        mine, epoch = log_of(self.broker, NAME), self.replica.leader_epoch
+        longer = log.append(mine, epoch, count, transaction=transaction)
         self.broker = broker_parts.with_log(self.broker, NAME, longer)
         here = broker_parts.here(self.broker, self.features, self.now)
         replica, _ = move_high_watermark(here, self.replica, longer)

@@ -8,7 +8,7 @@ guard switched on, from the place in the KIP that stands beside its check.
 import pytest
 
 from kiplab.protocol.errors import KafkaError as E
-from kiplab.protocol.facts import LeaderElected, NotProposed, Refused
+from kiplab.protocol.facts import LeaderElected, NotProposed, Refused, TransactionEnded
 from kiplab.protocol.features import Features, switched
 from kiplab.protocol.ids import (
     CONTROLLER,
@@ -32,6 +32,7 @@ from kiplab.protocol.messages import (
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.releases import at_least
 from kiplab.protocol.replica import client_reads
+from kiplab.protocol.replica.broker_state import log_of
 from kiplab.protocol.replica.produce import produce
 from tests.protocol.building import at, brokers, but, change, controller, partition
 from tests.protocol.leading import KRAFT, NAME, Stage
@@ -159,6 +160,18 @@ def test_a_follower_of_a_leader_that_recovers_refuses_consumers(features: Featur
     refused = client_reads.consumer_fetch(asked, Offset(0))
     assert isinstance(refused, Refused)
     assert (refused.guard, refused.error) == ("704.follower-refuses", E.NOT_LEADER_OR_FOLLOWER)
+
+
+@with_guard(SPECIFIED, "3.2-4.3")
+def test_a_leader_that_has_recovered_aborts_the_transaction_that_is_open(
+    features: Features,
+) -> None:
+    stage = recovering(features)
+    stage.append(4, transaction=True)
+    stage.recovers()
+    (ended,) = (fact for fact in stage.facts if isinstance(fact, TransactionEnded))
+    assert (ended.first, ended.marker, ended.commits, ended.recovery) == (10, 14, False, True)
+    assert log_of(stage.broker, NAME).epochs[-1] == (5, 10), "it is written by the new leader"
 
 
 @with_guard("704.unclean-again", "3.2-4.3")

@@ -27,6 +27,7 @@ WITHOUT_EFFECT: dict[str, str] = {
     "704.leader-refuses": _NO_UNCLEAN,
     "704.follower-refuses": _NO_UNCLEAN,
     "704.unclean-again": _NO_UNCLEAN,
+    "704.aborts-transactions": _NO_UNCLEAN,
     "704.election-epoch": _NO_UNCLEAN,
     "704.election-boolean": "Every AlterPartition says RECOVERED, which is 0 in either form.",
     "841.registered": "Every broker is registered as the play begins, and stays so.",

@@ -96,7 +96,10 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "unclean_leader_election": "No action changes a topic's settings.",
     },
     DurableReplica: {"partition": _ONE_PARTITION},
-    Log: {"start": "No action deletes records, and no play begins with a log that lacks some."},
+    Log: {
+        "start": "No action deletes records, and no play begins with a log that lacks some.",
+        "transactions": "No action writes in a transaction, and no play begins with one.",
+    },
     Volatile: {
         "timers": _NO_CLOCK,
         "controller": "In KRaft it has one address.",

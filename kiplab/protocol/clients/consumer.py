@@ -64,8 +64,9 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     `validating` says that a newer leader epoch has put the position in doubt, `update_requested`
     that it asks who leads before it reads on. `nearest` is the replica that a leader's
     replica.selector would pick for it, `preferred` the one that it was sent to; NO_LEADER where
-    there is none, and it reads from its leader. `observed` is every
-    record it has ever read, by epoch, with epoch -1 where it read nothing: no rule looks at it.
+    there is none, and it reads from its leader. `read_committed` is its isolation.level. `observed`
+    is every record it has ever read, by epoch, with epoch -1 where it read nothing: no rule looks
+    at it.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Consumer(msgspec.Struct, frozen=True, cache_hash=True, kw_only=True):
     update_requested: bool = False
     nearest: BrokerId = NO_LEADER
     preferred: BrokerId = NO_LEADER
+    read_committed: bool = False
     observed: log.Log = log.EMPTY
 
     @property
@@ -207,7 +209,14 @@ def seek(
 def _asked(
     consumer: Consumer, leader: Broker, features: Features, now_ms: int | None
 ) -> client_reads.Asked:
-    return client_reads.asked(leader, consumer.partition, consumer.leader_epoch, features, now_ms)
+    return client_reads.asked(
+        leader,
+        consumer.partition,
+        consumer.leader_epoch,
+        features,
+        now_ms,
+        read_committed=consumer.read_committed,
+    )
 
 
 def _unanswered(consumer: Consumer, by: BrokerId) -> ConsumerEffect:
@@ -302,6 +311,8 @@ def _read(
         first=consumer.position,
         last=Offset(max(records.end, consumer.position) - 1),
         high_watermark=answer.high_watermark,
+        last_stable=answer.last_stable,
+        aborted=sum(end - first for first, end in answer.aborted),
     )
     if not records.epochs:
         return consumer, polled
@@ -309,6 +320,6 @@ def _read(
         consumer,
         position=records.end,
         last_epoch=log.last_epoch(records),
-        observed=log.overlaid(consumer.observed, records),
+        observed=log.overlaid(consumer.observed, log.without(records, answer.aborted)),
     )
     return there, polled

@@ -40,6 +40,8 @@ class Asked(msgspec.Struct, frozen=True):
     leader_epoch: LeaderEpoch
     barred: Refused | None
     """Why this broker, if it follows, would answer no consumer."""
+    read_committed: bool
+    """isolation.level: whether what is in an open transaction is for later, if at all."""
 
 
 class Records(msgspec.Struct, frozen=True):
@@ -47,6 +49,10 @@ class Records(msgspec.Struct, frozen=True):
 
     records: log.Log
     high_watermark: Offset
+    last_stable: Offset | None = None
+    """Up to where a consumer may read that reads only what is committed; None for others."""
+    aborted: tuple[tuple[Offset, Offset], ...] = ()
+    """What such a consumer skips."""
 
 
 def asked(
@@ -55,6 +61,8 @@ def asked(
     leader_epoch: LeaderEpoch,
     features: Features,
     now_ms: int | None,
+    *,
+    read_committed: bool = False,
 ) -> Asked:
     """One request at a running broker.
 
@@ -68,6 +76,7 @@ def asked(
         partition,
         leader_epoch,
         follower_refuses(broker, here, partition, CONSUMER_FETCH),
+        read_committed,
     )
 
 
@@ -147,7 +156,18 @@ def consumer_fetch(
         compared = Compared("offset", str(offset), bound)
         return refusal(asked.here, asked.partition, CONSUMER_FETCH, error, compared=compared)
     mark = asked.replica.high_watermark
+    if asked.read_committed:
+        return _committed_records(asked.log, mark, offset)
     return Records(log.records_from(log.up_to(asked.log, mark), offset), mark)
+
+
+def _committed_records(mine: log.Log, mark: Offset, offset: Offset) -> Records:
+    """What ends before the first transaction does that has not."""
+    stable = log.last_stable_offset(mine, mark)
+    visible = log.up_to(mine, stable)
+    ended = ((max(first, offset), end) for first, end in log.aborted(visible) if end > offset)
+    gaps = tuple((Offset(first), end) for first, end in ended)
+    return Records(log.records_from(visible, offset), mark, stable, gaps)
 
 
 def prefers(asked: Asked, nearest: BrokerId, offset: Offset) -> bool:
@@ -173,7 +193,8 @@ def end_of_epoch(asked: Asked, epoch: LeaderEpoch) -> Refused | log.EpochStart |
 
 
 def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
-    """ListOffsets: where the log begins, or the high watermark.
+    """ListOffsets: where the log begins, or the high watermark; the last stable offset for whoever
+    reads only what is committed.
 
     KIP-207: a new leader does not tell the latest offset before its high watermark has reached
     the start of its epoch; a client could see it go back.
@@ -190,7 +211,7 @@ def list_offset(asked: Asked, *, latest: bool) -> Refused | Offset:
         error = KafkaError.OFFSET_NOT_AVAILABLE
         compared = Compared("high watermark", f"at least {start}", str(mark))
         return refusal(asked.here, asked.partition, LIST_OFFSETS, error, compared=compared)
-    return mark
+    return log.last_stable_offset(asked.log, mark) if asked.read_committed else mark
 
 
 def _follows(asked: Asked) -> bool:

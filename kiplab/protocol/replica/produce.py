@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from .. import log
 from ..errors import KafkaError
-from ..facts import Appended, Compared, Refused
+from ..facts import Appended, Compared, Fact, Refused, TransactionBegun
 from ..features import Features
-from ..ids import NO_LEADER_EPOCH, Offset
+from ..ids import NO_LEADER_EPOCH, BrokerId, Offset
 from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
@@ -37,8 +37,10 @@ def produce(
     now_ms: int | None,
     *,
     acks_all: bool,
+    transaction: bool = False,
 ) -> broker_parts.BrokerEffect:
-    """Append `count` records to the log of `partition`, which `broker` leads.
+    """Append `count` records to the log of `partition`, which `broker` leads; perhaps to the
+    transaction that is open there, or that they begin.
 
     Source: Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
     """
@@ -51,13 +53,20 @@ def produce(
     if refused is not None:
         return broker, (), (refused,)
     mine = broker_parts.log_of(broker, partition)
-    longer = log.append(mine, replica.leader_epoch, count)
+    longer = log.append(mine, replica.leader_epoch, count, transaction=transaction)
     broker = broker_parts.with_log(broker, partition, longer)
     replica, facts = move_high_watermark(here, replica, longer)
     appended = Appended(
         node=broker.id, partition=partition, first=mine.end, last=Offset(longer.end - 1)
     )
-    return broker_parts.with_replica(broker, replica), (), (appended, *facts)
+    begun = _begun(broker.id, partition, mine) if transaction else ()
+    return broker_parts.with_replica(broker, replica), (), (*begun, appended, *facts)
+
+
+def _begun(leader: BrokerId, partition: str, mine: log.Log) -> tuple[Fact, ...]:
+    if log.open_transaction(mine) is not None:
+        return ()
+    return (TransactionBegun(node=leader, partition=partition, first=mine.end),)
 
 
 def asked_to_produce(
