@@ -16,7 +16,7 @@ and a `note`), and either what shows it here (`shown`) or why it is not simulate
     { lab = "04-kafka-14139", heading = "The situation", words = "Then the request arrives." }
 
 `at`, `breaks` and `holds` are feature sets as plays write them; "" is the play's own. What each
-entry has to be is checked in `holding.py`.
+entry has to be is checked in `in_plays.py` and `in_files.py`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from tests.ledger.clauses import (
     Shown,
     ToldInLab,
 )
-from tests.ledger.holding import kafkas_tests
+from tests.ledger.in_files import kafkas_tests
 from tests.made_pages import LABS, table
 
 PAGE = LABS / "ledger.md"
@@ -48,9 +48,9 @@ You need not believe it. Each row names what you can run or read:
 | --- | --- |
 | `kiplab play NAME` | the play told, line by line; `kiplab timeline NAME -o run.html` draws it |
 | `expect ...` behind it | a line of that play, which holds |
-| a rule at work | without it (`--off`) that run goes another way; and if it refuses, it has |
+| a rule at work | without it that run goes another way; if it refuses, it has refused there |
 | a property | it breaks, or holds, in that run |
-| a case | one of Kafka's own tests, by [its id](fidelity.md#kafkas-own-tests-by-id) |
+| a case | from Kafka's own tests or code, by [its id](fidelity.md#kafkas-own-tests-by-id) |
 | a test, a field, a lab | where to read on |
 
 The test suite tries every entry, and fails when a clause has no row. How true the rules themselves

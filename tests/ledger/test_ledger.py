@@ -199,6 +199,7 @@ def test_a_row_that_holds_is_not_talked_about() -> None:
         (KafkasTest("R1"), "there is no vector R1 that is held"),
         (FieldHere("FetchRequest.colour"), "there is no field FetchRequest.colour"),
         (FieldOnWire("Colour", "AlterPartition"), "neither writes nor reads Colour"),
+        (FieldOnWire("NewIsr", "BrokerHeartbeat"), "nor reads NewIsr of BrokerHeartbeat"),
         (ToldInLab("99-made-up", "Run it", "x"), "there is no lab 99-made-up"),
         (ToldInLab("00-start", "Made up", "x"), "has no heading 'Made up'"),
         (ToldInLab("00-start", "Run it", "no such words"), "does not say 'no such words'"),
