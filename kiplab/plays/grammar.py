@@ -220,7 +220,11 @@ VERBS: dict[str, Verb] = {
     "cut": Verb("cut NODE NODE", (values.node, values.node)),
     "heal": Verb("heal NODE NODE", (values.node, values.node)),
     "fail-over": Verb("fail-over"),
-    "elect": Verb("elect PARTITION [unclean=yes]", (values.partition,), {"unclean": values.yes_no}),
+    "elect": Verb(
+        "elect PARTITION [unclean=yes] [where=GUARD]",
+        (values.partition,),
+        {"unclean": values.yes_no, "where": values.guard},
+    ),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),

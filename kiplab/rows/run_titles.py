@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..protocol.guards import GUARDS
+from ..protocol.guards import GUARDS, SPECIFIED, named
 from .columns import Rows
 
 SUBJECTS_MAX = 3
@@ -54,9 +54,16 @@ def _release(run: Rows) -> str:
 
 
 def rule_word(id: str) -> str:
-    """``KIP-903``; a rule that no release has goes by its own words, for it is not that KIP."""
+    """``KIP-903``; a rule that no release has goes by its own words, for it is not that KIP. One of
+    several that a KIP wants goes by its name and theirs: ``KIP-704 as specified``.
+    """
     guard = GUARDS[id]
-    return guard.subject if guard.releases else id.partition(".")[2].replace("-", " ")
+    if guard.releases:
+        return guard.subject
+    wanted = named(f"{id.split('.')[0]}.{SPECIFIED}")
+    if id in wanted and len(wanted) > 1:
+        return f"{guard.subject} as specified"
+    return id.partition(".")[2].replace("-", " ")
 
 
 def own_title(rows: Rows) -> str:
