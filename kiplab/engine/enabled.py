@@ -8,7 +8,7 @@ import msgspec
 
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER, Offset
-from ..protocol.replica.broker_state import Loss, replica_of
+from ..protocol.replica.broker_state import Broker, Loss, replica_of
 from . import moves
 from .cluster import Cluster
 from .impossible_moves import why_not
@@ -142,7 +142,7 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
             yield from (
                 moves.DeleteRecords(state.name, b.id, before)
                 for b in cluster.brokers
-                if (played := replica_of(b, state.name)) is not None and played.leading is not None
+                if b.id == state.leader or _believes_to_lead(b, state.name)
             )
         yield from (moves.Elect(state.name, unclean) for unclean in menu.elect)
         if menu.end_transaction:
@@ -150,6 +150,11 @@ def _about_partitions(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
             yield from (moves.EndTransaction(state.name, id, commits) for id, commits in ends)
         if menu.finish_leader_recovery:
             yield from (moves.FinishLeaderRecovery(state.name, b.id) for b in cluster.brokers)
+
+
+def _believes_to_lead(found: Broker, name: str) -> bool:
+    played = replica_of(found, name)
+    return played is not None and played.leading is not None
 
 
 def _about_consumer(cluster: Cluster, name: str) -> Iterator[moves.Move]:

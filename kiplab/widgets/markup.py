@@ -146,3 +146,11 @@ def muted(text: str) -> str:
     """A few words beside a control."""
     look = f"display:inline-block;color:{MUTED};font-size:12px;line-height:1.35"
     return f'<span style="{look}">{escape(text)}</span>'
+
+
+def beside(title: str, text: str) -> str:
+    """A name, and how it does, on one line."""
+    return (
+        f'<div style="line-height:1.4;padding:4px 0 0">{heading(title)}'
+        f' <span style="color:{MUTED};font-size:12px">{text}</span></div>'
+    )

@@ -119,12 +119,13 @@ class Hands:
         self.press(label, broker=broker)
         expect(self.lab).to_contain_text(f"Last line of the play here: {line}")
 
-    def impossible(self, label: str, reason: str, broker: int) -> None:
-        """A broker's button that is there, cannot be pressed, and says why."""
+    def impossible(self, label: str, reason: str, broker: int | None = None) -> None:
+        """A button that is there, cannot be pressed, and says why: so it begins."""
         self._note(label, broker)
-        button = self.broker(broker).get_by_role("button", name=label, exact=True)
+        where = self.lab if broker is None else self.broker(broker)
+        button = where.get_by_role("button", name=label, exact=True)
         expect(button).to_be_disabled()
-        expect(button).to_have_attribute("title", f"Not now: {reason}")
+        expect(button).to_have_attribute("title", re.compile(re.escape(f"Not now: {reason}")))
 
     def at(self, step: int) -> None:
         """Go to a step of this branch with the slider."""

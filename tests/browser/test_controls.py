@@ -201,17 +201,49 @@ def test_controller_and_partition(hands: Hands) -> None:
     hands.act("Fail over", "fail-over")
 
 
+def test_a_partitions_drawer(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.lab.locator(".kiplab-partition-orders-0").get_by_role("button", name="More").click()
+    hands.look()
+    hands.impossible("Finish recovery", "broker 1 does not recover orders-0: no release of Kafka")
+    hands.tick("KIP-704 as specified")
+    hands.impossible("Finish recovery", "broker 1 does not recover orders-0: it has nothing to")
+    hands.tick("KIP-704 as specified", False)
+    hands.page.photograph("lab", "control-partition-drawer")
+    hands.lab.locator(".kiplab-partition-orders-0").get_by_role("button", name="More").click()
+
+
 def test_clients_write_and_read(hands: Hands) -> None:
     hands.from_the_play(0)
     hands.fill("records", "7")
     hands.choose("acks", "1")
     hands.choose("to", "the leader")
     hands.act("Produce", "produce orders-0 count=7 acks=1")
+    hands.act("Delete records", "delete-records orders-0")
     hands.act("Poll", "poll orders-0")
     hands.act("Refresh metadata", "refresh")
     hands.act("Reset to earliest", "reset orders-0 to=earliest")
     hands.act("Reset to latest", "reset orders-0 to=latest")
     hands.choose("acks", "all")
+
+
+def test_clients_are_watched(hands: Hands) -> None:
+    hands.from_the_play(0)
+    hands.press("Watch the clients")
+    expect(hands.lab).to_contain_text("producer has sent nothing yet")
+    hands.fill("records", "1")
+    hands.act("Send", "produce orders-0 count=1 producer=producer")
+    written = hands.lab.get_by_label("producer", exact=True)
+    expect(written).to_contain_text("in leader epoch 5, acks=all")
+    hands.act("Poll", "poll orders-0")
+    expect(hands.lab.get_by_label("consumer", exact=True)).to_contain_text("in leader epoch 5")
+    hands.act("Crash", "crash 1", broker=1)
+    hands.act("Send", "produce orders-0 count=1 producer=producer")
+    expect(written).to_contain_text("1 record, not written anywhere yet, acks=all")
+    hands.act("Send again", "resend producer")
+    assert hands.page.faults() == []
+    hands.page.photograph("lab", "control-clients")
+    hands.press("Watch the clients")
 
 
 def test_any_other_line_and_what_cannot_be_done(hands: Hands) -> None:

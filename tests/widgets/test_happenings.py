@@ -17,10 +17,11 @@ from kiplab.widgets.controls.happenings import WAITS_MS, Happening, happenings
 from kiplab.widgets.controls.what_next import FAULTS, ORDINARY, groups_of
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, THREE, made
-from tests.widgets.test_inject import every_choice
+from tests.widgets.test_inject import RECOVERING, every_choice
 
 ALL = {name: open_bench(load(name)) for name in names()}
 ALL |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
+ALL["recovering"] = made(RECOVERING)
 
 
 def steps(bench: Bench) -> Iterator[Bench]:

@@ -20,13 +20,16 @@ from kiplab.widgets.controls.choices import (
     about_partition,
     about_time,
     more_about_broker,
+    more_about_partition,
 )
 from kiplab.widgets.controls.client_actions import (
     about_consumer,
+    about_producer,
     believes_to_lead,
     consumers,
     delete_records,
     produce,
+    producers,
     reading,
     sends_again,
 )
@@ -36,7 +39,19 @@ from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line,
 from tests.widgets.hands import SIX, THREE, Hands, made
 
 TWO = BrokerId(2)
+RECOVERING = f"""on 704.specified
+{THREE}crash 2
+crash 3
+expire 2
+expire 3
+crash 1 disk=replaced
+expire 1
+start 2
+unfence 2
+elect orders-0 unclean=yes
+"""
 OPENED = {name: open_bench(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")}
+OPENED["recovering"] = made(RECOVERING)
 OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
 OPENED |= {"shop": made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")}
 
@@ -49,6 +64,7 @@ def every_choice(stage: Stage) -> tuple[Choice, ...]:
         found += [*about_broker(stage, node.id, "tail-lost"), *more_about_broker(stage, node.id)]
     for state in truth(cluster).partitions:
         found += about_partition(cluster, state.name)
+        found += more_about_partition(cluster, state.name)
         leaders = (None, *believes_to_lead(cluster, state.name))
         found += [
             produce(cluster, state.name, 3, acks, to) for acks in ("all", "1") for to in leaders
@@ -56,6 +72,8 @@ def every_choice(stage: Stage) -> tuple[Choice, ...]:
         found += [*sends_again(cluster, state.name), delete_records(cluster, state.name)]
         for who in consumers(cluster):
             found += about_consumer(cluster, who, state.name)
+        for who in producers(cluster):
+            found += about_producer(cluster, who, state.name, 2, "1")
     for message in cluster.messages:
         found += about_message(cluster, message)
     for kind, sender in (("fetch", None), ("alter-partition", BrokerId(1))):
@@ -180,7 +198,7 @@ def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgra
     offered_verbs = {c.line.verb for bench in OPENED.values() for c in _along(bench)}
     actions = {verb for verb, found in VERBS.items() if not found.header}
     timers = {"retry", "checkpoint", "flush", "elect-unclean", "balance-leaders"}
-    typed = {"expect", "send", "upgrade", *timers}
+    typed = {"expect", "send", "upgrade", "race", "end-transaction", *timers}
     assert actions - offered_verbs == typed
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
-from kiplab.widgets.controls.rule_switches import at_release, is_on, since_words, turned
+from kiplab.widgets.controls.rule_switches import SWITCHES, at_release, is_on, since_words, turned
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_each_release_has_its_kips(kafka: str, on: list[str]) -> None:
     assert [kip for kip in ("841", "903") if is_on(features, kip)] == on
 
 
-@pytest.mark.parametrize("name", ["841", "903", *GUARDS])
+@pytest.mark.parametrize("name", [*SWITCHES, *GUARDS])
 @pytest.mark.parametrize("kafka", ["3.2", "3.5", "3.9"])
 def test_a_switch_turned_and_turned_back_leaves_no_trace(name: str, kafka: str) -> None:
     features = parse_features(kafka)

@@ -10,7 +10,7 @@ from ...engine.cluster import Cluster, Message, MessageName, broker
 from ...engine.explain import describe
 from ...engine.impossible_moves import why_not
 from ...engine.nodes import is_cut
-from ...engine.truth import registration_of, truth
+from ...engine.truth import partition_of, registration_of, truth
 from ...plays.history_as_play import statement_of
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
@@ -235,6 +235,20 @@ def about_partition(cluster: Cluster, name: str) -> tuple[Choice, ...]:
             moves.Elect(name, unclean=True),
             "Elect unclean",
             "An operator lets a replica outside the ISR lead: committed records may be lost",
+        ),
+    )
+
+
+def more_about_partition(cluster: Cluster, name: str) -> tuple[Choice, ...]:
+    """What else can be done with a partition."""
+    state = partition_of(cluster, name)
+    leader = NO_LEADER if state is None else state.leader
+    return (
+        Choice(
+            "Finish recovery",
+            Statement("finish-recovery", (name,)),
+            why_not(cluster, moves.FinishLeaderRecovery(name, leader)),
+            "The leader is done recovering from an unclean election, and says so (KIP-704)",
         ),
     )
 

@@ -48,6 +48,19 @@ def sends_again(cluster: Cluster, partition: str) -> tuple[Choice, ...]:
     )
 
 
+def about_producer(
+    cluster: Cluster, who: str, name: str, count: int, acks: str
+) -> tuple[Choice, ...]:
+    """What a producer can do with a partition; it keeps what nobody has acknowledged."""
+    writes = moves.ProduceAs(name, who, count, acks != "1")
+    said = "It sends the records to whom it takes for the leader, and keeps them until it is told"
+    again = "It asks who leads where that is in doubt, and sends what is not acknowledged"
+    return (
+        choice_of(cluster, writes, "Send", said),
+        choice_of(cluster, moves.Resend(who), "Send again", again),
+    )
+
+
 def believes_to_lead(cluster: Cluster, name: str) -> tuple[BrokerId, ...]:
     """The brokers that would take a write for a partition: more than one after a takeover."""
     return tuple(node.id for node in cluster.brokers if _leads(node, name))

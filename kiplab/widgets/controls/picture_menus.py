@@ -27,6 +27,7 @@ from .choices import (
     about_time,
     leads,
     more_about_broker,
+    more_about_partition,
     route,
     standing,
 )
@@ -76,7 +77,7 @@ def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
 
 def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     state = partition_of(cluster, name)
-    choices = list(about_partition(cluster, name))
+    choices = [*about_partition(cluster, name), *more_about_partition(cluster, name)]
     if not briefly:
         choices.append(produce(cluster, name, RECORDS, "all"))
         choices += [*sends_again(cluster, name), delete_records(cluster, name)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ...protocol.features import Features, parse_features, switched
-from ...protocol.guards import GUARDS, Guard, GuardKind, named, releases_of
+from ...protocol.guards import GUARDS, SPECIFIED, Guard, GuardKind, named, releases_of
 from ...protocol.ids import CONTROLLER
 from ...protocol.releases import RELEASES
 
-KIPS = ("841", "903")
+AS_SPECIFIED = f"704.{SPECIFIED}"
+"""What KIP-704 wants, and no release does."""
+SWITCHES = ("841", "903", AS_SPECIFIED)
 """The KIPs with a switch of their own."""
 EVERY_RELEASE = tuple(RELEASES)
 
@@ -34,6 +36,13 @@ def at_release(features: Features, release: str) -> Features:
     return replace(parse_features(release), overrides=features.overrides)
 
 
+def switch_words(name: str) -> str:
+    """``"KIP-841 (Kafka 3.3 and later)"``, ``"KIP-704 as specified"``."""
+    if name == AS_SPECIFIED:
+        return "KIP-704 as specified"
+    return f"KIP-{name} ({since_words(name)})"
+
+
 def since_words(kip: str) -> str:
     """``"Kafka 3.3 and later"``: when a KIP's refusals came."""
     refusal = next(g for id, g in GUARDS.items() if id in named(kip) and g.error)
@@ -42,7 +51,8 @@ def since_words(kip: str) -> str:
 
 def clauses_of(kip: str) -> str:
     """What a KIP's switch turns, clause by clause, for a tooltip."""
-    return "\n".join(f"{id}: {GUARDS[id].clause}" for id in named(kip))
+    first = ("Never built: no release of Kafka does this.",) if kip == AS_SPECIFIED else ()
+    return "\n".join((*first, *(f"{id}: {GUARDS[id].clause}" for id in named(kip))))
 
 
 def hint_of(guard: Guard) -> str:

@@ -1,4 +1,4 @@
-"""The rules as controls: a release, a switch for each of two KIPs, a list of single guards."""
+"""The rules as controls: a release, a switch for each of three KIPs, a list of single guards."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..elements.labelled import button, checkbox, column, dropdown, row, watch, 
 from ..markup import heading, muted
 from .rule_switches import (
     EVERY_RELEASE,
-    KIPS,
+    SWITCHES,
     at_release,
     clauses_of,
     hint_of,
     is_on,
-    since_words,
+    switch_words,
     turned,
 )
 
@@ -35,7 +35,7 @@ class Rulebook:
             " leader replicas are off."
         )
         watch(self.release, "value", self._released)
-        self.kips = {kip: self._kip_box(kip) for kip in KIPS}
+        self.kips = {kip: self._kip_box(kip) for kip in SWITCHES}
         self.own = button(
             "Rules as in the play", lambda: change(self._own), "Back to the play's own"
         )
@@ -59,7 +59,7 @@ class Rulebook:
         return box
 
     def _kip_box(self, kip: str) -> Any:
-        box = self._box(kip, f"KIP-{kip} ({since_words(kip)})")
+        box = self._box(kip, switch_words(kip))
         box.tooltip = clauses_of(kip)
         return box
 

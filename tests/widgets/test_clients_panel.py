@@ -1,0 +1,160 @@
+"""Clients by hand: a producer that is told, a consumer that one watches, what of theirs is gone.
+
+The last test is the whole exercise: one record is lost on purpose, and found.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kiplab.plays.library import load
+from kiplab.widgets.controls.client_words import producer_in_words, reader_in_words
+from kiplab.widgets.controls.clients_panel import ClientsPanel
+from kiplab.widgets.controls.inject import Inject
+from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
+from tests.widgets.hands import THREE, Hands, made
+
+TWO_LOGS = """
+kafka 3.5
+broker 1
+broker 2
+topic orders replicas=1,2 isr=1,2 leader=1 leader-epoch=5 log=100@5
+"""
+
+
+def at_panel(bench: Bench) -> Hands:
+    """Somebody who watches the clients."""
+    hands = Hands(bench)
+    hands.panel = Inject(bench, hands.act, hands.write)
+    hands.panel.show(bench)
+    hands.panel.clients.watched.toggle.value = True
+    return hands
+
+
+def clients(hands: Hands) -> ClientsPanel:
+    found: ClientsPanel = hands.panel.clients
+    return found
+
+
+def said(html: str) -> str:
+    """The words of a piece of HTML."""
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_what_nobody_watches_is_not_worked_out() -> None:
+    hands = at_panel(made(THREE))
+    clients(hands).watched.toggle.value = False
+    before = clients(hands).written.value
+    clients(hands).choices[-2]
+    hands.write("produce orders-0 producer=producer")
+    assert clients(hands).written.value == before
+    clients(hands).watched.toggle.value = True
+    assert "acknowledged" in clients(hands).written.value
+
+
+def test_a_client_that_has_done_nothing_says_so() -> None:
+    hands = at_panel(made(THREE))
+    assert "has sent nothing yet" in said(clients(hands).written.value)
+    assert "has read nothing yet" in said(clients(hands).read.value)
+
+
+def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
+    hands = at_panel(made(THREE))
+    clients(hands).count.value, clients(hands).acks.value = 3, "1"
+    clients(hands).writes.button("Send").click()
+    assert hands.lines == ["produce orders-0 count=3 producer=producer acks=1"]
+    told = said(clients(hands).written.value)
+    assert "acknowledged offsets 10–12 in leader epoch 0, acks=1" in told  # noqa: RUF001
+    assert "waits nothing" in told
+    assert hands.replayed()
+
+
+def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
+    hands = at_panel(made(THREE))
+    again = clients(hands).writes.button("Send again")
+    assert again.disabled
+    clients(hands).count.value = 2
+    clients(hands).writes.button("Send").click()
+    told = said(clients(hands).written.value)
+    assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told  # noqa: RUF001
+    for line in ("crash 1", "expire 1"):
+        hands.write(line)
+    assert "2 records, not written anywhere yet, acks=all" in said(clients(hands).written.value)
+    assert "it will ask who leads before it sends" in said(clients(hands).written.value)
+    again.click()
+    assert hands.lines[-1] == "resend producer"
+    assert "writes to broker 2, in leader epoch 1" in said(clients(hands).written.value)
+
+
+def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
+    hands = at_panel(seek(open_bench(load("consumer-truncation")), 1))
+    clients(hands).consumer.value = "consumer"
+    told = said(clients(hands).read.value)
+    assert "reads from broker 1, in leader epoch 5" in told
+    assert "position offset 100, leader epoch 5 of the last record" in told
+    read = "offsets 0–79 in leader epoch 4 offsets 80–99 in leader epoch 5"  # noqa: RUF001
+    assert f"has read {read}" in told
+    assert "lacks" not in told
+
+
+def test_what_was_read_and_is_gone_is_said_with_whose_log_still_has_it() -> None:
+    bench = open_bench(load("consumer-truncation"))
+    gone = reader_in_words(seek(bench, 5).here, "consumer", "orders-0")[-1]
+    assert gone.lost
+    assert gone.name == "leader 2 lacks"
+    records = "offsets 80–99 in leader epoch 5"  # noqa: RUF001
+    assert gone.said == (f"{records}, still in the log of broker 1, which is down",)
+    hands = at_panel(seek(bench, 5))
+    assert '<div class="kiplab-lost"><dt>▼ leader 2 lacks' in clients(hands).read.value
+
+
+def test_without_a_leader_nobody_says_what_is_gone() -> None:
+    bench = open_bench(load("consumer-truncation"))
+    known = reader_in_words(seek(bench, 4).here, "consumer", "orders-0")
+    assert not any(held.lost for held in known)
+
+
+def test_who_writes_is_chosen_and_who_is_not_there_yet_gives_way() -> None:
+    hands = at_panel(open_bench(load("producer-lost-acknowledged")))
+    assert clients(hands).producer.value == "producer"
+    hands.stand(hands.bench.last)
+    assert [label for label, _ in clients(hands).producer.options] == ["fast", "safe", "producer"]
+    assert clients(hands).producer.value == "fast"
+    assert "offsets 10–11 in leader epoch 4, acks=1" in said(clients(hands).written.value)  # noqa: RUF001
+    clients(hands).producer.value = "safe"
+    assert "offsets 10–12 in leader epoch 5, acks=all" in said(clients(hands).written.value)  # noqa: RUF001
+
+
+def test_names_are_escaped() -> None:
+    hands = at_panel(made(THREE + "consumer orders-0 name=a-b\n"))
+    assert "a-b" in clients(hands).read.value
+
+
+@pytest.mark.parametrize("acks", ["1", "all"])
+def test_one_record_is_lost_on_purpose_and_found(acks: str) -> None:
+    """Who was told, who has read it, which offset, which leader epoch, and whose log has it."""
+    hands = at_panel(made(TWO_LOGS))
+    panel = hands.panel
+    if acks == "all":
+        for label in ("Crash", "Expire"):
+            panel.button(2, label).click()
+    clients(hands).count.value, clients(hands).acks.value = 1, acks
+    clients(hands).writes.button("Send").click()
+    clients(hands).reads.button("Poll").click()
+    panel.button(1, "Crash").click()
+    panel.button(1, "Expire").click()
+    if acks == "all":
+        panel.button(2, "Start").click()
+        panel.button(2, "Unfence").click()
+        panel.partitions[0].actions.button("Elect unclean").click()
+    broken = {id for id, _ in hands.bench.here.cluster.broken}
+    epoch = 6 if acks == "all" else 5
+    lost = f"offset 100 in leader epoch {epoch}, still in the log of broker 1, which is down"
+    written = producer_in_words(hands.bench.here, "producer", "orders-0")[-1]
+    assert (written.lost, written.said) == (True, (lost,))
+    assert ("acknowledged-records-stay" in broken) is (acks == "all")
+    read = reader_in_words(hands.bench.here, "consumer", "orders-0")[-1]
+    assert read.lost is (acks == "all")
+    assert hands.replayed()
