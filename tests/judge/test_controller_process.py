@@ -23,6 +23,7 @@ from kiplab.judge.wire.metadata_log import MetadataLog
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
 from kiplab.judge.wire.reading import read_message
 from kiplab.judge.wire.writing import written_message
+from tests.judge.kafka_here import skip_without_kafka
 
 pytestmark = pytest.mark.kafka
 RELEASE = "3.5"
@@ -40,7 +41,7 @@ def kafka() -> Iterator[ControllerProcess]:
     try:
         made = ControllerProcess(RELEASE)
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     with made:
         made.freeze()
         yield made

@@ -40,6 +40,7 @@ from kiplab.protocol.messages import (
     IsrMember,
 )
 from tests.judge.both_controllers import Both
+from tests.judge.kafka_here import skip_without_kafka
 
 NEWER = ("4.0", "4.3")
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
@@ -54,7 +55,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
     try:
         made = ControllerProcess(request.param)
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     with made:
         yield made
 

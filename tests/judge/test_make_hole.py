@@ -17,6 +17,7 @@ from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.real_cluster import make_hole
 from kiplab.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
 from kiplab.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
+from tests.judge.kafka_here import skip_without_kafka
 
 LOST = """\
 stalled ms=2590 state=Committed isr=0,1,2 maximal=0,1,2 epoch=0 mark=1 leader=1 late=1 healthy=1
@@ -176,7 +177,7 @@ def kit() -> Path:
     try:
         return jars_with_test_kit("3.5.2")
     except MissingKafkaError as reason:
-        pytest.skip(str(reason))
+        skip_without_kafka(reason)
 
 
 @pytest.mark.kafka
@@ -187,7 +188,7 @@ def test_the_compiled_driver_is_that_of_the_source(tmp_path: Path) -> None:
     try:
         jars = jars_of("3.5.2")
     except MissingKafkaError as reason:
-        pytest.skip(str(reason))
+        skip_without_kafka(reason)
     source = DRIVER / "LostRecord.java"
     release = ["--release", "17", "-cp", f"{jars}/*"]
     subprocess.run([javac, *release, "-d", tmp_path, source], check=True)

@@ -17,6 +17,7 @@ from kiplab.judge.partition.broker_runs import generated_run
 from kiplab.judge.partition.forgotten_proposal import stories_of
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
 from kiplab.protocol.features import parse_features
+from tests.judge.kafka_here import skip_without_kafka
 
 pytestmark = pytest.mark.kafka
 LIVE = ("3.3", "3.5", "3.7", "3.9", "4.3")
@@ -28,7 +29,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[PartitionProcess]:
     try:
         made = PartitionProcess(request.param)
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     with made:
         yield made
 
@@ -71,7 +72,7 @@ def test_the_classes_that_are_shipped_are_those_of_the_sources(tmp_path: Path) -
     try:
         jars = PartitionProcess("3.5").jars
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     release = ["--release", "17", "-cp", f"{jars}/*", "-d", str(tmp_path)]
     subprocess.run([javac, *release, *PARTITION_CLASSES.glob("*.java")], check=True)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

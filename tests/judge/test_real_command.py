@@ -20,6 +20,7 @@ from kiplab.judge.kafka_jars import fetching_jars
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.side_by_side.live_kafka import LiveKafka
 from kiplab.judge.side_by_side.real_run import real
+from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.small_schemas import EVERYTHING
 
 OWN_PLAY = """\
@@ -311,7 +312,7 @@ def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     try:
         code, _, err = said(capsys, own_play(machine), "--kafka", "3.5", "--live")
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     assert code == 3
     assert err.startswith("kiplab: Kafka 3.5.2 ended by itself")
     assert err.count("\n") == 1

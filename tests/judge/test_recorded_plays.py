@@ -32,6 +32,7 @@ from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
+from tests.judge.kafka_here import skip_without_kafka
 
 BYTES_MAX = 40_000
 """Of the recordings of one play on every release."""
@@ -165,7 +166,7 @@ def test_a_real_controller_says_what_is_recorded(
     try:
         run = real(name, kafka=release, live=True, judge=judge_of(name))
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     except PlayError:
         assert asks_for_another_controller(load(name))
         return
@@ -187,7 +188,7 @@ def test_real_brokers_hold_what_is_recorded(release: str) -> None:
                 again(name, release, leaders)
                 assert tuple(leaders.answers) == recordings_of(name)[patch].leaders, name
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
 
 
 def again(name: str, release: str, leaders: LiveLeaders) -> None:

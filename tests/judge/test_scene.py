@@ -14,6 +14,7 @@ from kiplab.judge.side_by_side.scene import set_scene
 from kiplab.plays.grammar import parse
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import open_stage
+from tests.judge.kafka_here import skip_without_kafka
 
 LIVE = ("3.4", "3.5")
 THREE = "broker 1 epoch=101\nbroker 2 epoch=102\nbroker 3 epoch=103\n"
@@ -23,7 +24,7 @@ def told(text: str, release: str = "3.5") -> RealRun:
     try:
         return real(parse(text, "begun"), kafka=release, live=True)
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
 
 
 @pytest.mark.kafka
@@ -123,7 +124,7 @@ def test_the_metadata_version_is_raised_on_the_way() -> None:
     try:
         run = real(parse(text, "begun"), kafka="3.5/3.4-IV0", live=True)
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     parted = [line for line in run.both.lines if not line.agree]
     assert not parted, parted[0]
 

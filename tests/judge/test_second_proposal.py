@@ -20,6 +20,7 @@ from kiplab.judge.partition.second_proposal import (
     second_proposal,
 )
 from kiplab.protocol.features import UnknownFeatureError
+from tests.judge.kafka_here import skip_without_kafka
 
 LIVE = ("3.5",)
 """Releases that are asked again whenever the suite runs."""
@@ -93,7 +94,7 @@ def test_kafkas_own_partition_does_what_is_recorded(asked_again: str, rewrite: b
     try:
         told = second_proposal(asked_again, live=True)
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     if rewrite:
         keep_stories(told)
     assert recorded_stories()[told.kafka] == told.stories

@@ -26,6 +26,7 @@ from kiplab.protocol.messages import (
     UnregisterBrokerRequest,
 )
 from tests.judge.both_controllers import Both
+from tests.judge.kafka_here import skip_without_kafka
 
 pytestmark = pytest.mark.kafka
 LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
@@ -38,7 +39,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
     try:
         made = ControllerProcess(*request.param.split("/"))
     except MissingKafkaError as missing:
-        pytest.skip(str(missing))
+        skip_without_kafka(missing)
     with made:
         yield made
 

@@ -71,8 +71,9 @@ def step_decided_by(
         found = _decided(cluster, move, kafka) if kafka is not None else None
         if leaders is None:
             return step(cluster, move) if found is None else _observed(cluster, found)
-        if found is None:
-            found = led(cluster, move, leaders)
+        taken = led(cluster, move, leaders) if found is None else None
+        if taken is not None:
+            return _observed(cluster, taken)
         after, events = unobserved(cluster, move) if found is None else found
         after, more = noticed(cluster, after, leaders)
         return _observed(cluster, (after, [*events, *more]))

@@ -1,0 +1,105 @@
+"""A "real" broker that is none: the engine's own under other features takes every turn. It shows
+what a parting looks like without any Kafka.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.truth import truth
+from kiplab.judge.partition.broker_sight import BrokerSight
+from kiplab.judge.partition.broker_turns import (
+    LagTurn,
+    ProducedTurn,
+    ReplicatedTurn,
+    RetryTurn,
+    TruncatedTurn,
+)
+from kiplab.judge.partition.engine_sight import EngineSight
+from kiplab.judge.side_by_side.leader_questions import (
+    LeaderQuestion,
+    MetadataPlayed,
+    ProcessBegun,
+)
+from kiplab.protocol import log
+from kiplab.protocol.features import Features
+from kiplab.protocol.kraft.broker_lifecycle import metadata_arrived
+from kiplab.protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    FetchRequest,
+)
+from kiplab.protocol.replica import alter_partition_manager, broker_parts, fetching
+from kiplab.protocol.replica.broker_parts import BrokerEffect
+from kiplab.protocol.replica.broker_state import Broker, replica_of
+from kiplab.protocol.replica.lag_check import check_lag
+from kiplab.protocol.replica.produce import produce
+from kiplab.protocol.replica.roles import play
+
+
+class AnotherLeader:
+    """Holds what the engine's broker holds under `features`."""
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.turns = 0
+
+    def plays(self, broker: Broker, cluster: Cluster) -> bool:
+        """Always."""
+        del broker, cluster
+        return True
+
+    def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> BrokerSight:
+        """What the engine holds after it, under the other features."""
+        self.turns += 1
+        after, sends, facts = self._taken(broker, question, cluster)
+        names = tuple(state.name for state in truth(cluster).partitions)
+        sight = EngineSight(self.features.code_of(broker.id), names)
+        return sight.of(after, [send.body for send in sends], facts)
+
+    def _taken(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> BrokerEffect:
+        under, now = self.features, cluster.clock
+        match question:
+            case ProcessBegun():
+                for state in question.update.partitions:
+                    if broker.id in state.replicas:
+                        broker, _ = play(broker, state, under, now)
+                return broker, (), ()
+            case MetadataPlayed():
+                return metadata_arrived(broker, question.update, under, now)
+            case FetchRequest():
+                return fetching.serve_fetch(broker, question, under, now)
+            case AlterPartitionResponse():
+                items = broker_parts.process_of(broker).in_flight
+                asked: Any = AlterPartitionRequest(
+                    version=question.version,
+                    broker=broker.id,
+                    broker_epoch=broker_parts.process_of(broker).epoch,
+                    items=items,
+                )
+                return alter_partition_manager.answered(broker, question, asked, under, now)
+            case ProducedTurn():
+                name, count = question.partition, question.count
+                return produce(broker, name, count, under, now, acks_all=question.acks_all)
+            case LagTurn():
+                return check_lag(broker, under, now)
+            case RetryTurn():
+                return alter_partition_manager.retry(broker, under)
+            case ReplicatedTurn() | TruncatedTurn():
+                return _followed(broker, question), (), ()
+        return alter_partition_manager.give_up_waiting(broker), (), ()
+
+
+def _followed(broker: Broker, turn: ReplicatedTurn | TruncatedTurn) -> Broker:
+    mine, replica = broker_parts.log_of(broker, turn.partition), replica_of(broker, turn.partition)
+    assert replica is not None
+    if isinstance(turn, TruncatedTurn):
+        now, known = log.truncate(mine, turn.offset), replica.high_watermark
+    else:
+        now, known = log.extend(mine, turn.records), turn.high_watermark
+    broker = broker_parts.with_log(broker, turn.partition, now)
+    mark = replace(replica, high_watermark=min(known, now.end))
+    return broker_parts.with_replica(broker, mark)
