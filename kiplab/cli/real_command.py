@@ -16,8 +16,8 @@ def add_real_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--judge",
         choices=("both", "controller", "leader"),
-        default="both",
-        help="what is Kafka's own: the controller, every broker's Partitions, or (default) both",
+        help="what is Kafka's own: the controller, every broker's Partitions, or both; without it"
+        " both, but for a play of which brokers cannot be told a line",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--live", action="store_true", help="run it, or say why it cannot be run")

@@ -23,7 +23,7 @@ from kiplab.judge.side_by_side.leader_words import RECORDS_MAX
 from kiplab.judge.side_by_side.led_step import begun
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
 from kiplab.judge.side_by_side.real_run import JUDGES, real
-from kiplab.judge.side_by_side.recorded_leaders import RecordedLeaders
+from kiplab.judge.side_by_side.rehearsal import why_untold
 from kiplab.judge.side_by_side.two_columns import RealNodes, TwoColumns, play_in_two_columns
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
@@ -134,39 +134,35 @@ def test_what_is_kafkas_own_is_marked() -> None:
     [
         ("upgrade 2 kafka=3.6", "broker 2 is up: let it stop, upgrade it, and start it"),
         ("upgrade all kafka=3.6", "broker 1 is up"),
-        ("delete-records orders-0", "its log begins at 0"),
+        ("delete-records orders-0 before=2", "a real broker takes no such turn here"),
         (f"produce orders-0 count={RECORDS_MAX + 1} acks=1", "10,001 are too many"),
     ],
 )
 def test_what_no_real_leader_can_be_told_is_named_with_its_line(line: str, why: str) -> None:
-    features = parse_features("3.5")
-    with pytest.raises(PlayError, match=why) as refused:
-        play_in_two_columns(made(line), features, lambda start: RealNodes(None, silent(start)))
-    assert str(refused.value).startswith(f"made:10:1: no real leader can be told {line!r}")
+    found = why_untold(made(line), parse_features("3.5"))
+    assert why in str(found)
+    assert str(found).startswith(f"made:10:1: no real leader can be told {line!r}")
 
 
 def test_a_log_that_is_too_long_is_named_with_its_topic() -> None:
     play = parse(HEAD.replace("3@4,2@5", "20000@5"), "made")
-    with pytest.raises(PlayError, match="20,000 are too many") as refused:
-        play_in_two_columns(play, parse_features("3.5"), lambda s: RealNodes(None, silent(s)))
-    assert str(refused.value).startswith("made:6:1: no real leader can be told 'topic orders")
-
-
-class silent(RecordedLeaders):  # noqa: N801
-    """Told everything, and never asked what it holds: the engine's own words are taken."""
-
-    def __init__(self, start: Cluster) -> None:
-        super().__init__((), start)
-        self._mine = AnotherLeader(start.features)
-
-    def decide(self, broker: Any, question: Any, cluster: Cluster) -> Any:
-        self._words.lines(broker, question, cluster)
-        return self._mine.decide(broker, question, cluster)
+    found = why_untold(play, parse_features("3.5"))
+    assert "20,000 are too many" in str(found)
+    assert str(found).startswith("made:6:1: no real leader can be told 'topic orders")
 
 
 def test_a_broker_may_be_upgraded_while_it_is_down() -> None:
     lines = ("crash 3", "expire 3", "upgrade 3 kafka=3.6", "start 3", "unfence 3", "fetch 3")
     assert led(made(*lines), "3.5", "3.5").agree
+
+
+def test_brokers_that_cannot_be_told_are_the_engines_and_the_line_is_named() -> None:
+    run = real("kafka-15221", kafka="3.5", live=False)
+    assert run.agree
+    assert run.report()["judge"] == {"controller": "kafka", "leader": "engine"}
+    assert "no real leader can be told 'race fetch" in run.notes[1]
+    with pytest.raises(PlayError, match=r"^kafka-15221:18:1: no real leader"):
+        real("kafka-15221", kafka="3.5", live=False, judge="both")
 
 
 @pytest.mark.parametrize("judge", ["engine", "", "Controller"])

@@ -27,6 +27,7 @@ from kiplab.judge.side_by_side.recorded_leaders import (
     RecordedLeaders,
     StaleLeadersError,
 )
+from kiplab.judge.side_by_side.rehearsal import why_untold
 from kiplab.judge.side_by_side.two_columns import RealNodes, play_in_two_columns
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
@@ -40,8 +41,6 @@ LIVE = ("3.4", "3.5")
 """Releases that are asked again whenever the suite runs."""
 LIVE_LEADERS = ("3.3", "4.3")
 """The same of brokers: in every play."""
-NO_LEADER_IS_TOLD = ("race", "delete-records")
-"""Verbs of plays in which only the controller is Kafka's own."""
 
 
 def asks_for_another_controller(play: Play) -> bool:
@@ -53,19 +52,12 @@ def asks_for_another_controller(play: Play) -> bool:
 
 
 TOLD = [name for name in names() if not asks_for_another_controller(load(name))]
-
-
-def judge_of(name: str) -> str:
-    """Who of Kafka's can be told of a play."""
-    untold = any(s.verb in NO_LEADER_IS_TOLD for s in load(name).statements)
-    return "controller" if untold else "both"
-
-
-LED = [name for name in TOLD if judge_of(name) == "both"]
+LED = [name for name in TOLD if why_untold(load(name), parse_features("3.5")) is None]
+"""Plays in which brokers are Kafka's own, too."""
 
 
 def recorded(name: str, release: str) -> RealRun:
-    return real(name, kafka=release, live=False, judge=judge_of(name))
+    return real(name, kafka=release, live=False)
 
 
 # --- what they say --------------------------------------------------------------------------------
@@ -164,7 +156,7 @@ def test_a_real_controller_says_what_is_recorded(
 ) -> None:
     name, release = asked_again
     try:
-        run = real(name, kafka=release, live=True, judge=judge_of(name))
+        run = real(name, kafka=release, live=True)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
     except PlayError:

@@ -47,7 +47,7 @@ from .decisions import (
     Written,
 )
 from .leader_questions import DecidingLeaders
-from .led_step import led, noticed
+from .led_step import led, must_be_told, noticed
 
 _OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
 """What a controller reads in its log, or of it; all else is the memory of a sitting one."""
@@ -75,6 +75,7 @@ def step_decided_by(
         if taken is not None:
             return _observed(cluster, taken)
         after, events = unobserved(cluster, move) if found is None else found
+        must_be_told(cluster, after, leaders)
         after, more = noticed(cluster, after, leaders)
         return _observed(cluster, (after, [*events, *more]))
 

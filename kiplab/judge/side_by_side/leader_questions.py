@@ -64,8 +64,11 @@ class DecidingLeaders(Protocol):
     def plays(self, broker: Broker, cluster: Cluster) -> bool:
         """Whether this broker is a real one."""
 
-    def decide(self, broker: Broker, question: LeaderQuestion, cluster: Cluster) -> BrokerSight:
-        """What is seen of a broker when that has happened to it, `broker` being what it was before.
+    def decide(
+        self, broker: Broker, question: LeaderQuestion, cluster: Cluster
+    ) -> BrokerSight | None:
+        """What is seen of a broker when that has happened to it, `broker` being what it was before;
+        None where nobody is asked, and the engine's word is taken.
 
         Raises UnaskableError for what no real broker can be told.
         """

@@ -66,8 +66,6 @@ def led(cluster: Cluster, move: moves.Move, leaders: DecidingLeaders) -> Moved |
             _must_be_down(cluster, move, leaders)
         case moves.Race():
             raise UnaskableError(f"its threads meet where nobody can hold one up{_ALONE}", "leader")
-        case moves.DeleteRecords():
-            raise UnaskableError(f"its log begins at 0 from first to last{_ALONE}", "leader")
     return None
 
 
@@ -97,6 +95,28 @@ def noticed(before: Cluster, after: Cluster, leaders: DecidingLeaders) -> Moved:
         after = with_state(after, node.id, state)
         events += found
     return after, events
+
+
+def must_be_told(before: Cluster, after: Cluster, leaders: DecidingLeaders) -> None:
+    """Whatever the engine changes in a running broker's partitions a real one has to hear of.
+
+    Raises UnaskableError where nobody tells it: it is no turn of a real broker.
+    """
+    for node in after.brokers:
+        was = broker(before, node.id)
+        if was is None or was.process is None or node.process is None:
+            continue
+        same = was.incarnation == node.incarnation and leaders.plays(node, after)
+        if same and _holds(was) != _holds(node):
+            raise UnaskableError(
+                f"a real broker takes no such turn here, and broker {node.id} would{_ALONE}",
+                "leader",
+            )
+
+
+def _holds(node: Broker) -> Any:
+    logs = [(kept.log.start, kept.log.end, kept.log.epochs) for kept in node.durable.replicas]
+    return process_of(node).replicas, logs
 
 
 def _gave_up(was: Broker, node: Broker) -> bool:
@@ -180,6 +200,8 @@ def _taken(
     begins = isinstance(turn.question, ProcessBegun)
     who = replace(turn.was, process=turn.mine[0].process) if begins else turn.was
     seen = leaders.decide(who, turn.question, cluster)
+    if seen is None:
+        return turn.mine, []
     names = tuple(state.name for state in truth(cluster).partitions)
     found = leader_effect(turn, seen, names, cluster.features)
     parted: list[Event] = [

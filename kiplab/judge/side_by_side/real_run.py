@@ -32,6 +32,7 @@ from .live_kafka import LiveKafka
 from .live_leaders import LiveLeaders
 from .recorded_kafka import PlayRecording, RecordedKafka, recordings_of
 from .recorded_leaders import LeaderAnswer, RecordedLeaders
+from .rehearsal import why_untold
 from .scene import untold
 from .two_columns import Judges, RealNodes, TwoColumns, play_in_two_columns
 
@@ -56,6 +57,8 @@ class Chosen(NamedTuple):
     features: Features
     patch: str
     judges: Judges
+    why: str = ""
+    """Why brokers are the engine's."""
 
 
 class RealRun:
@@ -67,11 +70,18 @@ class RealRun:
     """
 
     def __init__(
-        self, both: TwoColumns, patch: str, source: str, recording: PlayRecording, note: str
+        self,
+        both: TwoColumns,
+        patch: str,
+        source: str,
+        recording: PlayRecording,
+        *,
+        note: str,
+        why: str,
     ) -> None:
         self.both = both
         self.kafka, self.source, self.note = patch, source, note
-        self.recording = recording
+        self.recording, self._why = recording, why
 
     @property
     def agree(self) -> bool:
@@ -113,11 +123,7 @@ class RealRun:
         else:
             own, rest = "the controller is", "brokers, "
         said = f"{OWN} Apache Kafka {self.kafka}'s own: {own}; {rest}{_REST}"
-        return said if judges.leads or self._drives_leaders else f"{said} {_NOT_DRIVEN}"
-
-    @property
-    def _drives_leaders(self) -> bool:
-        return self.kafka.rpartition(".")[0] in partition_releases()
+        return f"{said} {self._why}".strip()
 
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab real --json` prints."""
@@ -184,11 +190,12 @@ def real(
     kafka: str | None = None,
     live: bool | None = None,
     fetch: bool = False,
-    judge: str = "both",
+    judge: str | None = None,
 ) -> RealRun:
     """Run a play given by name, file, token or value with a real Kafka deciding: its controller,
     and for every broker its own ``kafka.cluster.Partition``; with `judge` ``"controller"`` or
-    ``"leader"`` only one of them. All else is the engine's.
+    ``"leader"`` only one of them. All else is the engine's. Where a line cannot be told to a real
+    broker, and nobody has said ``"both"``, brokers are the engine's, and the notes say why.
 
     `kafka` is a release, ``"3.4"``, or one of its patch releases, ``"3.4.1"``, perhaps with a
     metadata version (``"3.5/3.4-IV0"``); without it the play's own. It runs live if that release is
@@ -200,7 +207,9 @@ def real(
     another release or judge, MissingKafkaError for what the machine lacks, DeadKafkaError for a
     Kafka that ended by itself.
     """
-    chosen = _chosen(play, kafka, judge)
+    chosen = _told(
+        _chosen(play, kafka, "both" if judge is None else judge), asked_for=judge is not None
+    )
     recording = _recording_of(chosen)
     if recording is None and live is False:
         raise MissingKafkaError(
@@ -219,6 +228,19 @@ def real(
     except (LackingError, DeadKafkaError) as why:
         sentence = why.sentence if isinstance(why, LackingError) else f"{why}."
         return _recorded(chosen, recording, sentence)
+
+
+def _told(chosen: Chosen, *, asked_for: bool) -> Chosen:
+    """The same, and where brokers cannot be told a line, and nobody asked for them, without them.
+
+    Raises PlayError, with the line, where somebody did.
+    """
+    untold_line = why_untold(chosen.play, chosen.features) if chosen.judges.leads else None
+    if untold_line is None:
+        return chosen
+    if asked_for:
+        raise untold_line
+    return chosen._replace(judges=JUDGES["controller"], why=str(untold_line))
 
 
 def _live(chosen: Chosen) -> RealRun:
@@ -242,7 +264,8 @@ def _live(chosen: Chosen) -> RealRun:
             raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
         answers = leaders.answers if leaders is not None else []
     scene = controllers[0].scene_records if controllers else 0
-    return RealRun(both, chosen.patch, LIVE, _kept(both, scene, answers), "")
+    kept = _kept(both, scene, answers)
+    return RealRun(both, chosen.patch, LIVE, kept, note="", why=chosen.why)
 
 
 def _live_leaders(chosen: Chosen, stack: ExitStack) -> LiveLeaders | None:
@@ -274,7 +297,8 @@ def _recorded(chosen: Chosen, recording: PlayRecording, note: str) -> RealRun:
     both = play_in_two_columns(chosen.play, chosen.features, begun)
     said = f"Recorded from Kafka {chosen.patch}, not run now. {note}"
     scene = recording.scene_records if judges.decides else 0
-    return RealRun(both, chosen.patch, RECORDED, _kept(both, scene, recording.leaders), said)
+    kept = _kept(both, scene, recording.leaders)
+    return RealRun(both, chosen.patch, RECORDED, kept, note=said, why=chosen.why)
 
 
 def _kept(both: TwoColumns, scene: int, leaders: Sequence[LeaderAnswer]) -> PlayRecording:
@@ -303,23 +327,26 @@ def _chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
         if features.overrides:
             raise untold(found, _switching(found), "name a release: none has this switched by hand")
         release = features.release_of(CONTROLLER)
-        return Chosen(found, features, _patch(release), _judges(release, judge))
+        return Chosen(found, features, _patch(release), *_judges(release, judge))
     name, slash, metadata_version = kafka.partition("/")
     patch = _patch(name)
     release = patch.rpartition(".")[0]
     features = parse_features(f"{release}{slash}{metadata_version}")
-    return Chosen(found, features, patch, _judges(release, judge))
+    return Chosen(found, features, patch, *_judges(release, judge))
 
 
-def _judges(release: str, judge: str) -> Judges:
-    """Raises UnknownFeatureError where only leaders are asked for, and that release has none."""
+def _judges(release: str, judge: str) -> tuple[Judges, str]:
+    """Who is Kafka's own, and why brokers are not where they should be.
+
+    Raises UnknownFeatureError where only leaders are asked for, and that release has none.
+    """
     asked = JUDGES[judge]
     if release in partition_releases() or not asked.leads:
-        return asked
+        return asked, ""
     if not asked.decides:
         there = ", ".join(partition_releases())
         raise UnknownFeatureError(f"the Partition of Kafka {release} is not run; there are {there}")
-    return JUDGES["controller"]
+    return JUDGES["controller"], _NOT_DRIVEN
 
 
 def _patch(name: str) -> str:

@@ -185,11 +185,16 @@ class _Scene:
         return untold(self.play, line, why)
 
 
+class UntoldLeadersError(PlayError):
+    """No real broker can be told a line; a real controller may."""
+
+
 def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayError:
     """What no real controller, or leader, can be told, and on which line that is."""
     said = play.statements[line - 1].text
     problem = f"no real {who} can be told {said!r}"
-    return PlayError(problem, expected=why, line=line, file=play.name)
+    kind = UntoldLeadersError if who == "leader" else PlayError
+    return kind(problem, expected=why, line=line, file=play.name)
 
 
 def _named(statement: Statement) -> str:
