@@ -83,7 +83,7 @@ def page(seeds: Sequence[Seed]) -> str:
 
 
 def _counts(seeds: Sequence[Seed]) -> str:
-    head = ("", *(f"[KIP-{seed.kip}](#kip-{seed.kip})" for seed in seeds))
+    head = ("", *(f"KIP-{seed.kip}" for seed in seeds))
     rows = [("clauses", *(f"**{len(seed.clauses)}**" for seed in seeds))]
     for becomes, words in _BECOMES.items():
         rows.append((words, *(_count(seed, _became(becomes)) for seed in seeds)))
