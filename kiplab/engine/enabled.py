@@ -79,7 +79,7 @@ PROGRESS = Menu(timers=_HELPFUL, controller_timers=_HELPFUL)
 """Everything that is not a fault: how a cluster gets better when it is left alone."""
 
 NOT_OFFERED: dict[type, str] = {
-    moves.Race: "which two requests meet is for people to say, and for a search that asks for it",
+    moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
     moves.Upgrade: "which release is for people to say",
     moves.UpgradeMetadata: "which metadata version is for people to say",
     moves.RawRequest: "what a forger writes is for people to say",

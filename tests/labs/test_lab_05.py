@@ -138,6 +138,13 @@ def test_the_race_is_lost_on_3_5_and_3_6_and_the_lock_of_3_7_closes_it() -> None
     assert kiplab.run(race, kafka="3.7", off="kafka-15221.locked-state").verdict == "loss"
 
 
+def test_a_search_in_which_two_fetches_may_meet_finds_the_race_by_itself() -> None:
+    found = explore("kafka-14139", kafka="3.6", level="cluster", writes=0, races=1)
+    assert (found.verdict, found.steps) == ("refuted", 11)
+    assert found.text is not None
+    assert "race       fetch from=2 n=1 life=1 with=2" in found.text
+
+
 @pytest.mark.parametrize(("kafka", "said"), [("3.6", "loss"), ("3.7", "safe")])
 def test_a_real_controller_decides_the_race_the_same(kafka: str, said: str) -> None:
     asked = kiplab.real("kafka-15221", kafka=kafka, live=False, judge="controller")

@@ -8,6 +8,8 @@ fetch
     Fire(FETCH): the request leaves, of a follower that has none under way.
 deliver
     One message arrives, the first of its connection.
+race (races)
+    A fetch of an earlier life of a broker and one of the next arrive at their leader at once.
 crash (crashes)
     Crash(NOTHING) or Crash(DISK) of whoever runs.
 recover
@@ -128,11 +130,26 @@ def _lives(cluster: Cluster, kind: str, sender: BrokerId, to: BrokerId | None) -
     return sorted({n.incarnation for n in fits if n.kind == kind and n.sender == sender})
 
 
-def _deliver(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+def _deliver(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
     lives = _lives(cluster, action.what, action.node, action.to)
     wanted = (action.node, lives[action.life], action.what)
     fits = (m for m in cluster.messages if m.name[:3] == wanted and m.receiver == action.to)
     return tuple(moves.Deliver(m.name) for m in fits)[:1]
+
+
+def _races(cluster: Cluster) -> Iterable[Action]:
+    """Fetches of two lives of one broker, to one leader: the earlier one, by its place."""
+    for node in cluster.brokers:
+        for leader in cluster.brokers:
+            lives = _lives(cluster, "fetch", node.id, leader.id)
+            for life in range(len(lives) - 1):
+                yield Action("race", node.id, "fetch", life, leader.id)
+
+
+def _race(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+    earlier, *_ = _deliver(cluster, action)
+    later, *_ = _deliver(cluster, replace(action, life=action.life + 1))
+    return (moves.Race(earlier.message, later.message),)
 
 
 def _fire(timer: moves.Timer) -> Callable[..., tuple[moves.Move, ...]]:
@@ -161,6 +178,13 @@ CLUSTER = Level(
             moves=_fire(moves.Timer.FETCH),
         ),
         Kind(name="deliver", words="a message arrives", offered=_arrivals, moves=_deliver),
+        Kind(
+            name="race",
+            words="two fetches arrive at once",
+            offered=_races,
+            moves=_race,
+            costs=_costs("races"),
+        ),
         Kind(
             name="crash",
             words="a broker dies, with its disk or without",
@@ -229,6 +253,7 @@ CLUSTER = Level(
         ),
         Bound("shutdowns", 0, "controlled shutdown", "controlled shutdowns", 350, 90),
         Bound("lags", 0, "look for members that lag", "looks for members that lag", 5, 3),
+        Bound("races", 0, "pair of fetches at once", "pairs of fetches at once", 1.2, 1.2),
     ),
     smallest=1_100,
     normal=_normal,
