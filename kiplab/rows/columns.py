@@ -245,6 +245,8 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
     marks: tuple[MarkRow, ...]
     events: tuple[EventRow, ...]
     metrics: tuple[MetricRow, ...] = ()
+    clients: tuple[MessageRow, ...] = ()
+    """What clients asked brokers: the sender is a client, and what it learnt is the outcome."""
 
     @cached_property
     def tracks(self) -> dict[tuple[str, str], tuple[SpanRow, ...]]:

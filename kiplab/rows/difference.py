@@ -51,6 +51,8 @@ def _seen(rows: Rows, x: int) -> set[Hashable]:
     }
     found |= {("tick", t.short) for t in rows.ticks if t.x == x}
     found |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}
+    asked = ((m.sender, m.label, m.fate, m.error, m.outcome) for m in rows.clients if m.x_sent == x)
+    found |= set(asked)
     return found | {(m.name, m.fate, m.error) for m in rows.messages if m.x_arrived == x}
 
 
@@ -135,8 +137,13 @@ def _broker(rows: Rows, lane: str, x: int) -> State:
 
 
 def _answers(rows: Rows, x: int) -> State:
-    """What became of the messages that arrive at `x`, by kind and sender."""
-    return {
+    """What became of the messages and clients' requests that arrive at `x`, by kind and sender."""
+    asked = {
+        (m.receiver, f"answer to {m.label} of {m.sender}"): _answer(m)
+        for m in rows.clients
+        if m.x_arrived == x
+    }
+    return asked | {
         (m.receiver, f"answer to {api_name(m.kind)} of {m.sender}"): _answer(m)
         for m in rows.messages
         if m.x_arrived == x and m.fate != "in flight" and (m.outcome or m.error)

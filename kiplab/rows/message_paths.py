@@ -108,8 +108,8 @@ def _delivered(row: MessageRow, event: Delivered, x: int, events: Sequence[Event
             fate="refused",
             error=refused.error.name,
             guard=refused.guard or "",
-            clause=_clause(refused.guard),
-            compared=tuple(_compared(c) for c in refused.compared),
+            clause=clause_of(refused.guard),
+            compared=tuple(map(compared_words, refused.compared)),
             partition=refused.partition or row.partition,
         )
     return replace(row, outcome=_accepted(event, events))
@@ -145,7 +145,7 @@ def _accepted(event: Delivered, events: Sequence[Event]) -> str:
     return f"accepted: ISR {isr}, partition epoch {changed.partition_epoch}"
 
 
-def _compared(compared: Compared) -> str:
+def compared_words(compared: Compared) -> str:
     """``broker 2: request 41, registered 57``."""
     if compared.requested in ("member", "caught up"):
         return f"{compared.name} is {compared.held}"
@@ -155,7 +155,8 @@ def _compared(compared: Compared) -> str:
     return f"{compared.name}: request {compared.requested}, here {compared.held}"
 
 
-def _clause(guard: str | None) -> str:
+def clause_of(guard: str | None) -> str:
+    """``KIP-903: its clause``; empty for no guard."""
     found = GUARDS.get(guard or "")
     return f"{found.subject}: {found.clause}" if found is not None else ""
 

@@ -16,6 +16,7 @@ from ..extras import needed_by
 from ..plays import verdict
 from ..plays.stage import Stage
 from ..protocol.ids import CONTROLLER
+from .client_requests import client_requests
 from .columns import EventRow, Meta, MomentRow, Rows
 from .log_moment import LogLine, Moment
 from .marks import marks
@@ -32,7 +33,7 @@ from .wording import lane_of
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = ("moments", "spans", "ticks", "messages", "marks", "events", "metrics")
+TABLES = ("moments", "spans", "ticks", "messages", "marks", "events", "metrics", "clients")
 
 
 def rows_of(stage: Stage) -> Rows:
@@ -47,6 +48,7 @@ def rows_of(stage: Stage) -> Rows:
         marks=tuple(marks(shots)),
         events=tuple(_events(shots)),
         metrics=tuple(metric_rows(shots)),
+        clients=client_requests(shots),
     )
 
 
@@ -72,7 +74,8 @@ def frames(rows: Rows) -> dict[str, pd.DataFrame]:
     for table, kind in zip(TABLES, _kinds(), strict=True):
         records = [msgspec.structs.asdict(row) for row in getattr(rows, table)]
         tables[table] = pd.DataFrame.from_records(records, columns=list(kind.__struct_fields__))
-    tables["messages"]["x_arrived"] = tables["messages"]["x_arrived"].astype("Int64")
+    for table in ("messages", "clients"):
+        tables[table]["x_arrived"] = tables[table]["x_arrived"].astype("Int64")
     return tables
 
 
@@ -87,6 +90,7 @@ def _kinds() -> list[type[msgspec.Struct]]:
         columns.MarkRow,
         columns.EventRow,
         columns.MetricRow,
+        columns.MessageRow,
     ]
 
 

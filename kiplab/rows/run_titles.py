@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from ..protocol.guards import GUARDS, SPECIFIED, named
 from .columns import Rows
@@ -25,6 +25,9 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
         )
     sets = [frozenset(run.meta.guards) for run in runs]
     differing = frozenset.union(*sets) - frozenset.intersection(*sets)
+    wanted = as_specified(differing)
+    if wanted:
+        return tuple(_title_of_specified(run, wanted) for run in runs)
     subjects = sorted({rule_word(guard) for guard in differing})
     by_subject = {s: {g for g in differing if rule_word(g) == s} for s in subjects}
     whole = all(not guards & on or guards <= on for guards in by_subject.values() for on in sets)
@@ -37,6 +40,25 @@ def titles(runs: Sequence[Rows], names: Sequence[str] = ()) -> tuple[str, ...]:
         _title(run, {s: guards <= on for s, guards in by_subject.items()})
         for run, on in zip(runs, sets, strict=True)
     )
+
+
+def as_specified(guards: Set[str]) -> str:
+    """The KIP of which these are all that it wants and no release does, if they are several; or
+    nothing.
+    """
+    subjects = (id.split(".")[0] for id in guards)
+    found = (s for s in sorted(subjects) if len(wanted_by(s)) > 1 and wanted_by(s) == guards)
+    return next((f"KIP-{s}" for s in found), "")
+
+
+def wanted_by(subject: str) -> frozenset[str]:
+    """What a KIP wants and no release does."""
+    return frozenset(named(f"{subject}.{SPECIFIED}"))
+
+
+def _title_of_specified(run: Rows, subject: str) -> str:
+    on = wanted_by(subject.removeprefix("KIP-")) <= set(run.meta.guards)
+    return f"{subject} as {'specified' if on else 'implemented'} · Kafka {_release(run)}"
 
 
 def _short(name: str) -> str:
@@ -67,6 +89,14 @@ def rule_word(id: str) -> str:
 
 
 def own_title(rows: Rows) -> str:
-    """``Kafka 3.5``, and what was switched by hand: ``KIP-903 off · Kafka 3.5``."""
-    words = [f"{rule_word(id)} {'on' if on else 'off'}" for id, on in rows.meta.switched]
+    """``Kafka 3.5``, and what was switched by hand: ``KIP-903 off · Kafka 3.5``; ``KIP-704 as
+    specified`` for all that a KIP wants and no release does.
+    """
+    switched, words = dict(rows.meta.switched), []
+    for subject in dict.fromkeys(id.split(".")[0] for id in switched):
+        wanted = wanted_by(subject)
+        if len(wanted) > 1 and all(switched.get(id) for id in wanted):
+            words.append(f"KIP-{subject} as specified")
+            switched = {id: on for id, on in switched.items() if id not in wanted}
+    words += [f"{rule_word(id)} {'on' if on else 'off'}" for id, on in switched.items()]
     return " · ".join([*dict.fromkeys(words), f"Kafka {rows.meta.features.split(' ')[0]}"])

@@ -153,6 +153,7 @@ def busy(rows: Rows) -> set[int]:
             found |= {span.x0, span.x1}
     found |= {tick.x for tick in rows.ticks}
     found |= {mark.x for mark in rows.marks if mark.kind not in _QUIET_MARKS}
+    found |= {asked.x_sent for asked in rows.clients if asked.fate != "delivered"}
     for message in rows.messages:
         if message.is_telling:
             found.add(message.x_sent)
@@ -198,6 +199,7 @@ def through(rows: Rows, columns: Columns) -> Rows:
         marks=tuple(_moved(_marks(rows.marks, to), to)),
         events=tuple(_moved(rows.events, to)),
         metrics=tuple(_spans(rows.metrics, to)),
+        clients=tuple(_messages(rows.clients, to)),
     )
 
 

@@ -184,6 +184,6 @@ def test_frames_have_the_documented_columns(lossy: Rows) -> None:
     assert tuple(made) == TABLES
     for table in TABLES:
         rows = getattr(lossy, table)
-        assert list(made[table].columns) == list(asdict(rows[0]))
+        assert not rows or list(made[table].columns) == list(asdict(rows[0]))
         assert len(made[table]) == len(rows)
     assert str(made["messages"]["x_arrived"].dtype) == "Int64"

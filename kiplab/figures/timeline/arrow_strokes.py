@@ -31,8 +31,10 @@ def dash_of(message: MessageRow) -> str:
     return LATE if late else "solid"
 
 
-def draw_stroke(canvas: Canvas, message: MessageRow, ends: Ends, color: str) -> None:
-    """Line, tail and end."""
+def draw_stroke(
+    canvas: Canvas, message: MessageRow, ends: Ends, color: str, *, tailed: bool = True
+) -> None:
+    """Line, tail and end; a piece that does not begin at the sender is not `tailed`."""
     x0, y0, x1, y1 = ends
     lost = message.fate == "dropped"
     # What is lost never gets there: its line breaks off halfway.
@@ -41,7 +43,7 @@ def draw_stroke(canvas: Canvas, message: MessageRow, ends: Ends, color: str) -> 
         dx, dy = _beside(canvas, ends, shift)
         line = (x0 + dx, y0 + dy, stop[0] + dx, stop[1] + dy)
         canvas.line(*line, color, width=1.4 if shift else 2, dash=dash_of(message))
-    if message.x_sent >= 0:
+    if tailed and message.x_sent >= 0:
         draw_tail(canvas, x0, y0, color, message.previous_incarnation)
     if lost:
         size = canvas.sizes.text + 1

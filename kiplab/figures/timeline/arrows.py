@@ -16,6 +16,7 @@ from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
 from .arrow_strokes import draw_stroke
 from .callouts import Refusal, draw_callouts, draw_outcome, needs
+from .client_lanes import heads
 from .panel import Panel
 from .veil import Lasting, from_moment
 
@@ -75,6 +76,7 @@ def draw_messages(panel: Panel) -> None:
     refused = [Refusal(f.message, f.x1, f.y1) for f in found if f.message.fate == "refused"]
     if refused:
         ends = [box for flight in found for box in _ends(panel.canvas, flight)]
+        ends += heads(panel)
         draw_callouts(panel.canvas, refused, _room(panel), ends)
     for bundle in _bundles(found):
         _label(panel, bundle)

@@ -27,7 +27,7 @@ class Label(NamedTuple):
     row: int
 
 
-def labels(canvas: Canvas, moments: Sequence[MomentRow]) -> list[Label]:
+def labels(canvas: Canvas, moments: Sequence[MomentRow], rows_max: int = ROWS_MAX) -> list[Label]:
     """On as few rows as let every label stand free of its neighbours, whole if possible; ``B2``
     stands for ``broker 2`` where that saves a row.
 
@@ -36,12 +36,12 @@ def labels(canvas: Canvas, moments: Sequence[MomentRow]) -> list[Label]:
     wanted = [(m.x, m.label) for m in moments if m.line and m.label]
     abbreviated = [(x, text.replace("broker ", "B")) for x, text in wanted]
     for shortened in (False, True):
-        for rows in range(1, ROWS_MAX + 1):
+        for rows in range(1, rows_max + 1):
             for said in (wanted, abbreviated):
                 found = _on_rows(canvas, said, rows, shortened)
                 if found is not None:
                     return found
-    return list(_as_many_as_fit(canvas, abbreviated))
+    return list(_as_many_as_fit(canvas, abbreviated, rows_max))
 
 
 def _on_rows(
@@ -59,10 +59,12 @@ def _on_rows(
     return found
 
 
-def _as_many_as_fit(canvas: Canvas, wanted: list[tuple[int, str]]) -> Iterator[Label]:
+def _as_many_as_fit(
+    canvas: Canvas, wanted: list[tuple[int, str]], rows_max: int
+) -> Iterator[Label]:
     """From the left, each on the first row where there is room beside what stands there."""
     size = canvas.sizes.small
-    ends = [canvas.px(0) - ROOM_MAX / 2] * ROWS_MAX
+    ends = [canvas.px(0) - ROOM_MAX / 2] * rows_max
     for x, text in wanted:
         for row, end in enumerate(ends):
             room = min(2 * (canvas.px(x) - end - 4), _to_the_edge(canvas, x), ROOM_MAX)
@@ -92,16 +94,22 @@ def safe_lines(text: str) -> str:
     return "<br>".join(safe(line) for line in text.split("<br>"))
 
 
-def draw_axis(canvas: Canvas, rows: Rows, top: float, now: Rows | None = None) -> float:
+def draw_axis(
+    canvas: Canvas,
+    rows: Rows,
+    top: float,
+    now: Rows | None = None,
+    rows_max: int = ROWS_MAX,
+) -> float:
     """Numbers and labels from `top` on; returns where they end.
 
     Where a run is under way `now` is what has happened of it: there is room for the words of all
-    of its moments, and those of later ones are not said yet.
+    of its moments, and those of later ones are not said yet. They stand on `rows_max` rows.
     """
     size, theme = canvas.sizes.small, canvas.theme
     draw_numbers(canvas, rows.meta, top)
     mark_steps(canvas, rows.meta if now is None else now.meta, top)
-    found = labels(canvas, rows.moments)
+    found = labels(canvas, rows.moments, rows_max)
     first = top + canvas.sizes.text * 0.75
     lines = max((label.text.count("<br>") + 1 for label in found), default=0)
     height = lines * size * LINE_HEIGHT + 5

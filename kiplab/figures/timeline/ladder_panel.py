@@ -54,7 +54,7 @@ def draw_rung(
     _draw_answers(panel)
     lane_marks.draw_remarks(panel)
     # Without messages: cards and marks of arrows would float where no arrow is.
-    unsent = panel._replace(rows=replace(rows, messages=()))
+    unsent = panel._replace(rows=replace(rows, messages=(), clients=()))
     hover_cards.draw_cards(unsent)
     canvas.marks += told_marks(unsent)
     return panel

@@ -22,6 +22,8 @@ SPOKEN: tuple[MarkKind, ...] = (
     *("caught up", "withdrawn", "deleted", "acknowledged", "polled"),
 )
 """In order of importance: the first finds room first."""
+OF_CLIENTS: tuple[MarkKind, ...] = ("acknowledged", "polled")
+"""What is said on the lane of a client where there is one."""
 _ON_THE_AXIS = "it happens on no broker's lane: the moment's label and its card say it"
 NOT_DRAWN: dict[MarkKind, str] = {
     "appended": "the end of the log moves there",
@@ -50,7 +52,8 @@ def draw_glyphs(panel: Panel) -> None:
 def draw_remarks(panel: Panel) -> None:
     """Words on the tiles' upper lines, or on the lower ones beside what is said of the log."""
     for kind in SPOKEN:
-        for mark in panel.marks(kind):
+        spoken = () if kind in OF_CLIENTS and panel.lanes.clients else panel.marks(kind)
+        for mark in spoken:
             if mark.lane in panel.lanes.brokers:
                 _say(panel, mark)
     _say_out(panel)

@@ -1,7 +1,8 @@
-"""Where the lanes of a panel lie, from the top: strips, controller, brokers, records."""
+"""Where the lanes of a panel lie, from the top: strips, controller, brokers, clients, records."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...rows.columns import STRIPS, broker_lane
@@ -13,13 +14,14 @@ ABOVE_TICKS, BETWEEN, BETWEEN_MANY = 10, 13, 8
 
 
 class Lanes(NamedTuple):
-    """Pixels from the top. Strips and brokers are (top, bottom) by name."""
+    """Pixels from the top. Strips, brokers and clients are (top, bottom) by name."""
 
     title: float
     strips: dict[str, tuple[float, float]]
     tick_rows: tuple[float, ...]
     controller: float
     brokers: dict[str, tuple[float, float]]
+    clients: dict[str, tuple[float, float]]
     records: tuple[float, float]
     bottom: float
 
@@ -41,12 +43,18 @@ class Lanes(NamedTuple):
 
 
 def lanes(
-    top: float, brokers: tuple[int, ...], sizes: Sizes, *, tick_rows: int, talk: float
+    top: float,
+    brokers: tuple[int, ...],
+    sizes: Sizes,
+    *,
+    tick_rows: int,
+    talk: float,
+    clients: Mapping[str, float] | None = None,
 ) -> Lanes:
     """A panel whose title begins at `top`.
 
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
-    for what messages have to say.
+    for what messages have to say. `clients` are the heights of their lanes, by name.
     """
     y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
@@ -62,5 +70,10 @@ def lanes(
     for id in brokers:
         tiles[broker_lane(id)] = (y, y + sizes.tile)
         y += sizes.tile + (BETWEEN if len(brokers) < MANY_BROKERS else BETWEEN_MANY) * sizes.air
-    y += 5
-    return Lanes(top + sizes.title * 0.6, strips, rows, controller, tiles, (y, y + 18), y + 18)
+    asking = {}
+    for name, high in (clients or {}).items():
+        asking[name] = (y, y + high)
+        y += high
+    y += 5 + (ABOVE_TICKS * sizes.air if asking else 0)
+    title = top + sizes.title * 0.6
+    return Lanes(title, strips, rows, controller, tiles, asking, (y, y + 18), y + 18)

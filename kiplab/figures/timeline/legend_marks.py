@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from ...rows.client_requests import asked_about, clients_shown
 from ...rows.columns import MessageRow, Rows
 from ...rows.told_messages import told_messages
 from . import legend_samples
@@ -79,10 +80,15 @@ def _seen(rows: Rows, partition: str) -> Seen:
             for m in rows.marks
             if m.partition in ("", partition) and m.lane.startswith("broker")
         ),
-        messages=tuple(told_messages(rows, partition)),
+        messages=(*told_messages(rows, partition), *_asked(rows, partition)),
         unfenced=any(rows.gates(f"broker {id}") for id in rows.meta.brokers),
         ticked=bool(rows.ticks),
     )
+
+
+def _asked(rows: Rows, partition: str) -> Iterator[MessageRow]:
+    shown = clients_shown(rows, partition)
+    return (asked for asked in asked_about(rows, partition) if asked.sender in shown)
 
 
 def _is_role(*values: str) -> Occurs:

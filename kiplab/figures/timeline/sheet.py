@@ -11,6 +11,7 @@ from ..drawing.theme import sizes_of, theme_of
 from . import (
     arrows,
     broker_lanes,
+    client_lanes,
     controller_lane,
     hover_cards,
     lane_marks,
@@ -96,21 +97,25 @@ def draw_panel(
         canvas.sizes,
         tick_rows=max(controller_lane.tick_words(canvas, run, name)[1] for run in runs),
         talk=max(TALK[arrows.loudness(canvas, run, name)] for run in runs) + TILED * tiled,
+        clients=client_lanes.heights(canvas, runs, name),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = other_partitions.with_room(planned, rows, name)
     panel = Panel(canvas, rows, name, roomy, words, run)
     arrows.reserve(panel)
+    client_lanes.reserve(panel)
     strips.draw_grid(panel)
     draw_folds(panel)
     strips.draw_title(panel, title)
     strips.draw_strips(panel)
     controller_lane.draw_controller(panel, with_epochs=tiled)
+    client_lanes.draw_below(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)
     strips.draw_records(panel)
     other_partitions.draw_others(panel)
     arrows.draw_messages(panel)
+    client_lanes.draw_clients(panel)
     lane_marks.draw_remarks(panel)
     hover_cards.draw_cards(panel)
     canvas.marks += told_marks(panel)

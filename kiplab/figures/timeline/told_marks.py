@@ -12,6 +12,7 @@ from typing import Any
 from ...rows.columns import STRIPS, Rows
 from ...rows.told_html import about
 from .arrows import flights
+from .client_lanes import flights_of
 from .other_partitions import places_of_others
 from .panel import Panel
 
@@ -29,6 +30,9 @@ def told_marks(panel: Panel) -> Iterator[list[Any]]:
         m = flight.message
         ends = panel.canvas.px(flight.x0), flight.y0, panel.canvas.px(flight.x1), flight.y1
         yield [*_mark(panel, filter(None, (m.began, *m.ended)), *ends), True]
+    for asked, x, y0, y1 in flights_of(panel):
+        px = panel.canvas.px(x)
+        yield [*_mark(panel, asked.ended, px, y0, px, y1), True]
     found = _happened(panel)
     yield from _strips(panel, found)
     yield from _lanes(panel, found)

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import replace
+
+from ...rows.client_requests import clients_shown
 from ...rows.columns import Rows
 from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
 from ...rows.view import through, until, view, with_kinds
 from ..drawing.canvas import as_figure
-from .axis import draw_axis
+from .axis import ROWS_MAX, draw_axis
 from .legend import draw_legend
 from .legend_marks import occurring
 from .metric_lines import draw_metrics, metrics_asked, told_of
 from .places import places_of
 from .sheet import MARGIN, canvas_of, draw_heading, draw_panel, followed_partition, room_for
+
+WITHOUT_CLIENTS = 2.0
+"""How low a picture is that is as low as can be read, and has no lanes of clients; the words of
+its axis stand on one row less.
+"""
 
 
 def drawing_so_far(
@@ -39,10 +47,14 @@ def drawing_so_far(
     but that a range which a shorter run does not have is cut to what there is, or left away. The
     legend is that of the whole run, so that the height stays. `low` is for a window that is not
     high, and comes from `low_enough`: no heading, and lanes from as ever (0) to the lowest that can
-    be read (1). Traces are the same for every step, so that one figure can be painted again. A dict
-    of plotly's data and layout: to have plotly check it takes longer than to draw it. Its layout's
-    ``meta`` says where everything is, in ``places``.
+    be read (1); with WITHOUT_CLIENTS those of clients are left away, too, brokers' lanes say what
+    was read, and the words of the axis are fewer. Traces are the same for every step, so that one
+    figure can be painted again. A dict of plotly's data and layout: to have plotly check it takes
+    longer than to draw it. Its layout's ``meta`` says where everything is, in ``places``.
     """
+    rows_max = ROWS_MAX if low is None or low <= 1 else ROWS_MAX - 1
+    if rows_max < ROWS_MAX:
+        now, whole, low = replace(now, clients=()), replace(whole, clients=()), 1
     name, between = followed_partition(whole, partition), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
     here = through(with_kinds(now, kinds), sheet.meta.columns)
@@ -52,7 +64,7 @@ def drawing_so_far(
     asked = metrics_asked((sheet,), metrics)
     lowest = draw_metrics(canvas, here, asked, panel.lanes.bottom, (sheet,))
     air = canvas.sizes.air
-    bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here)
+    bottom = draw_axis(canvas, sheet, lowest + 16 + 10 * air, here, rows_max)
     places = places_of(panel, sheet, (lowest + 4 + 10 * air, bottom))
     if legend:
         bottom = draw_legend(canvas, (sheet,), bottom + 4, name, growing=True)
@@ -77,6 +89,8 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
     if height(None) <= high:
         return None
     highest, lowest = height(0), height(1)
+    if lowest > high and clients_shown(whole, followed_partition(whole, options.get("partition"))):
+        return WITHOUT_CLIENTS
     return min(max((highest - high + 1) / (highest - lowest), 0), 1)
 
 

@@ -1,0 +1,226 @@
+"""What clients asked brokers, and what they were told: a row each, like those of messages.
+
+Clients' requests are atomic: a request arrives at the moment at which it was sent. Consumers and
+producers that have a name have a lane in pictures; whoever has none (a producer, an admin client)
+has one only where a guard refused it and there are others: else the axis says enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from ..engine import moves
+from ..engine.cluster import Cluster
+from ..engine.consumers import consumer_of
+from ..engine.events import Event
+from ..engine.history import Recorded
+from ..protocol import facts
+from ..protocol.ids import NO_LEADER
+from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
+from ..protocol.replica.produce import PRODUCE
+from ..protocol.replica.record_deletion import DELETE_RECORDS
+from .columns import MessageRow, Rows
+from .message_paths import clause_of, compared_words
+from .snapshots import Snapshot
+from .wording import lane_of, offsets
+
+API_LABELS = {
+    CONSUMER_FETCH: "Fetch",
+    PRODUCE: "Produce",
+    LIST_OFFSETS: "ListOffsets",
+    END_OF_EPOCH: "OffsetForLeaderEpoch",
+    DELETE_RECORDS: "DeleteRecords",
+}
+"""The requests of clients, as Kafka calls them."""
+NOBODY = "nobody"
+"""The receiver of what could not be asked, as no leader is known."""
+RAISES = "raises "
+"""How the outcome begins of what an application has to deal with; the exception follows."""
+
+
+class ClientTold(NamedTuple):
+    """What a client learnt: its request, its fate as in `MessageRow`, in words; the node asked."""
+
+    request: str
+    fate: str
+    outcome: str
+    node: int
+    error: str = ""
+
+
+def client_requests(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
+    """In the order in which they were asked."""
+    return tuple(
+        row
+        for shot in shots
+        for step, events in shot.named_steps()
+        for row in _of_step(step, events, shot.x)
+    )
+
+
+def _of_step(step: Recorded, events: Sequence[tuple[str, Event]], x: int) -> Iterator[MessageRow]:
+    """A row per request; what a client makes of its answer is said with that."""
+    row: MessageRow | None = None
+    for id, event in events:
+        after = _AFTER.get(type(event))
+        if after is not None and row is not None:
+            row = replace(row, outcome=after(event), ended=(*row.ended, id))
+            continue
+        client, told = _client(step, event), _told(event, step.cluster)
+        if client and told is not None:
+            if row is not None:
+                yield row
+            row = _row(client, told, event, id, x)
+    if row is not None:
+        yield row
+
+
+def _client(step: Recorded, event: Event) -> str:
+    """Who asked: as the fact says, or as the move does; empty for what no client asked."""
+    for kind in ("consumer", "producer"):
+        name = getattr(event, kind, "")
+        if name:
+            return _named(kind, name)
+    if isinstance(event, facts.Appended) and not isinstance(step.move, moves.Produce):
+        # A producer with a name is told of it, at once or later.
+        return ""
+    client_of = _CLIENTS.get(type(step.move))
+    return client_of(step.move) if client_of is not None else ""
+
+
+def _told(event: Event, after: Cluster) -> ClientTold | None:
+    if isinstance(event, facts.ConsumerRaised):
+        mine = consumer_of(after, event.consumer, event.partition)
+        node = NO_LEADER if mine is None else mine.leader
+        return ClientTold(END_OF_EPOCH, "delivered", f"{RAISES}{event.exception}", node)
+    if isinstance(event, facts.Refused):
+        if event.request not in API_LABELS:
+            return None
+        return ClientTold(event.request, "refused", "", event.node, event.error.name)
+    tell = _TELLS.get(type(event))
+    return tell(event) if tell is not None else None
+
+
+def _row(client: str, told: ClientTold, event: Event, id: str, x: int) -> MessageRow:
+    label = API_LABELS[told.request]
+    guard = event.guard or "" if isinstance(event, facts.Refused) else ""
+    compared = event.compared if isinstance(event, facts.Refused) else ()
+    return MessageRow(
+        name=f"{told.request} of {client} at {id}",
+        kind=told.request,
+        sender=client,
+        receiver=NOBODY if told.node == NO_LEADER else lane_of(told.node),
+        x_sent=x,
+        x_arrived=x,
+        fate=told.fate,
+        label=label,
+        detail=f"{label} of {client}",
+        outcome=told.outcome,
+        partition=str(getattr(event, "partition", "") or ""),
+        error=told.error,
+        guard=guard,
+        clause=clause_of(guard),
+        compared=tuple(map(compared_words, compared)),
+        began=id,
+        ended=(id,),
+    )
+
+
+def clients_shown(rows: Rows, partition: str = "") -> list[str]:
+    """The clients that have a lane in a picture of that partition, those first that asked first."""
+    found: dict[str, list[MessageRow]] = {}
+    for row in asked_about(rows, partition):
+        found.setdefault(row.sender, []).append(row)
+    named = any(name not in NAMELESS for name in found)
+    return [
+        name
+        for name, asked in found.items()
+        if name not in NAMELESS or (named and any(row.guard for row in asked))
+    ]
+
+
+def asked_about(rows: Rows, partition: str = "") -> Iterator[MessageRow]:
+    """The requests about a partition; about all of them without one."""
+    return (row for row in rows.clients if not partition or row.partition in ("", partition))
+
+
+# --- who asked, and what it was told ------------------------------------------------------------
+
+
+def _named(kind: str, name: str) -> str:
+    """``consumer``, ``consumer audit``."""
+    return kind if name == kind else f"{kind} {name}"
+
+
+ADMIN, PRODUCER = "admin client", "producer"
+NAMELESS = (ADMIN, PRODUCER)
+"""Clients that nobody gave a name."""
+_CLIENTS: dict[type, Callable[[Any], str]] = {
+    moves.Poll: lambda move: _named("consumer", move.consumer),
+    moves.ResetOffset: lambda move: _named("consumer", move.consumer),
+    moves.ProduceAs: lambda move: _named("producer", move.producer),
+    moves.Resend: lambda move: _named("producer", move.producer),
+    moves.Produce: lambda _: PRODUCER,
+    moves.DeleteRecords: lambda _: ADMIN,
+}
+
+
+def _polled(event: facts.Polled) -> ClientTold:
+    nothing = event.last < event.first
+    said = "nothing" if nothing else _range(event.first, event.last)
+    return ClientTold(CONSUMER_FETCH, "delivered", f"reads {said}", event.node)
+
+
+def _failed(event: facts.PollFailed) -> ClientTold:
+    return ClientTold(CONSUMER_FETCH, "dropped", "no answer", event.node, event.error.name)
+
+
+def _requeued(event: facts.BatchRequeued) -> ClientTold:
+    return ClientTold(PRODUCE, "dropped", "no answer", NO_LEADER, event.error.name)
+
+
+def _appended(event: facts.Appended) -> ClientTold:
+    return ClientTold(PRODUCE, "delivered", f"writes {_range(event.first, event.last)}", event.node)
+
+
+def _range(first: int, last: int) -> str:
+    return offsets(first, last).split(" ")[1]
+
+
+_TELLS: dict[type, Callable[[Any], ClientTold]] = {
+    facts.Polled: _polled,
+    facts.PollFailed: _failed,
+    facts.Appended: _appended,
+    facts.BatchAcknowledged: lambda e: ClientTold(
+        PRODUCE, "delivered", f"{_range(e.first, e.last)} acknowledged", e.node
+    ),
+    facts.BatchWaits: lambda e: ClientTold(
+        PRODUCE, "delivered", f"writes {_range(e.first, e.last)}, waits", e.node
+    ),
+    facts.BatchRequeued: _requeued,
+    facts.ReplicaPreferred: lambda e: ClientTold(
+        CONSUMER_FETCH, "delivered", f"sent to broker {e.replica}", e.node
+    ),
+    facts.PositionValidated: lambda e: ClientTold(
+        END_OF_EPOCH, "delivered", f"{e.position} holds", e.node
+    ),
+    facts.PositionTruncated: lambda e: ClientTold(
+        END_OF_EPOCH, "delivered", f"back to {e.after}", e.node
+    ),
+    facts.PositionReset: lambda e: ClientTold(
+        LIST_OFFSETS, "delivered", f"goes to {e.after}", e.node
+    ),
+    facts.RecordsDeleted: lambda e: ClientTold(
+        DELETE_RECORDS, "delivered", f"deletes below {e.start}", e.node
+    ),
+}
+
+_AFTER: dict[type, Callable[[Any], str]] = {
+    facts.ConsumerRaised: lambda e: f"{RAISES}{e.exception}",
+    facts.BatchRequeued: lambda _: "will send it again",
+    facts.BatchFailed: lambda e: f"{RAISES}{e.exception}",
+}
+"""What a client makes of an answer."""
