@@ -8,6 +8,7 @@ import msgspec
 
 from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CONTROLLER, Offset
+from ..protocol.registrations import topic_of
 from ..protocol.replica.broker_state import Broker, Loss, replica_of
 from . import moves
 from .cluster import Cluster
@@ -24,7 +25,8 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     tuples; `produce` lists record counts, `delete` offsets below which records are deleted (None:
     all the committed), `poll` names of consumers: each polls every partition, asks for metadata and
     goes to either end; `producers` names of producers: each writes one record to every partition,
-    with acks=all and with acks=1, and sends again. `timers` are brokers', `controller_timers` those
+    with acks=all and with acks=1, and sends again. `configure` lists what a topic's
+    unclean.leader.election.enable becomes. `timers` are brokers', `controller_timers` those
     of control planes, wherever they live.
     """
 
@@ -45,6 +47,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     shut_down: bool = False
     fail_over: bool = False
     elect: tuple[bool, ...] = ()
+    configure: tuple[bool, ...] = ()
     cut: bool = False
     faults_left: int = 0
 
@@ -62,6 +65,7 @@ EVERYTHING = Menu(
     shut_down=True,
     fail_over=True,
     elect=(False, True),
+    configure=(True, False),
     cut=True,
     faults_left=1,
 )
@@ -121,6 +125,8 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     yield from _about_control_planes(cluster, menu)
     if menu.fail_over:
         yield moves.FailOver()
+    topics = dict.fromkeys(topic_of(p.name) for p in truth(cluster).partitions)
+    yield from (moves.Configure(topic, on) for topic in topics for on in menu.configure)
     yield from (moves.Advance(ms) for ms in menu.advance_ms)
 
 

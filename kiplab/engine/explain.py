@@ -72,6 +72,14 @@ def _periodic_elections(e: facts.PeriodicElections) -> str:
     return f"the controller looks after partitions {led}: {', '.join(done)}"
 
 
+def _configured(e: facts.TopicConfigured) -> str:
+    said = f"{e.name} of {e.topic} is {e.value}"
+    if not e.heeded:
+        return f"{said}; a controller of this release does not read it (KAFKA-12670)"
+    when = "when a broker is fenced or unfenced, and when it looks after leaderless partitions"
+    return f"{said}; the controller reads it when it elects next: {when}"
+
+
 def _delivered(e: events.Delivered) -> str:
     ghost = " (sent by a process that is gone)" if e.previous_incarnation else ""
     sender, receiver = node_name(e.message.sender), node_name(e.receiver)
@@ -209,6 +217,7 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f" ({e.exception}) that it does not expect; controller epoch {e.epoch} takes over"
     ),
     facts.PeriodicElections: _periodic_elections,
+    facts.TopicConfigured: _configured,
     facts.Registered: lambda e: f"broker {e.node} now has broker epoch {e.epoch}",
     facts.LifecycleChanged: lambda e: f"broker {e.node} {_LIFE[str(e.state)]}",
     facts.Polled: _polled,

@@ -10,6 +10,7 @@ from ..protocol.clients.consumer import Reset
 from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
 from ..protocol.log import open_transaction
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
+from ..protocol.registrations import topic_of
 from ..protocol.releases import RELEASES, at_least, known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
@@ -308,6 +309,18 @@ def _elect(cluster: Cluster, move: moves.Elect) -> str | None:
     return _no_partition(cluster, move.partition)
 
 
+def _configure(cluster: Cluster, move: moves.Configure) -> str | None:
+    states = truth(cluster).partitions
+    found = [p for p in states if topic_of(p.name) == move.topic]
+    if not found:
+        known = ", ".join(dict.fromkeys(topic_of(p.name) for p in states))
+        return f"there is no topic {move.topic} (there is {known})"
+    if all(p.unclean_leader_election == move.unclean_leader_election for p in found):
+        value = "true" if move.unclean_leader_election else "false"
+        return f"unclean.leader.election.enable of {move.topic} is {value} already"
+    return None
+
+
 def _no_partition(cluster: Cluster, name: str) -> str | None:
     known = [p.name for p in truth(cluster).partitions]
     if name in known:
@@ -398,6 +411,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Heal: _heal,
     moves.FailOver: _always,
     moves.Elect: _elect,
+    moves.Configure: _configure,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,
     moves.RawRequest: _raw,

@@ -213,6 +213,13 @@ class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):
     unclean: bool = False
 
 
+class Configure(msgspec.Struct, frozen=True, cache_hash=True, tag="configure"):
+    """An operator sets unclean.leader.election.enable of a topic (IncrementalAlterConfigs)."""
+
+    topic: str
+    unclean_leader_election: bool
+
+
 class Upgrade(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade"):
     """A node (or, with None, every node) runs another release from now on."""
 
@@ -261,6 +268,7 @@ Move = (
     | Heal
     | FailOver
     | Elect
+    | Configure
     | Upgrade
     | UpgradeMetadata
     | RawRequest

@@ -40,6 +40,7 @@ from ..protocol.kraft.elections import elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.heartbeats import broker_heartbeat
 from ..protocol.kraft.replay import finalize, image
+from ..protocol.kraft.topic_settings import allow_unclean_elections
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -274,6 +275,14 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
         (CONTROLLER, finalize(state_of(w, CONTROLLER))),
     ),
     (Controller, moves.Elect): _elect,
+    (Controller, moves.Configure): lambda w, m: (
+        (
+            CONTROLLER,
+            allow_unclean_elections(
+                state_of(w, CONTROLLER), m.topic, w.features, allowed=m.unclean_leader_election
+            ),
+        ),
+    ),
     (Controller, moves.Upgrade): lambda w, _: (
         (CONTROLLER, (carried_over(state_of(w, CONTROLLER), w.features), (), ())),
     ),

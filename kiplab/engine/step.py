@@ -360,6 +360,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Heal: _heal,
     moves.FailOver: _fail_over,
     moves.Elect: _as_the_mode_does,
+    moves.Configure: _as_the_mode_does,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,
     moves.RawRequest: _raw,

@@ -225,6 +225,14 @@ VERBS: dict[str, Verb] = {
         (values.partition,),
         {"unclean": values.yes_no, "where": values.guard},
     ),
+    # A topic's setting, while the controller runs. Up to 3.8 no controller reads it; from 3.9 on it
+    # does when it elects next.
+    "configure": Verb(
+        "configure TOPIC unclean-leader-election=yes|no",
+        (values.known_topic,),
+        {"unclean-leader-election": values.yes_no},
+        needs=("unclean-leader-election",),
+    ),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),

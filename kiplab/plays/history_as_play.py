@@ -146,6 +146,11 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Elect: lambda m: Statement(
         "elect", (m.partition,), (("unclean", "yes"),) if m.unclean else ()
     ),
+    moves.Configure: lambda m: Statement(
+        "configure",
+        (m.topic,),
+        (("unclean-leader-election", "yes" if m.unclean_leader_election else "no"),),
+    ),
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: lambda m: Statement("upgrade", (), (("metadata", m.metadata_version),)),
     moves.RawRequest: lambda m: raw_statement(m.sender, m.receiver, m.body),

@@ -39,7 +39,7 @@ PLAIN: dict[type, str] = {
     **dict.fromkeys((facts.Appended, facts.Fetched, facts.HighWatermarkMoved), _AS_WANTED),
     **dict.fromkeys((facts.IsrProposed, facts.PeriodicElections, facts.EpochDropped), _AS_WANTED),
     **dict.fromkeys((facts.Polled, facts.MetadataRefreshed, facts.PositionValidated), _AS_WANTED),
-    facts.ReplicaPreferred: _AS_WANTED,
+    **dict.fromkeys((facts.ReplicaPreferred, facts.TopicConfigured), _AS_WANTED),
     **dict.fromkeys((facts.IsrReverted, facts.IsrStuck, facts.PollFailed), _IN_WORDS),
     **dict.fromkeys((facts.PositionTruncated, facts.PositionReset), _IN_WORDS),
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchRequeued), _IN_WORDS),

@@ -19,6 +19,7 @@ from ..protocol.features import (
 from ..protocol.guards import SPECIFIED, named
 from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
 from ..protocol.messages import BODIES
+from ..protocol.registrations import topic_of
 from .play_errors import PlayError, nearest
 
 DEFAULT_CONSUMER = "consumer"
@@ -177,6 +178,15 @@ def consumer(text: str, names: Names) -> str:
     if text not in known:
         expected = f"the consumers are {', '.join(known)}; the header introduces others"
         raise PlayError(f"there is no consumer {text!r}", expected=expected, token=text)
+    return text
+
+
+def known_topic(text: str, names: Names) -> str:
+    """One of the play's topics. Raises PlayError when there is no such topic."""
+    known = tuple(dict.fromkeys(topic_of(name) for name in names.partitions))
+    if text not in known:
+        expected = f"the topics are {', '.join(known) or 'none yet'}"
+        raise PlayError(f"there is no topic {text!r}", expected=expected, token=text)
     return text
 
 

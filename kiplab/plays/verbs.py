@@ -280,6 +280,11 @@ def _elect(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.Elect(statement.words[0], unclean), line)
 
 
+def _configure(stage: Stage, statement: Statement, line: int) -> Stage:
+    allowed = statement.arg("unclean-leader-election") == "yes"
+    return act(stage, moves.Configure(statement.words[0], allowed), line)
+
+
 def _upgrade(stage: Stage, statement: Statement, line: int) -> Stage:
     metadata_version = statement.arg("metadata")
     if metadata_version is not None:
@@ -347,6 +352,7 @@ _VERBS: dict[str, Perform] = {
     "heal": _link(moves.Heal),
     "fail-over": _fail_over,
     "elect": _elect,
+    "configure": _configure,
     "upgrade": _upgrade,
     "advance": _advance,
     "send": _send,

@@ -251,6 +251,15 @@ class PeriodicElections(msgspec.Struct, frozen=True, tag="periodic-elections", k
     left: tuple[str, ...]
 
 
+class TopicConfigured(msgspec.Struct, frozen=True, tag="topic-configured", kw_only=True):
+    """A setting of a topic was written down; `heeded` says whether the controller reads it."""
+
+    topic: str
+    name: str
+    value: str
+    heeded: bool
+
+
 class Registered(msgspec.Struct, frozen=True, tag="registered", kw_only=True):
     """A broker process learnt its broker epoch."""
 
@@ -463,6 +472,7 @@ Fact = (
     | HighWatermarkMoved
     | ControllerResigned
     | PeriodicElections
+    | TopicConfigured
     | Registered
     | LifecycleChanged
     | Polled

@@ -57,6 +57,11 @@ class PartitionRegistration(msgspec.Struct, frozen=True, cache_hash=True):
     unclean_leader_election: bool = False
 
 
+def topic_of(partition_name: str) -> str:
+    """The topic of a partition: ``"orders"`` of ``"orders-0"``."""
+    return partition_name.rpartition("-")[0]
+
+
 def registration(registrations: tuple[Registration, ...], broker: BrokerId) -> Registration | None:
     """The registration of `broker`, or None."""
     for found in registrations:

@@ -62,6 +62,15 @@ def resigned(event: facts.ControllerResigned, moment: Moment) -> Iterator[LogLin
     yield LogLine("controller", *resignation(event, moment.code(CONTROLLER)))
 
 
+def configured(event: facts.TopicConfigured, moment: Moment) -> Iterator[LogLine]:
+    """Of ConfigurationControlManager.replay, which says more from 3.6 on."""
+    what = f"ConfigResource(type=TOPIC, name='{event.topic}')"
+    became = f"set configuration {event.name} to {event.value}"
+    longer = moment.code(CONTROLLER) >= (3, 6)
+    text = f"Replayed ConfigRecord for {what} which {became}" if longer else f"{what}: {became}"
+    yield LogLine("controller", "INFO", "ConfigurationControlManager", text)
+
+
 def periodic(event: facts.PeriodicElections, moment: Moment) -> Iterator[LogLine]:
     """Before 3.9 a rebalance is not logged."""
     if moment.code(CONTROLLER) < (3, 9):

@@ -163,6 +163,7 @@ UNMARKED: dict[type, str] = {
     facts.LeaderRecovery: _BANDS,
     **dict.fromkeys((facts.TransactionBegun, facts.TransactionEnded), "the axis tells it"),
     facts.EpochDropped: "no record goes with it",
+    facts.TopicConfigured: "the axis tells it",
     facts.PeriodicElections: "each election has its own mark or band",
     **dict.fromkeys((facts.PollFailed, facts.PositionValidated, facts.PositionReset), _ON_THE_AXIS),
     **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),

@@ -40,6 +40,7 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     Delivered: _delivered,
     facts.ControllerResigned: controller_log.resigned,
     facts.PeriodicElections: controller_log.periodic,
+    facts.TopicConfigured: controller_log.configured,
     facts.IsrChanged: controller_log.isr_changed,
     facts.BrokerChanged: controller_log.broker_changed,
     facts.IsrReverted: broker_log.reverted,

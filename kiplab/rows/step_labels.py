@@ -196,6 +196,10 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "advance": _saying("{0} pass"),
     "send": _saying("forged request"),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election asked for",
+    "configure": lambda s, _: (
+        f"unclean election {'on' if s.arg('unclean-leader-election') == 'yes' else 'off'}"
+        f" for {s.words[0]}"
+    ),
     **dict.fromkeys(_ENDS, _message),
 }
 AS_WRITTEN = {"hold": "nothing happens yet", "expect": "it asks, and does nothing"}

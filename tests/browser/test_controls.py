@@ -209,6 +209,8 @@ def test_a_partitions_drawer(hands: Hands) -> None:
     hands.tick("KIP-704 as specified")
     hands.impossible("Finish recovery", "broker 1 does not recover orders-0: it has nothing to")
     hands.tick("KIP-704 as specified", False)
+    hands.act("unclean.leader.election.enable=true", "configure orders")
+    hands.act("unclean.leader.election.enable=false", "configure orders")
     hands.page.photograph("lab", "control-partition-drawer")
     hands.lab.locator(".kiplab-partition-orders-0").get_by_role("button", name="More").click()
 

@@ -267,6 +267,40 @@ def test_controller_and_partitions_have_buttons() -> None:
     assert hands.replayed()
 
 
+def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it() -> None:
+    hands = at_panel(made(f"kafka 3.8\n{THREE}"))
+    drawer = hands.panel.partitions[0]
+    drawer.more.toggle.value = True
+    on = drawer.others.button("unclean.leader.election.enable=true")
+    assert "does not read it (KAFKA-12670)" in on.tooltip
+    on.click()
+    drawer.others.button("unclean.leader.election.enable=false").click()
+    assert hands.lines == [
+        "configure orders unclean-leader-election=yes",
+        "configure orders unclean-leader-election=no",
+    ]
+    assert hands.replayed()
+    later = at_panel(made(f"kafka 3.9\n{THREE}")).panel.partitions[0]
+    later.more.toggle.value = True
+    said = later.others.button("unclean.leader.election.enable=true").tooltip
+    assert "reads it when it elects next, within 300 s" in said
+
+
+def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> None:
+    hands = at_panel(open_bench(load("unclean-election")))
+    drawer = hands.panel.partitions[0]
+    drawer.more.toggle.value = True
+    finish = drawer.others.button("Finish recovery")
+    assert finish.disabled
+    assert "does not recover orders-0: no release of Kafka recovers anything" in finish.tooltip
+    hands.bench = OPENED["recovering"]
+    hands.stand(hands.bench.last)
+    assert not finish.disabled
+    finish.click()
+    assert hands.lines == ["finish-recovery orders-0"]
+    assert "RECOVERING" not in str(truth(hands.bench.here.cluster).partitions)
+
+
 def test_a_client_writes_to_a_partition_of_choice() -> None:
     hands = at_panel(made(SIX))
     clients = hands.panel.clients

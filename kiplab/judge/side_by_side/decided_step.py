@@ -105,6 +105,8 @@ def _decided(cluster: Cluster, move: moves.Move, kafka: DecidingKafka) -> Moved 
             return _raised(cluster, move, kafka)
         case moves.Upgrade() if move.node in (None, CONTROLLER):
             raise UnaskableError("a real controller stays on its release while a play runs")
+        case moves.Configure():
+            raise UnaskableError("the settings of a real controller's topics stay as they are made")
         case moves.Fire() if move.node == CONTROLLER:
             raise UnaskableError(
                 "what a real controller does unasked every 300 s is switched off, so that nothing"

@@ -70,6 +70,14 @@ class PartitionChangeRecord(msgspec.Struct, frozen=True, tag=True, kw_only=True)
     recovery: LeaderRecoveryState | None = None
 
 
+class ConfigRecord(msgspec.Struct, frozen=True, tag=True):
+    """One setting of a topic, by Kafka's names for both."""
+
+    topic: str
+    name: str
+    value: str
+
+
 Record = (
     RegisterBrokerRecord
     | UnregisterBrokerRecord
@@ -77,6 +85,7 @@ Record = (
     | UnfenceBrokerRecord
     | BrokerRegistrationChangeRecord
     | PartitionChangeRecord
+    | ConfigRecord
 )
 
 
@@ -107,6 +116,7 @@ _VERSIONS: dict[type, Callable[[Any, MetadataVersion], int]] = {
     UnfenceBrokerRecord: lambda _record, _at: 0,
     BrokerRegistrationChangeRecord: lambda r, _: 1 if r.in_controlled_shutdown else 0,
     PartitionChangeRecord: lambda _, at: at.partition_change_record,
+    ConfigRecord: lambda _record, _at: 0,
 }
 
 

@@ -39,10 +39,12 @@ from ..registrations import (
     Registration,
     partition,
     registration,
+    topic_of,
 )
 from .controller_state import Controller
 from .records import (
     BrokerRegistrationChangeRecord,
+    ConfigRecord,
     FenceBrokerRecord,
     PartitionChangeRecord,
     Record,
@@ -143,6 +145,16 @@ def merge(state: PartitionRegistration, record: PartitionChangeRecord) -> Partit
 def _partition_changed(controller: Controller, record: PartitionChangeRecord) -> Controller:
     known, named = controller.partitions, record.partition
     partitions = tuple(merge(p, record) if p.name == named else p for p in known)
+    return replace(controller, partitions=partitions)
+
+
+def _configured(controller: Controller, record: ConfigRecord) -> Controller:
+    """No epoch rises: brokers play on, and the controller reads the setting when it elects."""
+    enabled = record.value == "true"
+    partitions = tuple(
+        replace(p, unclean_leader_election=enabled) if topic_of(p.name) == record.topic else p
+        for p in controller.partitions
+    )
     return replace(controller, partitions=partitions)
 
 
@@ -270,6 +282,7 @@ _REPLAYED: dict[type, Callable[[Controller, Any], Controller]] = {
     UnfenceBrokerRecord: _registration_changed,
     BrokerRegistrationChangeRecord: _registration_changed,
     PartitionChangeRecord: _partition_changed,
+    ConfigRecord: _configured,
 }
 _REPORTED: dict[type, Callable[[Controller, Controller, Any], list[Replayed]]] = {
     RegisterBrokerRecord: _registration_reported,
@@ -278,4 +291,5 @@ _REPORTED: dict[type, Callable[[Controller, Controller, Any], list[Replayed]]] =
     UnfenceBrokerRecord: _broker_reported,
     BrokerRegistrationChangeRecord: _broker_reported,
     PartitionChangeRecord: _partition_reported,
+    ConfigRecord: lambda _before, _after, _record: [],
 }

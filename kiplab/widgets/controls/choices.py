@@ -18,7 +18,7 @@ from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...plays.verbs import Impossible, perform
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId, broker_list, node_name
-from ...protocol.registrations import PartitionRegistration
+from ...protocol.registrations import PartitionRegistration, topic_of
 from ...protocol.replica.broker_state import Lifecycle, Loss
 
 LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
@@ -250,7 +250,23 @@ def more_about_partition(cluster: Cluster, name: str) -> tuple[Choice, ...]:
             why_not(cluster, moves.FinishLeaderRecovery(name, leader)),
             "The leader is done recovering from an unclean election, and says so (KIP-704)",
         ),
+        _setting(cluster, name),
     )
+
+
+def _setting(cluster: Cluster, name: str) -> Choice:
+    """The other value of unclean.leader.election.enable of its topic."""
+    state = partition_of(cluster, name)
+    on = state is None or not state.unclean_leader_election
+    move = moves.Configure(topic_of(name), on)
+    read = "kafka-12670.unclean-by-config" in cluster.features.active(CONTROLLER)
+    advice = (
+        "The controller reads it when it elects next, within 300 s"
+        if read
+        else "A controller of this release does not read it (KAFKA-12670)"
+    )
+    value = "true" if on else "false"
+    return choice_of(cluster, move, f"unclean.leader.election.enable={value}", advice)
 
 
 def leads(state: PartitionRegistration) -> str:
