@@ -18,7 +18,7 @@ from ..features import Features
 from ..messages import FetchRequest, Send
 from . import broker_parts, fetching
 from .broker_parts import Here
-from .broker_state import Broker, replica_of
+from .broker_state import Broker, log_of, replica_of
 from .isr_proposals import propose_expand
 from .leader import follower_fetched
 
@@ -54,11 +54,11 @@ def serve_fetches_at_once(
 def _in_between(
     here: Here, broker: Broker, request: FetchRequest, other: FetchRequest, features: Features
 ) -> TwoFetchesServed | None:
-    before, mine = replica_of(broker, request.partition), broker_parts.log_of
-    (reply, _), (later, _) = (fetching.read(here, broker, r) for r in (request, other))
-    if before is None or not (fetching.is_noted(reply) and fetching.is_noted(later)):
+    before, log = replica_of(broker, request.partition), log_of(broker, request.partition)
+    read = [fetching.read(here, before, log, one) for one in (request, other)]
+    if before is None or not all(counts for _, _, counts in read):
         return None
-    log = mine(broker, request.partition)
+    (reply, _, _), (later, _, _) = read
     judged, fact = follower_fetched(here, before, log, request, request.replica_epoch)
     if propose_expand(here, judged, request.replica)[1] is None:
         return None

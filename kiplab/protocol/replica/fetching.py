@@ -37,6 +37,7 @@ from .broker_state import Broker, Replica, replica_of
 from .client_reads import not_the_leader, refusal
 from .isr_proposals import propose_expand
 from .leader import commits_more, follower_fetched
+from .remote_replicas import leading_of, remote_of
 
 KIND = "fetch"
 FETCH_WAIT_MS = 500
@@ -120,29 +121,31 @@ def serve_fetch(
     """
     here = broker_parts.here(broker, features, now_ms)
     replica = replica_of(broker, request.partition)
-    reply, refused = read(here, broker, request)
-    if replica is None or not is_noted(reply):
-        return broker, (reply,), refused
     mine = broker_parts.log_of(broker, request.partition)
+    reply, refused, counts = read(here, replica, mine, request)
+    if replica is None or not counts:
+        return broker, (reply,), refused
     noted, fact = follower_fetched(here, replica, mine, request, request.replica_epoch)
     broker, sends, facts = go_on(here, broker, replica, noted, request, features)
     return broker, (reply, *sends), (fact, *facts)
 
 
-def read(here: Here, broker: Broker, request: FetchRequest) -> tuple[Send, tuple[Fact, ...]]:
-    """What the leader answers, and its refusal if it refuses. Nothing is changed yet.
+def read(
+    here: Here, replica: Replica | None, mine: log.Log, request: FetchRequest
+) -> tuple[Send, tuple[Fact, ...], bool]:
+    """What the leader answers, its refusal if it refuses, and whether it will note the fetch.
+
+    Not where it refuses, or where the logs part. Nothing is changed yet.
 
     Source: Partition.fetchRecords up to readFromLocalLog (3.5.0, 3.9.0-rc3).
     """
-    replica = replica_of(broker, request.partition)
-    mine = broker_parts.log_of(broker, request.partition)
     refused = _refusal(here, replica, request)
     if refused is not None or replica is None:
         error = refused.error if refused else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-        return _failed(request, error), (refused,) if refused else ()
+        return _failed(request, error), (refused,) if refused else (), False
     beyond = _out_of_range(here, mine, request)
     if beyond is not None:
-        return _sent_back(replica, mine, request), (beyond,)
+        return _sent_back(replica, mine, request), (beyond,), False
     diverging = _diverging(mine, request)
     if diverging is not None:
         reply = FetchResponse(
@@ -153,10 +156,10 @@ def read(here: Here, broker: Broker, request: FetchRequest) -> tuple[Send, tuple
             diverging=diverging,
         )
         # Where the logs part, the follower's state is not touched, so nobody asks for its epoch.
-        return Send(request.replica, reply), ()
+        return Send(request.replica, reply), (), False
     stale = _stale(here, request)
     if stale is not None:
-        return _failed(request, stale.error), (stale,)
+        return _failed(request, stale.error), (stale,), False
     reply = FetchResponse(
         partition=request.partition,
         leader_epoch=replica.leader_epoch,
@@ -164,17 +167,7 @@ def read(here: Here, broker: Broker, request: FetchRequest) -> tuple[Send, tuple
         high_watermark=replica.high_watermark,
         log_start_offset=mine.start,
     )
-    return Send(request.replica, reply), ()
-
-
-def is_noted(reply: Send) -> bool:
-    """Whether the leader notes how far the follower is: not where it refused, or the logs part.
-
-    Source: Partition.fetchRecords (3.5.0, 3.9.0-rc3).
-    """
-    body = reply.body
-    assert isinstance(body, FetchResponse)
-    return body.error is KafkaError.NONE and body.diverging is None
+    return Send(request.replica, reply), (), True
 
 
 def go_on(
@@ -201,7 +194,10 @@ def go_on(
         broker, sends, withdrawn = alter_partition_manager.submit(broker, item, features)
         facts = (*facts, *withdrawn)
         replica = replica_of(broker, request.partition) or replica
-    replica, moved = commits_more(here, before, replica, mine, request.replica)
+    end = request.offset
+    if overtaken is not None:
+        end = remote_of(leading_of(replica), request.replica).end
+    replica, moved = commits_more(here, before, replica, mine, request.replica, end)
     return broker_parts.with_replica(broker, replica), sends, (*facts, *moved)
 
 

@@ -135,14 +135,15 @@ def follower_fetched(
 
 
 def commits_more(
-    here: Here, before: Replica, replica: Replica, log: Log, follower: BrokerId
+    here: Here, before: Replica, replica: Replica, log: Log, follower: BrokerId, end: Offset
 ) -> ReplicaEffect:
     """Perhaps commit more records: `replica` is the leader's after the fetch, `before` before it.
 
+    `end` is how far the follower is, as `replica` has it.
+
     Source: Partition.updateFollowerFetchState (3.5.0, 3.9.0-rc3).
     """
-    known = remote_of(leading_of(before), follower).end
-    if known == remote_of(leading_of(replica), follower).end:
+    if remote_of(leading_of(before), follower).end == end:
         # Nothing new on the follower: Kafka does not look at the high watermark again.
         return replica, ()
     return move_high_watermark(here, replica, log)
