@@ -37,12 +37,24 @@ they are made of the tests and recordings themselves, and the test suite fails w
 longer what these say.
 """
 
+IN_PLAYS = """\
+## In plays
+
+`kiplab real` runs a play beside both at once. The real controller decides what controllers decide,
+and every running broker's own `Partition`, AlterPartition manager and log take each of its turns:
+fetches served and proposals made, answers, metadata, records appended and cut, restarts with what
+the disk has kept. The plays that come with kiplab are recorded on every release, and the suite
+plays them again. Of 3.2, and of a play with a line that no real broker can be told, brokers are the
+engine's, and the run says so.
+"""
+
 UNJUDGED = """\
 ## Unjudged
 
 No real Kafka stands beside these; they follow its source, and the tests that restate its own:
 
-- the follower's side: its fetcher, truncation, what it does with the answers
+- the follower's fetcher: what it asks for, and where it cuts its log; the log itself and its high
+  watermark are Kafka's own in plays
 - the broker's lifecycle beyond what its requests show, the order of deliveries, and the clock's
   periodic tasks between two requests
 - the consumer, which follows KIP-320 and Kafka's clients
@@ -63,6 +75,7 @@ def page(
         INTRODUCTION,
         _beside_real_controllers(judged),
         _beside_the_partition(partitions),
+        IN_PLAYS,
         UNJUDGED,
         _rules(rules, judged),
         _coarser(),

@@ -51,6 +51,24 @@ def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None
 
 
 @pytest.mark.kafka
+@pytest.mark.parametrize("release", ["3.5", "4.1"])
+def test_a_broker_that_is_shutting_down_is_reached_and_let_in_by_nobody(release: str) -> None:
+    """Its session remembers nothing of it, as after a failover: only the log does."""
+    run = told(
+        "broker 1 epoch=101\nbroker 2 epoch=102 shutting-down=yes\nbroker 3 epoch=103\n"
+        "topic orders replicas=1,2,3 isr=1,3 leader=1 leader-epoch=3 log=4@3\n"
+        "given next-metadata-offset=200\n"
+        "fetch 2\nfetch 2\nsend alter-partition from=1 partition=orders-0 isr=1,2,3\n"
+        "heartbeat 2\ncrash 1\nexpire 1\nstart 1\nunfence 1\n",
+        release,
+    )
+    parted = [line for line in run.both.lines if not line.agree]
+    assert not parted, parted[0]
+    assert run.both.turns > 10
+    assert "INELIGIBLE_REPLICA" in str(run.report()["lines"])
+
+
+@pytest.mark.kafka
 def test_brokers_without_a_topic_are_told_to_the_oldest_kafka_too() -> None:
     assert told("broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2").agree
 
@@ -151,7 +169,6 @@ class Unasked:
 @pytest.mark.parametrize(
     ("header", "line", "why"),
     [
-        ("broker 1 epoch=5\nbroker 2 shutting-down=yes\n", 2, "`shut-down` is a line"),
         (f"{THREE}topic orders partition=1 replicas=1,2 isr=1\n", 4, "numbered from 0 on"),
         (
             f"{THREE}topic a replicas=1,2 isr=1\ntopic a partition=1 replicas=1 isr=1\n",

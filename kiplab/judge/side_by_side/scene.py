@@ -26,6 +26,8 @@ FILLERS_MAX = 5_000
 """Between two offsets of a play that are further apart there are so many records in Kafka."""
 SPARE = BrokerId((1 << 20) + 1)
 """A broker that no play has."""
+HELD_UP = "held-up"
+"""A topic that no broker of a play has for long."""
 _SHAPE = ("leader", "isr", "replicas", "recovery", "adding", "removing")
 """What a partition begins with, beside its epochs."""
 
@@ -38,6 +40,7 @@ def set_scene(kafka: ToldKafka, play: Play, wanted: Truth) -> Renaming:
     scene = _Scene(kafka, play, wanted)
     scene.register_brokers()
     scene.make_topics()
+    scene.shut_down()
     scene.fence()
     scene.reach_the_end()
     for known in wanted.registrations:
@@ -57,16 +60,16 @@ class _Scene:
 
     def register_brokers(self) -> None:
         brokers = self.wanted.registrations
-        # Up to 3.5 the epoch of the first registration after an election is not its offset.
-        self.kafka.register(SPARE, Incarnation(1))
-        self.kafka.unregister(SPARE)
+        self._after_an_election()
         for known in sorted(brokers, key=lambda known: known.epoch):
             self._register(known)
 
+    def _after_an_election(self) -> None:
+        """Up to 3.5 the epoch of the first registration after it is not its offset."""
+        self.kafka.register(SPARE, Incarnation(1))
+        self.kafka.unregister(SPARE)
+
     def _register(self, known: Registration) -> None:
-        if known.in_controlled_shutdown:
-            why = "whoever shuts down has led something, and asked for it: `shut-down` is a line"
-            raise self._untold_broker(known, why)
         self._fill_up_to(known.epoch)
         self.kafka.register(known.broker, known.incarnation)
 
@@ -92,6 +95,20 @@ class _Scene:
             for wanted in partitions:
                 self._shape(wanted)
         self.kafka.unfence(sorted(self._unfenced()))
+
+    def shut_down(self) -> None:
+        """Only who leads something waits to be let go: a topic of its own, for as long as that. A
+        new controller remembers nothing of it, and has it in its log.
+        """
+        leaving = [known.broker for known in self.wanted.registrations if _is_leaving(known)]
+        if not leaving:
+            return
+        for broker in leaving:
+            self.kafka.create(HELD_UP, [[broker]], unclean=False)
+            self.kafka.beat(broker, self.kafka.end - 1, want_shut_down=True)
+            self.kafka.delete(HELD_UP)
+        self.kafka.restart()
+        self._after_an_election()
 
     def fence(self) -> None:
         """The last member of an ISR was there until now. From 4.0 on Kafka holds on to whoever was
@@ -148,7 +165,8 @@ class _Scene:
 
     def check(self) -> None:
         for known in self.wanted.registrations:
-            if self.kafka.is_fenced(known.broker) != known.fenced:
+            leaves = self.kafka.is_leaving(known.broker) == known.in_controlled_shutdown
+            if self.kafka.is_fenced(known.broker) != known.fenced or not leaves:
                 raise self._untold_broker(known, "no requests lead a real controller there")
         for wanted in self.wanted.partitions:
             there = self.kafka.partition(wanted.name)
@@ -199,6 +217,11 @@ def untold(play: Play, line: int, why: str, who: str = "controller") -> PlayErro
 
 def _named(statement: Statement) -> str:
     return partition_name(statement) if statement.verb == "topic" else statement.words[0]
+
+
+def _is_leaving(known: Registration) -> bool:
+    """Whether it has asked to shut down, and waits."""
+    return known.in_controlled_shutdown and not known.fenced
 
 
 def _is_new(wanted: PartitionRegistration) -> bool:

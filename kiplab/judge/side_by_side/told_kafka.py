@@ -113,7 +113,14 @@ class ToldKafka:
             self.kafka.barrier()
         self.read()
 
-    def beat(self, broker: BrokerId, offset: int, *, want_fence: bool = False) -> None:
+    def beat(
+        self,
+        broker: BrokerId,
+        offset: int,
+        *,
+        want_fence: bool = False,
+        want_shut_down: bool = False,
+    ) -> None:
         """A heartbeat of a broker that has the metadata up to `offset`."""
         self.ask(
             BrokerHeartbeatRequest(
@@ -121,6 +128,7 @@ class ToldKafka:
                 broker_epoch=self.epoch(broker),
                 metadata_offset=MetadataOffset(offset),
                 want_fence=want_fence,
+                want_shut_down=want_shut_down,
             )
         )
 
@@ -135,6 +143,16 @@ class ToldKafka:
         known = registration(self.held.registrations, broker)
         return known is not None and known.fenced
 
+    def is_leaving(self, broker: BrokerId) -> bool:
+        """Whether the log says that it is in controlled shutdown."""
+        known = registration(self.held.registrations, broker)
+        return known is not None and known.in_controlled_shutdown
+
+    def restart(self) -> None:
+        """Another controller takes over, and has heard of nobody yet."""
+        self.kafka.restart()
+        self.read()
+
     # --- topics ---------------------------------------------------------------------------------
 
     def create(self, topic: str, replicas: Sequence[Sequence[int]], *, unclean: bool) -> None:
@@ -143,6 +161,13 @@ class ToldKafka:
         self.read()
         both = sorted((*self.held.partitions, *made), key=lambda found: found.name)
         self.held = replace(self.held, partitions=tuple(both))
+
+    def delete(self, topic: str) -> None:
+        """A topic is forgotten."""
+        self._tell("DeleteTopics", 3, {"TopicNames": [topic], "TimeoutMs": ELECT_TIMEOUT_MS})
+        left = (state for state in self.held.partitions if split(state.name)[0] != topic)
+        self.held = replace(self.held, partitions=tuple(left))
+        del self.kafka.topics.ids[topic]
 
     def partition(self, name: str) -> PartitionRegistration:
         """What the log says of a partition."""
