@@ -21,10 +21,12 @@ from kiplab.classroom.exercises import (
     losing_schedule,
     make_or_break,
     missing_rule,
+    one_record_lost,
     proofs,
     race,
     timeline_reading,
     unharmed_loss,
+    vanishing_offsets,
     watermark,
     why_from_fetch,
 )
@@ -56,6 +58,8 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "what-saves": closing_the_hole.check_what_saves,
     "what-closes": closing_the_hole.check_what_closes,
     "nobody-dies": unharmed_loss.check_nobody_dies,
+    "lose-one": one_record_lost.check_lose_one,
+    "vanishing": vanishing_offsets.check_vanishing,
 }
 ORDERED = {
     "reading": 6,
