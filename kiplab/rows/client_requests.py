@@ -83,7 +83,7 @@ def _client(step: Recorded, event: Event) -> str:
     for kind in ("consumer", "producer"):
         name = getattr(event, kind, "")
         if name:
-            return _named(kind, name)
+            return client_name(kind, name)
     if isinstance(event, facts.Appended) and not isinstance(step.move, moves.Produce):
         # A producer with a name is told of it, at once or later.
         return ""
@@ -150,19 +150,24 @@ def asked_about(rows: Rows, partition: str = "") -> Iterator[MessageRow]:
 # --- who asked, and what it was told ------------------------------------------------------------
 
 
-def _named(kind: str, name: str) -> str:
+def client_name(kind: str, name: str) -> str:
     """``consumer``, ``consumer audit``."""
     return kind if name == kind else f"{kind} {name}"
+
+
+def short_name(client: str) -> str:
+    """``audit``, ``shop``, ``admin``: its own name, or in one word what it is."""
+    return client.removeprefix("consumer ").removeprefix("producer ").removesuffix(" client")
 
 
 ADMIN, PRODUCER = "admin client", "producer"
 NAMELESS = (ADMIN, PRODUCER)
 """Clients that nobody gave a name."""
 _CLIENTS: dict[type, Callable[[Any], str]] = {
-    moves.Poll: lambda move: _named("consumer", move.consumer),
-    moves.ResetOffset: lambda move: _named("consumer", move.consumer),
-    moves.ProduceAs: lambda move: _named("producer", move.producer),
-    moves.Resend: lambda move: _named("producer", move.producer),
+    moves.Poll: lambda move: client_name("consumer", move.consumer),
+    moves.ResetOffset: lambda move: client_name("consumer", move.consumer),
+    moves.ProduceAs: lambda move: client_name("producer", move.producer),
+    moves.Resend: lambda move: client_name("producer", move.producer),
     moves.Produce: lambda _: PRODUCER,
     moves.DeleteRecords: lambda _: ADMIN,
 }

@@ -52,8 +52,9 @@ class SpanRow(msgspec.Struct, frozen=True):
     | | log | log end offset |
     | records | state | safe, at risk, lost, offline |
 
-    `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``
-    and ``recovering`` (role), ``no leader`` (leader epoch), ``high watermark N`` (log).
+    `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``,
+    ``recovering`` and ``unaware`` of that (role), ``no leader`` (leader epoch), ``high watermark
+    N`` (log).
     """
 
     lane: str
@@ -189,6 +190,24 @@ class MetricRow(msgspec.Struct, frozen=True):
     value: int
 
 
+Ranges = tuple[tuple[int, int, int], ...]
+"""(leader epoch, first offset, the offset after the last) of records that follow one another."""
+LOST = "lost"
+"""Who holds, in a LogRow, the committed records that are gone: their leader epoch is not told."""
+
+
+class LogRow(msgspec.Struct, frozen=True):
+    """What the log of `holder` had on [x0, x1): a broker's disk, running or not, or all that a
+    consumer has read.
+    """
+
+    holder: str
+    partition: str
+    x0: int
+    x1: int
+    ranges: Ranges
+
+
 class Meta(msgspec.Struct, frozen=True):
     """What the run was and what it amounts to.
 
@@ -247,6 +266,7 @@ class Rows(msgspec.Struct, frozen=True, dict=True):
     metrics: tuple[MetricRow, ...] = ()
     clients: tuple[MessageRow, ...] = ()
     """What clients asked brokers: the sender is a client, and what it learnt is the outcome."""
+    logs: tuple[LogRow, ...] = ()
 
     @cached_property
     def tracks(self) -> dict[tuple[str, str], tuple[SpanRow, ...]]:

@@ -19,6 +19,7 @@ from ..protocol.ids import CONTROLLER
 from .client_requests import client_requests
 from .columns import EventRow, Meta, MomentRow, Rows
 from .log_moment import LogLine, Moment
+from .log_rows import log_rows
 from .marks import marks
 from .message_paths import messages
 from .metadata_ticks import ticks
@@ -33,7 +34,7 @@ from .wording import lane_of
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = ("moments", "spans", "ticks", "messages", "marks", "events", "metrics", "clients")
+TABLES = ("moments", "spans", "ticks", "messages", "marks", "events", "metrics", "clients", "logs")
 
 
 def rows_of(stage: Stage) -> Rows:
@@ -49,6 +50,7 @@ def rows_of(stage: Stage) -> Rows:
         events=tuple(_events(shots)),
         metrics=tuple(metric_rows(shots)),
         clients=client_requests(shots),
+        logs=tuple(log_rows(shots)),
     )
 
 
@@ -91,6 +93,7 @@ def _kinds() -> list[type[msgspec.Struct]]:
         columns.EventRow,
         columns.MetricRow,
         columns.MessageRow,
+        columns.LogRow,
     ]
 
 

@@ -223,7 +223,11 @@ def _leading(
     if mine is None or mine.leading is None:
         return Reading("elected", f"elected, does not know it yet{lacks}", flags)
     if state.recovery is LeaderRecoveryState.RECOVERING:
-        return Reading("leader", "leader · recovering", (*flags, "recovering"))
+        if mine.leading.isr_state.recovery is LeaderRecoveryState.RECOVERING:
+            return Reading("leader", "leader · recovering", (*flags, "recovering"))
+        # As implemented the leader takes itself for recovered, whatever the metadata says.
+        text = "leader · recovering for the controller only"
+        return Reading("leader", text, (*flags, "recovering", "unaware"))
     if lost:
         return Reading("leader", f"leader, from offset {mine.leading.start_offset}", flags)
     return Reading("leader", "leader · in ISR", flags)

@@ -17,6 +17,7 @@ from ..protocol.messages import api_kinds, asked_by
 from .columns import (
     Columns,
     EventRow,
+    LogRow,
     MarkRow,
     MessageRow,
     Meta,
@@ -200,6 +201,7 @@ def through(rows: Rows, columns: Columns) -> Rows:
         events=tuple(_moved(rows.events, to)),
         metrics=tuple(_spans(rows.metrics, to)),
         clients=tuple(_messages(rows.clients, to)),
+        logs=tuple(_spans(rows.logs, to)),
     )
 
 
@@ -230,7 +232,7 @@ def _moments(moments: Sequence[MomentRow], to: Columned, own: Columns) -> Iterat
             yield MomentRow(place, found[a].line, "", f"{last - first + 1} quiet steps")
 
 
-_Lasting = TypeVar("_Lasting", SpanRow, MetricRow)
+_Lasting = TypeVar("_Lasting", SpanRow, MetricRow, LogRow)
 
 
 def _spans(spans: Iterable[_Lasting], to: Columned) -> Iterator[_Lasting]:

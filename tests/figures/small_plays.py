@@ -29,6 +29,7 @@ UNCLEAN = (
     + "replica t-0 broker=2 log=10@5\n"
     + "crash 1\nexpire 1\nelect t-0 unclean=yes\nstart 1\nunfence 1\nfetch 1\n"
 )
+READ_AND_LOST = UNCLEAN.replace("crash 1", "poll t-0\ncrash 1", 1)
 LEAVING = (
     TRIO
     + "hold broker-heartbeat from=1\nshut-down 1\nrelease broker-heartbeat from=1\n"
@@ -63,6 +64,7 @@ EVERY_MARK = [
     MESSAGES,
     NOT_PROPOSED,
     PROPOSED,
+    READ_AND_LOST,
     REFUSED_AT_ONCE,
     REFUSED_BY_NO_GUARD,
     STALE_JOIN,

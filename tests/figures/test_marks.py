@@ -64,11 +64,12 @@ def test_a_leader_that_nobody_told_is_hollow() -> None:
 
 def test_a_recovering_leader_has_a_dotted_outline_and_an_r() -> None:
     rows = play(UNCLEAN)
-    assert flags(rows, "broker 2")[3, 7] == ("recovering",)
+    assert flags(rows, "broker 2")[3, 7] == ("recovering", "unaware")
     figure = timeline(rows, legend=False)
     (outline,) = shapes(figure, line_dash="2px,3px", line_color=LIGHT.gone)
     assert (outline.x0, outline.x1) == (3, 7)
-    assert "★ leader · R recovering" in [word.text for word in words(figure)]
+    said = [word.text for word in words(figure)]
+    assert any(text.startswith("★ leader · R for the controller only") for text in said)
 
 
 def test_a_fence_ends_at_a_gate_only_where_the_controller_opens_it() -> None:
@@ -177,7 +178,7 @@ def test_time_at_risk_is_washed_and_ticked_and_a_loss_bracketed_and_struck_throu
     assert shapes(figure, fillcolor=LIGHT.risk, opacity=0.6, x0=risk[0], x1=risk[1])
     assert len(shapes(figure, type="path", line_color=LIGHT.risk_edge)) == 2
     lost = timeline(play(UNCLEAN), legend=False)
-    assert len(shapes(lost, type="path", line_color=LIGHT.lost_text)) == 2
+    assert len(shapes(lost, type="path", line_color=LIGHT.lost_text, name=None)) == 2
     assert any(word.text.startswith("▼ offsets 10") for word in words(lost))
 
 

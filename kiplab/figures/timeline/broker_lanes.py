@@ -175,6 +175,14 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | N
         texts = [f"★ {span.text}", "★ leader", "★"]
         if "recovering" in span.flags:
             texts = ["★ leader · R recovering", "★ R recovering", "★ R", "R"]
+        if "unaware" in span.flags:
+            only = "R for the controller only"
+            texts = [
+                f"★ leader · {only}, answers clients",
+                f"★ leader · {only}",
+                "★ leader · R",
+                *texts[2:],
+            ]
         return texts, theme.leader_text, theme.leader
     if span.value in ("elected", "believes"):
         return [f"☆ {span.text}", f"☆ {span.value}", "☆"], theme.text, theme.box

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ...rows.client_requests import RAISES, asked_about, clients_shown
+from ...rows.client_requests import RAISES, asked_about, clients_shown, short_name
 from ...rows.columns import MessageRow, Rows
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
@@ -207,7 +207,7 @@ def _lefts(
 def _name(panel: Panel, name: str) -> None:
     canvas, size = panel.canvas, panel.canvas.sizes.text
     room = canvas.sizes.left - 16
-    short = name.removeprefix("consumer ") if " " in name else name
+    short = short_name(name)
     text = first_fit((name, short), room, size) or shortened(short, room, size)
     at = canvas.at(canvas.sizes.left - 12)
     canvas.text(at, _line(panel, name, 0), safe(text), anchor="right", bold=True)

@@ -187,7 +187,9 @@ def _draw_legend(
     sheet: Canvas, column: Canvas, runs: tuple[Rows, ...], top: float, partition: str
 ) -> float:
     """The marks of the panels, which have neither arrows nor ticks; returns where they end."""
-    drawn = [msgspec.structs.replace(run, messages=(), ticks=(), clients=()) for run in runs]
+    drawn = [
+        msgspec.structs.replace(run, messages=(), ticks=(), clients=(), logs=()) for run in runs
+    ]
     return draw_legend(sheet, drawn, top, partition, dense=is_dense(column))
 
 

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ...rows.client_requests import asked_about, clients_shown
 from ...rows.columns import MessageRow, Rows
+from ...rows.log_blocks import log_blocks
 from ...rows.told_messages import told_messages
 from . import legend_samples
 from .legend_samples import Draw
@@ -16,7 +17,8 @@ _DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
 
 class Seen(NamedTuple):
     """What occurs in a run, for the partition that is followed: (track, value) of its states,
-    (value, flag) of its roles, kinds of its brokers' marks, the messages that have arrows.
+    (value, flag) of its roles, kinds of its brokers' marks, the messages that have arrows; of the
+    cells of logs whether they were only read, and whether the leader has them.
     """
 
     states: frozenset[tuple[str, str]]
@@ -25,12 +27,13 @@ class Seen(NamedTuple):
     messages: tuple[MessageRow, ...]
     unfenced: bool
     ticked: bool
+    cells: frozenset[tuple[bool, bool]]
 
 
 Occurs = Callable[[Seen], bool]
 
 
-Group = Literal["replica", "broker", "controller", "messages", "committed records"]
+Group = Literal["replica", "broker", "controller", "messages", "committed records", "logs"]
 """What an entry is about, as the legend's headings say it."""
 GROUPS: tuple[Group, ...] = get_args(Group)
 
@@ -63,6 +66,8 @@ def occurring(
     found = {mark.id for mark in MARKS if any(map(mark.occurs, sights))}
     if growing:
         found |= {"message in flight", "message guarded", "at risk", "lost", "offline"}
+        # Its logs are not laid side by side: they would leave no room for its lanes.
+        found -= {mark.id for mark in MARKS if mark.group == "logs"}
     return [mark for mark in MARKS if mark.id in found]
 
 
@@ -83,6 +88,12 @@ def _seen(rows: Rows, partition: str) -> Seen:
         messages=(*told_messages(rows, partition), *_asked(rows, partition)),
         unfenced=any(rows.gates(f"broker {id}") for id in rows.meta.brokers),
         ticked=bool(rows.ticks),
+        cells=frozenset(
+            (side.is_read, cell.has)
+            for block in log_blocks(rows, partition)
+            for side in block.sides
+            for cell in side.cells
+        ),
     )
 
 
@@ -322,6 +333,30 @@ MARKS: tuple[Mark, ...] = (
         "no leader",
         legend_samples.records("offline", "", "○", "text"),
         _is_track("state", "offline"),
+    ),
+    Mark(
+        "cell",
+        "logs",
+        "▭",
+        "e5: records of leader epoch 5",
+        legend_samples.cell(),
+        lambda seen: bool(seen.cells),
+    ),
+    Mark(
+        "cell struck",
+        "logs",
+        "☒",
+        "not in the leader's log",
+        legend_samples.cell(has=False),
+        lambda seen: any(not has for _, has in seen.cells),
+    ),
+    Mark(
+        "cell read",
+        "logs",
+        "▯",
+        "read by a consumer",
+        legend_samples.cell(is_read=True),
+        lambda seen: any(read for read, _ in seen.cells),
     ),
 )
 """Every mark of the pictures, in reading order."""

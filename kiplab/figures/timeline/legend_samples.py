@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ...rows.columns import MessageRow
+from ...rows.log_blocks import LogCell
 from ..drawing.canvas import Canvas
 from . import icons, replica_bands
 from .arrow_strokes import draw_stroke
 from .log_ends import Stretch, draw_line
+from .log_strip import colors_of
 
 SWATCH = 24
 """How wide a swatch is, in pixels."""
@@ -154,6 +156,19 @@ def lost(at: Swatch) -> None:
     at.canvas.rect(*band[:4], theme.lost)
     icons.bracket(at.canvas, band.x0, band.x1, at.y - 6, theme.lost_text)
     at.write("▼", theme.lost_text)
+
+
+def cell(*, has: bool = True, is_read: bool = False) -> Draw:
+    """A cell of a log."""
+
+    def draw(at: Swatch) -> None:
+        band, sample = at.band(5), LogCell(0, 1, 0, has, not has)
+        fill, edge, _ = colors_of(at.canvas.theme, sample, is_read=is_read)
+        at.canvas.rect(*band[:4], fill, line={"color": edge, "width": 1.2})
+        if not has:
+            at.canvas.line(band.x0, at.y, band.x1, at.y, edge, width=1.2)
+
+    return draw
 
 
 def glyph(glyph: str, color: str = "muted") -> Draw:

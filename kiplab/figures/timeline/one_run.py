@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...rows.columns import Rows
+from ...rows.log_blocks import told_logs
 from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import own_title
 from ...rows.sentences import summary
@@ -13,6 +14,7 @@ from ..drawing.canvas import as_figure
 from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
+from .log_strip import draw_logs
 from .metric_lines import draw_metrics, metrics_asked, told_of
 from .moving_veil import veil_until
 from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
@@ -52,9 +54,10 @@ def timeline_drawing(
     asked = metrics_asked((seen,), metrics)
     low = draw_metrics(canvas, seen, asked, panel.lanes.bottom)
     bottom = draw_axis(canvas, seen, low + 26)
+    bottom = draw_logs(canvas, (seen,), name, bottom)
     bottom = draw_legend(canvas, (seen,), bottom + 4, name) if legend else bottom
     draw_veil(canvas, panel.lanes.top - 6, low + 4)
-    said = summary(rows) + told_of(seen, asked)
+    said = summary(rows) + told_of(seen, asked) + told_logs(seen, name)
     return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
+from ...rows.log_blocks import told_logs
 from ...rows.metric_totals import MetricChoice
 from ...rows.run_titles import titles
 from ...rows.sentences import summary
@@ -16,6 +17,7 @@ from ..drawing.canvas import Canvas, as_figure
 from ..drawing.svg import Json
 from .axis import draw_axis
 from .legend import draw_legend
+from .log_strip import draw_logs
 from .metric_lines import draw_metrics, metrics_asked, told_of
 from .moving_veil import veil_until
 from .sheet import canvas_of, draw_heading, draw_panel, draw_veil, followed_partition, room_for
@@ -69,9 +71,12 @@ def twin_drawing(
         _mark(canvas, x, (upper.top - 4, low + 6), upper_low + SEAM * 0.38)
         canvas.shapes.insert(behind, canvas.shapes.pop())
     bottom = draw_axis(canvas, axis, low + 26)
+    bottom = draw_logs(canvas, (rows_a, rows_b), partition, bottom, (title_a, title_b))
     bottom = draw_legend(canvas, (rows_a, rows_b), bottom + 4, partition) if legend else bottom
     draw_veil(canvas, upper.top - 6, low + 4)
-    said = f"{said_a}{told_of(rows_a, asked)} {said_b}{told_of(rows_b, asked)}"
+    said_a += told_of(rows_a, asked) + told_logs(rows_a, partition)
+    said_b += told_of(rows_b, asked) + told_logs(rows_b, partition)
+    said = f"{said_a} {said_b}"
     return veil_until(canvas.drawing(max(bottom + 10, height or 0), said), until)
 
 

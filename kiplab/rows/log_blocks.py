@@ -1,0 +1,193 @@
+"""Where the logs of a run part: all of them side by side, at the few moments that tell it.
+
+That is worth showing after an unclean election: when it was held, when the new leader first had
+another record at the same offset, when the old leader cut its log, and how it ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from .columns import LOST, LogRow, Ranges, Rows, broker_lane
+from .wording import offsets
+
+BLOCKS_MAX = 4
+_LEADS = ("leader", "elected")
+
+
+class LogCell(NamedTuple):
+    """Records `first` to `end`, which is not included, of one leader epoch. `has` says whether the
+    leader has the same ones, `lost` whether they had been committed.
+    """
+
+    first: int
+    end: int
+    epoch: int
+    has: bool
+    lost: bool = False
+
+
+class LogSide(NamedTuple):
+    """One log: a broker's, or all that a consumer has read. `state` is leader, down or empty, `cut`
+    the offset at which it was cut just now.
+    """
+
+    holder: str
+    state: str
+    cells: tuple[LogCell, ...]
+    cut: int | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is what a consumer has read."""
+        return not self.holder.startswith("broker ")
+
+
+class LogBlock(NamedTuple):
+    """All logs at moment `x`; `lost` are the committed records that are gone, from and up to."""
+
+    x: int
+    words: str
+    sides: tuple[LogSide, ...]
+    lost: tuple[tuple[int, int], ...]
+
+
+def log_blocks(rows: Rows, partition: str) -> tuple[LogBlock, ...]:
+    """In the order of time; none for a run without an unclean election of this partition."""
+    found: list[LogBlock] = []
+    for x in sorted(_moments(rows, partition)):
+        block = LogBlock(x, _words(rows, partition, x), *_at(rows, partition, x))
+        if not found or _content(block) != _content(found[-1]):
+            found.append(block)
+    return tuple(found[:BLOCKS_MAX])
+
+
+def told_logs(rows: Rows, partition: str) -> str:
+    """The same in sentences."""
+    said = ""
+    for block in log_blocks(rows, partition):
+        sides = "; ".join(map(side_words, block.sides))
+        said += f" At {rows.meta.number(block.x)} ({block.words}), {sides}."
+    return said
+
+
+def side_words(side: LogSide) -> str:
+    """``broker 1 (down) has offsets 0–10 of leader epoch 5``, and what the leader has not."""  # noqa: RUF002
+    who = f"{side.holder} ({side.state})" if side.state else side.holder
+    verb = "has read" if side.is_read else "has"
+    return f"{who} {verb} {', '.join(map(_cell_words, side.cells)) or 'no records'}"
+
+
+def _cell_words(cell: LogCell) -> str:
+    said = f"{offsets(cell.first, cell.end - 1)} of leader epoch {cell.epoch}"
+    if cell.has:
+        return said
+    return f"{said}, {'committed once and lost' if cell.lost else 'which the leader has not'}"
+
+
+def _content(block: LogBlock) -> object:
+    return block.lost, [(side.holder, side.cells, side.cut) for side in block.sides]
+
+
+# --- which moments ------------------------------------------------------------------------------
+
+
+def _moments(rows: Rows, partition: str) -> set[int]:
+    marks = [m for m in rows.marks if m.partition == partition]
+    first = next((m.x for m in marks if m.kind == "unclean"), None)
+    if first is None:
+        return set()
+    later = range(first, rows.meta.end)
+    parted = next((x for x in later if _is_parted(rows, partition, x)), first)
+    cut = next((m.x for m in marks if m.kind == "truncated" and m.x >= first), first)
+    return {first, parted, cut, max(first, _last_change(rows, partition))}
+
+
+def _is_parted(rows: Rows, partition: str, x: int) -> bool:
+    """Whether a broker has another record than the leader at the same offset."""
+    sides, _ = _at(rows, partition, x)
+    end = max((c.end for s in sides if s.state == "leader" for c in s.cells), default=0)
+    mine = (cell for side in sides if not side.is_read for cell in side.cells)
+    return any(not cell.has and cell.first < end for cell in mine)
+
+
+def _last_change(rows: Rows, partition: str) -> int:
+    return max((r.x0 for r in rows.logs if r.partition == partition), default=0)
+
+
+def _words(rows: Rows, partition: str, x: int) -> str:
+    here = [m for m in rows.marks if m.x == x and m.partition == partition]
+    for kind, words in (("truncated", "{lane} {text}"), ("unclean", "unclean election")):
+        for mark in here:
+            if mark.kind == kind:
+                return words.format(lane=mark.lane, text=mark.text)
+    return rows.moments[x].label
+
+
+# --- the logs at a moment -----------------------------------------------------------------------
+
+
+def _at(
+    rows: Rows, partition: str, x: int
+) -> tuple[tuple[LogSide, ...], tuple[tuple[int, int], ...]]:
+    here = [r for r in rows.logs if r.partition == partition and r.x0 <= x < r.x1]
+    lost = tuple(sorted(r[1:] for row in here if row.holder == LOST for r in row.ranges))
+    states = {
+        broker_lane(id): _state(rows, broker_lane(id), partition, x) for id in rows.meta.brokers
+    }
+    leader = next((r.ranges for r in here if states.get(r.holder) == "leader"), None)
+    cuts = {
+        m.lane: int(re.findall(r"\d+", m.text)[-1])
+        for m in rows.marks
+        if (m.x, m.kind, m.partition) == (x, "truncated", partition)
+    }
+    return tuple(_sides(here, states, leader, lost, cuts)), lost
+
+
+def _sides(
+    here: Iterable[LogRow],
+    states: dict[str, str],
+    leader: Ranges | None,
+    lost: tuple[tuple[int, int], ...],
+    cuts: dict[str, int],
+) -> Iterator[LogSide]:
+    for row in here:
+        state = states.get(row.holder, "")
+        if row.holder != LOST and (row.ranges or row.holder in states):
+            cells = tuple(_cells(row.ranges, row.ranges if leader is None else leader, lost))
+            yield LogSide(row.holder, state, cells, cuts.get(row.holder))
+
+
+def _state(rows: Rows, lane: str, partition: str, x: int) -> str:
+    for span in rows.tracks.get((lane, "down"), ()):
+        if span.x0 <= x < span.x1:
+            return "down"
+    roles = rows.tracks.get((lane, "role"), ())
+    leads = (s for s in roles if s.partition == partition and s.value in _LEADS)
+    return "leader" if any(s.x0 <= x < s.x1 for s in leads) else ""
+
+
+def _cells(ranges: Ranges, leader: Ranges, lost: tuple[tuple[int, int], ...]) -> Iterator[LogCell]:
+    """Cut where the leader's log parts from it, and where losses begin and end."""
+    edges = {o for _, first, end in leader for o in (first, end)} | {o for r in lost for o in r}
+    start = min((first for _, first, _ in leader), default=0)
+    last: LogCell | None = None
+    for epoch, first, end in ranges:
+        ends = sorted({first, end, *(o for o in edges if first < o < end)})
+        for a, b in pairwise(ends):
+            has = b <= start or any(
+                (e, f <= a, b <= t) == (epoch, True, True) for e, f, t in leader
+            )
+            gone = not has and any(f <= a and b <= t for f, t in lost)
+            cell = LogCell(a, b, epoch, has, gone)
+            if last is not None and (last.end, *last[2:]) == (a, *cell[2:]):
+                last = last._replace(end=b)
+                continue
+            if last is not None:
+                yield last
+            last = cell
+    if last is not None:
+        yield last

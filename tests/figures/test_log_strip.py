@@ -1,0 +1,136 @@
+"""After an unclean election logs stand side by side: what parted, what was lost, who read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kiplab.figures.timeline import veil
+from kiplab.figures.timeline.log_strip import TITLE
+from kiplab.figures.timeline.moving_veil import shapes_at
+from kiplab.figures.timeline.one_run import timeline, timeline_drawing
+from kiplab.figures.timeline.twin import twin
+from kiplab.plays.library import names
+from kiplab.rows.columns import Rows
+from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, told_logs
+from kiplab.runs import run
+from tests.figures.boxes import covered, cut_off, words
+from tests.figures.small_plays import UNCLEAN, cards, play
+
+WIDTHS = [600, 840, 1100, 1400]
+UNCLEAN_PLAYS = ("unclean-election", "consumer-truncation", "unclean-election-by-config")
+
+
+@pytest.fixture(scope="module")
+def implemented() -> Rows:
+    return run("unclean-election", kafka="3.5").rows()
+
+
+@pytest.fixture(scope="module")
+def specified() -> Rows:
+    return run("unclean-election", kafka="3.5", on="704.specified").rows()
+
+
+def side(block: LogBlock, holder: str) -> LogSide:
+    (found,) = (s for s in block.sides if s.holder == holder)
+    return found
+
+
+def said(figure: Any) -> list[str]:
+    return [word.text for word in words(figure)]
+
+
+def test_a_small_play_tells_the_election_and_the_return() -> None:
+    election, back = log_blocks(play(UNCLEAN), "t-0")
+    assert (election.words, election.lost) == ("unclean election", ((10, 20),))
+    assert side(election, "broker 1") == LogSide(
+        "broker 1", "down", (LogCell(0, 10, 5, True), LogCell(10, 20, 5, False, True))
+    )
+    assert side(election, "broker 2") == LogSide("broker 2", "leader", (LogCell(0, 10, 5, True),))
+    assert back.words == "broker 1 truncates to 10"
+    assert side(back, "broker 1") == LogSide("broker 1", "", (LogCell(0, 10, 5, True),), 10)
+
+
+def test_other_records_at_the_same_offsets_are_struck_and_so_is_what_was_read() -> None:
+    rows = run("consumer-truncation", kafka="3.5").rows()
+    election, written, end = log_blocks(rows, "orders-0")
+    gone = LogCell(80, 100, 5, False, True)
+    for block in (election, written):
+        assert gone in side(block, "broker 1").cells
+        assert gone in side(block, "consumer").cells
+    assert side(written, "broker 2").cells[-1] == LogCell(80, 130, 7, True)
+    assert gone not in side(end, "consumer").cells
+    silent = run("consumer-truncation", kafka="3.5", off="320.validated-position").rows()
+    last = side(log_blocks(silent, "orders-0")[-1], "consumer")
+    assert gone in last.cells
+    assert last.cells[-1] == LogCell(100, 130, 7, True)
+
+
+def test_runs_without_an_unclean_election_have_no_strip(lossy: Rows) -> None:
+    for name in set(names()) - {n for n in names() if n.startswith(("unclean", "704"))}:
+        rows = run(name).rows()
+        held = any(m.kind == "unclean" and m.partition == rows.busiest for m in rows.marks)
+        assert bool(log_blocks(rows, rows.busiest)) == held, name
+    assert not any(TITLE in text for text in said(timeline(lossy)))
+
+
+@pytest.mark.parametrize("name", UNCLEAN_PLAYS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_is_cut_off_or_covered(name: str, width: int) -> None:
+    figure = timeline(run(name).rows(), width=width)
+    assert any(TITLE in text for text in said(figure))
+    assert (cut_off(figure), covered(figure)) == ([], [])
+
+
+def test_every_cell_says_its_leader_epoch_or_its_card_does(implemented: Rows) -> None:
+    said_so = " ".join(cards(timeline(implemented)))
+    for block in log_blocks(implemented, "orders-0"):
+        for mine in block.sides:
+            assert f"{mine.holder}, at {block.x}" in said_so
+    assert "offsets 11–20 of leader epoch 6, committed once and lost" in said_so  # noqa: RUF001
+
+
+def test_the_alternative_text_tells_the_logs(implemented: Rows) -> None:
+    told = told_logs(implemented, "orders-0")
+    assert "At 7 (unclean election), broker 1 (down) has offsets 0–10 of leader epoch 5" in told  # noqa: RUF001
+    assert told in timeline_drawing(implemented)["layout"]["meta"]["description"]
+
+
+def test_blocks_come_as_the_run_gets_there(implemented: Rows) -> None:
+    drawing = timeline_drawing(implemented, fold=False)
+    shapes = drawing["layout"]["shapes"]
+    cells = {n for n, s in enumerate(shapes) if (s.get("name") or "").startswith("log cell")}
+    moments = {block.x for block in log_blocks(implemented, "orders-0")}
+    assert {veil.since(shapes[n]["name"]) for n in cells} == moments
+    before = shapes_at(drawing, min(moments) - 1)
+    assert not any(before[n]["visible"] for n in cells)
+    after = shapes_at(drawing, None)
+    assert all(after[n]["visible"] for n in cells)
+
+
+def test_a_twin_has_a_strip_for_each_run(implemented: Rows, specified: Rows) -> None:
+    found = [text for text in said(twin(implemented, specified)) if TITLE in text]
+    assert [text.split(", ")[1].split(" · ")[0] for text in found] == [
+        "KIP-704 as implemented",
+        "KIP-704 as specified",
+    ]
+
+
+def test_as_implemented_only_the_controller_thinks_that_the_leader_recovers(
+    implemented: Rows, specified: Rows
+) -> None:
+    def flags(rows: Rows) -> set[tuple[str, ...]]:
+        spans = rows.tracks["broker 2", "role"]
+        return {s.flags for s in spans if "recovering" in s.flags}
+
+    assert flags(implemented) == {("recovering", "unaware")}
+    assert flags(specified) == {("recovering",)}
+    assert any("R for the controller only" in text for text in said(timeline(implemented)))
+    assert any("R recovering" in text for text in said(timeline(specified)))
+
+
+def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:
+    old = [r for r in implemented.logs if r.holder == "broker 1"]
+    assert old[1].ranges == ((5, 0, 11), (6, 11, 21))
+    assert [r.ranges for r in implemented.logs if r.holder == "lost"] == [((-1, 11, 21),)]
