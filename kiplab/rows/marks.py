@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..engine.cluster import Cluster
+from ..engine.cluster import Cluster, broker
 from ..engine.events import (
     CommittedLost,
     Delivered,
@@ -55,11 +55,15 @@ def _marked(event: Event, before: Cluster) -> _Made:
 
 
 def _fetched(event: facts.Fetched, before: Cluster) -> _Made:
-    """Catching up matters to a follower that is not in the ISR yet."""
-    state = partition_of(before, event.partition)
-    if event.caught_up and state is not None and event.follower not in state.isr:
-        return broker_lane(event.follower), "caught up", "caught up"
-    return None
+    """Catching up matters to a follower that is not in the ISR yet; one that is down by now, and
+    whose fetch comes late, is only thought to.
+    """
+    state, follower = partition_of(before, event.partition), broker(before, event.follower)
+    if follower is None or follower.process is None or not event.caught_up:
+        return None
+    if state is None or event.follower in state.isr:
+        return None
+    return broker_lane(event.follower), "caught up", "caught up"
 
 
 def _not_applicable(event: NotApplicable) -> str:

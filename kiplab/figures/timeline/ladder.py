@@ -64,7 +64,7 @@ def ladder_drawing(
     """
     runs = comparable(runs_rows)
     said = " ".join(f"{n}: {summary(run)}" for n, run in zip(titles(runs), runs, strict=True))
-    name = followed_partition(runs[0], partition)
+    name = followed_partition(partition, *runs)
     differ = [first_difference(runs[0], run) for run in runs]
     pixels = max(width or WIDTH, WIDTH_MIN)
     seen = views(runs, fold=fold, kinds=kinds, between=between, room=room_for(runs, pixels))

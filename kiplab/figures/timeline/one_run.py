@@ -46,7 +46,7 @@ def timeline_drawing(
     below the axis. Raises ValueError for a partition, a theme, a kind, a metric or a range that
     there is none of.
     """
-    name = followed_partition(rows, partition)
+    name = followed_partition(partition, rows)
     seen = view(rows, fold=fold, kinds=kinds, between=between, room=room_for((rows,), width))
     canvas = canvas_of(seen, seen.meta.end, width, theme)
     top = draw_heading(canvas, seen)

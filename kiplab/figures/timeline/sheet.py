@@ -89,7 +89,7 @@ def draw_panel(
     """One run, back to front; as roomy as the runs in `like` need, so that twins are alike. `run`
     counts the runs of the picture.
     """
-    runs, name = (rows, *like), followed_partition(rows, partition)
+    runs, name = (rows, *like), followed_partition(partition, rows)
     tiled = any(map(tells_epochs, runs))
     planned = lanes(
         top,
@@ -133,12 +133,16 @@ def draw_folds(panel: Panel) -> None:
         canvas.rect(x, x + 1, lanes.bottom + 7, lanes.bottom + 11, canvas.theme.line)
 
 
-def followed_partition(rows: Rows, partition: str | None) -> str:
-    """The partition to draw. Raises ValueError, naming those there are, for one that is not."""
-    if partition is not None and partition not in rows.meta.partitions:
-        known = ", ".join(rows.meta.partitions) or "none"
+def followed_partition(partition: str | None, *runs: Rows) -> str:
+    """The partition to draw: what most of the runs are about, if nobody says which.
+
+    Raises ValueError, naming those there are, for one that is not.
+    """
+    if partition is not None and partition not in runs[0].meta.partitions:
+        known = ", ".join(runs[0].meta.partitions) or "none"
         raise ValueError(f"there is no partition {partition!r} in this run; there is {known}")
-    return partition or rows.busiest
+    about = [run.busiest for run in runs]
+    return partition or max(about, key=about.count)
 
 
 def draw_veil(canvas: Canvas, top: float, bottom: float) -> None:

@@ -53,7 +53,7 @@ def twin_drawing(
     title_a, title_b = called or titles((rows_a, rows_b), names)
     said_a, said_b = f"{title_a}: {summary(rows_a)}", f"{title_b}: {summary(rows_b)}"
     differs = first_difference(rows_a, rows_b)
-    partition = followed_partition(rows_a, partition)
+    partition = followed_partition(partition, rows_a, rows_b)
     room = room_for((rows_a, rows_b), width)
     rows_a, rows_b = views((rows_a, rows_b), fold=fold, kinds=kinds, between=between, room=room)
     axis = _longer(rows_a, rows_b)

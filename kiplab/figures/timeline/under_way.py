@@ -55,7 +55,7 @@ def drawing_so_far(
     rows_max = ROWS_MAX if low is None or low <= 1 else ROWS_MAX - 1
     if rows_max < ROWS_MAX:
         now, whole, low = replace(now, clients=()), replace(whole, clients=()), 1
-    name, between = followed_partition(whole, partition), _within(whole, between)
+    name, between = followed_partition(partition, whole), _within(whole, between)
     sheet = view(whole, fold=fold, kinds=kinds, between=between, room=room_for((whole,), width))
     here = through(with_kinds(now, kinds), sheet.meta.columns)
     canvas = canvas_of(sheet, sheet.meta.end, width, theme, low=low)
@@ -89,7 +89,7 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
     if height(None) <= high:
         return None
     highest, lowest = height(0), height(1)
-    if lowest > high and clients_shown(whole, followed_partition(whole, options.get("partition"))):
+    if lowest > high and clients_shown(whole, followed_partition(options.get("partition"), whole)):
         return WITHOUT_CLIENTS
     return min(max((highest - high + 1) / (highest - lowest), 0), 1)
 
@@ -97,7 +97,7 @@ def low_enough(whole: Rows, high: float, **options: Any) -> float | None:
 def legend_so_far(whole: Rows, **options: Any) -> dict[str, Any]:
     """The legend that `drawing_so_far` draws below its picture for the same options, by itself."""
     name, between = (
-        followed_partition(whole, options.get("partition")),
+        followed_partition(options.get("partition"), whole),
         _within(whole, options.get("between")),
     )
     width = options.get("width")
