@@ -19,6 +19,7 @@ from kiplab.judge.java_process import child_jvm
 from kiplab.judge.kafka_jars import fetching_jars
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.side_by_side.live_kafka import LiveKafka
+from kiplab.judge.side_by_side.live_leaders import LiveLeaders
 from kiplab.judge.side_by_side.real_run import real
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.small_schemas import EVERYTHING
@@ -294,21 +295,25 @@ def test_only_a_play_that_comes_with_kiplab_is_recorded(
 
 
 @pytest.mark.kafka
+@pytest.mark.parametrize("asked", [LiveKafka, LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
-    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    asked: Any,
+    machine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(child_jvm, "IN_MEMORY", machine / "memory")
-    decide = LiveKafka.decide
+    decide = asked.decide
 
-    def killed(kafka: LiveKafka, *question: Any) -> Any:
+    def killed(kafka: Any, *question: Any) -> Any:
         for child in psutil.Process().children():
             if any(str(machine) in word for word in child.cmdline()):
                 child.kill()
                 child.wait()
         return decide(kafka, *question)
 
-    monkeypatch.setattr(LiveKafka, "decide", killed)
+    monkeypatch.setattr(asked, "decide", killed)
     try:
         code, _, err = said(capsys, own_play(machine), "--kafka", "3.5", "--live")
     except MissingKafkaError as missing:
