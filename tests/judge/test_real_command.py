@@ -277,7 +277,8 @@ def test_the_text_names_who_decided(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "kafka-14139", "--kafka", "3.4", "--recorded")
     assert code == 0
     assert "Apache Kafka 3.4.1, recorded" in out
-    assert "● Apache Kafka 3.4.1's own: the controller and every broker's Partitions are;" in out
+    assert "Apache Kafka 3.4.1's own are the controller and every broker's Partitions;" in out
+    assert "● marks what Kafka itself has said or done" in out
     assert "│ ● @57 RegisterBrokerRecord broker=2" in out
     counts = "5 requests, 8 records, 19 turns of brokers"
     assert out.endswith(f"They agree ({counts}). loss: 100 committed records lost\n")

@@ -21,7 +21,8 @@ def columns_text(both: TwoColumns, names: tuple[str, str], notes: Sequence[str],
     columns, and `notes` come before them.
     """
     room = (max(NARROWEST, min(width, WIDEST)) - len(_INDENT) - len(_GAP)) // 2
-    lines = [both.engine.play.title, *notes, "", *_beside([names[0]], [names[1]], room)]
+    legend = f"{OWN} marks what Kafka itself has said or done, in its column."
+    lines = [both.engine.play.title, *notes, legend, "", *_beside([names[0]], [names[1]], room)]
     lines.append(_INDENT + "─" * room + "─┼─" + "─" * room)
     for line in both.lines:
         lines += _of_line(line, room)

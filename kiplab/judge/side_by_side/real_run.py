@@ -27,7 +27,7 @@ from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..partition.partition_judging import partition_releases
 from ..wire.message_schemas import NoSchemasError
-from .columns_text import OWN, WIDEST, columns_text
+from .columns_text import WIDEST, columns_text
 from .live_kafka import LiveKafka
 from .live_leaders import LiveLeaders
 from .recorded_kafka import PlayRecording, RecordedKafka, recordings_of
@@ -117,12 +117,12 @@ class RealRun:
         """What is Kafka's own, and what the engine's, in one sentence."""
         judges = self.both.judges
         if judges.leads and judges.decides:
-            own, rest = "the controller and every broker's Partitions are", ""
+            own, rest = "are the controller and every broker's Partitions", ""
         elif judges.leads:
-            own, rest = "every broker's Partitions are", "the controller, "
+            own, rest = "are every broker's Partitions", "the controller, "
         else:
-            own, rest = "the controller is", "brokers, "
-        said = f"{OWN} Apache Kafka {self.kafka}'s own: {own}; {rest}{_REST}"
+            own, rest = "is the controller", "brokers, "
+        said = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
         return f"{said} {self._why}".strip()
 
     def report(self) -> dict[str, Any]:
