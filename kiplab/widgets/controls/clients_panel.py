@@ -12,7 +12,7 @@ from ...protocol.ids import NO_LEADER, BrokerId, node_name
 from ..elements.kinds import Dropdown, Style, WholeNumber
 from ..elements.labelled import column, dropdown, row, watch, words
 from ..history_tree.bench import Bench
-from ..markup import beside, heading
+from ..markup import beside, heading, muted
 from .actions import Act, Actions
 from .choices import Choice
 from .client_actions import (
@@ -20,7 +20,6 @@ from .client_actions import (
     about_producer,
     believes_to_lead,
     consumers,
-    delete_records,
     produce,
     producers,
     reading,
@@ -31,8 +30,8 @@ from .drawer import Drawer
 RECORDS_MAX = 1_000_000
 _LEADER = ("the leader", NO_LEADER)
 """Whoever leads. (A dropdown takes None for nothing chosen.)"""
-_UNSENT = "has sent nothing yet; Send takes the records and the acks from above"
-_UNREAD = "has read nothing yet; Poll lets it read"
+_UNSENT = "It has sent nothing yet: Send takes the records and the acks from above."
+_UNREAD = "has read nothing yet: Poll lets it read"
 
 
 class ClientsPanel:
@@ -94,18 +93,19 @@ class ClientsPanel:
         _offer_names(self.consumer, readers, {client.name for client in cluster.consumers})
         _offer_names(self.producer, writers, {client.name for client in cluster.producers})
         self._who.children = (self.consumer, self.state) if len(readers) > 1 else (self.state,)
-        several = (self.producer,) if len(writers) > 1 else ()
-        self._writer.children = (*several, self.writes.box)
+        who = self.producer if len(writers) > 1 else words(heading(writers[0]))
+        self._writer.children = (who, self.writes.box)
         self._offer()
 
     def _offer(self) -> None:
         cluster, name = self._bench.here.cluster, self.partition.value
         to = None if self.to.value == _LEADER[1] else BrokerId(self.to.value)
-        written = produce(cluster, name, self.count.value, self.acks.value, to)
-        self.actions.show((written, delete_records(cluster, name)))
+        self.actions.show((produce(cluster, name, self.count.value, self.acks.value, to),))
         who = self.consumer.value
         self.reads.show(about_consumer(cluster, who, name))
-        self.state.value = beside(who, reading(cluster, who, name))
+        known = reading(cluster, who, name)
+        alone = len(self.consumer.options) == 1
+        self.state.value = beside(who, known) if alone else muted(known)
         if self.watched.is_open:
             self._watch()
 
@@ -118,16 +118,15 @@ class ClientsPanel:
         self.writes.show(self._sending())
         writer, reader = self.producer.value, self.consumer.value
         written = producer_in_words(stage, writer, name)
-        self.written.value = _held(writer, written, _UNSENT)
-        self.read.value = _held(reader, reader_in_words(stage, reader, name), _UNREAD)
+        self.written.value = _held(writer, written) or muted(_UNSENT)
+        known = _held(reader, reader_in_words(stage, reader, name))
+        self.read.value = f"{heading(reader)}{known}" if known else beside(reader, _UNREAD)
 
 
-def _held(who: str, known: tuple[Held, ...], otherwise: str) -> str:
-    """What a client holds as a small table under its name; what is gone stands out."""
-    if not known:
-        return beside(escape(who), escape(otherwise))
+def _held(who: str, known: tuple[Held, ...]) -> str:
+    """What a client holds as a small table; what is gone stands out. Empty for a new one."""
     rows = "".join(_entry(entry) for entry in known)
-    return f'{heading(who)}<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>'
+    return f'<dl class="kiplab-held" aria-label="{escape(who)}">{rows}</dl>' if rows else ""
 
 
 def _entry(entry: Held) -> str:

@@ -23,6 +23,7 @@ from .choices import (
     more_about_partition,
     standing,
 )
+from .client_actions import delete_records
 from .clients_panel import ClientsPanel
 from .drawer import Drawer
 
@@ -85,8 +86,10 @@ class _PartitionRow:
         self.others.show(self._rest())
 
     def _rest(self) -> tuple[Choice, ...]:
-        bench = self._bench
-        return () if bench is None else more_about_partition(bench.here.cluster, self.name)
+        if self._bench is None:
+            return ()
+        cluster = self._bench.here.cluster
+        return (*more_about_partition(cluster, self.name), delete_records(cluster, self.name))
 
     @property
     def choices(self) -> tuple[Choice, ...]:
