@@ -44,6 +44,7 @@ NO_LEADERS_RULE = {
     "704.follower-refuses": "a follower refuses consumers by it, and no turn is a consumer's",
     "704.aborts-transactions": "no turn writes in a transaction",
     "903.fetch-epoch": "a follower sends by it; the turns say what it sent",
+    "kafka-15221.locked-state": "two fetches that meet differ by it; turns come one by one",
 }
 """Guards that rules of a broker ask for and a leader does not, and why."""
 
