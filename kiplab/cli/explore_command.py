@@ -35,7 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_question(parser: argparse.ArgumentParser) -> None:
     """What is asked, and within which bounds."""
-    parser.add_argument("--level", default="partition", help="partition (by default) or cluster")
+    parser.add_argument(
+        "--level", default="partition", help="partition (by default), cluster or recovery"
+    )
     parser.add_argument(
         "--bound",
         action="append",

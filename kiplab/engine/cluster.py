@@ -14,6 +14,7 @@ from ..protocol.ids import (
     BrokerId,
     Count,
     Incarnation,
+    LeaderEpoch,
     Milliseconds,
     PartitionName,
     node_name,
@@ -54,12 +55,27 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True):
     connection: Count = 0
 
 
+class UncleanReign(msgspec.Struct, frozen=True, cache_hash=True):
+    """What has become of a partition since its last unclean election; no rule reads it.
+
+    `epoch` is the leader epoch of that election: what a leader of an earlier one still commits or
+    gives away is no part of this. `committed` is what its leader had committed, and whoever led
+    later; from the end of the recovery on it is to stay. `given` is what consumers were given while
+    the partition was RECOVERING.
+    """
+
+    epoch: LeaderEpoch
+    committed: Log = EMPTY
+    given: Log = EMPTY
+
+
 class Observed(msgspec.Struct, frozen=True, cache_hash=True):
     """What an observer who sees everything knows of one partition; no rule reads it.
 
     `committed` is everything a leader has ever committed. `isr_epochs` are the broker epochs under
     which the ISR members caught up. `damaged` are the ISR members that died without the committed
-    records; when all are, durability is no longer promised (`excused`).
+    records; when all are, durability is no longer promised (`excused`). `reign` is what follows
+    the last unclean election, None before one and after a fault that excuses everything.
     """
 
     partition: PartitionName
@@ -67,6 +83,7 @@ class Observed(msgspec.Struct, frozen=True, cache_hash=True):
     isr_epochs: tuple[tuple[BrokerId, BrokerEpoch], ...] = ()
     damaged: tuple[BrokerId, ...] = ()
     excused: bool = False
+    reign: UncleanReign | None = None
 
 
 class Cluster(msgspec.Struct, frozen=True, cache_hash=True):

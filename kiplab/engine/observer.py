@@ -18,6 +18,7 @@ from ..protocol.facts import (
     HighWatermarkMoved,
     IsrChanged,
     LeaderElected,
+    Polled,
     RecordsDeleted,
 )
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, Offset
@@ -37,10 +38,9 @@ from . import properties
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
 from .truth import Truth, is_same_truth, partition_of, registration_of, truth
+from .unclean_reigns import Broken, contradictions, with_reign
 
 Client = TypeVar("Client", Consumer, Producer)
-Broken = tuple[properties.Property, str, str]
-"""(property, partition, what was seen)."""
 
 
 def observe(
@@ -69,7 +69,10 @@ def observe(
     return after, noticed
 
 
-_HEEDED = (BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected, RecordsDeleted)
+_HEEDED = (
+    *(BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected, Polled),
+    RecordsDeleted,
+)
 
 
 def heeds(event: Event) -> bool:
@@ -154,6 +157,8 @@ def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obse
             known = _committed(cluster, known, event.node, event.after)
         elif isinstance(event, RecordsDeleted) and event.partition == known.partition:
             known = _without_deleted(known, event)
+    if known.excused:
+        known = with_reign(cluster, known, state, events)
     return _with_damage(cluster, known, state, events)
 
 
@@ -206,7 +211,9 @@ def _after_election(
     fresh = _registered_epoch(cluster, event.leader)
     lone = state.isr == (event.leader,)
     epochs = ((event.leader, fresh),) if lone else known.isr_epochs
-    return replace(known, isr_epochs=epochs, excused=known.excused or event.unclean)
+    if event.unclean:
+        return replace(known, isr_epochs=epochs, damaged=(), excused=True)
+    return replace(known, isr_epochs=epochs)
 
 
 def _committed(cluster: Cluster, known: Observed, leader: BrokerId, mark: Offset) -> Observed:
@@ -243,6 +250,8 @@ def _with_damage(
     fenced already is no excuse.
     """
     crashed = {e.node for e in events if isinstance(e, Destroyed)}
+    # After an unclean election, what was committed since.
+    counts = known.committed if known.reign is None else known.reign.committed
     damaged = tuple(
         m
         for m in state.isr
@@ -251,14 +260,16 @@ def _with_damage(
         or (
             _is_unfenced(cluster, m)
             and not _lives(cluster, m, _registered_epoch(cluster, m))
-            and not _has_committed(cluster, known, m)
+            and not _holds(cluster, known, m, counts)
         )
     )
     # An ISR that shrinks may leave only members that were damaged before.
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
-    if damaged == known.damaged and (known.excused or not hopeless):
+    if not hopeless:
+        return known if damaged == known.damaged else replace(known, damaged=damaged)
+    if damaged == known.damaged and known.excused and known.reign is None:
         return known
-    return replace(known, damaged=damaged, excused=known.excused or hopeless)
+    return replace(known, damaged=damaged, excused=True, reign=None)
 
 
 def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:
@@ -266,9 +277,9 @@ def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:
     return found is not None and not found.fenced
 
 
-def _has_committed(cluster: Cluster, known: Observed, member: BrokerId) -> bool:
+def _holds(cluster: Cluster, known: Observed, member: BrokerId, records: Log) -> bool:
     node = broker(cluster, member)
-    return node is not None and holds(log_of(node, known.partition), known.committed)
+    return node is not None and holds(log_of(node, known.partition), records)
 
 
 def _lives(cluster: Cluster, member: BrokerId, registered: BrokerEpoch) -> bool:
@@ -326,6 +337,7 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
         if state is not None:
             broken += _unelectable(after, known, state)
             broken += _stale_members(after, known, state)
+            broken += contradictions(after, known, state)
     for old, new in zip(before.brokers, after.brokers, strict=True):
         if old is not new:
             broken += _fallen_marks(old, new)
@@ -348,7 +360,9 @@ def _unelectable(
         found = registration_of(cluster, member)
         if found is None or found.fenced or found.in_controlled_shutdown:
             continue
-        if not _lives(cluster, member, found.epoch) or _has_committed(cluster, known, member):
+        if not _lives(cluster, member, found.epoch) or _holds(
+            cluster, known, member, known.committed
+        ):
             continue
         detail = f"broker {member} could be elected without every committed record"
         yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail

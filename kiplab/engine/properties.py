@@ -89,6 +89,22 @@ ACKNOWLEDGED_RECORDS_STAY = Property(
     needs=_DURABLE,
     durable=True,
 )
+GIVEN_WHILE_RECOVERING_STAYS = Property(
+    id="given-while-recovering-stays",
+    sentence=(
+        "Whoever leads has every record that a consumer was given while the partition was"
+        " RECOVERING, by a broker of that leader epoch."
+    ),
+    needs=("704.leader-recovers", "704.leader-refuses", "704.follower-refuses"),
+)
+RECOVERED_RECORDS_STAY = Property(
+    id="recovered-records-stay",
+    sentence=(
+        "Once a recovery is over, whoever leads has all that its leader, or a later one, has"
+        " committed."
+    ),
+    needs=_DURABLE,
+)
 
 PROPERTIES: dict[str, Property] = {
     p.id: p
@@ -101,6 +117,8 @@ PROPERTIES: dict[str, Property] = {
         LOGS_MATCH,
         CONSUMER_READS_STAY,
         ACKNOWLEDGED_RECORDS_STAY,
+        GIVEN_WHILE_RECOVERING_STAYS,
+        RECOVERED_RECORDS_STAY,
     )
 }
 """Every property by id."""

@@ -12,7 +12,7 @@ from typing import Any, cast, get_type_hints
 
 import msgspec
 
-from ..engine.cluster import Cluster, Message, Observed
+from ..engine.cluster import Cluster, Message, Observed, UncleanReign
 from ..engine.explain import describe
 from ..engine.truth import truth
 from ..protocol.clients.consumer import Consumer
@@ -301,7 +301,7 @@ _A_BRANCH = "the tree has a branch of its own for it, with words made there"
 _ALL_BELOW = "its fields, below it, are all there is to say"
 NOT_SHORT: dict[type, str] = {
     **dict.fromkeys((Cluster, Controller, Broker, Features), _A_BRANCH),
-    **dict.fromkeys((Durable, Leading, IsrState, Observed), _ALL_BELOW),
+    **dict.fromkeys((Durable, Leading, IsrState, Observed, UncleanReign), _ALL_BELOW),
     **dict.fromkeys((Timers, ControllerTimers), _ALL_BELOW),
 }
 """Structs of the state that have no few words of their own, and why."""

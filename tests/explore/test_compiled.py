@@ -10,13 +10,12 @@ import pytest
 from kiplab.explore.compiled.compiled_search import PROPERTIES, CompiledModel, search_compiled
 from kiplab.explore.compiled.small_numbers import NotCompiledError
 from kiplab.explore.levels.all_levels import level_named
-from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search import engine_choice
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import explore
 from kiplab.explore.search.memoised_model import MemoisedModel
-from kiplab.explore.search.question import CAN_DATA_BE_LOST
 from kiplab.explore.search_terms import PROVED, REFUTED, Halt, HaltReason, Progress
 from kiplab.extras import MissingExtraError
 from tests.explore.guard_rules import FAR_REACHING, rules_of_the_tables

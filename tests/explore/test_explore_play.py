@@ -12,14 +12,14 @@ import pytest
 import kiplab
 from kiplab.cli.command import main
 from kiplab.explore.levels.all_levels import level_named
-from kiplab.explore.levels.level_table import ExploreError
+from kiplab.explore.levels.level_table import CAN_DATA_BE_LOST, ExploreError
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.explore_play import explore, explore_play, outcome_of
 from kiplab.explore.search.explored import sentence_of
 from kiplab.explore.search.limits import Limits, TimedProgress
 from kiplab.explore.search.memoised_model import MemoisedModel
 from kiplab.explore.search.path_as_play import done_by_lines, held_stage
-from kiplab.explore.search.question import CAN_DATA_BE_LOST, question_about
+from kiplab.explore.search.question import question_about
 from kiplab.explore.search.size_prediction import predict
 from kiplab.explore.search_terms import Progress, never
 from kiplab.plays.header import features_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from .cluster_level import CLUSTER
 from .level_table import ExploreError, Level
 from .partition_level import PARTITION
+from .recovery_level import RECOVERY
 
-LEVELS = {level.name: level for level in (PARTITION, CLUSTER)}
+LEVELS = {level.name: level for level in (PARTITION, CLUSTER, RECOVERY)}
 
 
 def level_named(name: str) -> Level:

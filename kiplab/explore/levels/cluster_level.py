@@ -39,12 +39,23 @@ from ...engine import moves
 from ...engine.canonical import canonical
 from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message
+from ...engine.properties import GIVEN_WHILE_RECOVERING_STAYS
 from ...engine.truth import registration_of, sessions
 from ...protocol.ids import NO_LEADER, BrokerId
 from ...protocol.messages import ANSWERED
 from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
-from .level_table import Action, Bound, Kind, Level, one_partition
-from .offers import has_session, is_down, leads, on, produce, registered, spurious, to_brokers
+from .level_table import CAN_DATA_BE_LOST, Action, Bound, Kind, Level, one_partition
+from .offers import (
+    OF_CLIENTS,
+    has_session,
+    is_down,
+    leads,
+    on,
+    produce,
+    registered,
+    spurious,
+    to_brokers,
+)
 
 _LOSSES = (Loss.NOTHING, Loss.DISK)
 
@@ -258,4 +269,6 @@ CLUSTER = Level(
     smallest=1_100,
     normal=_normal,
     admit=_admit,
+    asks=CAN_DATA_BE_LOST,
+    blind=(*OF_CLIENTS, GIVEN_WHILE_RECOVERING_STAYS.id),
 )

@@ -15,10 +15,14 @@ from ...engine.cluster import Cluster, Message
 from ...engine.events import Event
 from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver, Move
+from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST
 from ...engine.step import Step, step
 from ...engine.truth import truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import BrokerId
+
+CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
+"""What most levels ask: whether a committed record is, or could now be, lost."""
 
 
 class Action(msgspec.Struct, frozen=True, cache_hash=True):
@@ -81,7 +85,9 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 
     `smallest` is how many states there are where nothing of that happens, on three brokers.
     `normal` is the representative of all clusters that no action of this level can tell apart;
-    `admit` refuses plays that the level cannot speak of, with PlayError.
+    `admit` refuses plays that the level cannot speak of, with PlayError. `asks` are the properties
+    that are asked for unless others are; `blind` those of which nothing can come out here, because
+    no action could break them.
     """
 
     name: str
@@ -92,6 +98,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     smallest: int
     normal: Callable[[Cluster], Cluster]
     admit: Callable[[Cluster], Cluster]
+    asks: tuple[str, ...]
+    blind: tuple[str, ...]
 
     def kind(self, name: str) -> Kind:
         """The kind of this name; an Action names one of its own level."""

@@ -249,7 +249,9 @@ def of_broker(node: Broker, lives: Lives) -> Broker:
         lifecycle=Lifecycle.RUNNING,
         epoch=_life(lives, node.id, process.epoch),
         ready_to_unfence=True,
-        image=_seen(process.image, node.id, lives) if leads and process.image else NOTHING_KNOWN,
+        image=metadata_seen(process.image, node.id, lives)
+        if leads and process.image
+        else NOTHING_KNOWN,
         published=True,
         replicas=tuple(_replica(r, lives) for r in process.replicas),
         items=tuple(_item(i, lives) for i in process.items),
@@ -268,10 +270,10 @@ def _flushed(log: Log) -> Log:
 
 def _metadata(held: Controller, id: BrokerId) -> MetadataUpdate:
     """What the leader `id` would keep of the controller's metadata."""
-    return _seen(image(held), id, NO_LIVES)
+    return metadata_seen(image(held), id, NO_LIVES)
 
 
-def _seen(known: MetadataUpdate, id: BrokerId, lives: Lives) -> MetadataUpdate:
+def metadata_seen(known: MetadataUpdate, id: BrokerId, lives: Lives) -> MetadataUpdate:
     """What a leader's rules read in its metadata: the others' lives, and the partition epoch."""
     others = tuple(_known(r, lives) for r in known.registrations if r.broker != id)
     epochs = tuple(

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable
 
 from ...engine import moves
 from ...engine.cluster import Cluster, broker
+from ...engine.properties import ACKNOWLEDGED_RECORDS_STAY, CONSUMER_READS_STAY
 from ...engine.truth import session_lasts, truth
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId
 from ...protocol.replica.broker_state import Broker, Volatile
 from .level_table import Action
 
+OF_CLIENTS = (CONSUMER_READS_STAY.id, ACKNOWLEDGED_RECORDS_STAY.id)
+"""Properties of what clients keep in mind; no level does."""
 Fits = Callable[[Cluster, Broker, Volatile | None], bool]
 """Whether an action is for this broker, whose process is given beside it."""
 

@@ -31,13 +31,25 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster, broker
+from ...engine.properties import GIVEN_WHILE_RECOVERING_STAYS, RECOVERED_RECORDS_STAY
 from ...engine.truth import registration_of, truth
 from ...plays.play_errors import PlayError
 from ...protocol.ids import CONTROLLER, NO_LEADER
 from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
-from .level_table import Action, Bound, Kind, Level, one_partition
+from .level_table import CAN_DATA_BE_LOST, Action, Bound, Kind, Level, one_partition
 from .normal_partition import normal
-from .offers import has_session, is_down, leads, on, produce, registered, runs, spurious, to_brokers
+from .offers import (
+    OF_CLIENTS,
+    has_session,
+    is_down,
+    leads,
+    on,
+    produce,
+    registered,
+    runs,
+    spurious,
+    to_brokers,
+)
 
 
 def _admit(cluster: Cluster) -> Cluster:
@@ -190,4 +202,6 @@ PARTITION = Level(
     smallest=10,
     normal=normal,
     admit=_admit,
+    asks=CAN_DATA_BE_LOST,
+    blind=(*OF_CLIENTS, GIVEN_WHILE_RECOVERING_STAYS.id, RECOVERED_RECORDS_STAY.id),
 )

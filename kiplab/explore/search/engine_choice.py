@@ -17,7 +17,7 @@ from .engine_model import EngineModel
 from .limits import Limits
 from .memoised_model import MemoisedModel
 from .size_prediction import COMPILED as COMPILED_PACE
-from .size_prediction import OWN, UNMEMOISED, Pace, rule_of_thumb
+from .size_prediction import OWN, STEPPED, UNMEMOISED, Pace, rule_of_thumb
 
 if TYPE_CHECKING:
     from ..compiled.compiled_search import CompiledModel
@@ -77,7 +77,10 @@ def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "
     """The engine's own search: with the memoised model where there is one."""
     memoised = level.name == "partition"
     model: Model = (MemoisedModel if memoised else EngineModel)(level, start, dict(bounds))
-    return Engine(STEP, model, search, note, OWN if memoised else UNMEMOISED)
+    return Engine(STEP, model, search, note, _PACES[level.name])
+
+
+_PACES = {"partition": OWN, "cluster": UNMEMOISED, "recovery": STEPPED}
 
 
 def _lacking() -> MissingExtraError | None:

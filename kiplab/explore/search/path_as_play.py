@@ -17,8 +17,10 @@ from ...plays.verbs import pattern_of
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
 from ..levels.level_table import Action, Level
+from ..levels.normal_recovery import READER
+from ..levels.recovery_level import NEW
 
-_SITUATION = ("broker", "topic", "replica", "given")
+_SITUATION = ("broker", "topic", "replica", "consumer", "given")
 
 
 def play_of(
@@ -28,7 +30,7 @@ def play_of(
 
     It runs as any other play, and goes through the same states.
     """
-    stage = held_stage(play, features, level)
+    stage = held_stage(play, features, level, readers(play, path))
     for action in path:
         stage = done_by_lines(stage, level, action)
     expected = Statement("expect", ("property", property, "broken"))
@@ -37,10 +39,21 @@ def play_of(
     return parse(format_play(whole), whole.name)
 
 
-def held_stage(play: Play, features: Features, level: Level) -> Stage:
-    """The stage before the first action: what the level leaves in flight is held."""
+def readers(play: Play, path: tuple[Action, ...]) -> tuple[Statement, ...]:
+    """A line for each consumer of a path that the play does not know."""
+    topic = next(s.words[0] for s in play.statements if s.verb == "topic")
+    count = sum((action.kind, action.what) == ("read", NEW) for action in path)
+    names = (f"{READER}{number}" for number in range(1, count + 1))
+    return tuple(Statement("consumer", (f"{topic}-0",), (("name", name),)) for name in names)
+
+
+def held_stage(
+    play: Play, features: Features, level: Level, more: tuple[Statement, ...] = ()
+) -> Stage:
+    """The stage before the first action, with the lines `more` at the end of its situation: what
+    the level leaves in flight is held."""
     holds = (Statement("hold", (kind,)) for kind in level.holds)
-    lines = (*situation(play, features), Statement(), *holds)
+    lines = (*situation(play, features), *more, Statement(), *holds)
     stage = open_stage(Play(lines, f"{play.name}-explored"))
     for line, statement in enumerate(lines, 1):
         stage = do_line(stage, statement, line)

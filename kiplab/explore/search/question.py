@@ -11,20 +11,17 @@ from pathlib import Path
 
 import msgspec
 
-from ...engine.properties import ELECTABLE_HOLDS_COMMITTED, NO_COMMITTED_RECORD_LOST, PROPERTIES
+from ...engine.properties import PROPERTIES
 from ...plays.header import features_of
 from ...plays.library import find
 from ...plays.play import Play
 from ...plays.play_errors import nearest
 from ...plays.play_features import features_asked_for
 from ...protocol.features import Features
-from ..levels.all_levels import level_named
-from ..levels.level_table import ExploreError, quoted
+from ..levels.all_levels import LEVELS, level_named
+from ..levels.level_table import CAN_DATA_BE_LOST, ExploreError, Level, quoted
 from .engine_choice import AUTO, check_engine
 from .limits import MEMORY_MB, check_limits
-
-CAN_DATA_BE_LOST = (NO_COMMITTED_RECORD_LOST.id, ELECTABLE_HOLDS_COMMITTED.id)
-"""What is asked unless something else is: whether a committed record is, or could now be, lost."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,10 +76,11 @@ def question_about(
     """The question, with the level's defaults where nothing is said.
 
     `features` None means the play's own. `property` is an id, several, or None for
-    CAN_DATA_BE_LOST. Raises ExploreError for an unknown level, property, bound, limit or engine.
+    what the level asks (Level.asks). Raises ExploreError for an unknown level, property, bound,
+    limit or engine, and for a property that the level is blind for.
     """
     found = level_named(level)
-    asked = _properties(property)
+    asked = _properties(property, found)
     check_engine(engine)
     check_limits(seconds, states, memory_mb)
     return Question(
@@ -98,8 +96,8 @@ def question_about(
     )
 
 
-def _properties(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    wanted = CAN_DATA_BE_LOST if asked is None else (asked,) if isinstance(asked, str) else asked
+def _properties(asked: str | tuple[str, ...] | None, level: Level) -> tuple[str, ...]:
+    wanted = level.asks if asked is None else (asked,) if isinstance(asked, str) else asked
     if not isinstance(wanted, Collection) or not wanted:
         # A proof of nothing would look like a proof.
         known = ", ".join(PROPERTIES)
@@ -107,4 +105,15 @@ def _properties(asked: str | tuple[str, ...] | None) -> tuple[str, ...]:
     for id in wanted:
         if id not in PROPERTIES:
             raise ExploreError(f"there is no property {quoted(id)}; {nearest(str(id), PROPERTIES)}")
+        if id in level.blind:
+            raise ExploreError(
+                f"nothing that happens at level {level.name} could break {id}, so that a proof"
+                f" would say nothing; it is for {_levels_for(id)}"
+            )
     return tuple(wanted)
+
+
+def _levels_for(id: str) -> str:
+    """``"level recovery"``, or plays, where no level sees this property."""
+    able = [f"level {level.name}" for level in LEVELS.values() if id not in level.blind]
+    return " or ".join(able) or "plays: no search sees it yet"

@@ -1,0 +1,155 @@
+"""What a state is at the level "recovery": the normal form of the level "partition", and more.
+
+What is there (normal_partition.py) is part of a state here as well, and besides:
+
+Controller
+    The partition's recovery state.
+Broker
+    What its metadata says of the partition: leader, leader_epoch and recovery. Of a leader, its own
+    recovery state, too.
+Consumer
+    The one that the play begins with, until it has read something or asks who leads.
+Observer
+    The reign (Cluster.UncleanReign). What was committed before an unclean election is no part of a
+    state any more: nobody promises it.
+An image is under way to a broker exactly when `view` would change something there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster, Observed
+from ...protocol.clients.consumer import Consumer
+from ...protocol.ids import NO_LEADER, BrokerId, LeaderEpoch, MetadataOffset, PartitionEpoch
+from ...protocol.kraft.controller_state import Controller
+from ...protocol.kraft.replay import image
+from ...protocol.log import EMPTY
+from ...protocol.messages import MetadataUpdate
+from ...protocol.registrations import PartitionRegistration
+from ...protocol.replica.broker_state import Broker, Replica, Volatile
+from .normal_partition import (
+    BEHIND,
+    Lives,
+    counters,
+    images,
+    kraft_controller,
+    metadata_seen,
+    new_lives,
+    of_broker,
+    of_controller,
+    of_observed,
+    of_requests,
+)
+
+READER = "reader-"
+"""What the names of consumers begin with that the level brings along."""
+
+
+def normal(cluster: Cluster) -> Cluster:
+    """The representative of all clusters that no action of this level can tell apart.
+
+    Raises PlayError for a cluster in another mode than KRaft.
+    """
+    held = kraft_controller(cluster)
+    lives = new_lives(held)
+    controller = of_controller(held, lives)
+    brokers = tuple(_broker(b, lives) for b in cluster.brokers)
+    late = [b for b in brokers if _has_news(controller, b)]
+    requests = (m for m in cluster.messages if m.name.kind == "alter-partition")
+    messages = (*of_requests(requests, lives), *images(controller, late))
+    return replace(
+        cluster,
+        controller=controller,
+        brokers=tuple(_behind(controller, b) if b in late else b for b in brokers),
+        messages=messages,
+        observed=tuple(_observed(cluster, lives)),
+        sent=counters(messages),
+        consumers=tuple(c for c in cluster.consumers if waits(c)),
+        broken=(),
+    )
+
+
+def waits(reader: Consumer) -> bool:
+    """Whether it may still be given something that a new consumer is not."""
+    asks = reader.update_requested and reader.nearest == NO_LEADER
+    return not (reader.name.startswith(READER) or reader.observed.epochs or asks)
+
+
+# --- brokers --------------------------------------------------------------------------------------
+
+
+def _broker(node: Broker, lives: Lives) -> Broker:
+    process, found = node.process, of_broker(node, lives)
+    if process is None or process.image is None or found.process is None:
+        return found
+    played = zip(found.process.replicas, process.replicas, strict=True)
+    running = replace(
+        found.process,
+        image=_image(process.image, node.id, process, lives),
+        replicas=tuple(_recovering_as(new, old) for new, old in played),
+    )
+    return replace(found, process=running)
+
+
+def _image(known: MetadataUpdate, id: BrokerId, process: Volatile, lives: Lives) -> MetadataUpdate:
+    """What is read of a broker's metadata: by its own rules, and by clients that ask it."""
+    seen = metadata_seen(known, id, lives)
+    leads = any(r.leading is not None for r in process.replicas)
+    told = tuple(_told(p, leads=leads) for p in known.partitions)
+    return replace(seen, registrations=seen.registrations if leads else (), partitions=told)
+
+
+def _told(state: PartitionRegistration, *, leads: bool) -> PartitionRegistration:
+    return PartitionRegistration(
+        state.name,
+        (),
+        (),
+        state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch if leads else PartitionEpoch(-1),
+        recovery=state.recovery,
+    )
+
+
+def _recovering_as(found: Replica, replica: Replica) -> Replica:
+    if found.leading is None or replica.leading is None:
+        return found
+    state = replace(found.leading.isr_state, recovery=replica.leading.isr_state.recovery)
+    return replace(found, leading=replace(found.leading, isr_state=state))
+
+
+# --- metadata under way ---------------------------------------------------------------------------
+
+
+def _has_news(controller: Controller, node: Broker) -> bool:
+    """Whether the newest image would change anything at a broker that runs."""
+    process = node.process
+    if process is None or process.image is None:
+        return False
+    return process.image != _image(image(controller), node.id, process, {})
+
+
+def _behind(controller: Controller, node: Broker) -> Broker:
+    """Of two that are behind, a client believes the one with the later leader epoch."""
+    process = node.process
+    assert process is not None
+    assert process.image is not None
+    late = _leader_epoch(controller.partitions) - _leader_epoch(process.image.partitions)
+    offset = MetadataOffset(BEHIND - late)
+    return replace(node, process=replace(process, image=replace(process.image, offset=offset)))
+
+
+def _leader_epoch(partitions: tuple[PartitionRegistration, ...]) -> LeaderEpoch:
+    return max((p.leader_epoch for p in partitions), default=LeaderEpoch(0))
+
+
+# --- the observer ---------------------------------------------------------------------------------
+
+
+def _observed(cluster: Cluster, lives: Lives) -> Iterator[Observed]:
+    for found, known in zip(of_observed(cluster.observed, lives), cluster.observed, strict=True):
+        committed = EMPTY if known.excused else found.committed
+        yield replace(found, committed=committed, reign=known.reign)
