@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_accepted as check_accepted
     from .classroom.work.attempts import check_acknowledged as check_acknowledged
     from .classroom.work.attempts import check_bump_price as check_bump_price
+    from .classroom.work.attempts import check_businesses as check_businesses
     from .classroom.work.attempts import check_epoch_sources as check_epoch_sources
     from .classroom.work.attempts import check_epochs as check_epochs
     from .classroom.work.attempts import check_fences as check_fences
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_holes as check_holes
     from .classroom.work.attempts import check_last_replica as check_last_replica
     from .classroom.work.attempts import check_lose_acknowledged as check_lose_acknowledged
+    from .classroom.work.attempts import check_lose_one as check_lose_one
     from .classroom.work.attempts import check_missing_guard as check_missing_guard
     from .classroom.work.attempts import check_nobody_dies as check_nobody_dies
     from .classroom.work.attempts import check_old_fetch as check_old_fetch
@@ -44,8 +46,10 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_schedules as check_schedules
     from .classroom.work.attempts import check_shorter as check_shorter
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
+    from .classroom.work.attempts import check_vanishing as check_vanishing
     from .classroom.work.attempts import check_what_closes as check_what_closes
     from .classroom.work.attempts import check_what_saves as check_what_saves
+    from .classroom.work.attempts import check_what_they_notice as check_what_they_notice
     from .classroom.work.attempts import check_window as check_window
     from .explore.search.explore_play import explore as explore
     from .judge.partition.second_proposal import second_proposal as second_proposal
@@ -74,12 +78,13 @@ _HOMES = {
     "classroom.forms.prediction": ("predict",),
     "classroom.together.class_work": ("class_work",),
     "classroom.work.attempts": (
-        "check_accepted", "check_acknowledged", "check_bump_price", "check_epoch_sources",
-        "check_epochs", "check_fences", "check_first_rule", "check_high_watermark", "check_holes",
-        "check_last_replica", "check_lose_acknowledged", "check_missing_guard", "check_nobody_dies",
-        "check_old_fetch", "check_order", "check_proof", "check_reading", "check_refusals",
-        "check_reigns", "check_schedules", "check_shorter", "check_two_by_two",
-        "check_what_closes", "check_what_saves", "check_window",
+        "check_accepted", "check_acknowledged", "check_bump_price", "check_businesses",
+        "check_epoch_sources", "check_epochs", "check_fences", "check_first_rule",
+        "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
+        "check_lose_one", "check_missing_guard", "check_nobody_dies", "check_old_fetch",
+        "check_order", "check_proof", "check_reading", "check_refusals", "check_reigns",
+        "check_schedules", "check_shorter", "check_two_by_two", "check_vanishing",
+        "check_what_closes", "check_what_saves", "check_what_they_notice", "check_window",
     ),
     "judge.partition.second_proposal": ("second_proposal",),
     "judge.side_by_side.real_run": ("RealRun", "real"),

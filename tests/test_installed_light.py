@@ -126,7 +126,6 @@ NEEDS = {
     "kiplab.predict": "lab",
     "kiplab.real().timeline": "lab",
     "kiplab.run().frames": "lab",
-    "kiplab.run().logs": "lab",
     "kiplab.run().timeline": "lab",
     "kiplab.run().to_html": "lab",
     "kiplab.twin": "lab",

@@ -24,10 +24,12 @@ from kiplab.classroom.exercises import (
     one_record_lost,
     proofs,
     race,
+    three_businesses,
     timeline_reading,
     unharmed_loss,
     vanishing_offsets,
     watermark,
+    what_they_notice,
     why_from_fetch,
 )
 from kiplab.classroom.exercises.check_result import Checked
@@ -51,6 +53,8 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "epoch-sources": why_from_fetch.check_epoch_sources,
     "bump-price": why_from_fetch.check_bump_price,
     "old-fetch": why_from_fetch.check_old_fetch,
+    "what-they-notice": what_they_notice.check_what_they_notice,
+    "businesses": three_businesses.check_businesses,
     "proof": proofs.check_proof,
     "missing-guard": missing_rule.check_missing_guard,
     "holes": proofs.check_holes,
@@ -73,6 +77,8 @@ ORDERED = {
     "last-replica": 3,
     "epoch-sources": 4,
     "bump-price": 4,
+    "what-they-notice": 5,
+    "businesses": 3,
     "missing-guard": 3,
     "holes": 4,
 }

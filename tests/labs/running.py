@@ -65,6 +65,13 @@ RIGHT: dict[str, str] = {
         'made = "hold fetch from=2; fetch 2; crash 2 disk=replaced; expire 2; start 2; unfence 2; '
         'deliver fetch from=2 life=1; crash 1; expire 1"'
     ),
+    "vanishing-check": "80..99",
+    "consumers-check": 'answer = ["N", "X", "B", "N", "S"]',
+    "businesses-check": 'answer = ["2 all false", "1 all false", "1 1 true"]',
+    "lose-one-check": (
+        'made = ("check-lag 1; produce orders-0 count=1 producer=shop; crash 1; expire 1; '
+        'elect orders-0 unclean=yes", 11)'
+    ),
     "proof-check": "ADG",
     "missing-check": 'answer = ["497.maximal-isr", "903", "631.one-live-incarnation"]',
     "holes-check": 'answer = ["F", "R", "497.partition-epoch", "2"]',
@@ -103,6 +110,10 @@ WRONG: dict[str, str] = {
     "sources-check": 'answer = ["RF", "F", "-", "-"]',
     "price-check": "answer = [0, 1, 2, 3]",
     "old-fetch-check": 'made = kiplab.run("903-from-metadata")',
+    "vanishing-check": "60..99",
+    "consumers-check": 'answer = ["B", "X", "S", "N", "B"]',
+    "businesses-check": 'answer = ["3 all false", "2 all true", "2 1 false"]',
+    "lose-one-check": 'made = ("check-lag 1", 11)',
     "proof-check": "ABCDE",
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
@@ -121,6 +132,7 @@ PREDICTIONS = {
     "03-alter-partition": "INELIGIBLE_REPLICA: a broker that is fenced weighs most.",
     "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
     "05-why-from-fetch": "It asks for broker 2 as epoch 102, and the controller refuses.",
+    "06-unclean-recovery": "A refusal, until broker 2 has recovered what it lacks.",
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
     "11-the-hole-that-is-still-open": (
         "It takes it over, and still waits for broker 2: nobody has decided that yet."
@@ -145,6 +157,10 @@ TICKETS = {
     "05-why-from-fetch": (
         "Yes: level by the one Fetch, and with the epoch of the other.",
         "100 committed records lost",
+    ),
+    "06-unclean-recovery": (
+        "Nobody: only an unclean election could make it lead, and they are off.",
+        "10 committed records lost",
     ),
     "09-could-it-still-go-wrong": (
         "It is safe: with acks=all it was never acknowledged without broker 3.",
@@ -201,6 +217,19 @@ GIVEN_AWAY = {
         "UNKNOWN_LEADER_EPOCH",
         "did not belong",
         "reads the epoch once more",
+    ),
+    "06-unclean-recovery": (
+        "no release ever built it",
+        "five **other** records",
+        "broker 1 truncates",
+        "list-offsets",
+        "Kafka 3.9: 20 committed",
+        "LogTruncationException",
+        "last stable offset 10",
+        "truncates offsets 80-99",
+        "written while",
+        "that nobody waited",
+        "It is a clean election",
     ),
     "09-could-it-still-go-wrong": (
         "in 14 steps",

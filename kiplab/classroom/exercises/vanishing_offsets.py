@@ -118,8 +118,6 @@ def _named(answer: object) -> set[int] | Checked:
         return set() if is_none(answer) and answer.strip() != "0" else _read(answer)
     if isinstance(answer, range | list | tuple | set | frozenset) and len(answer) <= PARTS_MAX:
         return _read(" ".join(str(part) for part in answer))
-    if isinstance(answer, int) and not isinstance(answer, bool):
-        return {answer}
     return unfit(POINTS, f"Not answered yet: give {_WANTED}.")
 
 

@@ -23,11 +23,15 @@ from ..exercises import (
     losing_schedule,
     make_or_break,
     missing_rule,
+    one_record_lost,
     proofs,
     race,
+    three_businesses,
     timeline_reading,
     unharmed_loss,
+    vanishing_offsets,
     watermark,
+    what_they_notice,
     why_from_fetch,
 )
 from ..exercises.check_result import Checked
@@ -110,6 +114,10 @@ check_last_replica = keeping("kafka-14139/last-replica", race.check_last_replica
 check_epoch_sources = keeping("fetch/sources", why_from_fetch.check_epoch_sources)
 check_bump_price = keeping("fetch/price", why_from_fetch.check_bump_price)
 check_old_fetch = keeping("fetch/old-fetch", why_from_fetch.check_old_fetch)
+check_vanishing = keeping("recovery/vanishing", vanishing_offsets.check_vanishing)
+check_what_they_notice = keeping("recovery/consumers", what_they_notice.check_what_they_notice)
+check_businesses = keeping("recovery/businesses", three_businesses.check_businesses)
+check_lose_one = keeping("recovery/lose-one", one_record_lost.check_lose_one)
 check_proof = keeping("explorer/proof", proofs.check_proof)
 check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
 check_holes = keeping("explorer/holes", proofs.check_holes)

@@ -1,0 +1,254 @@
+"""Exercise: settings for three businesses, judged by what three bad nights do to each.
+
+No key says which settings are right: the engine plays the nights under those that were chosen, and
+what was lost and refused is held against what the business can bear.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import product
+
+import msgspec
+
+from ...engine.cluster import broker
+from ...engine.truth import partition_of
+from ...plays.grammar import parse
+from ...plays.runner import run_play
+from ...plays.stage import Stage
+from ...protocol.facts import BatchAcknowledged
+from ...protocol.replica.broker_state import log_of
+from ...rows.client_records import missing, told_written
+from .answers import BLANK, PARTS_MAX, Slip, in_order, still_open, summed, unfit
+from .check_result import Checked
+
+PARTITION = "orders-0"
+MIN_IN_SYNC, ACKS, UNCLEAN = ("1", "2", "3"), ("1", "all"), ("true", "false")
+"""What min.insync.replicas, acks and unclean.leader.election.enable may be."""
+_SITUATION = """
+kafka 3.9
+broker 1
+broker 2
+broker 3
+topic orders replicas=1,2,3 isr=1,2,3 leader=1 log=100@4 {settings}
+"""
+NIGHTS = {
+    "the leader dies too early": """
+produce orders-0 count=10 producer=first acks={acks}
+crash 1
+expire 1
+""",
+    "the wrong one is back first": """
+crash 3
+expire 3
+produce orders-0 count=10 producer=second acks={acks}
+catch-up 2
+crash 1
+expire 1
+crash 2
+expire 2
+start 3
+unfence 3
+produce orders-0 count=10 producer=third acks={acks}
+start 2
+unfence 2
+""",
+    "the last one burns": """
+crash 3
+expire 3
+crash 2
+expire 2
+produce orders-0 count=10 producer=fourth acks={acks}
+crash 1 disk=replaced
+expire 1
+start 2
+unfence 2
+elect orders-0 unclean=yes
+""",
+}
+"""What happens in each; `acks` is that of every producer."""
+
+
+WHILE = {
+    "second": "one is down",
+    "fourth": "one in sync is left",
+    "third": "any is up",
+}
+"""What it means that a producer of a night is served."""
+
+
+class Business(msgspec.Struct, frozen=True):
+    """What a business can bear: how many acknowledged records lost, in which nights, and no more.
+
+    `takes` are the producers that have to be served while the night lasts.
+    """
+
+    name: str
+    bears: tuple[int, int, int]
+    takes: tuple[str, ...]
+
+
+BUSINESSES = (
+    Business("the bank", (0, 0, 0), ("second",)),
+    Business("the parcel service", (0, 0, 10), ("second", "fourth")),
+    Business("the click counter", (10, 10, 10), ("second", "third", "fourth")),
+)
+
+
+class Night(msgspec.Struct, frozen=True):
+    """How many acknowledged records the last leader lacks, and which producers were served."""
+
+    lost: int
+    served: frozenset[str]
+
+
+def check_businesses(answer: object) -> Checked:
+    """Judge settings for BUSINESSES, in order, each as text: min.insync.replicas, acks, unclean.
+
+    ``["2 all false", ...]``: played through NIGHTS, and held to what each of them can bear.
+    """
+    wanted = 'settings, each like "2 all false"'
+    given = in_order(_bare(answer), len(BUSINESSES), wanted)
+    if isinstance(given, Checked):
+        return given
+    odd = [said for said in given if _words(said) and _settings(said) is None]
+    if odd:
+        return unfit(
+            len(BUSINESSES),
+            f"{odd[0][:40]!r} is no choice of settings. Write min.insync.replicas (1 to 3), acks"
+            ' (1 or all) and unclean.leader.election.enable (true or false): "2 all false".',
+        )
+    slips = [
+        slip
+        for business, said in zip(BUSINESSES, given, strict=True)
+        if (slip := _judged(business, said)) is not None
+    ]
+    return summed(len(BUSINESSES), slips, "Three businesses, three choices, and each has a price.")
+
+
+# --- what the engine says -----------------------------------------------------------------------
+
+
+@cache
+def nights(settings: tuple[str, str, str]) -> tuple[Night, ...]:
+    """What the NIGHTS do under (min.insync.replicas, acks, unclean.leader.election.enable)."""
+    return tuple(_night(night_play(name, settings)) for name in NIGHTS)
+
+
+def night_play(night: str, settings: tuple[str, str, str]) -> Stage:
+    """One of NIGHTS, played under these settings."""
+    wanted, acks, unclean = settings
+    enabled = "yes" if unclean == "true" else "no"
+    of_topic = f"min-insync-replicas={wanted} unclean-leader-election={enabled}"
+    text = _SITUATION.format(settings=of_topic) + NIGHTS[night].format(acks=acks)
+    return run_play(parse(text, night))
+
+
+def bills() -> str:
+    """What every choice of settings costs in the NIGHTS, a line each."""
+    lines = ["min.insync  acks  unclean   lost in the nights   written while"]
+    for settings in product(MIN_IN_SYNC, ACKS, UNCLEAN):
+        found = nights(settings)
+        wanted, acks, unclean = settings
+        gone = " ".join(f"{night.lost:4}" for night in found)
+        served = _served(found)
+        while_ = ", ".join(words for name, words in WHILE.items() if name in served)
+        lines.append(f"{wanted:>10}  {acks:4}  {unclean:7} {gone:>19}   {while_ or '-'}")
+    return "\n".join(lines)
+
+
+def bearable(business: Business) -> list[tuple[str, str, str]]:
+    """Every choice of settings under which it bears all three nights."""
+    every = product(MIN_IN_SYNC, ACKS, UNCLEAN)
+    return [settings for settings in every if not _complaint(business, nights(settings))[1]]
+
+
+def _served(found: tuple[Night, ...]) -> frozenset[str]:
+    return frozenset().union(*(night.served for night in found))
+
+
+def _night(stage: Stage) -> Night:
+    state = partition_of(stage.cluster, PARTITION)
+    assert state is not None
+    leader = broker(stage.cluster, state.leader)
+    assert leader is not None, "every night ends with a leader"
+    log = log_of(leader, state.name)
+    told = told_written(stage)
+    gone = sum(part.count for t in told for part in missing(log, t.records))
+    heard = (e.producer for e in stage.events if isinstance(e, BatchAcknowledged))
+    return Night(gone, frozenset(heard))
+
+
+def _bare(answer: object) -> object:
+    """Settings as one text, with ; between, are as good as a list; question marks say nothing."""
+    if isinstance(answer, str):
+        answer = answer.split(";")
+    if not isinstance(answer, list | tuple):
+        return answer
+    return [said if _words(str(said)) else BLANK for said in answer[:PARTS_MAX]]
+
+
+def _words(said: str) -> list[str]:
+    return re.findall(r"\w+", said.lower())
+
+
+def _settings(said: str) -> tuple[str, str, str] | None:
+    words = _words(said)
+    if len(words) != 3:
+        return None
+    wanted, acks, unclean = words
+    known = wanted in MIN_IN_SYNC and acks in ACKS and unclean in UNCLEAN
+    return (wanted, acks, unclean) if known else None
+
+
+# --- wrong answers ------------------------------------------------------------------------------
+
+_LOST = (
+    (
+        "acknowledged means that somebody else has it, too",
+        "In the first night the leader dies before anybody has fetched. Who had told the producer"
+        " that its records are written?",
+    ),
+    (
+        "the partition waits for those who have the records",
+        "In the second night broker 3 comes back first, without ten records. Who lets it lead?",
+    ),
+    (
+        "acks=all means three copies",
+        "In the third night a single broker is in sync, and burns. What should have been the"
+        " answer to a producer then?",
+    ),
+)
+_UNSERVED = {
+    "second": (
+        "more copies cost nothing",
+        "One of three brokers is down, and nothing can be written. How many have to be in sync?",
+    ),
+    "third": (
+        "a partition is offline only when all its replicas are",
+        "A broker runs, and nothing can be written, for those who were in sync are down.",
+    ),
+    "fourth": (
+        "a refusal is safer, and so it is better",
+        "One broker is left, with everything, and the producer is refused. Can they bear that?",
+    ),
+}
+
+
+def _complaint(business: Business, found: tuple[Night, ...]) -> tuple[str, str]:
+    """(the idea behind it, where to look) of the first thing that it cannot bear, or empty."""
+    for night, bears, told in zip(found, business.bears, _LOST, strict=True):
+        if night.lost > bears:
+            return told
+    refused = [name for name in business.takes if name not in _served(found)]
+    return _UNSERVED[refused[0]] if refused else ("", "")
+
+
+def _judged(business: Business, said: str) -> Slip | None:
+    settings = _settings(said)
+    group = "those that cannot wait" if "third" in business.takes else "those that can wait"
+    if settings is None:
+        return still_open(business.name, group)
+    idea, hint = _complaint(business, nights(settings))
+    return Slip(business.name, hint, idea, group) if hint else None
