@@ -32,6 +32,7 @@ from kiplab.engine import (
     routes,
     setup,
     step,
+    unclean_reigns,
 )
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
@@ -460,10 +461,11 @@ TABLES = (
     Table(
         "property",
         "check",
-        "kiplab/engine/observer.py, which yields it where it breaks",
+        "kiplab/engine/observer.py or unclean_reigns.py, which yields it where it breaks",
         lambda: {
             getattr(properties, name).id
-            for name in named_in(observer.__file__, "properties")
+            for file in (observer.__file__, unclean_reigns.__file__)
+            for name in named_in(file, "properties")
             if isinstance(getattr(properties, name), properties.Property)
         },
     ),

@@ -32,6 +32,7 @@ FEATURES = [
     parse_features("3.5", off=("841",)),
     parse_features("3.5", on=("903.bump-leader-epochs",)),
     parse_features("3.9", on=(KEEPS_PROPOSALS,)),
+    parse_features("3.5", on=(KEEPS_PROPOSALS, "704.specified")),
 ]
 
 

@@ -133,6 +133,12 @@ def test_a_leader_that_is_cut_off_is_no_part_of_it_and_answers() -> None:
     assert not broken & {GIVEN, STAYS}
 
 
+def test_of_several_consumers_one_is_kept_and_one_near_a_follower_before_all() -> None:
+    lines = "consumer  orders-0\nconsumer  orders-0 name=near reads-from=2\n"
+    start = cluster_of(setup_of(parse(TWO + lines, "two"), parse_features("3.5")))
+    assert [c.name for c in LEVEL.admit(start).consumers] == ["near"]
+
+
 def test_it_asks_of_recoveries_and_says_what_it_is_blind_for() -> None:
     play = parse(TWO, "two")
     assert question_about(play, level="recovery").properties == (GIVEN, STAYS)

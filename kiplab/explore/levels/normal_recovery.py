@@ -67,13 +67,21 @@ def normal(cluster: Cluster) -> Cluster:
         messages=messages,
         observed=tuple(_observed(cluster, lives)),
         sent=counters(messages),
-        consumers=tuple(c for c in cluster.consumers if waits(c)),
+        consumers=first_reader(cluster),
         broken=(),
     )
 
 
-def waits(reader: Consumer) -> bool:
-    """Whether it may still be given something that a new consumer is not."""
+def first_reader(cluster: Cluster) -> tuple[Consumer, ...]:
+    """The consumer of the play that may still be given something that a new one is not, or none.
+
+    At first all of them know the same; one that is near a follower may read there, too.
+    """
+    waiting = [c for c in cluster.consumers if _waits(c)]
+    return tuple(sorted(waiting, key=lambda c: (c.nearest == NO_LEADER, c.name))[:1])
+
+
+def _waits(reader: Consumer) -> bool:
     asks = reader.update_requested and reader.nearest == NO_LEADER
     return not (reader.name.startswith(READER) or reader.observed.epochs or asks)
 

@@ -15,9 +15,9 @@ finish
     FinishLeaderRecovery of a leader that recovers. As implemented nobody does.
 read
     Poll, one turn of a consumer that has read nothing yet, for nothing: either of a new one, which
-    knows the newest metadata that there is, or (`first`) of the one that the play begins with and
-    that knows what it was told then. Nobody is needed any more once it has read: what it was given
-    the observer keeps.
+    knows the newest metadata that there is, or (`first`) of one that the play begins with and that
+    knows what it was told then: one that is near a follower, if there is such a one. Nobody is
+    needed any more once it has read: what it was given the observer keeps.
 
 normal_recovery.py says what a state is.
 """
@@ -37,7 +37,7 @@ from ...protocol.ids import CLIENT, NO_LEADER
 from ...protocol.replica.broker_state import Broker, Loss, Volatile
 from ...protocol.replica.recovering import is_recovering
 from .level_table import Action, Bound, Kind, Level, one_partition
-from .normal_recovery import READER, normal, waits
+from .normal_recovery import READER, first_reader, normal
 from .offers import OF_CLIENTS, on, runs, to_brokers
 from .partition_level import PARTITION
 
@@ -57,24 +57,20 @@ def _admit(cluster: Cluster) -> Cluster:
     if any(r.in_controlled_shutdown for r in truth(cluster).registrations):
         problem = "a broker is shutting down as the play begins"
         raise PlayError(problem, expected="level cluster explores controlled shutdowns")
-    readers = [c.name for c in cluster.consumers if not c.name.startswith(READER)]
-    if len(readers) > 1:
-        problem = f"{len(readers)} consumers read {name} ({', '.join(readers)})"
-        raise PlayError(problem, expected="level recovery looks at one, or at none")
     # Who writes, and what time it is, is no part of this level.
     return normal(replace(cluster, producers=(), timed=False, now_ms=0))
 
 
 def _readers(cluster: Cluster) -> Iterable[Action]:
     yield Action("read", CLIENT, NEW)
-    if any(waits(c) for c in cluster.consumers):
+    if first_reader(cluster):
         yield Action("read", CLIENT, FIRST)
 
 
 def _read(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     name = truth(cluster).partitions[0].name
     if action.what == FIRST:
-        return tuple(moves.Poll(name, c.name) for c in cluster.consumers if waits(c))
+        return tuple(moves.Poll(name, c.name) for c in first_reader(cluster))
     # In a play all of them are introduced at the top, and know then what was known there.
     names = [
         c.name for c in cluster.consumers if c.name.startswith(READER) and not c.observed.epochs
