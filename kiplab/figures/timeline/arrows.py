@@ -209,9 +209,10 @@ def _write_on(canvas: Canvas, flight: Flight, box: Box, text: str) -> None:
 
 
 def _room(panel: Panel) -> Box:
-    """Where labels may stand: below the controller's line, on the plot."""
+    """Where labels may stand: below the controller's line, above the lanes of clients."""
     canvas, lanes = panel.canvas, panel.lanes
-    return Box(canvas.px(0), lanes.controller, canvas.px(canvas.end), lanes.bottom)
+    low = min((top for top, _ in lanes.clients.values()), default=lanes.bottom)
+    return Box(canvas.px(0), lanes.controller, canvas.px(canvas.end), low)
 
 
 def _texts(message: MessageRow) -> Iterable[str]:
