@@ -89,6 +89,16 @@ class Run:
 
         return timeline(self.rows(), **options)
 
+    def logs(self, **options: Any) -> Figure:
+        """The logs of all replicas side by side where an unclean election parts them.
+
+        Options, and errors, as of `kiplab.figures.timeline.logs_alone.logs`. Raises
+        MissingExtraError without plotly.
+        """
+        from .figures.timeline.logs_alone import logs
+
+        return logs(self.rows(), **options)
+
     def to_html(
         self,
         *,

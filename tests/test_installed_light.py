@@ -126,6 +126,7 @@ NEEDS = {
     "kiplab.predict": "lab",
     "kiplab.real().timeline": "lab",
     "kiplab.run().frames": "lab",
+    "kiplab.run().logs": "lab",
     "kiplab.run().timeline": "lab",
     "kiplab.run().to_html": "lab",
     "kiplab.twin": "lab",

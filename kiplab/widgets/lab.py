@@ -20,6 +20,7 @@ from .controls.inspector import Inspector
 from .controls.invariants import InvariantStrip
 from .controls.jump_buttons import JumpButtons
 from .controls.legend_drawer import Signs
+from .controls.logs_drawer import LogsDrawer
 from .controls.offering import GoTo
 from .controls.picture_menu import PictureMenu
 from .controls.rule_switches import turned
@@ -239,6 +240,7 @@ class Lab:
         self.jumps = JumpButtons(self.seek)
         self.guide = StepGuide(self.seek, self._say)
         self.signs = Signs(self._scene.legend)
+        self.logs = LogsDrawer(self._scene.logs)
         self.invariants = InvariantStrip(self.seek)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
@@ -250,7 +252,7 @@ class Lab:
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)
         self._followers: list[Any] = [self.transport, self.touching, self.jumps]
-        self._followers += [self.guide, self.signs]
+        self._followers += [self.guide, self.signs, self.logs]
         self._followers += [self.invariants, self.folds]
         self._fit()
         self._root.children = laid_out(self)
@@ -303,6 +305,7 @@ class Lab:
             if self._scene.look_at(options, high):
                 self.picture.paint(self._scene.drawing())
                 self.signs.paint()
+                self.logs.paint()
                 self.branching.comparison.repaint()
 
     def _turn_page(self, theme: str) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..figures.timeline.logs_alone import logs_drawing
+from ..figures.timeline.sheet import followed_partition
 from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
+from ..rows.log_blocks import log_blocks
 from ..rows.rows_of_stage import rows_of, rows_until
 from .controls.jumps import divergence
 from .history_tree.branch_tree import Tree
@@ -74,6 +77,15 @@ class Scene:
     def drawing_of_all(self, **other: Any) -> dict[str, Any]:
         """The whole run, as high as it likes; `other` as for `drawing`."""
         return drawing_so_far(self.rows, self.rows, **self.look | other)
+
+    def logs(self) -> dict[str, Any] | None:
+        """The logs side by side as they are where one stands; None while nothing parted them."""
+        now = rows_until(self.rows, self.tree.here.bench.here)
+        name = followed_partition(self.look.get("partition"), self.rows)
+        if not log_blocks(now, name):
+            return None
+        theme, width = self.look.get("theme", "light"), self.look.get("width")
+        return logs_drawing(now, partition=name, theme=theme, width=width)
 
     def legend(self) -> dict[str, Any]:
         """What the signs in the pictures of this run mean."""

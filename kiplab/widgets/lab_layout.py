@@ -97,7 +97,7 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
     What one presses most and needs to see meanwhile, the epochs and the ISR, is on top and stays in
     sight. The style sheet puts the panels beside the picture where a page is wide.
     """
-    pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle]
+    pace = [lab.transport.pace, lab.jumps.box, lab.signs.toggle, lab.logs.toggle]
     panels = named(
         "kiplab-panels",
         [
@@ -108,9 +108,10 @@ def laid_out(lab: Lab) -> tuple[Any, ...]:
         ],
     )
     facts = strip(lab.verdict, lab.facts, lab.note)
+    stage = [lab.touching.box, lab.logs.box, lab.signs.box]
     return (
         named("kiplab-head", [lab.transport.box, lab.guide.element, facts]),
-        named("kiplab-body", [named("kiplab-stage", [lab.touching.box, lab.signs.box]), panels]),
+        named("kiplab-body", [named("kiplab-stage", stage), panels]),
         lab.folds.box,
     )
 

@@ -8,6 +8,7 @@ import pytest
 
 from kiplab.figures.timeline import veil
 from kiplab.figures.timeline.log_strip import TITLE
+from kiplab.figures.timeline.logs_alone import NOT_PARTED, logs
 from kiplab.figures.timeline.moving_veil import shapes_at
 from kiplab.figures.timeline.one_run import timeline, timeline_drawing
 from kiplab.figures.timeline.twin import twin
@@ -15,6 +16,7 @@ from kiplab.plays.library import names
 from kiplab.rows.columns import Rows
 from kiplab.rows.log_blocks import LogBlock, LogCell, LogSide, log_blocks, told_logs
 from kiplab.runs import run
+from kiplab.widgets.lab import Lab
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import UNCLEAN, cards, play
 
@@ -134,3 +136,31 @@ def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:
     old = [r for r in implemented.logs if r.holder == "broker 1"]
     assert old[1].ranges == ((5, 0, 11), (6, 11, 21))
     assert [r.ranges for r in implemented.logs if r.holder == "lost"] == [((-1, 11, 21),)]
+
+
+def test_the_logs_are_a_picture_of_their_own_too(lossy: Rows) -> None:
+    alone = run("unclean-election").logs(width=840)
+    assert "e6: 11–20" in said(alone)  # noqa: RUF001
+    assert (cut_off(alone), covered(alone)) == ([], [])
+    assert said(logs(lossy)) == [NOT_PARTED]
+
+
+def test_a_lab_offers_the_logs_once_they_part_and_shows_how_they_are() -> None:
+    lab = Lab("unclean-election")
+
+    def shown() -> bool:
+        return lab.logs.toggle.layout.display != "none"
+
+    lab.seek(6)
+    assert not shown()
+    lab.seek(7)
+    assert shown()
+    assert lab.logs.image.value == ""
+    lab.logs.toggle.value = True
+    at_the_election = lab.logs.image.value
+    assert "At 7 (unclean election)" in at_the_election
+    lab.seek(24)
+    assert "At 24 (broker 1 truncates to 11)" in lab.logs.image.value
+    lab.seek(6)
+    assert not shown()
+    assert lab.logs.box.layout.display == "none"

@@ -31,10 +31,11 @@ class Signs:
     def paint(self) -> None:
         """Draw it, if it can be seen."""
         if self.drawer.is_open:
-            self.image.value = _image(self._legend())
+            self.image.value = as_image(self._legend())
 
 
-def _image(drawing: dict[str, Any]) -> str:
+def as_image(drawing: dict[str, Any]) -> str:
+    """A drawing that stands still, as HTML."""
     layout = drawing["layout"]
     alt = escape(described(drawing), quote=True)
     data = b64encode(svg(drawing).encode()).decode()

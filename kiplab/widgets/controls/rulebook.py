@@ -54,7 +54,7 @@ class Rulebook:
         self._showing = False
 
     def _box(self, name: str, words: str) -> Any:
-        box = checkbox(words, margin="2px 2px 2px 18px")
+        box = checkbox(words, margin="2px 2px 2px 10px")
         watch(box, "value", lambda on: self._switched(name, on))
         return box
 
