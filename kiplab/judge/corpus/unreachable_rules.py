@@ -73,6 +73,11 @@ UNREACHABLE = (
         "Up to 3.9 a fenced broker has no session.",
     ),
     Unreachable(
+        ControllerRule(Family.RECORD, "ConfigRecord"),
+        _everywhere,
+        "Conversations change no setting of a topic; what comes of it is unjudged.",
+    ),
+    Unreachable(
         ControllerRule(Family.RECORD, "FenceBrokerRecord"),
         _from("3.3-IV2"),
         "From metadata version 3.3-IV2 on a BrokerRegistrationChangeRecord stands for it.",
