@@ -136,6 +136,7 @@ def test_what_is_kafkas_own_is_marked() -> None:
         ("upgrade all kafka=3.6", "broker 1 is up"),
         ("delete-records orders-0 before=2", "a real broker takes no such turn here"),
         (f"produce orders-0 count={RECORDS_MAX + 1} acks=1", "10,001 are too many"),
+        ("produce orders-0 count=1 transaction=open", "is told of no transaction"),
     ],
 )
 def test_what_no_real_leader_can_be_told_is_named_with_its_line(line: str, why: str) -> None:

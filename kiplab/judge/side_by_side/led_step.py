@@ -58,6 +58,8 @@ def led(cluster: Cluster, move: moves.Move, leaders: DecidingLeaders) -> Moved |
             if message is None or message.receiver < 0:
                 return None
             return _arrived(cluster, message, leaders, lost=isinstance(move, moves.LoseReply))
+        case moves.Produce() if move.transaction:
+            raise UnaskableError(f"a real broker is told of no transaction{_ALONE}", "leader")
         case moves.Produce():
             return _produced(cluster, move, leaders)
         case moves.Fire() if move.timer in (moves.Timer.LAG_CHECK, moves.Timer.RETRY):
