@@ -108,6 +108,11 @@ def test_what_a_recovering_leader_gives_is_contradicted_in_nine_steps(on: tuple[
     assert expectations(run_play(shown)) == {"held": 1, "failed": 0, "skipped": 0}
 
 
+def test_as_specified_a_committed_record_is_lost_in_thirteen_steps() -> None:
+    found = asked(("704.specified",), AGAIN, (STAYS,))
+    assert (found.verdict, found.violated, len(found.path)) == (REFUTED, STAYS, 13)
+
+
 @pytest.mark.parametrize("missing", RULES[2:])
 def test_two_of_its_rules_prevent_nothing_here(missing: str) -> None:
     kept = (*(r for r in RULES if r != missing), "497.pending-outlives-metadata")

@@ -162,3 +162,17 @@ def test_what_no_release_built_is_said_plainly() -> None:
 def test_a_real_controller_decides_the_run_the_same(kafka: str) -> None:
     asked = kiplab.real(PLAY, kafka=kafka, live=False)
     assert (asked.agree, asked.verdict) == (True, {"engine": "loss", "kafka": "loss"})
+
+
+def test_the_search_finds_nothing_with_one_election_and_nine_steps_with_two() -> None:
+    """Rule by rule, and the thirteen steps: tests/explore/test_recovery_level.py."""
+    said = cells(LAB, "code")["search"]
+    assert 'level="recovery", on="704.specified", elections=1' in said
+    assert 'level="recovery", fences=2' in said
+    two = parse(
+        "kafka 3.5\nbroker 1\nbroker 2\n"
+        "topic orders replicas=1,2 isr=1 leader=1 leader-epoch=5 log=1@5\n"
+    )
+    for on in ((), SPECIFIED):
+        assert kiplab.explore(two, level="recovery", on=on, elections=1).verdict == "proved"
+    assert kiplab.explore(two, level="recovery", fences=2).steps == 9
