@@ -93,6 +93,15 @@ def test_notebooks_go_along_without_their_outputs(work_file: Path) -> None:
     assert found["broken.ipynb"] == b"{ half a notebook"
 
 
+def test_labs_that_nobody_has_begun_stay_behind(work_file: Path) -> None:
+    kiplab.check_fences("BLPL")  # of lab 02
+    ran = nbformat.v4.new_code_cell("6 * 7", execution_count=3)
+    for name, cell in (("02-answered", None), ("03-untouched", None), ("04-ran", ran)):
+        cells = [cell or nbformat.v4.new_code_cell("6 * 7")]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), work_file.parent / f"{name}.ipynb")
+    assert set(downloaded()) == {"kiplab-work.json", "02-answered.ipynb", "04-ran.ipynb"}
+
+
 def test_what_is_too_large_stays_behind_and_is_named(work_file: Path) -> None:
     kiplab.check_fences("BLPL")
     noise = "".join(f"{(n * 2_654_435_761) % 2**32:x}" for n in range(40_000))

@@ -46,7 +46,7 @@ def test_a_seed_is_a_run() -> None:
 
 
 def test_all_kinds_of_turns_come() -> None:
-    kinds = Counter(type(turn) for seed in range(24) for turn in turns_of(seed))
+    kinds = Counter(type(turn) for seed in range(36) for turn in turns_of(seed))
     assert set(kinds) == set(get_args(BrokerTurn))
     assert min(kinds.values()) >= 3, kinds
 

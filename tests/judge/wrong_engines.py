@@ -172,7 +172,7 @@ ENGINES = (
     WrongEngine(
         "a second unclean election writes the recovery state again",
         partition_change,
-        "if not unclean or partition.recovery is LeaderRecoveryState.RECOVERING:",
+        "if not unclean or (recovering and not _only_uncleanly(partition, code)):",
         "if not unclean:",
         "3.7",
     ),
@@ -208,8 +208,8 @@ ENGINES = (
     WrongEngine(
         "the preferred leader is not preferred",
         partition_change,
-        "if election is Election.PREFERRED and valid(replicas[0]):",
-        "if election is Election.UNCLEAN and valid(replicas[0]):",
+        "if election is Election.PREFERRED and clean and valid(replicas[0]):",
+        "if election is Election.UNCLEAN and clean and valid(replicas[0]):",
         "3.8/3.5-IV2",
     ),
     WrongEngine(

@@ -129,7 +129,7 @@ def my_work() -> MyWork:
     """What you have predicted and solved in all labs, with a button to download it.
 
     The download is a zip of the work file and of the notebooks beside it, as they were last saved,
-    without their outputs.
+    without their outputs. Labs that nobody has begun stay behind.
     """
     return MyWork()
 
@@ -143,7 +143,7 @@ def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
     left_out: list[str] = []
     content: dict[str, bytes] = {}
     archive = b""
-    for name, data in ((work_file.name, own), *_notebooks(work_file.parent)):
+    for name, data in ((work_file.name, own), *_notebooks(work_file.parent, own)):
         tried = _zipped({**content, name: data})
         if len(tried) > DOWNLOAD_MAX:
             left_out.append(name)
@@ -152,22 +152,30 @@ def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
     return archive, tuple(left_out)
 
 
-def _notebooks(folder: Path) -> Iterator[tuple[str, bytes]]:
+def _notebooks(folder: Path, work: bytes) -> Iterator[tuple[str, bytes]]:
+    untouched = {asked.lab for asked in ASKED}
+    untouched -= {asked.lab for asked in ASKED if f'"{asked.id}"'.encode() in work}
     for path in sorted(folder.glob("*.ipynb")):
-        yield path.name, _bare(path.read_bytes())
+        data, begun = _bare(path.read_bytes())
+        if begun or path.name.partition("-")[0] not in untouched:
+            yield path.name, data
 
 
-def _bare(notebook: bytes) -> bytes:
-    """A notebook without its outputs: what its student wrote. Anything else stays as it is."""
+def _bare(notebook: bytes) -> tuple[bytes, bool]:
+    """A notebook without its outputs, which is what its student wrote, and whether a cell has run.
+
+    Anything else stays as it is, and counts as begun.
+    """
     try:
         content = msgspec.json.decode(notebook)
-        for cell in content["cells"]:
-            if cell["cell_type"] == "code":
-                cell["outputs"], cell["execution_count"] = [], None
+        code = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+        begun = any(cell["outputs"] or cell["execution_count"] for cell in code)
+        for cell in code:
+            cell["outputs"], cell["execution_count"] = [], None
         content["metadata"].pop("widgets", None)
     except (msgspec.DecodeError, RecursionError, KeyError, TypeError, AttributeError):
-        return notebook
-    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
+        return notebook, True
+    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n", begun
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:
