@@ -73,6 +73,17 @@ def test_it_tells_done_from_tried_from_not_yet() -> None:
     assert "It accepts &lt;b&gt;." in kiplab.my_work().html()
 
 
+def test_a_lab_that_nobody_has_begun_has_one_line() -> None:
+    kiplab.check_fences("BLPL")
+    shown = kiplab.my_work().rows
+    asked = [asked.lab for asked in ASKED]
+    assert [lab for lab, _, _ in shown].count("02") == asked.count("02")
+    assert [row for row in shown if row[0] == "03"] == [
+        ("03", f"{asked.count('03')} questions", "not yet")
+    ]
+    assert {lab for lab, _, _ in shown} == set(asked)
+
+
 def test_the_button_holds_the_work_file_itself(work_file: Path) -> None:
     kiplab.check_fences("BLPL")
     assert downloaded() == {"kiplab-work.json": work_file.read_bytes()}
@@ -178,5 +189,6 @@ def test_it_is_there_again_in_another_kernel() -> None:
 
 @pytest.mark.parametrize("part", ["text/plain", "text/html"])
 def test_it_shows_itself_with_and_without_html(part: str) -> None:
+    kiplab.check_fences("BLPL")
     shown = kiplab.my_work()._repr_mimebundle_()[part]
-    assert re.search("Lose what was acknowledged", shown)
+    assert re.search("Three reigns of one leader", shown)

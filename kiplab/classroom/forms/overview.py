@@ -7,6 +7,8 @@ import io
 import zipfile
 from collections.abc import Iterator
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,18 @@ class MyWork:
     def lines(self) -> list[tuple[str, str, str]]:
         """(lab, question, so far) for everything that the labs ask."""
         return [(asked.lab, asked.title, self._so_far(asked)) for asked in ASKED]
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """The lines, but one for a lab in which nothing is answered yet."""
+        told: list[tuple[str, str, str]] = []
+        for lab, asked in groupby(self.lines, key=itemgetter(0)):
+            here = list(asked)
+            if any(so_far != self._nothing for _, _, so_far in here):
+                told += here
+            else:
+                told.append((lab, f"{len(here)} questions", self._nothing))
+        return told
 
     @property
     def notes(self) -> list[str]:
@@ -90,7 +104,7 @@ class MyWork:
         return "cannot be read" if self.alarm else "not yet"
 
     def __repr__(self) -> str:
-        rows = [_HEADS, *self.lines]
+        rows = [_HEADS, *self.rows]
         wide = max(len(title) for _, title, _ in rows)
         table = (f"{lab:4}{title:<{wide + 2}}{so_far}" for lab, title, so_far in rows)
         first = [broken(self.alarm), ""] if self.alarm else []
@@ -106,7 +120,7 @@ class MyWork:
         heads = "".join(f'<th scope="col">{head}</th>' for head in _HEADS)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(text)}</td>" for text in line) + "</tr>"
-            for line in self.lines
+            for line in self.rows
         )
         alarm = note(self.alarm, alarm=True)
         notes = "<br>".join(escape(said) for said in self.notes)
