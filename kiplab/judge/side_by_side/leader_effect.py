@@ -28,7 +28,15 @@ from ...protocol.facts import (
     Refused,
 )
 from ...protocol.features import Features
-from ...protocol.ids import CONTROLLER, NO_LEADER_EPOCH, LeaderEpoch, Offset, PartitionName
+from ...protocol.ids import (
+    CONTROLLER,
+    NO_LEADER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    PartitionName,
+)
 from ...protocol.log import EMPTY, EpochStart, Log
 from ...protocol.messages import (
     AlterPartitionRequest,
@@ -193,8 +201,8 @@ def _asked(
 def _request(seen: SeenRequest, names: Sequence[PartitionName]) -> AlterPartitionRequest:
     return AlterPartitionRequest(
         version=seen.version,
-        broker=seen.broker,  # type: ignore[arg-type]
-        broker_epoch=seen.broker_epoch,  # type: ignore[arg-type]
+        broker=BrokerId(seen.broker),
+        broker_epoch=BrokerEpoch(seen.broker_epoch),
         items=tuple(asked_item(names[item.partition], item) for item in seen.items),
     )
 
