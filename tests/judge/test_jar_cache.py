@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge.kafka_jars import fetching_jars
-from kiplab.judge.kafka_jars.jar_cache import have_jars, jars_of, kafka_folder
+from kiplab.judge.kafka_jars.fetching_jars import zookeeper_era
+from kiplab.judge.kafka_jars.jar_cache import (
+    have_jars,
+    jars_of,
+    jars_of_zookeeper_era,
+    kafka_folder,
+)
 from kiplab.judge.kafka_jars.judged_releases import (
     LAST_PATCH,
     UnjudgedReleaseError,
@@ -23,6 +29,7 @@ BRINGS_JARS = """\
 for word do case $word in -DoutputDirectory=*) folder=${word#*=};; esac; done
 grep -q '<version>9.9.9</version>' "$4" && touch "$folder/kafka_2.13-9.9.9.jar"
 """
+BRINGS_OLD_JARS = BRINGS_JARS.replace("2.13", "2.12")
 FAILS = """\
 artifact=org.apache.kafka:kafka_2.13:jar:9.9.9
 printf "\\033[0m[ERROR] Could not find artifact $artifact -> [Help 1]\\n"
@@ -129,3 +136,40 @@ def test_a_cache_that_cannot_be_written_is_named(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(MissingKafkaError, match="file/kiplab/kafka cannot be written"):
         jars_of("9.9.9")
+
+
+# --- brokers of ZooKeeper's years -----------------------------------------------------------------
+
+
+def test_they_are_kept_beside_those_of_the_same_release_without_zookeeper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven(BRINGS_OLD_JARS, tmp_path, monkeypatch)
+    assert jars_of_zookeeper_era("9.9.9") == kafka_folder() / "9.9.9-zookeeper"
+    assert not have_jars("9.9.9")
+
+
+def test_jars_for_another_scala_are_not_taken_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maven(BRINGS_JARS, tmp_path, monkeypatch)
+    with pytest.raises(MissingKafkaError, match=r"No jars of Kafka 9\.9\.9 came"):
+        jars_of_zookeeper_era("9.9.9")
+
+
+@pytest.mark.parametrize(
+    ("patch", "brought"),
+    [
+        ("2.1.1", "zookeeper"),
+        ("2.2.2", "zookeeper"),
+        ("2.3.1", "zookeeper"),
+        ("2.4.1", "slf4j-reload4j"),
+        ("2.5.0", "slf4j-reload4j"),
+        ("3.4.1", "slf4j-reload4j"),
+    ],
+)
+def test_until_2_3_they_get_a_client_of_zookeeper_that_connects_from_java_17(
+    patch: str, brought: str
+) -> None:
+    kafka, other = zookeeper_era(patch)
+    assert (kafka.name, kafka.version, other.name) == ("kafka_2.12", patch, brought)

@@ -47,6 +47,9 @@ $dependencies
 </ivy-module>
 """)
 SLF4J, JUNIT = "1.7.36", "5.8.2"
+ZOOKEEPER = "3.5.9"
+"""The client that older brokers are run with: their own one cannot connect from Java 14 on."""
+_OWN_ZOOKEEPER = (2, 4)
 
 
 class Artifact(NamedTuple):
@@ -107,18 +110,30 @@ def with_test_kit(patch: str) -> tuple[Artifact, ...]:
     )
 
 
+def zookeeper_era(patch: str) -> tuple[Artifact, ...]:
+    """What a broker of this release, whose cluster is kept by ZooKeeper, runs on; with a log.
+
+    All of these were published for Scala 2.12. ZooKeeper's client, where it is ours, brings a log.
+    """
+    kafka = Artifact("org.apache.kafka", "kafka_2.12", patch)
+    if tuple(map(int, patch.split("."))) < _OWN_ZOOKEEPER:
+        return kafka, Artifact("org.apache.zookeeper", "zookeeper", ZOOKEEPER)
+    return kafka, Artifact("org.slf4j", "slf4j-reload4j", SLF4J)
+
+
 def fetch_jars(patch: str, folder: Path, artifacts: Sequence[Artifact] = ()) -> None:
     """Put the jars of ``"3.4.1"`` and of all it needs into `folder`; of a server, unless told.
 
-    Raises MissingKafkaError without Maven and without Ivy, and where these don't get it.
+    Kafka itself is the first of the artifacts. Raises MissingKafkaError without Maven and without
+    Ivy, and where these don't get it.
     """
     wanted = artifacts or server(patch)
     with tempfile.TemporaryDirectory() as scratch:
         command = _by_maven(wanted, Path(scratch), folder) or _by_ivy(wanted, Path(scratch), folder)
         if command is None:
             raise MissingKafkaError("Nothing here can fetch Kafka's jars.", f"{GET_A_FETCHER}.")
-        _run(command, patch)
-    if not any(folder.glob("kafka_2.13-*.jar")):
+        _run(command, wanted[0].name, patch)
+    if not any(folder.glob(f"{wanted[0].name}-*.jar")):
         raise MissingKafkaError(f"No jars of Kafka {patch} came.", "Try again.")
 
 
@@ -160,7 +175,7 @@ def _ivy_jar() -> Path | None:
     return next(iter(sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))), None)
 
 
-def _run(command: Sequence[str], patch: str) -> None:
+def _run(command: Sequence[str], name: str, patch: str) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -171,7 +186,7 @@ def _run(command: Sequence[str], patch: str) -> None:
         raise MissingKafkaError(
             f"{command[0]} does not run ({problem.strerror}).", f"{GET_A_FETCHER}."
         ) from None
-    if done.returncode != 0 and _is_unpublished(done.stdout + done.stderr, patch):
+    if done.returncode != 0 and _is_unpublished(done.stdout + done.stderr, name, patch):
         raise UnpublishedReleaseError(
             f"There is no Kafka {patch} to be had: {_complaint(done.stdout + done.stderr)}.",
             "Name a release that was published.",
@@ -183,12 +198,13 @@ def _run(command: Sequence[str], patch: str) -> None:
         )
 
 
-def _is_unpublished(said: str, patch: str) -> bool:
+def _is_unpublished(said: str, name: str, patch: str) -> bool:
     """Whether somebody who could know says that there is no such release."""
     said = _COLOUR.sub("", said).lower()
-    missing = rf"could not find artifact org\.apache\.kafka:kafka_2\.13:\w+:{re.escape(patch)} in "
+    artifact = rf"org\.apache\.kafka:{re.escape(name)}:\w+:{re.escape(patch)}"
+    missing = rf"could not find artifact {artifact} in "
     by_maven = re.search(missing, said)
-    by_ivy = f"module not found: org.apache.kafka#kafka_2.13;{patch}" in said
+    by_ivy = f"module not found: org.apache.kafka#{name};{patch}" in said
     return by_maven is not None or (by_ivy and "server access error" not in said)
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...machine.cache import cache_folder
-from .fetching_jars import Artifact, fetch_jars, server, with_test_kit
+from .fetching_jars import Artifact, fetch_jars, server, with_test_kit, zookeeper_era
 from .missing_kafka import MissingKafkaError
 
 
@@ -39,6 +39,14 @@ def jars_with_test_kit(patch: str) -> Path:
     Raises MissingKafkaError as `jars_of` does.
     """
     return _kept(kafka_folder() / f"{patch}-test-kit", patch, with_test_kit(patch))
+
+
+def jars_of_zookeeper_era(patch: str) -> Path:
+    """Those of a broker whose cluster is kept by ZooKeeper, in a folder of its own.
+
+    Raises MissingKafkaError as `jars_of` does.
+    """
+    return _kept(kafka_folder() / f"{patch}-zookeeper", patch, zookeeper_era(patch))
 
 
 def _kept(folder: Path, patch: str, artifacts: Sequence[Artifact]) -> Path:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import socket
-import struct
 from collections.abc import Mapping
 from typing import Any
 
 from .message_schemas import ReleaseSchemas
-from .reading import read_message
+from .request_frames import UnknownRequestError, read_answer, written_request
 from .varints import INT32
-from .writing import written_message
 
 PATIENCE_S = 30
-CLIENT = b"kiplab"
-_HEADER = struct.Struct(">hhih")
-NO_TAGS = b"\0"
 
 
 class LostConnectionError(ConnectionError):
@@ -41,30 +36,18 @@ class NodeConnection:
         answer came, TimeoutError after `PATIENCE_S`.
         """
         self._asked += 1
-        frame = self._header(api, version) + written_message(
-            self.schemas.requests[api], body, version
-        )
+        frame = written_request(self.schemas, api, version, self._asked, body)
         self._socket.sendall(INT32.pack(len(frame)) + frame)
         return self._answer(api, version)
 
-    def _header(self, api: str, version: int) -> bytes:
-        schema = self.schemas.requests[api]
-        assert schema.api_key is not None
-        head = _HEADER.pack(schema.api_key, version, self._asked, len(CLIENT)) + CLIENT
-        return head + NO_TAGS if schema.flexible.have(version) else head
-
     def _answer(self, api: str, version: int) -> dict[str, Any]:
         data = self._received(INT32.unpack(self._received(INT32.size))[0])
-        (asked,) = INT32.unpack_from(data)
+        try:
+            asked, answer = read_answer(self.schemas, api, version, data)
+        except UnknownRequestError as problem:
+            raise LostConnectionError(str(problem)) from None
         if asked != self._asked:
             raise LostConnectionError(f"{api}: answer {asked} came to request {self._asked}")
-        schema = self.schemas.responses[api]
-        # Whoever asks for the versions cannot know yet how the answer is headed.
-        tagged = schema.flexible.have(version) and api != "ApiVersions"
-        at = INT32.size + (len(NO_TAGS) if tagged else 0)
-        answer, end = read_message(schema, data, version, at)
-        if end != len(data):
-            raise LostConnectionError(f"{api} v{version}: {len(data) - end} bytes too many")
         return answer
 
     def _received(self, size: int) -> bytes:
