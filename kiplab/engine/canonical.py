@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..protocol.ids import BrokerId
+from ..protocol.ids import NO_SESSION, SESSIONS_OF_A_SERVER, BrokerId
 from ..protocol.messages import asked_by
 from .cluster import Cluster, Message, MessageName
 from .renumbering import Numbering, plan_of, renumbered
@@ -42,12 +42,25 @@ def canonical(cluster: Cluster) -> Cluster:
         return number
 
     renumbered(cluster, note)
-    ranks = {
-        key: _ranked(n, GAP_MAX if key[0] is Numbering.OFFSET else 1) for key, n in seen.items()
-    }
+    ranks = {key: _ranks(key[0], numbers) for key, numbers in seen.items()}
     ranked = renumbered(cluster, lambda numbering, whose, number: ranks[numbering, whose][number])
     assert isinstance(ranked, Cluster)
     return msgspec.structs.replace(ranked, sent=_counters(ranked.messages))
+
+
+def _ranks(numbering: Numbering, numbers: set[int]) -> dict[int, int]:
+    if numbering is Numbering.SESSION:
+        return _ranked_by_server(numbers)
+    return _ranked(numbers, GAP_MAX if numbering is Numbering.OFFSET else 1)
+
+
+def _ranked_by_server(sessions: set[int]) -> dict[int, int]:
+    """Session ids in order, each still that of its server: the next one depends on both."""
+    ranks = {int(NO_SESSION): int(NO_SESSION)}
+    for first in {s - s % SESSIONS_OF_A_SERVER for s in sessions}:
+        own = {s for s in sessions if 0 <= s - first < SESSIONS_OF_A_SERVER}
+        ranks |= {s: first + rank for s, rank in _ranked(own | {first}, 1).items()}
+    return ranks
 
 
 def _ranked(numbers: set[int], gap: int) -> dict[int, int]:

@@ -27,6 +27,8 @@ from ..protocol.ids import (
     PartitionEpoch,
     PartitionName,
     Sender,
+    SessionId,
+    Zxid,
     host_of,
 )
 
@@ -39,12 +41,20 @@ class Numbering(StrEnum):
     PARTITION = "partition"
     OFFSET = "offset"
     LIFE = "life"
+    SESSION = "session"
+
+
+EVERYONES = (Numbering.METADATA, Numbering.SESSION)
+"""Numberings that the whole cluster shares."""
 
 
 _NUMBERINGS: dict[Any, Numbering] = {
     # A broker epoch is the metadata offset of a registration.
     BrokerEpoch: Numbering.METADATA,
     MetadataOffset: Numbering.METADATA,
+    # In ZooKeeper mode it is the zxid of one.
+    Zxid: Numbering.METADATA,
+    SessionId: Numbering.SESSION,
     LeaderEpoch: Numbering.LEADER,
     PartitionEpoch: Numbering.PARTITION,
     Offset: Numbering.OFFSET,
@@ -238,7 +248,7 @@ def _unknown(hint: Any, where: str) -> str:
 
 
 def _numbered(numbering: Numbering) -> _Walk:
-    everyones = numbering is Numbering.METADATA
+    everyones = numbering in EVERYONES
 
     def walk(value: Any, whose: str, number: Renumber, _: Known) -> Any:
         return None if value is None else number(numbering, "" if everyones else whose, value)

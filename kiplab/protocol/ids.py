@@ -29,6 +29,17 @@ LeaderEpoch = NewType("LeaderEpoch", int)
 PartitionEpoch = NewType("PartitionEpoch", int)
 """Which version of a partition's state: rises with every PartitionChangeRecord."""
 
+Zxid = NewType("Zxid", int)
+"""Which transaction of ZooKeeper: each takes one. A broker epoch is the zxid that created the
+broker's znode."""
+SessionId = NewType("SessionId", int)
+"""Which session of ZooKeeper: the number of the server that opened it in the top byte, as in
+SessionTrackerImpl.initializeNextSessionId (ZooKeeper 3.9.5), and below that how many it opened."""
+SESSIONS_OF_A_SERVER = 1 << 56
+"""How far the sessions of one server are from those of the next."""
+NO_SESSION = SessionId(0)
+"""Whose a znode is that outlives every session."""
+
 PLAIN = "a number that means the same in every cluster"
 Count = Annotated[int, PLAIN]
 Milliseconds = Annotated[int, PLAIN]

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from kiplab.engine import canonical
 from kiplab.engine.renumbering import Numbering, plan_of, renumbered
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.ids import (
+    SESSIONS_OF_A_SERVER,
     BrokerEpoch,
     BrokerId,
     ControllerEpoch,
@@ -166,3 +168,9 @@ def test_a_struct_that_holds_itself_is_walked_to_the_end() -> None:
     assert noted(Chain(Offset(1), Chain(Offset(2), Chain(Offset(3))))) == {
         ("offset", "", n) for n in (1, 2, 3)
     }
+
+
+def test_sessions_are_ranked_server_by_server_so_that_the_next_one_keeps_its_place() -> None:
+    second = SESSIONS_OF_A_SERVER
+    ranks = canonical._ranked_by_server({7, 9, second, second + 40})
+    assert ranks == {0: 0, 7: 1, 9: 2, second: second, second + 40: second + 1}

@@ -15,7 +15,7 @@ from ..ids import ControllerEpoch, MetadataOffset
 from ..registrations import PartitionRegistration, Registration
 
 
-class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
+class Loft(msgspec.Struct, frozen=True, cache_hash=True):
     """Brokers sorted by id, partitions by name."""
 
     controller_epoch: ControllerEpoch = ControllerEpoch(1)
@@ -23,20 +23,20 @@ class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
     registrations: tuple[Registration, ...] = ()
     partitions: tuple[PartitionRegistration, ...] = ()
 '''
-IMPORT = "from ..protocol.zookeeper.ensemble import Ensemble\n"
+IMPORT = "from ..protocol.pigeons.loft import Loft\n"
 READER = """
-READERS[Ensemble] = TruthReader(
+READERS[Loft] = TruthReader(
     lambda c: (), lambda c: frozenset(), lambda c: True, lambda c, now_ms: now_ms, 18_000
 )
 """
 ROUTED = """
-NOT_ADDRESSED.update({(Ensemble, body): "it is written to" for body in get_args(Request)})
-NOT_ADDRESSED.update({(Ensemble, body): "it asks nobody" for body in get_args(Response)})
-NOT_ADDRESSED[Ensemble, MetadataUpdate] = "it has it"
-PLANS_NOTHING[Ensemble] = "it is written to"
+NOT_ADDRESSED.update({(Loft, body): "it is written to" for body in get_args(Request)})
+NOT_ADDRESSED.update({(Loft, body): "it asks nobody" for body in get_args(Response)})
+NOT_ADDRESSED[Loft, MetadataUpdate] = "it has it"
+PLANS_NOTHING[Loft] = "it is written to"
 """
 MOVES = """
-MODE_MOVES.update({(Ensemble, move): lambda w, m: () for _, move in tuple(MODE_MOVES)})
+MODE_MOVES.update({(Loft, move): lambda w, m: () for _, move in tuple(MODE_MOVES)})
 """
 NAMED = ("tests/engine/test_nodes.py", "tests/engine/test_truth.py", "tests/test_architecture.py")
 
@@ -45,10 +45,12 @@ NAMED = ("tests/engine/test_nodes.py", "tests/engine/test_truth.py", "tests/test
 def here(tmp_path_factory: pytest.TempPathFactory) -> Copied:
     """A copy with the package of a made-up mode in it."""
     copied = copy(tmp_path_factory.mktemp("mode"))
-    package = copied.path / "kiplab/protocol/zookeeper"
+    package = copied.path / "kiplab/protocol/pigeons"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "ensemble.py").write_text(STATE)
+    (package / "loft.py").write_text(STATE)
+    named = copied.path / "pyproject.toml"
+    named.write_text(named.read_text().replace('"kraft | ', '"kraft | pigeons | '))
     return copied
 
 
@@ -60,20 +62,20 @@ def add(here: Copied, module: str, text: str) -> None:
 
 
 def test_a_mode_that_knows_its_sibling_is_told(here: Copied) -> None:
-    ensemble = here.path / "kiplab/protocol/zookeeper/ensemble.py"
-    ensemble.write_text(STATE.replace("from ..ids", "from ..kraft import replay\nfrom ..ids"))
+    loft = here.path / "kiplab/protocol/pigeons/loft.py"
+    loft.write_text(STATE.replace("from ..ids", "from ..kraft import replay\nfrom ..ids"))
     ran = here.test(*NAMED[2:])
     assert not ran.passed
-    assert "kiplab.protocol.zookeeper is not allowed to import kiplab.protocol.kraft" in ran.text
+    assert "kiplab.protocol.pigeons is not allowed to import kiplab.protocol.kraft" in ran.text
 
 
 def test_a_mode_is_told_what_it_does_not_say_and_then_it_is_complete(here: Copied) -> None:
     add(here, "kiplab/engine/truth.py", READER)
     ran = here.test(*NAMED)
     assert not ran.passed
-    assert "FetchRequest may come to Ensemble: add a rule to ROUTES, or say in" in ran.text
-    assert "Ensemble plans something or nothing: add it to PLANS, or say in" in ran.text
-    assert "Start is not said of Ensemble: add (Ensemble, moves.Start) to MODE_MOVES" in ran.text
+    assert "FetchRequest may come to Loft: add a rule to ROUTES, or say in" in ran.text
+    assert "Loft plans something or nothing: add it to PLANS, or say in" in ran.text
+    assert "Start is not said of Loft: add (Loft, moves.Start) to MODE_MOVES" in ran.text
     add(here, "kiplab/engine/routes.py", ROUTED + MOVES)
     done = here.test(*NAMED)
     assert done.passed, done.text

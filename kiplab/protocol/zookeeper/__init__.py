@@ -1,0 +1,1 @@
+"""ZooKeeper mode: the ensemble that keeps a cluster's metadata, up to Kafka 3.9."""

@@ -1,0 +1,256 @@
+"""The ensemble: all that ZooKeeper knows, as one node of the cluster.
+
+It holds the znodes, the sessions, the watches and the zxid of its last transaction, and is what
+`Cluster.controller` is in ZooKeeper mode: who leads and who is registered is read off its znodes,
+whatever controllers and brokers believe. The servers of an ensemble agree on every transaction
+before they answer, so one state stands for all of them; only the ids of sessions tell which server
+opened one. What changes it: `ensemble_writes` and `ensemble_sessions`; what only asks:
+`ensemble_reads`. Looking is cheap, and what did not change is the same object as before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import lru_cache
+from operator import attrgetter
+
+import msgspec
+
+from ..ids import (
+    SESSIONS_OF_A_SERVER,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Incarnation,
+    Milliseconds,
+    SessionId,
+    Zxid,
+)
+from ..registrations import PartitionRegistration, Registration, topic_of
+from .znodes import (
+    BROKER_IDS_PATH,
+    CONTROLLER_EPOCH_PATH,
+    ISR_CHANGES_PATH,
+    ROOT,
+    TOPIC_CONFIGS_PATH,
+    TOPICS_PATH,
+    BrokerZnode,
+    ControllerEpochZnode,
+    PartitionStateZnode,
+    ReplicaAssignment,
+    Stat,
+    TopicConfigZnode,
+    TopicZnode,
+    WatchKind,
+    Znode,
+    parent_path,
+    znode,
+)
+
+_PATH = attrgetter("path")
+_SECTIONS = (BROKER_IDS_PATH, TOPICS_PATH, TOPIC_CONFIGS_PATH, ISR_CHANGES_PATH)
+
+
+class ZooKeeperSession(msgspec.Struct, frozen=True, cache_hash=True):
+    """That a process of a broker is connected: what its ephemeral znodes live and die with.
+
+    `last_contact_ms` stays 0 in a run without a clock.
+    """
+
+    id: SessionId
+    owner: BrokerId
+    incarnation: Incarnation
+    last_contact_ms: Milliseconds = 0
+
+    @property
+    def broker(self) -> BrokerId:
+        """Whose it is."""
+        return self.owner
+
+    @property
+    def over(self) -> bool:
+        """False: a session that is over is not there any more."""
+        return False
+
+    @property
+    def fenced(self) -> bool:
+        """False: in ZooKeeper mode a broker is registered or it is not."""
+        return False
+
+    @property
+    def leaving(self) -> bool:
+        """False: who shuts down is known to the controller alone."""
+        return False
+
+
+class Watch(msgspec.Struct, frozen=True, cache_hash=True):
+    """That a session wants to be told, once."""
+
+    session: SessionId
+    path: str
+    kind: WatchKind
+
+
+class Ensemble(msgspec.Struct, frozen=True, cache_hash=True):
+    """Znodes sorted by path, sessions by id, watches by path, kind and session."""
+
+    zxid: Zxid = Zxid(0)
+    """Of the last transaction, whether it did something or was refused."""
+    znodes: tuple[Znode, ...] = (Znode(ROOT, None, Stat(Zxid(0), Zxid(0))),)
+    sessions: tuple[ZooKeeperSession, ...] = ()
+    watches: tuple[Watch, ...] = ()
+    last_sessions: tuple[SessionId, ...] = (SessionId(0),)
+    """The last id that each server gave out, by the server's number."""
+
+    @property
+    def next_offset(self) -> int:
+        """The zxid of the next transaction."""
+        return self.zxid + 1
+
+    @property
+    def controller_epoch(self) -> ControllerEpoch:
+        """What /controller_epoch holds; 0 before the first election."""
+        found = find(self, CONTROLLER_EPOCH_PATH)
+        if found is None or not isinstance(found.data, ControllerEpochZnode):
+            return ControllerEpoch(0)
+        return found.data.epoch
+
+    @property
+    def registrations(self) -> tuple[Registration, ...]:
+        """One for each znode below /brokers/ids."""
+        return _registrations_of(self.znodes)
+
+    @property
+    def partitions(self) -> tuple[PartitionRegistration, ...]:
+        """One for each partition that has a state."""
+        return _partitions_of(self.znodes)
+
+
+def empty_ensemble(servers: int = 1, first_server: int = 0) -> Ensemble:
+    """An ensemble whose servers have the numbers from `first_server` on, with the root alone.
+
+    Source: DataTree (ZooKeeper 3.9.5), and SessionTrackerImpl.initializeNextSessionId (3.9.5) for
+    the numbers of the servers; the time below them is left out.
+    """
+    numbers = range(first_server + servers)
+    root = Znode(ROOT, None, Stat(Zxid(0), Zxid(0)), children_created=0)
+    return Ensemble(
+        znodes=(root,), last_sessions=tuple(SessionId(n * SESSIONS_OF_A_SERVER) for n in numbers)
+    )
+
+
+def kafka_ensemble(servers: int = 1) -> Ensemble:
+    """An ensemble with the persistent paths that Kafka needs before its first broker registers.
+
+    Source: KafkaZkClient.createTopLevelPaths (3.5.0), as far as these rules read them.
+    """
+    stat = Stat(Zxid(1), Zxid(1))
+    paths = {above for path in _SECTIONS for above in (path, parent_path(path))} - {ROOT}
+    # Only ISR changes are sequential: elsewhere a count would tell states apart for nothing.
+    below = [znode(p, None, stat, 0 if p == ISR_CHANGES_PATH else None) for p in sorted(paths)]
+    empty = empty_ensemble(servers)
+    root = Znode(ROOT, None, empty.znodes[0].stat)
+    return msgspec.structs.replace(empty, zxid=Zxid(1), znodes=(root, *below))
+
+
+def find(ensemble: Ensemble, path: str) -> Znode | None:
+    """The znode at `path`, or None.
+
+    Source: DataTree.getNode (ZooKeeper 3.9.5).
+    """
+    return at_path(ensemble.znodes, path)
+
+
+def at_path(znodes: tuple[Znode, ...], path: str) -> Znode | None:
+    """The one of these, sorted by path, that is at `path`, or None.
+
+    Source: stands for DataTree.nodes.
+    """
+    place = bisect_left(znodes, path, key=_PATH)
+    return znodes[place] if place < len(znodes) and znodes[place].path == path else None
+
+
+def below(znodes: tuple[Znode, ...], path: str) -> tuple[Znode, ...]:
+    """The children of the znode at `path`, sorted by path.
+
+    Source: DataNode.getChildren (ZooKeeper 3.9.5).
+    """
+    return tuple(z for z in znodes if parent_path(z.path) == path != z.path)
+
+
+def session_of(ensemble: Ensemble, session: SessionId) -> ZooKeeperSession | None:
+    """The open session with this id, or None.
+
+    Source: SessionTrackerImpl.checkSession (ZooKeeper 3.9.5).
+    """
+    for found in ensemble.sessions:
+        if found.id == session:
+            return found
+    return None
+
+
+# --- what brokers and controllers read off the znodes -------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _registrations_of(znodes: tuple[Znode, ...]) -> tuple[Registration, ...]:
+    return _registered(tuple(z for z in znodes if isinstance(z.data, BrokerZnode)))
+
+
+@lru_cache(maxsize=4096)
+def _registered(brokers: tuple[Znode, ...]) -> tuple[Registration, ...]:
+    """Asked again for the same brokers, it is the same object."""
+    found = [
+        Registration(
+            broker=z.data.broker,
+            epoch=BrokerEpoch(z.stat.czxid),
+            incarnation=z.data.incarnation,
+            fenced=False,
+        )
+        for z in brokers
+        if isinstance(z.data, BrokerZnode)
+    ]
+    return tuple(sorted(found, key=lambda r: r.broker))
+
+
+_ABOUT_PARTITIONS = (PartitionStateZnode, TopicZnode, TopicConfigZnode)
+
+
+@lru_cache(maxsize=4096)
+def _partitions_of(znodes: tuple[Znode, ...]) -> tuple[PartitionRegistration, ...]:
+    return _partitioned(tuple(z for z in znodes if isinstance(z.data, _ABOUT_PARTITIONS)))
+
+
+@lru_cache(maxsize=4096)
+def _partitioned(znodes: tuple[Znode, ...]) -> tuple[PartitionRegistration, ...]:
+    """Asked again for the same znodes, it is the same object."""
+    assigned = {
+        a.partition: a for z in znodes if isinstance(z.data, TopicZnode) for a in z.data.assignments
+    }
+    configs = {z.data.topic: z.data for z in znodes if isinstance(z.data, TopicConfigZnode)}
+    found = []
+    for state in znodes:
+        data = state.data
+        if isinstance(data, PartitionStateZnode) and data.partition in assigned:
+            topic = topic_of(data.partition)
+            config = configs.get(topic, TopicConfigZnode(topic))
+            found.append(_partition_from(data, state.stat, assigned[data.partition], config))
+    return tuple(sorted(found, key=lambda p: p.name))
+
+
+def _partition_from(
+    data: PartitionStateZnode, stat: Stat, assigned: ReplicaAssignment, config: TopicConfigZnode
+) -> PartitionRegistration:
+    return PartitionRegistration(
+        name=data.partition,
+        replicas=assigned.replicas,
+        isr=data.isr,
+        leader=data.leader,
+        leader_epoch=data.leader_epoch,
+        partition_epoch=stat.version,
+        recovery=data.recovery,
+        adding=assigned.adding,
+        removing=assigned.removing,
+        min_insync_replicas=config.min_insync_replicas,
+        unclean_leader_election=config.unclean_leader_election,
+    )

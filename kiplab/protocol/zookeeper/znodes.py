@@ -1,0 +1,234 @@
+"""What ZooKeeper keeps: znodes, each with a path, contents and a Stat.
+
+Real znodes hold bytes, and Kafka writes JSON into them; here each kind of contents is a struct, so
+that it stays visible what a broker epoch or a leader epoch is. A znode says of itself which
+transaction created it (czxid: a broker's epoch), which wrote it last (mzxid), how often it has been
+written since (version: what Kafka calls zkVersion and, of a partition's state, from 3.2 on the
+partition epoch), and whose session it goes with (ephemeral_owner). Paths are Kafka's. Nothing here
+changes anything: see `ensemble_writes`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ..ids import (
+    NO_SESSION,
+    BrokerId,
+    ControllerEpoch,
+    Count,
+    Incarnation,
+    LeaderEpoch,
+    PartitionEpoch,
+    PartitionName,
+    SessionId,
+    Zxid,
+)
+from ..registrations import LeaderRecoveryState, topic_of
+
+ROOT = "/"
+CONTROLLER_PATH = "/controller"
+CONTROLLER_EPOCH_PATH = "/controller_epoch"
+BROKER_IDS_PATH = "/brokers/ids"
+TOPICS_PATH = "/brokers/topics"
+TOPIC_CONFIGS_PATH = "/config/topics"
+ISR_CHANGES_PATH = "/isr_change_notification"
+ISR_CHANGE_PREFIX = f"{ISR_CHANGES_PATH}/isr_change_"
+"""Of a sequential create: ZooKeeper appends ten digits."""
+
+
+class BrokerZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="broker"):
+    """/brokers/ids/1: that a broker lives. The incarnation stands for host and port."""
+
+    broker: BrokerId
+    incarnation: Incarnation
+
+
+class ControllerZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="controller"):
+    """/controller: which broker is the controller."""
+
+    broker: BrokerId
+
+
+class ControllerEpochZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="controller-epoch"):
+    """/controller_epoch: what the last elected controller is numbered."""
+
+    epoch: ControllerEpoch
+
+
+class PartitionStateZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="partition-state"):
+    """/brokers/topics/orders/partitions/0/state: who leads and who is in sync.
+
+    `controller_epoch` is that of the controller that made the leader.
+    """
+
+    partition: PartitionName
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    controller_epoch: ControllerEpoch
+    isr: tuple[BrokerId, ...]
+    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
+
+
+class ReplicaAssignment(msgspec.Struct, frozen=True, cache_hash=True):
+    """Where the replicas of one partition are, and which of them come and go."""
+
+    partition: PartitionName
+    replicas: tuple[BrokerId, ...]
+    adding: tuple[BrokerId, ...] = ()
+    removing: tuple[BrokerId, ...] = ()
+
+
+class TopicZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="topic"):
+    """/brokers/topics/orders: the assignments of its partitions, sorted by name."""
+
+    topic: str
+    assignments: tuple[ReplicaAssignment, ...]
+
+
+class TopicConfigZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="topic-config"):
+    """/config/topics/orders: min.insync.replicas and unclean.leader.election.enable."""
+
+    topic: str
+    min_insync_replicas: Count = 1
+    unclean_leader_election: bool = False
+
+
+class IsrChangeZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="isr-change"):
+    """/isr_change_notification/isr_change_0000000000: whose ISR a leader wrote."""
+
+    partitions: tuple[str, ...]
+
+
+class TextZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="text"):
+    """Any other contents."""
+
+    text: str
+
+
+ZnodeData = (
+    BrokerZnode
+    | ControllerZnode
+    | ControllerEpochZnode
+    | PartitionStateZnode
+    | TopicZnode
+    | TopicConfigZnode
+    | IsrChangeZnode
+    | TextZnode
+    | None
+)
+"""None: null data, as a broker of 2.2 and later creates its znode with."""
+
+
+class Stat(msgspec.Struct, frozen=True, cache_hash=True):
+    """What ZooKeeper says of a znode: org.apache.zookeeper.data.Stat, the fields that Kafka reads.
+
+    `version` is a PartitionEpoch because of a partition's state it is just that.
+    """
+
+    czxid: Zxid
+    mzxid: Zxid
+    version: PartitionEpoch = PartitionEpoch(0)
+    ephemeral_owner: SessionId = NO_SESSION
+
+
+class Znode(msgspec.Struct, frozen=True, cache_hash=True):
+    """One znode. `partition` is the one whose state this is, "" for every other znode."""
+
+    path: str
+    data: ZnodeData
+    stat: Stat
+    partition: PartitionName = ""
+    children_created: Count | None = None
+    """How many children were ever created below it: what the next sequential one is called after.
+    None where nobody counts, because no sequential child is created there."""
+
+
+class WatchKind(StrEnum):
+    """What a watch waits for: the znode itself, or its children."""
+
+    DATA = "data"
+    CHILDREN = "children"
+
+
+class WatchEventType(StrEnum):
+    """What a watch says; of what was changed into what, it says nothing."""
+
+    CREATED = "NodeCreated"
+    DELETED = "NodeDeleted"
+    DATA_CHANGED = "NodeDataChanged"
+    CHILDREN_CHANGED = "NodeChildrenChanged"
+
+
+class WatchEvent(msgspec.Struct, frozen=True, cache_hash=True):
+    """All that a watcher is told."""
+
+    type: WatchEventType
+    path: str
+
+
+def znode(path: str, data: ZnodeData, stat: Stat, children_created: int | None = None) -> Znode:
+    """A znode that names the partition whose state it holds.
+
+    Source: stands for DataNode.
+    """
+    partition = data.partition if isinstance(data, PartitionStateZnode) else ""
+    return Znode(path, data, stat, partition, children_created)
+
+
+def broker_path(broker: BrokerId) -> str:
+    """/brokers/ids/1.
+
+    Source: BrokerIdZNode.path (3.5.0).
+    """
+    return f"{BROKER_IDS_PATH}/{broker}"
+
+
+def topic_path(topic: str) -> str:
+    """/brokers/topics/orders.
+
+    Source: TopicZNode.path (3.5.0).
+    """
+    return f"{TOPICS_PATH}/{topic}"
+
+
+def topic_config_path(topic: str) -> str:
+    """/config/topics/orders.
+
+    Source: ConfigEntityZNode.path (3.5.0).
+    """
+    return f"{TOPIC_CONFIGS_PATH}/{topic}"
+
+
+def partitions_path(topic: str) -> str:
+    """/brokers/topics/orders/partitions.
+
+    Source: TopicPartitionsZNode.path (3.5.0).
+    """
+    return f"{topic_path(topic)}/partitions"
+
+
+def partition_path(partition: str) -> str:
+    """/brokers/topics/orders/partitions/0, of ``"orders-0"``.
+
+    Source: TopicPartitionZNode.path (3.5.0).
+    """
+    return f"{partitions_path(topic_of(partition))}/{partition.rpartition('-')[2]}"
+
+
+def partition_state_path(partition: str) -> str:
+    """/brokers/topics/orders/partitions/0/state, of ``"orders-0"``.
+
+    Source: TopicPartitionStateZNode.path (3.5.0).
+    """
+    return f"{partition_path(partition)}/state"
+
+
+def parent_path(path: str) -> str:
+    """The path above.
+
+    Source: PrepRequestProcessor.validatePathForCreate (ZooKeeper 3.9.5).
+    """
+    return path.rpartition("/")[0] or ROOT

@@ -1,0 +1,366 @@
+"""ZooKeeper as a node of the cluster: transactions, ephemerals, watches and session ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kiplab.protocol.ids import (
+    NO_LEADER,
+    NO_SESSION,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Incarnation,
+    LeaderEpoch,
+    PartitionEpoch,
+    SessionId,
+)
+from kiplab.protocol.registrations import PartitionRegistration, Registration
+from kiplab.protocol.zookeeper import ensemble_reads as reads
+from kiplab.protocol.zookeeper.ensemble import Ensemble, empty_ensemble, find, kafka_ensemble
+from kiplab.protocol.zookeeper.ensemble_sessions import (
+    Ended,
+    Opened,
+    close_session,
+    expire_session,
+    open_session,
+)
+from kiplab.protocol.zookeeper.ensemble_writes import (
+    ANY_VERSION,
+    CheckVersion,
+    Create,
+    Delete,
+    Operation,
+    SetData,
+    Transacted,
+    ZooKeeperError,
+    transact,
+)
+from kiplab.protocol.zookeeper.znodes import (
+    CONTROLLER_EPOCH_PATH,
+    CONTROLLER_PATH,
+    ISR_CHANGE_PREFIX,
+    BrokerZnode,
+    ControllerEpochZnode,
+    ControllerZnode,
+    PartitionStateZnode,
+    ReplicaAssignment,
+    Stat,
+    TextZnode,
+    TopicConfigZnode,
+    TopicZnode,
+    WatchEvent,
+    WatchEventType,
+    broker_path,
+    parent_path,
+    partition_path,
+    partition_state_path,
+    partitions_path,
+    topic_config_path,
+    topic_path,
+)
+
+ONE, TWO = BrokerId(1), BrokerId(2)
+FIRST, SECOND = PartitionEpoch(0), PartitionEpoch(1)
+
+
+def opened(ensemble: Ensemble, owner: BrokerId = ONE, server: int = 0) -> Opened:
+    return open_session(ensemble, owner, Incarnation(1), server)
+
+
+def connected() -> Opened:
+    return opened(empty_ensemble())
+
+
+def done(ensemble: Ensemble, session: SessionId, *operations: Operation) -> Ensemble:
+    came = transact(ensemble, session, operations)
+    assert came.error is ZooKeeperError.NONE
+    return came.ensemble
+
+
+def events(came: Transacted) -> list[tuple[BrokerId, str, str]]:
+    return [(f.owner, f.event.type.value, f.event.path) for f in came.fired]
+
+
+def registered(
+    ensemble: Ensemble, session: SessionId, broker: BrokerId, incarnation: int
+) -> Ensemble:
+    """As KIP-380 registers: an empty ephemeral, and a write that answers with the Stat."""
+    path, data = broker_path(broker), BrokerZnode(broker, Incarnation(incarnation))
+    return done(ensemble, session, Create(path, ephemeral=True), SetData(path, data, FIRST))
+
+
+# --- transactions -------------------------------------------------------------------------------
+
+
+def test_create_and_set_data_in_one_multi_share_one_zxid_as_a_brokers_registration_does() -> None:
+    ensemble, session = connected()
+    came = transact(
+        ensemble,
+        session,
+        (Create("/a", ephemeral=True), SetData("/a", TextZnode("x"), FIRST)),
+    )
+    zxid = ensemble.zxid + 1
+    assert came.ensemble.zxid == zxid
+    assert came.results == ("/a", Stat(zxid, zxid, PartitionEpoch(1), session))  # type: ignore[arg-type]
+
+
+def test_a_multi_is_refused_as_a_whole_and_leaves_every_znode_the_same_object() -> None:
+    ensemble, session = connected()
+    came = transact(ensemble, session, (Create("/a"), CheckVersion("/a", PartitionEpoch(7))))
+    assert (came.error, came.failing) == (ZooKeeperError.BADVERSION, 1)
+    assert came.ensemble.znodes is ensemble.znodes
+    assert came.results == ()
+
+
+def test_a_refused_write_takes_a_zxid_too() -> None:
+    ensemble, session = connected()
+    assert transact(ensemble, session, (Delete("/a"),)).ensemble.zxid == ensemble.zxid + 1
+
+
+REFUSALS = {
+    "no parent": (Create("/b/c"), ZooKeeperError.NONODE),
+    "no such node to write": (SetData("/b"), ZooKeeperError.NONODE),
+    "no such node to delete": (Delete("/b"), ZooKeeperError.NONODE),
+    "no such node to check": (CheckVersion("/b"), ZooKeeperError.NONODE),
+    "there already": (Create("/a"), ZooKeeperError.NODEEXISTS),
+    "another version to write": (SetData("/a", version=SECOND), ZooKeeperError.BADVERSION),
+    "another version to delete": (Delete("/a", SECOND), ZooKeeperError.BADVERSION),
+    "children left": (Delete("/a"), ZooKeeperError.NOTEMPTY),
+    "below an ephemeral": (Create("/a/e/x"), ZooKeeperError.NOCHILDRENFOREPHEMERALS),
+}
+
+
+@pytest.mark.parametrize(("operation", "error"), REFUSALS.values(), ids=REFUSALS)
+def test_what_cannot_be_done_is_refused_with_zookeepers_error(
+    operation: Operation, error: ZooKeeperError
+) -> None:
+    ensemble, session = connected()
+    ensemble = done(ensemble, session, Create("/a"), Create("/a/e", ephemeral=True))
+    assert transact(ensemble, session, (operation,)).error is error
+
+
+def test_operations_of_a_multi_see_what_those_before_them_did() -> None:
+    ensemble, session = connected()
+    after = done(ensemble, session, Create("/a"), Delete("/a"), Create("/a"), SetData("/a"))
+    made = find(after, "/a")
+    assert made is not None
+    assert made.stat.version == 1
+
+
+def test_a_sequential_child_is_called_after_how_many_there_ever_were() -> None:
+    sequential = Create(ISR_CHANGE_PREFIX, sequential=True)
+    ensemble, session = opened(kafka_ensemble())
+    first = transact(ensemble, session, (sequential,))
+    assert first.results == (f"{ISR_CHANGE_PREFIX}0000000000",)
+    emptied = done(first.ensemble, session, Delete(f"{ISR_CHANGE_PREFIX}0000000000"))
+    again = transact(emptied, session, (sequential,))
+    assert again.results == (f"{ISR_CHANGE_PREFIX}0000000001",)
+
+
+# --- sessions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [close_session, expire_session])
+def test_with_a_session_go_its_ephemerals_in_one_transaction(
+    end: Callable[[Ensemble, SessionId], Ended],
+) -> None:
+    ensemble, session = connected()
+    ensemble = done(ensemble, session, Create("/a"), Create("/a/e", ephemeral=True))
+    ensemble = done(ensemble, session, Create("/f", ephemeral=True))
+    left = end(ensemble, session).ensemble
+    assert [z.path for z in left.znodes] == ["/", "/a"]
+    assert left.zxid == ensemble.zxid + 1
+    assert end(left, session).ensemble is left
+
+
+def test_who_has_no_session_any_more_is_refused_and_the_ensemble_is_the_same_object() -> None:
+    ensemble, session = connected()
+    left = expire_session(ensemble, session).ensemble
+    came = transact(left, session, (Create("/a"),))
+    assert (came.error, came.ensemble) == (ZooKeeperError.SESSIONEXPIRED, left)
+    assert came.ensemble is left
+    assert reads.exists(left, session, "/", watch=True) == (
+        left,
+        None,
+        ZooKeeperError.SESSIONEXPIRED,
+    )
+
+
+def test_a_later_session_at_a_lower_server_has_the_smaller_id_but_its_znode_the_greater_czxid() -> (
+    None
+):
+    """Why KIP-380 takes the czxid for the broker epoch, and not the session id."""
+    ensemble, before = opened(kafka_ensemble(servers=2), ONE, server=1)
+    ensemble = registered(ensemble, before, ONE, 1)
+    (first_life,) = ensemble.registrations
+    ensemble, after = opened(close_session(ensemble, before).ensemble, ONE, server=0)
+    (second_life,) = registered(ensemble, after, ONE, 2).registrations
+    assert after < before
+    assert second_life.epoch > first_life.epoch
+
+
+def test_sessions_of_one_server_are_numbered_upwards() -> None:
+    ensemble, first = connected()
+    ensemble, second = opened(close_session(ensemble, first).ensemble)
+    assert NO_SESSION < first < second
+
+
+# --- watches ------------------------------------------------------------------------------------
+
+
+def test_a_watch_says_once_that_something_changed() -> None:
+    ensemble, session = connected()
+    ensemble = done(ensemble, session, Create("/a"))
+    ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
+    came = transact(ensemble, session, (SetData("/a"), SetData("/a")))
+    assert events(came) == [(ONE, "NodeDataChanged", "/a")]
+    assert came.ensemble.watches == ()
+
+
+def test_what_happens_between_a_watch_and_the_next_read_is_not_told() -> None:
+    """The root of a missed bounce: two changes, one event."""
+    ensemble, session = opened(kafka_ensemble())
+    ensemble, watcher = opened(ensemble, TWO)
+    ensemble = registered(ensemble, session, ONE, 1)
+    ensemble = reads.children(ensemble, watcher, "/brokers/ids", watch=True).ensemble
+    gone = close_session(ensemble, session)
+    ensemble, again = opened(gone.ensemble)
+    back = transact(ensemble, again, (Create(broker_path(ONE), ephemeral=True),))
+    assert gone.fired[0].event == WatchEvent(WatchEventType.CHILDREN_CHANGED, "/brokers/ids")
+    assert back.fired == ()
+
+
+def test_a_watch_on_what_is_not_there_waits_for_its_creation_only_after_exists() -> None:
+    ensemble, session = connected()
+    assert reads.get(ensemble, session, "/a", watch=True).ensemble is ensemble
+    assert reads.children(ensemble, session, "/a", watch=True).ensemble is ensemble
+    waiting = reads.exists(ensemble, session, "/a", watch=True).ensemble
+    assert events(transact(waiting, session, (Create("/a"),))) == [(ONE, "NodeCreated", "/a")]
+
+
+def test_who_watches_a_znode_and_its_children_hears_of_its_deletion_once() -> None:
+    ensemble, session = connected()
+    ensemble = done(ensemble, session, Create("/a"))
+    ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
+    ensemble = reads.children(ensemble, session, "/a", watch=True).ensemble
+    ensemble = reads.children(ensemble, session, "/", watch=True).ensemble
+    assert events(transact(ensemble, session, (Delete("/a"),))) == [
+        (ONE, "NodeDeleted", "/a"),
+        (ONE, "NodeChildrenChanged", "/"),
+    ]
+
+
+def test_asking_twice_makes_one_watch_and_the_same_object() -> None:
+    ensemble, session = connected()
+    once = reads.exists(ensemble, session, "/a", watch=True).ensemble
+    assert reads.exists(once, session, "/a", watch=True).ensemble is once
+
+
+def test_a_session_takes_its_watches_along_unsaid() -> None:
+    ensemble, session = connected()
+    ensemble = done(ensemble, session, Create("/a", ephemeral=True))
+    ensemble = reads.get(ensemble, session, "/a", watch=True).ensemble
+    ended = expire_session(ensemble, session)
+    assert ended.fired == ()
+    assert ended.ensemble.watches == ()
+
+
+# --- what is read off the znodes ----------------------------------------------------------------
+
+STATE = PartitionStateZnode("orders-0", ONE, LeaderEpoch(0), ControllerEpoch(1), (ONE, TWO))
+ASSIGNED = ReplicaAssignment("orders-0", (ONE, TWO))
+
+
+def with_a_topic() -> tuple[Ensemble, SessionId]:
+    ensemble, session = opened(kafka_ensemble())
+    ensemble = registered(ensemble, session, ONE, 1)
+    return done(
+        ensemble,
+        session,
+        Create(CONTROLLER_PATH, ControllerZnode(ONE), ephemeral=True),
+        Create(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(ControllerEpoch(1))),
+        Create(topic_config_path("orders"), TopicConfigZnode("orders", 2, True)),
+        Create(topic_path("orders"), TopicZnode("orders", (ASSIGNED,))),
+        Create(partitions_path("orders")),
+        Create(partition_path("orders-0")),
+        Create(partition_state_path("orders-0"), STATE),
+    ), session
+
+
+def test_the_truth_of_the_mode_is_read_off_the_znodes() -> None:
+    ensemble, _ = with_a_topic()
+    (broker,) = ensemble.registrations
+    (partition,) = ensemble.partitions
+    made = find(ensemble, broker_path(ONE))
+    assert made is not None
+    assert broker == Registration(ONE, BrokerEpoch(made.stat.czxid), Incarnation(1), fenced=False)
+    assert ensemble.controller_epoch == 1
+    assert ensemble.next_offset == ensemble.zxid + 1
+    assert partition == PartitionRegistration(
+        "orders-0", (ONE, TWO), (ONE, TWO), ONE, min_insync_replicas=2, unclean_leader_election=True
+    )
+
+
+def test_the_partition_epoch_is_the_version_of_the_state_and_the_broker_epoch_stays() -> None:
+    before, session = with_a_topic()
+    no_leader = PartitionStateZnode(
+        "orders-0", NO_LEADER, LeaderEpoch(1), ControllerEpoch(1), (ONE,)
+    )
+    path = partition_state_path("orders-0")
+    after = done(before, session, SetData(path, no_leader, FIRST))
+    assert [(p.leader, p.leader_epoch, p.partition_epoch) for p in after.partitions] == [(-1, 1, 1)]
+    assert after.registrations is before.registrations
+
+
+def test_looking_twice_and_at_what_did_not_change_gives_the_same_object() -> None:
+    before, session = with_a_topic()
+    assert before.partitions is before.partitions
+    after = done(before, session, Delete(CONTROLLER_PATH))
+    assert after.partitions is before.partitions
+    assert after.registrations is before.registrations
+
+
+def test_before_the_first_election_the_controller_epoch_is_0_and_nobody_is_there() -> None:
+    ensemble = kafka_ensemble()
+    assert (ensemble.controller_epoch, ensemble.registrations, ensemble.partitions) == (0, (), ())
+
+
+# --- always -------------------------------------------------------------------------------------
+
+PATHS = st.sampled_from(["/a", "/a/b", "/a/b/c", "/d"])
+VERSIONS = st.sampled_from([ANY_VERSION, FIRST, PartitionEpoch(1)])
+OPERATIONS = st.one_of(
+    st.builds(Create, PATHS, ephemeral=st.booleans()),
+    st.builds(SetData, PATHS, version=VERSIONS),
+    st.builds(Delete, PATHS, VERSIONS),
+    st.builds(CheckVersion, PATHS, VERSIONS),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.lists(OPERATIONS, min_size=1, max_size=3), max_size=8))
+def test_every_transaction_takes_one_zxid_and_keeps_the_tree_a_tree(
+    script: list[list[Operation]],
+) -> None:
+    ensemble, session = connected()
+    for operations in script:
+        came = transact(ensemble, session, tuple(operations))
+        assert came.ensemble.zxid == ensemble.zxid + 1
+        ensemble = came.ensemble
+        paths = [z.path for z in ensemble.znodes]
+        assert paths == sorted(set(paths))
+        assert all(parent_path(path) in paths for path in paths)
+        assert max(z.stat.mzxid for z in ensemble.znodes) <= ensemble.zxid
+    left = close_session(ensemble, session).ensemble.znodes
+    assert all(z.stat.ephemeral_owner == NO_SESSION for z in left)
+
+
+def test_epochs_of_brokers_are_zxids() -> None:
+    ensemble, session = opened(kafka_ensemble())
+    (broker,) = registered(ensemble, session, ONE, 1).registrations
+    assert broker.epoch == BrokerEpoch(3)
