@@ -1,0 +1,134 @@
+"""What a controller sends, as the wire has it: read into what is compared, and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .journal import Received
+from .sequences import (
+    LEADER_AND_ISR,
+    NO_EPOCH,
+    STOP_REPLICA,
+    UPDATE_METADATA,
+    SentPartition,
+    SentRequest,
+    StoppedReplica,
+)
+from .situations import IDLE
+
+MARKER = "zz-marker"
+"""The topic by which a barrier is told from all other mail."""
+_OURS = (IDLE, MARKER)
+NONE, STALE_BROKER_EPOCH = 0, 77
+
+
+def sent_request(received: Received, generations: Mapping[tuple[int, int], str]) -> SentRequest:
+    """A received request as it is compared; `generations` are named by broker and czxid."""
+    body = received.body
+    epoch = body.get("BrokerEpoch", -1)
+    known = generations.get((received.broker, epoch), f"unknown epoch {epoch}")
+    return SentRequest(
+        broker=received.broker,
+        generation=received.generation,
+        api=received.api,
+        version=received.version,
+        sender=body["ControllerId"],
+        controller_epoch=body["ControllerEpoch"],
+        stamped=NO_EPOCH if epoch == -1 else known,
+        answer=received.answer,
+        full=any(topic == IDLE for topic, _ in _partitions(received)),
+        partitions=tuple(sorted(_told(received), key=lambda partition: partition.topic)),
+        stopped=tuple(sorted(_stopped(received), key=lambda replica: replica.topic)),
+        live=tuple(sorted(_live(body))),
+    )
+
+
+def answer_to(api: str, version: int, body: Mapping[str, Any], error: int) -> dict[str, Any]:
+    """An answer without any error of a partition's own."""
+    if error or api == UPDATE_METADATA:
+        return {"ErrorCode": error}
+    if api == LEADER_AND_ISR and version >= 5:
+        return {
+            "ErrorCode": NONE,
+            "Topics": [
+                {
+                    "TopicId": topic["TopicId"],
+                    "PartitionErrors": [
+                        {"PartitionIndex": p["PartitionIndex"]} for p in topic["PartitionStates"]
+                    ],
+                }
+                for topic in body["TopicStates"]
+            ],
+        }
+    received = Received(0, "", api, version, dict(body), error)
+    named = [topic for topic, _ in _partitions(received)]
+    return {
+        "ErrorCode": NONE,
+        "PartitionErrors": [{"TopicName": topic, "PartitionIndex": 0} for topic in named],
+    }
+
+
+def marker_version(received: Received) -> int | None:
+    """The zkVersion of the marker in a barrier's UpdateMetadata; None for any other request."""
+    if received.api != UPDATE_METADATA:
+        return None
+    told = dict(_partitions(received))
+    if MARKER not in told or IDLE in told:
+        return None
+    version: int = told[MARKER]["ZkVersion"]
+    return version
+
+
+def is_bare_marker(received: Received) -> bool:
+    """Whether it has nothing but a barrier's marker in it."""
+    return marker_version(received) is not None and len(list(_partitions(received))) == 1
+
+
+def names_a_partition(received: Received) -> bool:
+    """Whether it is about any partition at all."""
+    return any(True for _ in _partitions(received))
+
+
+def _partitions(received: Received) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(topic, partition) as the version has them: each with its topic, or topic by topic."""
+    body = received.body
+    for state in body.get("UngroupedPartitionStates", body.get("UngroupedPartitions", ())):
+        yield state["TopicName"], state
+    for topic in body.get("TopicStates", body.get("Topics", ())):
+        name = topic["TopicName"] if "TopicName" in topic else topic["Name"]
+        for state in topic.get("PartitionStates", topic.get("PartitionIndexes", ())):
+            yield name, state if isinstance(state, dict) else {"PartitionIndex": state}
+
+
+def _told(received: Received) -> Iterator[SentPartition]:
+    if received.api == STOP_REPLICA:
+        return
+    for topic, state in _partitions(received):
+        if topic not in _OURS:
+            yield SentPartition(
+                topic=topic,
+                leader=state["Leader"],
+                isr=state["Isr"],
+                leader_epoch=state["LeaderEpoch"],
+                zk_version=state["PartitionEpoch" if "PartitionEpoch" in state else "ZkVersion"],
+                controller_epoch=state["ControllerEpoch"],
+                replicas=state["Replicas"],
+                is_new=state.get("IsNew", False),
+                offline=state.get("OfflineReplicas", ()),
+                leader_recovery_state=state.get("LeaderRecoveryState", 0),
+            )
+
+
+def _stopped(received: Received) -> Iterator[StoppedReplica]:
+    if received.api != STOP_REPLICA:
+        return
+    of_all = received.body.get("DeletePartitions", False)
+    for topic, state in _partitions(received):
+        delete = state.get("DeletePartition", of_all)
+        yield StoppedReplica(topic, delete, state.get("LeaderEpoch"))
+
+
+def _live(body: Mapping[str, Any]) -> Iterator[int]:
+    yield from (broker["Id"] for broker in body.get("LiveBrokers", ()))
+    yield from (leader["BrokerId"] for leader in body.get("LiveLeaders", ()))

@@ -1,0 +1,252 @@
+"""The situations in which controllers of the ZooKeeper era are judged.
+
+F is a partition that broker 1 follows, L one that it leads. Cases A, B and D are those of KIP-380's
+motivation; case C happens at a broker.
+"""
+
+from __future__ import annotations
+
+from .situations import (
+    AskToShutDown,
+    BounceAtOnce,
+    ChangeAtOnce,
+    CreateTopic,
+    DeleteTopic,
+    DeposeController,
+    DropController,
+    EndSession,
+    GiveAnswers,
+    HearAgain,
+    JudgedSituation,
+    JudgedTopic,
+    LapseSession,
+    LeaderWritesIsr,
+    Listen,
+    OpenGate,
+    RegisterBroker,
+    ShutGate,
+    TurnDeaf,
+    WithholdAnswers,
+)
+
+_F, _L = JudgedTopic("F", (2, 1)), JudgedTopic("L", (1, 2))
+_BACK_IN_BOTH = (
+    LeaderWritesIsr("F", (2, 1)),
+    LeaderWritesIsr("L", (2, 1)),
+    Listen("leader 2 puts 1 back into both ISRs"),
+)
+
+BEGINNINGS = JudgedSituation(
+    "beginnings",
+    "Brokers and topics appear, a broker dies and comes back, a topic is deleted.",
+    brokers=(),
+    steps=(
+        RegisterBroker(1),
+        Listen("broker 1 registers"),
+        RegisterBroker(2),
+        Listen("broker 2 registers"),
+        CreateTopic(_F),
+        CreateTopic(_L),
+        Listen("topics F and L"),
+        EndSession(1),
+        Listen("broker 1 is gone"),
+        RegisterBroker(1),
+        Listen("broker 1 registers again"),
+        DeleteTopic("F"),
+        Listen("topic F is deleted"),
+    ),
+)
+
+BOUNCE = JudgedSituation(
+    "bounce",
+    "Case D: broker 1 bounces, and the controller never sees it absent.",
+    topics=(_F, _L),
+    steps=(
+        BounceAtOnce(1),
+        Listen("a bounce in one transaction"),
+        ShutGate(),
+        EndSession(1),
+        RegisterBroker(1),
+        OpenGate(),
+        Listen("a bounce behind the gate"),
+    ),
+)
+
+LAST_MEMBER = JudgedSituation(
+    "last-member",
+    "Case D with broker 2 gone: broker 1 bounces, the only member of the ISR of L.",
+    topics=(_F, _L),
+    steps=(
+        EndSession(2),
+        Listen("broker 2 is gone"),
+        BounceAtOnce(1),
+        Listen("the only ISR member bounces"),
+    ),
+)
+
+EARLIER_MAIL = JudgedSituation(
+    "earlier-mail",
+    "Case A: mail of a controlled shutdown reaches the next generation.",
+    topics=(_F, _L),
+    steps=(
+        TurnDeaf(1),
+        AskToShutDown(1, "b1g1"),
+        Listen("broker 1 asks for its shutdown, and nothing can be delivered to it"),
+        ShutGate(),
+        EndSession(1),
+        RegisterBroker(1),
+        HearAgain(1),
+        Listen("its next generation hears, and the controller does not know of it"),
+        OpenGate(),
+        Listen("the controller may know"),
+        *_BACK_IN_BOTH,
+        EndSession(2),
+        Listen("broker 2 is gone: can broker 1 lead?"),
+    ),
+)
+
+STALE_SHUTDOWN = JudgedSituation(
+    "stale-shutdown",
+    "Case B: a ControlledShutdown of the earlier generation comes after a bounce that was seen.",
+    topics=(_F, _L),
+    steps=(
+        AskToShutDown(1, "b1g1"),
+        Listen("broker 1 asks for its shutdown"),
+        EndSession(1),
+        Listen("it is gone"),
+        RegisterBroker(1),
+        Listen("its next generation registers"),
+        *_BACK_IN_BOTH,
+        AskToShutDown(1, "b1g1"),
+        Listen("the earlier generation's second try arrives"),
+        EndSession(2),
+        Listen("broker 2 is gone: can broker 1 lead?"),
+    ),
+)
+
+SHUTDOWN_ANSWERS = JudgedSituation(
+    "shutdown-answers",
+    "What a ControlledShutdown is answered, by the id and the epoch it carries.",
+    topics=(_F, _L),
+    steps=(
+        EndSession(1),
+        Listen("broker 1 is gone"),
+        AskToShutDown(1, "b1g1"),
+        AskToShutDown(1, "-1"),
+        AskToShutDown(9, "b1g1"),
+        AskToShutDown(9, "-1"),
+        Listen("for ids that are not registered"),
+        RegisterBroker(1),
+        Listen("its next generation registers"),
+        AskToShutDown(1, "b1g1"),
+        AskToShutDown(1, "b1g2+1000"),
+        AskToShutDown(1, "b1g2"),
+        AskToShutDown(1, "-1"),
+        Listen("for a live id: older, newer, equal, none"),
+    ),
+)
+
+_Q = tuple(JudgedTopic(f"Q{number}", (1,)) for number in (1, 2, 3, 4))
+
+LATE_ANSWER = JudgedSituation(
+    "late-answer",
+    "Broker 1 answers late, so that requests wait for it; it bounces unseen, then seen.",
+    topics=(_F, _L),
+    steps=(
+        WithholdAnswers(1),
+        CreateTopic(_Q[0]),
+        CreateTopic(_Q[1]),
+        Listen("broker 1 does not answer; topics Q1 and Q2 are its own"),
+        ShutGate(),
+        EndSession(1),
+        RegisterBroker(1),
+        GiveAnswers(1),
+        Listen("its next generation answers, and the controller does not know of it"),
+        OpenGate(),
+        Listen("the controller may know"),
+        WithholdAnswers(1),
+        CreateTopic(_Q[2]),
+        CreateTopic(_Q[3]),
+        Listen("it does not answer again; topics Q3 and Q4"),
+        BounceAtOnce(1),
+        Listen("it bounces, and the controller may know"),
+        GiveAnswers(1),
+        Listen("it answers"),
+    ),
+)
+
+FAIL_OVER = JudgedSituation(
+    "fail-over",
+    "/controller is deleted, and the same broker is elected again.",
+    topics=(_F, _L),
+    steps=(DropController(), Listen("the next controller epoch")),
+)
+
+DEPOSED = JudgedSituation(
+    "deposed",
+    "A controller that does not know that it was deposed is asked for a controlled shutdown.",
+    topics=(_F,),
+    steps=(
+        ShutGate(),
+        DeposeController(),
+        AskToShutDown(1, "b1g1"),
+        Listen("it does not know yet", until="StopReplica"),
+        OpenGate(),
+        Listen("it knows"),
+        AskToShutDown(1, "-1"),
+        Listen("it is asked once more"),
+    ),
+)
+
+PROTOCOL_2_1 = JudgedSituation(
+    "protocol-2.1",
+    "Case D under the inter-broker protocol of before KIP-380: no epoch is sent.",
+    topics=(_F, _L),
+    protocol="2.1-IV2",
+    unfit=(("2.1.1", "that is its own protocol: see the situation bounce"),),
+    steps=(
+        BounceAtOnce(1),
+        Listen("a bounce in one transaction"),
+        AskToShutDown(1, "b1g1"),
+        Listen("a stale ControlledShutdown that has an epoch"),
+    ),
+)
+
+ONE_CHANGE = JudgedSituation(
+    "one-change",
+    "In one transaction broker 4 appears, 2 bounces and 3 is gone.",
+    brokers=(1, 2, 3),
+    topics=(JudgedTopic("X", (3, 2, 1)), JudgedTopic("Y", (2, 3, 1))),
+    steps=(ChangeAtOnce(new=4, bounced=2, dead=3), Listen("new 4, bounced 2, dead 3")),
+)
+
+EXPIRY = JudgedSituation(
+    "expiry",
+    "The session of broker 1 expires while its process lives; it registers again.",
+    topics=(_F, _L),
+    steps=(
+        LapseSession(1),
+        Listen("the session of broker 1 expires"),
+        RegisterBroker(1),
+        Listen("the same process registers again"),
+    ),
+)
+
+SITUATIONS = {
+    situation.name: situation
+    for situation in (
+        BEGINNINGS,
+        BOUNCE,
+        LAST_MEMBER,
+        EARLIER_MAIL,
+        STALE_SHUTDOWN,
+        SHUTDOWN_ANSWERS,
+        LATE_ANSWER,
+        FAIL_OVER,
+        DEPOSED,
+        PROTOCOL_2_1,
+        ONE_CHANGE,
+        EXPIRY,
+    )
+}
+"""By name, in the order in which they are told."""
