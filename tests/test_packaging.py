@@ -34,6 +34,7 @@ DIRECT = sorted(
 # Licences under which kiplab, itself Apache-2.0, may depend on a package: read in each package.
 LICENCES = {
     "Apache-2.0": {"pyspark", "pyarrow", "playwright"},
+    "Apache 2.0": {"kazoo"},
     "BSD": {
         "import-linter", "ipywidgets", "jupyter-repo2docker", "jupyterlab", "msgspec", "nbclient",
         "nbformat", "numba", "numpy", "pandas", "pandas-stubs", "psutil", "scipy", "traitlets",

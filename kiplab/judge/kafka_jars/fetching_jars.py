@@ -6,7 +6,6 @@ bring everything that the release depends on.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from ...machine.java import JavaNotFound, find_java
 from .missing_kafka import MissingKafkaError, UnpublishedReleaseError
+from .spark_jars import spark_jars
 
 PATIENCE_S = 600
 _TELLING = ("could not", "not found", "unknown host", "refused", "no space")
@@ -169,10 +169,8 @@ def _by_ivy(wanted: Sequence[Artifact], scratch: Path, folder: Path) -> list[str
 
 
 def _ivy_jar() -> Path | None:
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        return None
-    return next(iter(sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))), None)
+    jars = spark_jars()
+    return None if jars is None else next(iter(sorted(jars.glob("ivy-*.jar"))), None)
 
 
 def _run(command: Sequence[str], name: str, patch: str) -> None:

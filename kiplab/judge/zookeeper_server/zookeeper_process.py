@@ -1,0 +1,150 @@
+"""The ZooKeeper server out of PySpark's jars: one or several of an ensemble, always ended."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+
+from ...extras import install
+from ..java_process.child_jvm import ChildJvm, DeadKafkaError, java_of_kafka, memory_folder
+from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..kafka_jars.spark_jars import spark_jars
+
+ZOOKEEPER_LAUNCHER = Path(__file__).parent
+"""Where the compiled class is."""
+ZOOKEEPER_JARS = ("zookeeper", "metrics-core", "snappy-java", "slf4j-api", "log4j")
+"""How the names of the jars begin that a server needs."""
+PORTS_TRIED = 3
+PORTS_EACH = 3
+"""For clients, for the others of the ensemble, and for electing its leader."""
+LONGEST_SESSION_MS = 600_000
+
+
+class ZooKeeperProcess:
+    """``with ZooKeeperProcess() as zookeeper: zookeeper.addresses[0]``: what a client connects to.
+
+    The servers of an ensemble, numbered from 1, are in one process. Sessions may be as short as two
+    ticks. Raises MissingKafkaError without Java or PySpark, DeadKafkaError where it doesn't start.
+    """
+
+    def __init__(self, servers: int = 1, tick_ms: int = 2000) -> None:
+        java_of_kafka()
+        self._jars = zookeeper_jars()
+        self._tick_ms = tick_ms
+        self._ports: list[list[int]] = [[] for _ in range(servers)]
+        self._folder = Path(tempfile.mkdtemp(prefix="kiplab-zookeeper-", dir=memory_folder()))
+        self._child: ChildJvm | None = None
+
+    def __enter__(self) -> ZooKeeperProcess:
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """``"127.0.0.1:2181"`` of each server, in the order of their numbers."""
+        return tuple(f"127.0.0.1:{client}" for client, _, _ in self._ports)
+
+    def stop(self) -> None:
+        """End it, and forget what it has written. Stopping twice does nothing."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _start(self) -> None:
+        for left in reversed(range(PORTS_TRIED)):
+            self._ports = list(_free_ports(len(self._ports)))
+            files = [self._settle(number) for number in range(1, len(self._ports) + 1)]
+            try:
+                self._child = self._launched(files)
+            except DeadKafkaError:
+                # Somebody may have taken a port meanwhile.
+                if not left or "BindException" not in self._log.read_text():
+                    raise
+            else:
+                return
+
+    def _settle(self, number: int) -> Path:
+        """A folder for one server with its settings, and what it has written so far gone."""
+        folder = self._folder / str(number)
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "data").mkdir(parents=True)
+        (folder / "data" / "myid").write_text(str(number))
+        text = zookeeper_settings(number, self._ports, folder / "data", self._tick_ms)
+        (folder / "zoo.cfg").write_text(text)
+        return folder / "zoo.cfg"
+
+    def _launched(self, files: Sequence[Path]) -> ChildJvm:
+        command = ["-Dzookeeper.jmx.log4j.disable=true", "ZooKeeperLauncher", *map(str, files)]
+        return ChildJvm("ZooKeeper", (ZOOKEEPER_LAUNCHER, *self._jars), command, self._log)
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "zookeeper.log"
+
+
+def zookeeper_jars() -> tuple[Path, ...]:
+    """The jars of the server. Raises MissingKafkaError where PySpark is not installed."""
+    folder = spark_jars()
+    found = [j for name in ZOOKEEPER_JARS for j in sorted((folder or Path()).glob(f"{name}-*.jar"))]
+    if folder is None or not found:
+        raise MissingKafkaError(
+            "A real ZooKeeper comes with PySpark, which is not installed.",
+            f"Run `{install('real')}`.",
+        )
+    return tuple(found)
+
+
+def zookeeper_settings(
+    number: int, ports: Sequence[Sequence[int]], data: Path, tick_ms: int
+) -> str:
+    """The settings file of one server of an ensemble with these ports."""
+    settings: dict[str, object] = {
+        "tickTime": tick_ms,
+        "dataDir": data,
+        "clientPort": ports[number - 1][0],
+        "clientPortAddress": "127.0.0.1",
+        "maxClientCnxns": 0,
+        "maxSessionTimeout": LONGEST_SESSION_MS,
+        # In ticks; what takes a busy machine long is no fault of a server.
+        "initLimit": 60_000 // tick_ms,
+        "syncLimit": 30_000 // tick_ms,
+        "admin.enableServer": "false",
+        "forceSync": "no",
+    }
+    if len(ports) > 1:
+        for peer, (_, quorum, election) in enumerate(ports, start=1):
+            settings[f"server.{peer}"] = f"127.0.0.1:{quorum}:{election}"
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+def _free_ports(servers: int) -> Iterator[list[int]]:
+    """Different ones for each server: none is given back before all are found."""
+    with ExitStack() as held:
+        sockets = (held.enter_context(socket.socket()) for _ in range(servers * PORTS_EACH))
+        found = iter([_bound(each) for each in sockets])
+        yield from [list(islice(found, PORTS_EACH)) for _ in range(servers)]
+
+
+def _bound(free: socket.socket) -> int:
+    free.bind(("127.0.0.1", 0))
+    port: int = free.getsockname()[1]
+    return port
