@@ -18,6 +18,7 @@ from kiplab.protocol.ids import (
     LeaderEpoch,
     PartitionEpoch,
     SessionId,
+    Zxid,
 )
 from kiplab.protocol.registrations import PartitionRegistration, Registration
 from kiplab.protocol.zookeeper import ensemble_reads as reads
@@ -104,9 +105,9 @@ def test_create_and_set_data_in_one_multi_share_one_zxid_as_a_brokers_registrati
         session,
         (Create("/a", ephemeral=True), SetData("/a", TextZnode("x"), FIRST)),
     )
-    zxid = ensemble.zxid + 1
+    zxid = Zxid(ensemble.zxid + 1)
     assert came.ensemble.zxid == zxid
-    assert came.results == ("/a", Stat(zxid, zxid, PartitionEpoch(1), session))  # type: ignore[arg-type]
+    assert came.results == ("/a", Stat(zxid, zxid, PartitionEpoch(1), session))
 
 
 def test_a_multi_is_refused_as_a_whole_and_leaves_every_znode_the_same_object() -> None:
