@@ -12,6 +12,7 @@ import msgspec
 
 from .errors import KafkaError
 from .ids import BrokerEpoch, BrokerId, ControllerEpoch, LeaderEpoch, Offset, PartitionEpoch
+from .zookeeper_facts import ZooKeeperFact
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -491,6 +492,7 @@ Fact = (
     | BatchRequeued
     | BatchFailed
     | ProducerInformed
+    | ZooKeeperFact
 )
 
 Replayed = BrokerChanged | IsrChanged | LeaderElected

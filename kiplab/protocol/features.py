@@ -54,6 +54,11 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
         """The version `sender` and `controller` agree on."""
         return min(_alter_partition_max(self, sender), _alter_partition_max(self, controller))
 
+    def leaders_write_isr(self) -> bool:
+        """Whether a leader writes the ISR to ZooKeeper by itself, and asks no controller."""
+        # KIP-497, Compatibility: AlterIsr waits for an inter-broker protocol of its own.
+        return not at_least(self.metadata_version, "2.7-IV2")
+
     def fetch_version(self) -> int:
         """The Fetch version of followers: ``903.fetch-epoch`` on lifts it to 15, off keeps 14."""
         # KIP-903, Compatibility, Deprecation, and Migration Plan, 3: Fetch version 15, the first

@@ -54,6 +54,8 @@ class Built(msgspec.Struct, frozen=True):
 
 ALWAYS_IN_KRAFT = Built(Mode.KRAFT)
 """The rule is as old as KRaft."""
+ALWAYS_IN_ZOOKEEPER = Built(Mode.ZOOKEEPER)
+"""The rule is as old as the oldest release with ZooKeeper that is here, or older."""
 
 
 def since(release: str) -> Built:
@@ -148,6 +150,68 @@ def _kip(id: str) -> int | None:
 _E = KafkaError
 _TABLE = (
     # The controller judges AlterPartition, in this order.
+    _refusal(
+        "380.control-request-epoch",
+        "A broker refuses control requests that were meant for an earlier life of it.",
+        _E.STALE_BROKER_EPOCH,
+        since("zk-2.2"),
+    ),
+    _refusal(
+        "380.shutdown-epoch",
+        "The controller refuses a ControlledShutdown that an earlier life of the broker sent.",
+        _E.STALE_BROKER_EPOCH,
+        since("zk-2.2"),
+    ),
+    _rule(
+        "380.bounce-detection",
+        "A controller that finds a broker registered anew treats it as gone and come back.",
+        since("zk-2.2"),
+    ),
+    _as_specified(
+        "380.live-set-first",
+        "The controller takes over the whole set of live brokers before it reacts to any change.",
+    ),
+    _alternative(
+        "380.session-id", "The id of a broker's session with ZooKeeper says which life speaks."
+    ),
+    _rule(
+        "kafka-9839.newer-epoch",
+        "A broker obeys a control request for a life of its own that it does not know of yet.",
+        since("zk-2.6"),
+    ),
+    _refusal(
+        "570.stop-replica-epoch",
+        "A broker refuses to stop a replica on account of an earlier leader epoch.",
+        _E.FENCED_LEADER_EPOCH,
+        since("zk-2.6"),
+    ),
+    _rule(
+        "kafka-13972.equal-epoch",
+        "A StopReplica of the leader epoch that the broker holds is obeyed.",
+        since("zk-3.4"),
+    ),
+    _refusal(
+        "zookeeper.controller-epoch",
+        "A broker refuses what an earlier controller asks of it.",
+        _E.STALE_CONTROLLER_EPOCH,
+        ALWAYS_IN_ZOOKEEPER,
+    ),
+    _refusal(
+        "zookeeper.leader-epoch",
+        "A broker ignores a LeaderAndIsr that names no newer leader epoch than it knows.",
+        _E.STALE_CONTROLLER_EPOCH,
+        ALWAYS_IN_ZOOKEEPER,
+    ),
+    _rule(
+        "zookeeper.controller-check",
+        "A controller writes to ZooKeeper only while the controller epoch is its own.",
+        ALWAYS_IN_ZOOKEEPER,
+    ),
+    _rule(
+        "zookeeper.isr-version",
+        "A leader writes the ISR only over the version that it has read.",
+        ALWAYS_IN_ZOOKEEPER,
+    ),
     _refusal(
         "497.request-broker-epoch",
         "The sender speaks with the broker epoch it is registered under.",

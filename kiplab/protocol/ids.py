@@ -17,13 +17,18 @@ Offset = NewType("Offset", int)
 """A place in a partition's log."""
 MetadataOffset = NewType("MetadataOffset", int)
 """A place in the metadata log."""
+Zxid = NewType("Zxid", int)
+"""Which transaction of ZooKeeper: what counts as broker epoch there is the one of a creation."""
+SessionId = NewType("SessionId", int)
+"""Which session with ZooKeeper: a number of one of its servers, higher for a later one of it."""
 Incarnation = NewType("Incarnation", int)
 """Which process of a node: stands for the random uuid that Kafka's brokers register with."""
 
 ControllerEpoch = NewType("ControllerEpoch", int)
 """Which controller is speaking: rises by one at every controller failover."""
 BrokerEpoch = NewType("BrokerEpoch", int)
-"""Which life of a broker is speaking: the metadata offset of its registration."""
+"""Which life of a broker is speaking: the metadata offset of its registration, or the transaction
+of ZooKeeper in which its znode was created."""
 LeaderEpoch = NewType("LeaderEpoch", int)
 """Which reign of a partition's leader: rises whenever a record sets the leader field."""
 PartitionEpoch = NewType("PartitionEpoch", int)
@@ -60,6 +65,8 @@ CONTROLLER = BrokerId(-10)
 """The address of the active controller; brokers use their ids."""
 CLIENT = BrokerId(-20)
 """The address of an admin client or producer."""
+ZOOKEEPER = BrokerId(-40)
+"""The address of the ZooKeeper ensemble, where a cluster has one."""
 ALL_BROKERS = BrokerId(-30)
 """As a receiver: every running broker that can be reached."""
 _ON_A_BROKER = -1000
@@ -77,9 +84,13 @@ def host_of(node: BrokerId) -> BrokerId:
 
 
 def node_name(node: BrokerId) -> str:
-    """``"controller"``, ``"client"``, ``"broker 3"`` or ``"controller on broker 3"``."""
+    """``"controller"``, ``"ZooKeeper"``, ``"client"``, ``"broker 3"`` or ``"controller on broker
+    3"``.
+    """
     if node == CONTROLLER:
         return "controller"
+    if node == ZOOKEEPER:
+        return "ZooKeeper"
     if node == CLIENT:
         return "client"
     if node <= _ON_A_BROKER:

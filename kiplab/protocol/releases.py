@@ -22,6 +22,8 @@ import msgspec
 class Mode(StrEnum):
     """Who keeps the metadata of a cluster. A release belongs to one mode."""
 
+    ZOOKEEPER = "zookeeper"
+    """ZooKeeper keeps it, and one of the brokers is the controller."""
     KRAFT = "kraft"
     """Controllers keep it in a log of their own."""
 
@@ -39,7 +41,11 @@ class CodeVersion(NamedTuple):
 
 
 class MetadataVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A metadata version, with the versions of requests and records that it gates."""
+    """A metadata version, with the versions of requests and records that it gates.
+
+    In ZooKeeper's time the same thing is inter.broker.protocol.version, and there are no records:
+    -1.
+    """
 
     name: str
     fetch: int
@@ -61,7 +67,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     latest: str
     """The latest, and the one that a cluster has unless another is asked for."""
     alter_partition: int
-    """Highest AlterPartition version: negotiated between two ends, no metadata version gates it."""
+    """Highest AlterPartition version: negotiated between two ends, no metadata version gates it.
+    NEVER_SPOKEN for releases whose leaders write the ISR to ZooKeeper themselves."""
     oldest_alter_partition: int
     """The lowest one that it still speaks."""
 
@@ -81,6 +88,36 @@ def _kraft(
     )
 
 
+NEVER_SPOKEN = -1
+"""The version of a request that a release does not have."""
+
+
+def _zookeeper(
+    name: str,
+    code: tuple[int, int, int],
+    *brings: MetadataVersion,
+    latest: str,
+    alter_partition: int = NEVER_SPOKEN,
+) -> Release:
+    return Release(
+        name=name,
+        mode=Mode.ZOOKEEPER,
+        code=CodeVersion(*code),
+        brings=brings,
+        lowest="2.1-IV2",
+        latest=latest,
+        alter_partition=alter_partition,
+        oldest_alter_partition=min(alter_partition, 0),
+    )
+
+
+def _protocol(name: str, *, fetch: int) -> MetadataVersion:
+    """A version of the inter-broker protocol from before there were metadata records."""
+    return MetadataVersion(
+        name=name, fetch=fetch, register_broker_record=-1, partition_change_record=-1
+    )
+
+
 def _gates(name: str, *, fetch: int, register: int, change: int) -> MetadataVersion:
     return MetadataVersion(
         name=name, fetch=fetch, register_broker_record=register, partition_change_record=change
@@ -91,6 +128,37 @@ def _gates(name: str, *, fetch: int, register: int, change: int) -> MetadataVers
 # cluster runs that came from 3.2 and never finalized one. 3.2 itself has no finalized version: its
 # gates follow inter.broker.protocol.version.
 _ENTRIES = (
+    _zookeeper("zk-2.1", (2, 1, 1), _protocol("2.1-IV2", fetch=10), latest="2.1-IV2"),
+    _zookeeper(
+        "zk-2.2",
+        (2, 2, 2),
+        _protocol("2.2-IV0", fetch=10),
+        _protocol("2.2-IV1", fetch=10),
+        latest="2.2-IV1",
+    ),
+    _zookeeper(
+        "zk-2.5.0",
+        (2, 5, 0),
+        _protocol("2.3-IV0", fetch=10),
+        _protocol("2.3-IV1", fetch=11),
+        _protocol("2.4-IV0", fetch=11),
+        _protocol("2.4-IV1", fetch=11),
+        _protocol("2.5-IV0", fetch=11),
+        latest="2.5-IV0",
+    ),
+    _zookeeper("zk-2.6", (2, 6, 3), _protocol("2.6-IV0", fetch=11), latest="2.6-IV0"),
+    _zookeeper(
+        "zk-2.8",
+        (2, 8, 2),
+        _protocol("2.7-IV0", fetch=11),
+        _protocol("2.7-IV1", fetch=12),
+        _protocol("2.7-IV2", fetch=12),
+        _protocol("2.8-IV0", fetch=12),
+        _protocol("2.8-IV1", fetch=12),
+        latest="2.8-IV1",
+        alter_partition=0,
+    ),
+    _zookeeper("zk-3.4", (3, 4, 1), latest="3.4-IV0", alter_partition=2),
     _kraft(
         "3.2",
         _gates("3.0-IV1", fetch=12, register=0, change=0),
@@ -256,8 +324,11 @@ RELEASES = checked(_ENTRIES)
 """Every release by name, the oldest of its mode first."""
 METADATA_VERSIONS = metadata_versions_of(_ENTRIES)
 """Every metadata version by name, oldest first."""
-METADATA_LEVEL = {name: level for level, name in enumerate(METADATA_VERSIONS, start=1)}
-"""Feature level of each metadata version: 3.0-IV1 is 1, 4.3-IV0 is 30."""
+_FIRST_LEVEL = 1 - list(METADATA_VERSIONS).index("3.0-IV1")
+METADATA_LEVEL = {name: at for at, name in enumerate(METADATA_VERSIONS, start=_FIRST_LEVEL)}
+"""Feature level of each metadata version: 3.0-IV1 is 1, 4.3-IV0 is 30; what is older has none in
+Kafka, and one below 1 here, for the order.
+"""
 
 
 def at_least(metadata_version: str, wanted: str) -> bool:

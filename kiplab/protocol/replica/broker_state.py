@@ -26,6 +26,7 @@ from ..ids import (
     Offset,
     PartitionEpoch,
     PartitionName,
+    SessionId,
 )
 from ..log import EMPTY, Log
 from ..messages import AlterPartitionItem, MetadataUpdate
@@ -158,7 +159,8 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     `controller` is the node that this process takes for the controller, and None while it knows
     of none; in KRaft that is always CONTROLLER. A mode whose controllers live on brokers keeps one
     in `control_plane`, with whatever it has queued for others and not sent; and `controller_epoch`
-    is then the highest that this process has heard of. These two are None in KRaft.
+    is then the highest that this process has heard of. These two are None in KRaft, and so are
+    `session` (the one with ZooKeeper) and whatever comes after it.
     """
 
     lifecycle: Lifecycle = Lifecycle.STARTING
@@ -173,6 +175,14 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     controller: BrokerId | None = CONTROLLER
     controller_epoch: ControllerEpoch | None = None
     control_plane: msgspec.Struct | None = None
+    session: SessionId | None = None
+    checkpoints: bool = True
+    """Whether the task that checkpoints high watermarks runs: in ZooKeeper's time only after the
+    first LeaderAndIsr that the process obeyed."""
+    stopped: tuple[PartitionName, ...] = ()
+    """Followed partitions whose fetcher a StopReplica has stopped, sorted: the replica stays."""
+    shutdown_tries: Count = 0
+    """How often this process has asked a controller on a broker for its controlled shutdown."""
 
 
 class Broker(msgspec.Struct, frozen=True, cache_hash=True):
