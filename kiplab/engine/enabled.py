@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import CONTROLLER, Offset
+from ..protocol.ids import CONTROLLER, ZOOKEEPER, Offset
 from ..protocol.registrations import topic_of
 from ..protocol.replica.broker_state import Broker, Loss, replica_of
 from . import moves
@@ -15,7 +15,7 @@ from .cluster import Cluster
 from .impossible_moves import why_not
 from .nodes import control_planes, kind_of
 from .routes import TIMERS
-from .truth import truth
+from .truth import controller_of, truth
 
 
 class Menu(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +180,8 @@ def _about_producer(cluster: Cluster, name: str) -> Iterator[moves.Move]:
 def _about_links(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
     if not menu.cut:
         return
-    nodes = [CONTROLLER, *(b.id for b in cluster.brokers)]
+    apart = CONTROLLER if controller_of(cluster) == CONTROLLER else ZOOKEEPER
+    nodes = [apart, *(b.id for b in cluster.brokers)]
     for index, one in enumerate(nodes):
         for other in nodes[index + 1 :]:
             yield moves.Cut(one, other)

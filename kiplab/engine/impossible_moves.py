@@ -7,7 +7,15 @@ from typing import Any
 
 from ..protocol import features as feature_rules
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, host_of, node_name
+from ..protocol.ids import (
+    CLIENT,
+    CONTROLLER,
+    NO_LEADER,
+    ZOOKEEPER,
+    BrokerId,
+    host_of,
+    node_name,
+)
 from ..protocol.log import open_transaction
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
 from ..protocol.registrations import topic_of
@@ -20,8 +28,8 @@ from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .nodes import due_ms, is_cut, kind_of, state_of
 from .producers import producers_of, turn_ms
-from .routes import AT_ONCE, IDLE, NOT_ADDRESSED, TIMERS
-from .truth import registration_of, session_lasts, stale_sessions, truth
+from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, TIMERS
+from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
 
 
 class ImpossibleMoveError(ValueError):
@@ -48,7 +56,17 @@ def _deliver(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | N
     earlier = blocker(cluster, message)
     if earlier is not None:
         return f"{earlier.name} is ahead of it on the same connection"
-    return None
+    return _needs_zookeeper(cluster, message)
+
+
+def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
+    """Whoever handles it asks ZooKeeper on the way."""
+    receiver = message.receiver
+    if not cluster.cut or not is_cut(cluster, receiver, ZOOKEEPER):
+        return None
+    if (kind_of(cluster, receiver), type(message.body)) not in JOINT_ROUTES:
+        return None
+    return f"{node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
 
 
 def _about_message(cluster: Cluster, move: moves.Drop) -> str | None:
@@ -252,7 +270,10 @@ def _start(cluster: Cluster, move: moves.Start) -> str | None:
     found = broker(cluster, move.broker)
     if found is None:
         return _no_broker(cluster, move.broker)
-    return None if found.process is None else f"broker {move.broker} is running already"
+    if found.process is not None:
+        return f"broker {move.broker} is running already"
+    refused = START_REFUSED.get(type(cluster.controller))
+    return None if refused is None else refused(cluster, move)
 
 
 def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> str | None:
@@ -298,6 +319,9 @@ def _recovers_nothing(cluster: Cluster, move: moves.FinishLeaderRecovery) -> str
 def _cut(cluster: Cluster, move: moves.Cut) -> str | None:
     if move.one == move.other:
         return "a link has two ends"
+    other = ZOOKEEPER if controller_of(cluster) == CONTROLLER else CONTROLLER
+    if other in (move.one, move.other):
+        return f"there is no {node_name(other)} apart from the brokers in this cluster"
     return "that link is cut already" if is_cut(cluster, move.one, move.other) else None
 
 
@@ -336,6 +360,9 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> str | None:
     if move.node not in (None, CONTROLLER) and broker(cluster, BrokerId(move.node or 0)) is None:
         return _no_broker(cluster, BrokerId(move.node or 0))
     version = cluster.features.metadata_version
+    held = cluster.features.release
+    if RELEASES[move.release].mode is not RELEASES[held].mode:
+        return f"Kafka {move.release} and Kafka {held} keep their metadata in different places"
     if not supports(move.release, version):
         return f"{not_supported(move.release, version)}, and does not start"
     return None

@@ -81,7 +81,7 @@ class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
 
 
 class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
-    """The controller finds a broker's session over and fences it."""
+    """A broker's session is found over: the controller fences it, or ZooKeeper ends it."""
 
     broker: BrokerId
 
@@ -159,13 +159,14 @@ class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
 
 
 class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
-    """A broker process starts."""
+    """A broker process starts; where there is ZooKeeper, it connects to this server of it."""
 
     broker: BrokerId
+    server: int = 0
 
 
 class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
-    """A broker begins a controlled shutdown."""
+    """A broker begins a controlled shutdown, or tries once more where a try came to nothing."""
 
     broker: BrokerId
 
@@ -203,7 +204,8 @@ class Heal(msgspec.Struct, frozen=True, cache_hash=True, tag="heal"):
 
 
 class FailOver(msgspec.Struct, frozen=True, cache_hash=True, tag="fail-over"):
-    """Another controller becomes active; it has the metadata log and no heartbeat state."""
+    """Another controller becomes active; it has the metadata log and no heartbeat state. In
+    ZooKeeper's time an operator deletes /controller, and brokers see to it."""
 
 
 class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):

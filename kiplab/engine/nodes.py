@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..protocol.ids import (
     CLIENT,
     CONTROLLER,
+    ZOOKEEPER,
     BrokerId,
     Incarnation,
     Milliseconds,
@@ -32,13 +33,15 @@ class Clients(msgspec.Struct, frozen=True):
 
 
 _CLIENTS = Clients()
-_OFF_THE_BROKERS = (CONTROLLER,)
+_OFF_THE_BROKERS = (CONTROLLER, ZOOKEEPER)
+"""Addresses of what is no part of any broker; a cluster has one of them."""
+_ALWAYS_UP = (*_OFF_THE_BROKERS, CLIENT)
 _NO_LIFE = Incarnation(0)
 
 
 def state_of(cluster: Cluster, node: BrokerId) -> Any:
     """The state that a rule at `node` gets to see; None while nothing runs there."""
-    if node == CONTROLLER:
+    if node in _OFF_THE_BROKERS:
         return cluster.controller
     if node >= 0:
         for found in cluster.brokers:
@@ -55,7 +58,7 @@ def with_state(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
     """`cluster` with another state at `node`; the same cluster if it is the same state."""
     if node >= 0:
         return _with_broker(cluster, state)
-    if node == CONTROLLER:
+    if node in _OFF_THE_BROKERS:
         return cluster if state is cluster.controller else replace(cluster, controller=state)
     host = _host(cluster, node)
     if host is None or host.process is None or host.process.control_plane is state:
@@ -71,7 +74,7 @@ def kind_of(cluster: Cluster, node: BrokerId) -> type:
 def control_planes(cluster: Cluster) -> tuple[BrokerId, ...]:
     """Where control planes run: off the brokers, then on one broker after the other."""
     hosts = [b.id for b in cluster.brokers if b.process and b.process.control_plane is not None]
-    return (CONTROLLER, *map(controller_on, hosts)) if hosts else _OFF_THE_BROKERS
+    return (CONTROLLER, *map(controller_on, hosts))
 
 
 def is_in_control(node: BrokerId, state: Any) -> bool:
@@ -86,12 +89,12 @@ def is_up(cluster: Cluster, node: BrokerId) -> bool:
     if node >= 0:
         found = broker(cluster, node)
         return found is not None and found.process is not None
-    return node in (CONTROLLER, CLIENT) or state_of(cluster, node) is not None
+    return node in _ALWAYS_UP or state_of(cluster, node) is not None
 
 
 def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
     """Which life of a node is on now; 0 for what lives on no broker."""
-    if node == CONTROLLER:
+    if node in _OFF_THE_BROKERS:
         return _NO_LIFE
     on = node if node >= 0 else host_of(node)
     for found in cluster.brokers:

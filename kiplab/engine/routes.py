@@ -1,8 +1,9 @@
 """Which rule answers which message and which timer: the routing tables of `step`.
 
 A rule is found under (kind of the node, type of the message), or (kind, timer); the kind of a node
-is the type of its state (`nodes`). Rules get the state, the message, and the cluster for what it
-says of features and of the time; they return (state, sends, facts).
+is the type of its state (`nodes`). The tables of ZooKeeper mode are in `zookeeper_routes`, with
+what its nodes handle together with ZooKeeper (JOINT_ROUTES). Rules get the state, the message, and
+the cluster for what it says of features and of the time; they return (state, sends, facts).
 
 What starts a broker, lets it go, ends its session, puts another controller in charge, asks one for
 an election or raises the metadata version is another matter in every mode: MODE_MOVES has the rule
@@ -27,8 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, get_args
 
-from ..protocol.facts import Fact
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
+from ..protocol.ids import CLIENT, CONTROLLER
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
@@ -67,16 +67,45 @@ from ..protocol.replica.lag_check import check_lag
 from . import moves
 from .cluster import Cluster, broker
 from .nodes import Clients, state_of
+from .route_kinds import (
+    IdleCheck,
+    ModeRule,
+    NodeEffect,
+    NodeEffects,
+    NodeKind,
+    Plan,
+    Rule,
+    TimerRule,
+)
+from .zookeeper_routes import (
+    JOINT_ROUTES,
+    OF_ZOOKEEPER,
+    START_REFUSED,
+    ZOOKEEPER_MOVES,
+    ZOOKEEPER_NOT_ADDRESSED,
+    ZOOKEEPER_NOT_MISSED,
+    ZOOKEEPER_PLANS_NOTHING,
+    ZOOKEEPER_ROUTES,
+)
 
-NodeEffect = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
-NodeKind = type
-"""What lives at an address: the type of its state."""
-Rule = Callable[[Any, Any, Cluster], NodeEffect]
-TimerRule = Callable[[Any, Cluster], NodeEffect]
-IdleCheck = Callable[[Any, Cluster], str | None]
-"""(node, cluster) to why nothing would come of a timer; None when something may."""
-Plan = Callable[[Any, Cluster], Any]
-"""(node, cluster with a clock) to the node with its timers set; the same node if they are."""
+__all__ = [
+    "AT_ONCE",
+    "IDLE",
+    "JOINT_ROUTES",
+    "MODE_MOVES",
+    "NOT_ADDRESSED",
+    "NOT_MISSED",
+    "PERIOD_MS",
+    "PLANS",
+    "PLANS_NOTHING",
+    "ROUTES",
+    "START_REFUSED",
+    "TIMERS",
+    "UNANSWERED",
+    "NodeEffect",
+    "Rule",
+    "node_kinds",
+]
 
 
 def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
@@ -112,6 +141,7 @@ ROUTES: dict[tuple[NodeKind, type], Rule] = {
         b, m.body, w.features, w.clock
     ),
     **{(Clients, reply): _heard for reply in get_args(Response)},
+    **ZOOKEEPER_ROUTES,
 }
 NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Controller, FetchRequest): "replicas are fetched from brokers",
@@ -124,6 +154,8 @@ NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Broker, UnregisterBrokerRequest): "the controller keeps the registrations",
     **{(Clients, request): "clients answer nothing" for request in get_args(Request)},
     (Clients, MetadataUpdate): "clients ask for metadata when they want some",
+    **{(Controller, body): "KRaft's brokers read the metadata log" for body in OF_ZOOKEEPER},
+    **ZOOKEEPER_NOT_ADDRESSED,
 }
 """Messages that no node of this kind ever gets, and why."""
 
@@ -149,6 +181,7 @@ NOT_MISSED: dict[tuple[NodeKind, type], str] = {
     (Broker, UnregisterBrokerRequest): "only a raw request makes a broker ask for that",
     (Clients, ElectLeadersRequest): "whoever asked for the election asks again, or does not",
     (Clients, UnregisterBrokerRequest): "the operator asks again, or does not",
+    **ZOOKEEPER_NOT_MISSED,
 }
 """Requests whose sender changes nothing when no answer will come, and why."""
 
@@ -176,6 +209,12 @@ PERIOD_MS = {
     moves.Timer.ELECT_UNCLEAN: periodic_elections.INTERVAL_MS,
     moves.Timer.BALANCE_LEADERS: periodic_elections.INTERVAL_MS,
 }
+
+
+def _no_heartbeats(node: Broker, _cluster: Cluster) -> str | None:
+    if process_of(node).session is None:
+        return None
+    return f"broker {node.id} has a session with ZooKeeper, and sends the controller no heartbeats"
 
 
 def _follows_nobody(node: Broker, _cluster: Cluster) -> str | None:
@@ -209,6 +248,7 @@ def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
 
 
 IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
+    (Broker, moves.Timer.HEARTBEAT): _no_heartbeats,
     (Broker, moves.Timer.FETCH): _follows_nobody,
     (Broker, moves.Timer.RETRY): _nothing_to_retry,
     (Controller, moves.Timer.ELECT_UNCLEAN): _no_unclean_elections,
@@ -227,22 +267,20 @@ has passed is no reason by itself.
 PLANS_NOTHING: dict[NodeKind, str] = {
     Broker: "its rules set its timers",
     Clients: "they have no timers",
+    **ZOOKEEPER_PLANS_NOTHING,
 }
 """Kinds of nodes that plan nothing, and why."""
 
 
 def node_kinds() -> frozenset[NodeKind]:
     """Every kind of node that has routes."""
-    return frozenset(kind for kind, _ in (*ROUTES, *NOT_ADDRESSED))
+    return frozenset(kind for kind, _ in (*ROUTES, *JOINT_ROUTES, *NOT_ADDRESSED))
 
 
 # --- moves that every mode does in its own way --------------------------------------------------
 
-ModeRule = Callable[[Cluster, Any], tuple[tuple[BrokerId, NodeEffect], ...]]
-"""(cluster, move) to what becomes of which nodes, in order."""
 
-
-def _start(cluster: Cluster, move: moves.Start) -> tuple[tuple[BrokerId, NodeEffect], ...]:
+def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
     """A process begins, and the controller lets it have the metadata."""
     down = broker(cluster, move.broker)
     assert down is not None
@@ -251,7 +289,7 @@ def _start(cluster: Cluster, move: moves.Start) -> tuple[tuple[BrokerId, NodeEff
     return (move.broker, lifecycle.start(down, cluster.clock)), (CONTROLLER, told)
 
 
-def _elect(cluster: Cluster, move: moves.Elect) -> tuple[tuple[BrokerId, NodeEffect], ...]:
+def _elect(cluster: Cluster, move: moves.Elect) -> NodeEffects:
     """An admin client's request reaches the active controller, by way of any broker."""
     request = ElectLeadersRequest(unclean=move.unclean, partitions=(move.partition,))
     return ((CLIENT, (state_of(cluster, CLIENT), (Send(CONTROLLER, request),), ())),)
@@ -286,4 +324,5 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     (Controller, moves.Upgrade): lambda w, _: (
         (CONTROLLER, (carried_over(state_of(w, CONTROLLER), w.features), (), ())),
     ),
+    **ZOOKEEPER_MOVES,
 }

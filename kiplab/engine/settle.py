@@ -11,7 +11,7 @@ from .cluster import Cluster, Message
 from .enabled import PROGRESS, enabled
 from .nodes import is_cut
 from .step import step
-from .truth import session_lasts, truth
+from .truth import registration_of, session_lasts
 
 ROUNDS_MAX = 60
 """No cluster of a lab needs this many; a run that does is cycling, which is worth an error."""
@@ -64,8 +64,10 @@ def _without_repeats(cluster: Cluster) -> Cluster:
 
 def _is_gone(cluster: Cluster, move: moves.ExpireSession) -> bool:
     node = next(b for b in cluster.brokers if b.id == move.broker)
-    registered = next(r for r in truth(cluster).registrations if r.broker == move.broker)
-    another = node.process is None or node.incarnation != registered.incarnation
+    registered = registration_of(cluster, move.broker)
+    another = (
+        node.process is None or registered is None or node.incarnation != registered.incarnation
+    )
     return session_lasts(cluster, move.broker) and another
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..protocol import features as feature_rules
 from ..protocol.facts import Fact
 from ..protocol.features import Features
-from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
+from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, broker_list, node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
 from ..protocol.replica.broker_state import Broker
@@ -35,7 +35,17 @@ from .nodes import (
 )
 from .observer import observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .routes import AT_ONCE, MODE_MOVES, PERIOD_MS, PLANS, ROUTES, TIMERS, UNANSWERED
+from .routes import (
+    AT_ONCE,
+    JOINT_ROUTES,
+    MODE_MOVES,
+    PERIOD_MS,
+    PLANS,
+    ROUTES,
+    TIMERS,
+    UNANSWERED,
+)
+from .send_threads import threads_go_on
 from .truth import stale_sessions, truth
 
 
@@ -64,7 +74,7 @@ def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
     reason = why_not(cluster, move)
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
-    done: Moved = _MOVES[type(move)](cluster, move)
+    done: Moved = threads_go_on(*_MOVES[type(move)](cluster, move), _arrive)
     return producers.answers(*done) if done[0].producers else done
 
 
@@ -72,15 +82,32 @@ def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
 
 
 def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
-    message = _in_flight(cluster, move.message)
+    return _arrive(cluster, _in_flight(cluster, move.message))
+
+
+def _arrive(cluster: Cluster, message: Message) -> Moved:
     cluster = channels.without(cluster, message)
     event, receiver = delivered(cluster, message), message.receiver
     node = state_of(cluster, receiver)
-    node, sends, facts = ROUTES[type(node), type(message.body)](node, message, cluster)
+    rule = ROUTES.get((type(node), type(message.body)))
+    if rule is None:
+        return _arrive_together(cluster, message, node, event)
+    node, sends, facts = rule(node, message, cluster)
     cluster = _put_back(cluster, receiver, node)
     cluster, sent = channels.post(cluster, receiver, sends, message)
     cluster, closed = _after_exit(cluster, receiver)
     return cluster, [event, *facts, *sent, *closed]
+
+
+def _arrive_together(cluster: Cluster, message: Message, node: Any, event: Event) -> Moved:
+    """The receiver handles it together with ZooKeeper, which then tells whoever watches."""
+    receiver = message.receiver
+    done = JOINT_ROUTES[type(node), type(message.body)](node, message, cluster)
+    cluster = _put_back(with_state(cluster, ZOOKEEPER, done.ensemble), receiver, done.node)
+    cluster, sent = channels.post(cluster, receiver, done.sends, message)
+    cluster, told = channels.post(cluster, ZOOKEEPER, done.fired)
+    cluster, closed = _after_exit(cluster, receiver)
+    return cluster, [event, *done.facts, *sent, *told, *closed]
 
 
 def delivered(cluster: Cluster, message: Message) -> Delivered:
@@ -260,8 +287,12 @@ def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
 
 
 def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
+    before = truth(cluster).controller_epoch
     cluster, events = _as_the_mode_does(cluster, move)
-    text = f"controller epoch {truth(cluster).controller_epoch} takes over"
+    now = truth(cluster).controller_epoch
+    if now == before:
+        return cluster, events
+    text = f"controller epoch {now} takes over"
     return cluster, [Happened(text=text), *events]
 
 

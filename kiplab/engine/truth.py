@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
-from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds
+from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds, controller_on
 from ..protocol.kraft.contacts import (
     has_contacts,
     next_check_ms,
@@ -20,6 +20,8 @@ from ..protocol.kraft.contacts import (
 from ..protocol.kraft.controller_state import Controller
 from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.zookeeper.ensemble import Ensemble
+from ..protocol.zookeeper.operators import controller_named
 from .cluster import Cluster
 
 
@@ -80,6 +82,8 @@ class TruthReader(NamedTuple):
     next_check_ms: Callable[[Cluster, Milliseconds], Milliseconds]
     """When it is noticed at the earliest, from a moment on, that a session is over."""
     session_timeout_ms: int
+    controller: Callable[[Cluster], BrokerId | None]
+    """The address of the rightful controller."""
 
 
 def truth(cluster: Cluster) -> Truth:
@@ -151,6 +155,11 @@ def session_timeout_ms(cluster: Cluster) -> int:
     return _reader(cluster).session_timeout_ms
 
 
+def controller_of(cluster: Cluster) -> BrokerId | None:
+    """The address of the rightful controller; None while there is none."""
+    return _reader(cluster).controller(cluster)
+
+
 class NoTruthReaderError(TypeError):
     """A mode was added without saying how it is read."""
 
@@ -200,6 +209,20 @@ def _kraft_watches_sessions(cluster: Cluster) -> bool:
     return watches
 
 
+def _zookeeper_sessions(cluster: Cluster) -> tuple[Session, ...]:
+    held: Any = cluster.controller
+    known: tuple[Session, ...] = tuple(sorted(held.sessions, key=lambda s: s.broker))
+    return known
+
+
+def _controller_in_zookeeper(cluster: Cluster) -> BrokerId | None:
+    held: Any = cluster.controller
+    named = controller_named(held)
+    return None if named is None else controller_on(named)
+
+
+ZOOKEEPER_SESSION_TIMEOUT_MS = 18_000
+"""zookeeper.session.timeout.ms from 2.5 on; runs with ZooKeeper have no clock."""
 READERS: dict[type, TruthReader] = {
     Controller: TruthReader(
         sessions=_kraft_sessions,
@@ -207,6 +230,15 @@ READERS: dict[type, TruthReader] = {
         watches_sessions=_kraft_watches_sessions,
         next_check_ms=_kraft_next_check_ms,
         session_timeout_ms=SESSION_TIMEOUT_MS,
-    )
+        controller=lambda _: CONTROLLER,
+    ),
+    Ensemble: TruthReader(
+        sessions=_zookeeper_sessions,
+        stale_sessions=lambda _: frozenset(),
+        watches_sessions=lambda _: False,
+        next_check_ms=lambda _, not_before_ms: not_before_ms,
+        session_timeout_ms=ZOOKEEPER_SESSION_TIMEOUT_MS,
+        controller=_controller_in_zookeeper,
+    ),
 }
 """The type of a control plane's state, and how it is read."""

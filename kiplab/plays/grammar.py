@@ -96,8 +96,14 @@ VERBS: dict[str, Verb] = {
     "off": Verb("off GUARD...", (values.guard,), repeat=values.guard, header=True),
     "on": Verb("on GUARD...", (values.guard,), repeat=values.guard, header=True),
     "controller": Verb(
-        "controller [kafka=RELEASE] [auto-leader-rebalance=yes]",
-        keys={"kafka": values.code_release, "auto-leader-rebalance": values.yes_no},
+        "controller [kafka=RELEASE] [auto-leader-rebalance=yes], or with ZooKeeper"
+        " controller [broker=ID] [epoch=N]",
+        keys={
+            "kafka": values.code_release,
+            "auto-leader-rebalance": values.yes_no,
+            "broker": values.any_broker,
+            "epoch": values.count,
+        },
         header=True,
     ),
     "broker": Verb(
@@ -139,9 +145,8 @@ VERBS: dict[str, Verb] = {
         header=True,
     ),
     "given": Verb(
-        "given next-metadata-offset=N",
-        keys={"next-metadata-offset": values.natural},
-        needs=("next-metadata-offset",),
+        "given [next-metadata-offset=N] [zookeeper-servers=N]",
+        keys={"next-metadata-offset": values.natural, "zookeeper-servers": values.count},
         header=True,
     ),
     "timed": Verb("timed", header=True),
@@ -164,7 +169,7 @@ VERBS: dict[str, Verb] = {
     "checkpoint": _timer("checkpoint BROKER"),
     "flush": _timer("flush BROKER"),
     "crash": Verb("crash BROKER [disk=kept|tail-lost|replaced]", (values.broker,), _LOSS),
-    "start": Verb("start BROKER", (values.broker,)),
+    "start": Verb("start BROKER [server=N]", (values.broker,), {"server": values.natural}),
     "recover": Verb("recover BROKER", (values.broker,)),
     "unfence": Verb("unfence BROKER", (values.broker,)),
     # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean

@@ -14,6 +14,7 @@ from ..protocol.ids import (
     NO_LEADER,
     BrokerEpoch,
     BrokerId,
+    ControllerEpoch,
     LeaderEpoch,
     MetadataOffset,
     Offset,
@@ -80,6 +81,7 @@ def setup_of(play: Play, features: Features) -> Setup:
     brokers = tuple(_broker(s) for s in _all(play, "broker"))
     given = play.first("given")
     offset = given.arg("next-metadata-offset") if given else None
+    asked = next((s.arg("broker") for s in _all(play, "controller")), None)
     return Setup(
         features=features,
         brokers=brokers,
@@ -90,7 +92,14 @@ def setup_of(play: Play, features: Features) -> Setup:
             s.arg("auto-leader-rebalance") == "yes" for s in _all(play, "controller")
         ),
         consumers=tuple(_consumer(s) for s in _all(play, "consumer")),
+        controller=None if asked is None else BrokerId(int(asked)),
+        controller_epoch=ControllerEpoch(_of_controller(play, "epoch", 1)),
+        zookeeper_servers=_number(given, "zookeeper-servers", 1) if given else 1,
     )
+
+
+def _of_controller(play: Play, key: str, default: int) -> int:
+    return next((_number(s, key, default) for s in _all(play, "controller")), default)
 
 
 def _consumer(statement: Statement) -> ConsumerSetup:

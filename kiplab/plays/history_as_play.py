@@ -7,11 +7,11 @@ from typing import Any
 
 from ..engine import moves
 from ..engine.history import History
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
+from ..protocol.ids import CONTROLLER
 from ..protocol.replica.broker_state import Loss
 from .play import Play, Statement
 from .raw_requests import raw_statement
-from .values import DEFAULT_CONSUMER, LOSSES
+from .values import DEFAULT_CONSUMER, LOSSES, node_word
 
 _TIMER_VERBS = {timer: timer.value for timer in moves.Timer} | {moves.Timer.LAG_CHECK: "check-lag"}
 
@@ -31,7 +31,7 @@ def statement_of(move: moves.Move) -> Statement:
 def _about_message(verb: str) -> Callable[[Any], Statement]:
     def write(move: moves.AboutMessage) -> Statement:
         name = move.message
-        args = [("from", _node(name.sender)), ("n", str(name.ordinal))]
+        args = [("from", node_word(name.sender)), ("n", str(name.ordinal))]
         if name.incarnation:
             args.append(("life", str(name.incarnation)))
         return Statement(verb, (name.kind,), tuple(args))
@@ -41,7 +41,7 @@ def _about_message(verb: str) -> Callable[[Any], Statement]:
 
 def _race(move: moves.Race) -> Statement:
     one, other = _about_message("race")(moves.Deliver(move.message)), move.other
-    args = [("with", _node(other.sender)), ("with-n", str(other.ordinal))]
+    args = [("with", node_word(other.sender)), ("with-n", str(other.ordinal))]
     if other.incarnation:
         args.append(("with-life", str(other.incarnation)))
     return Statement("race", one.words, (*one.args, *args))
@@ -56,8 +56,9 @@ def _fire(move: moves.Fire) -> Statement:
     return Statement(_TIMER_VERBS[move.timer], () if move.node == CONTROLLER else (str(move.node),))
 
 
-def _node(node: BrokerId) -> str:
-    return {CONTROLLER: "controller", CLIENT: "client"}.get(node, str(node))
+def _start(move: moves.Start) -> Statement:
+    server = (("server", str(move.server)),) if move.server else ()
+    return Statement("start", (str(move.broker),), server)
 
 
 def _crash(move: moves.Crash) -> Statement:
@@ -107,12 +108,12 @@ def _reset(move: moves.ResetOffset) -> Statement:
 
 
 def _upgrade(move: moves.Upgrade) -> Statement:
-    who = "all" if move.node is None else _node(move.node)
+    who = "all" if move.node is None else node_word(move.node)
     return Statement("upgrade", (who,), (("kafka", move.release),))
 
 
 def _link(verb: str) -> Callable[[Any], Statement]:
-    return lambda move: Statement(verb, (_node(move.one), _node(move.other)))
+    return lambda move: Statement(verb, (node_word(move.one), node_word(move.other)))
 
 
 _WRITERS: dict[type, Callable[[Any], Statement]] = {
@@ -134,7 +135,7 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.RefreshMetadata: _refresh,
     moves.ResetOffset: _reset,
     moves.Crash: _crash,
-    moves.Start: _about_broker("start"),
+    moves.Start: _start,
     moves.ShutDown: _about_broker("shut-down"),
     moves.FinishRecovery: _about_broker("recover"),
     moves.FinishLeaderRecovery: lambda m: Statement(

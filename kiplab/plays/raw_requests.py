@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from ..engine.cluster import Cluster
 from ..engine.nodes import kind_of
-from ..engine.routes import ROUTES
-from ..engine.truth import partition_of
-from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId
+from ..engine.routes import JOINT_ROUTES, ROUTES
+from ..engine.truth import controller_of, partition_of
+from ..protocol.ids import NO_LEADER, BrokerId
 from ..protocol.messages import KINDS, Request
 from ..protocol.replica.broker_state import Broker
 from . import values
@@ -33,10 +33,16 @@ def _receiver(statement: Statement, cluster: Cluster, body: Request) -> BrokerId
     to = statement.arg("to")
     if to:
         return BrokerId(int(to))
-    if (kind_of(cluster, CONTROLLER), type(body)) in ROUTES:
-        return CONTROLLER
+    controller = controller_of(cluster)
+    if controller is not None and _answers(cluster, controller, body):
+        return controller
     state = partition_of(cluster, body.about())
     return state.leader if state else NO_LEADER
+
+
+def _answers(cluster: Cluster, node: BrokerId, body: Request) -> bool:
+    key = kind_of(cluster, node), type(body)
+    return key in ROUTES or key in JOINT_ROUTES
 
 
 def raw_statement(sender: BrokerId, receiver: BrokerId, body: Request) -> Statement:

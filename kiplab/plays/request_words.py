@@ -35,11 +35,13 @@ from ..protocol.ids import (
     Sender,
 )
 from ..protocol.messages import KINDS, REQUESTS, ApiRequest, IsrMember, RecoveryOnWire
+from ..protocol.registrations import LeaderRecoveryState
 from . import values
 from .play import Statement
 from .values import Names, WordCheck
 
 _ANY = Names()
+_RECOVERY = values.one_of("recovered", "recovering")
 
 
 class Sending(NamedTuple):
@@ -87,12 +89,13 @@ class RequestForm(NamedTuple):
 
 
 class Several(NamedTuple):
-    """A field that has a struct for each of several partitions."""
+    """A field that has a struct for each of several partitions, or for one (`alone`)."""
 
     field: str
     each: RequestForm
     begins: str
     """The word that begins what is said of the next one."""
+    alone: bool = False
 
     def parts(self, statement: Statement) -> tuple[Statement, ...]:
         """One statement per partition; what stands before the first counts for the first."""
@@ -157,6 +160,11 @@ FORMS: dict[Any, ValueForm] = {
         lambda on: "yes" if on else "no",
     ),
     RecoveryOnWire: ValueForm(values.recovery_state, lambda _: 0),
+    LeaderRecoveryState: ValueForm(
+        lambda text, names: LeaderRecoveryState[_RECOVERY(text, names).upper()],
+        lambda _: LeaderRecoveryState.RECOVERED,
+        lambda state: state.name.lower(),
+    ),
     tuple[IsrMember, ...]: ValueForm(
         _members,
         lambda _: (),
@@ -211,7 +219,8 @@ def form_of(struct: type[msgspec.Struct]) -> RequestForm:
     hints = get_type_hints(struct, include_extras=True)
     fields = {f.name: hints[f.name] for f in msgspec.structs.fields(struct)}
     sender = next((name for name, hint in fields.items() if hint == Sender), None)
-    several = next((name for name, hint in fields.items() if _is_several(hint)), None)
+    parts = [name for name, hint in fields.items() if _is_several(hint) or _is_part(hint)]
+    several = next(iter(parts), None)
     words = tuple(
         _word(struct, f, fields[f.name])
         for f in msgspec.structs.fields(struct)
@@ -223,7 +232,7 @@ def form_of(struct: type[msgspec.Struct]) -> RequestForm:
             words,
             sender,
             partition=next((w for w in words if fields[w.field] == PartitionName), None),
-            several=_several(several, get_args(fields[several])[0]) if several else None,
+            several=_several(several, fields[several]) if several else None,
         )
     )
 
@@ -236,15 +245,20 @@ def _word(struct: type, field: msgspec.structs.FieldInfo, hint: Any) -> RequestW
 def _is_several(hint: Any) -> bool:
     if get_origin(hint) is not tuple or get_args(hint)[1:] != (Ellipsis,) or hint in FORMS:
         return False
-    each = get_args(hint)[0]
-    is_struct = isinstance(each, type) and issubclass(each, msgspec.Struct)
-    return is_struct and PartitionName in get_type_hints(each, include_extras=True).values()
+    return _is_part(get_args(hint)[0])
 
 
-def _several(field: str, struct: type[msgspec.Struct]) -> Several:
-    each = form_of(struct)
+def _is_part(hint: Any) -> bool:
+    """Whether it is a struct about one partition."""
+    is_struct = isinstance(hint, type) and issubclass(hint, msgspec.Struct)
+    return is_struct and PartitionName in get_type_hints(hint, include_extras=True).values()
+
+
+def _several(field: str, hint: Any) -> Several:
+    alone = _is_part(hint)
+    each = form_of(hint if alone else get_args(hint)[0])
     assert each.partition is not None
-    return Several(field, each, each.partition.key)
+    return Several(field, each, each.partition.key, alone)
 
 
 def _without_doubles(form: RequestForm) -> RequestForm:
@@ -274,7 +288,8 @@ def made(form: RequestForm, statement: Statement, sending: Sending) -> Any:
         fields[form.sender] = sending.sender
     if form.several is not None:
         parts = form.several.parts(statement)
-        fields[form.several.field] = tuple(made(form.several.each, p, sending) for p in parts)
+        found = tuple(made(form.several.each, p, sending) for p in parts)
+        fields[form.several.field] = found[0] if form.several.alone else found
     return form.struct(**fields)
 
 
@@ -290,5 +305,6 @@ def said_of(form: RequestForm, value: Any) -> Iterator[tuple[str, str]]:
     for word in form.words:
         yield word.key, word.form.written(getattr(value, word.field))
     if form.several is not None:
-        for one in getattr(value, form.several.field):
+        held = getattr(value, form.several.field)
+        for one in (held,) if form.several.alone else held:
             yield from said_of(form.several.each, one)

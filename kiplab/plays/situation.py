@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..protocol.releases import RELEASES, not_supported, supports
+from ..protocol.releases import RELEASES, Mode, not_supported, supports
 from . import values
 from .header import consumer_name, features_of, partition_name
 from .play import Play, Statement
@@ -42,6 +42,7 @@ def judge(play: Play) -> None:
         "belongs to another broker already: it is the offset of one registration",
     )
     _epochs_are_past(brokers, _all(lines, "given"))
+    _fits_its_mode(play, lines, brokers)
     consumers = _all(lines, "consumer")
     for line, statement in consumers:
         if statement.arg("reads-from") is not None:
@@ -101,6 +102,58 @@ def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
             lowest = RELEASES[release].lowest
             expected = f"a metadata version that every node knows, as in `metadata {lowest}`"
             raise _wrong(line, not_supported(release, version), expected, "kafka=")
+
+
+_KRAFT_KEYS = {
+    "broker": ("fenced", "shutting-down"),
+    "controller": ("kafka", "auto-leader-rebalance"),
+}
+_ZOOKEEPER_KEYS = {"controller": ("broker", "epoch"), "given": ("zookeeper-servers",)}
+
+
+def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
+    """What is said of KRaft or of ZooKeeper belongs into a play that has it."""
+    try:
+        features = features_of(play)
+    except PlayError:
+        return
+    mode = RELEASES[features.release].mode
+    with_zookeeper = mode is Mode.ZOOKEEPER
+    for line, statement in lines:
+        _not_the_others(line, statement, with_zookeeper=with_zookeeper)
+        release = statement.arg("kafka")
+        if statement.verb == "broker" and release and RELEASES[release].mode is not mode:
+            problem = (
+                f"broker {statement.words[0]} runs {release} in a cluster of {features.release}"
+            )
+            raise _wrong(line, problem, "one cluster has one mode", "kafka=")
+    timed = _all(lines, "timed")
+    if with_zookeeper and timed:
+        raise _wrong(
+            timed[0], "a play with ZooKeeper has no clock", "`expire` ends a session", "timed"
+        )
+    if with_zookeeper:
+        _controller_lives(lines, brokers)
+
+
+def _not_the_others(line: int, statement: Statement, *, with_zookeeper: bool) -> None:
+    other = _KRAFT_KEYS if with_zookeeper else _ZOOKEEPER_KEYS
+    for key in other.get(statement.verb, ()):
+        if statement.arg(key) is not None:
+            whose = "KRaft" if with_zookeeper else "ZooKeeper"
+            problem = f"{key}= is said of {whose}"
+            raise _wrong(
+                line, problem, f"a play of a release without {whose} has no such word", f"{key}="
+            )
+
+
+def _controller_lives(lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
+    up = [s.words[0] for _, s in brokers if s.arg("down") != "yes"]
+    for line, statement in _all(lines, "controller"):
+        asked = statement.arg("broker")
+        if asked is not None and asked not in up:
+            problem = f"broker {asked} cannot be the controller: it is not up"
+            raise _wrong(line, problem, f"the brokers that are up are {', '.join(up)}", "broker=")
 
 
 def _epochs_are_past(brokers: list[HeaderLine], given: list[HeaderLine]) -> None:

@@ -17,7 +17,15 @@ from ..protocol.features import (
     parse_features,
 )
 from ..protocol.guards import SPECIFIED, named
-from ..protocol.ids import CLIENT, CONTROLLER, BrokerId, LeaderEpoch
+from ..protocol.ids import (
+    CLIENT,
+    CONTROLLER,
+    ZOOKEEPER,
+    BrokerId,
+    LeaderEpoch,
+    controller_on,
+    host_of,
+)
 from ..protocol.messages import BODIES
 from ..protocol.registrations import topic_of
 from .play_errors import PlayError, nearest
@@ -96,11 +104,30 @@ def any_broker(text: str, _names: Names) -> BrokerId:
     return BrokerId(int(text))
 
 
+_NODES = {"controller": CONTROLLER, "client": CLIENT, "zookeeper": ZOOKEEPER}
+_ON_A_BROKER = "controller-"
+
+
 def node(text: str, names: Names) -> BrokerId:
-    """``controller``, ``client`` or a broker."""
-    if text in ("controller", "client"):
-        return CONTROLLER if text == "controller" else CLIENT
-    return broker(text, names)
+    """``controller``, ``zookeeper``, ``client``, a broker, or ``controller-0`` on one."""
+    if text in _NODES:
+        return _NODES[text]
+    host = broker(text.removeprefix(_ON_A_BROKER), names)
+    return controller_on(host) if text.startswith(_ON_A_BROKER) else host
+
+
+def address(text: str) -> BrokerId:
+    """The node that `text` names, which `node` or `party` has found right."""
+    if text in _NODES:
+        return _NODES[text]
+    host = BrokerId(int(text.removeprefix(_ON_A_BROKER)))
+    return controller_on(host) if text.startswith(_ON_A_BROKER) else host
+
+
+def node_word(node: BrokerId) -> str:
+    """How a play calls a node: what `node` reads."""
+    word = next((word for word, known in _NODES.items() if known == node), str(host_of(node)))
+    return word if host_of(node) == node else _ON_A_BROKER + word
 
 
 def party(text: str, names: Names) -> BrokerId:

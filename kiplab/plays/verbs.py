@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ..engine import moves
 from ..engine.clock import due_moves
 from ..engine.cluster import Message, broker
-from ..engine.impossible_moves import ImpossibleMoveError
+from ..engine.impossible_moves import ImpossibleMoveError, why_not
 from ..engine.truth import partition_of
 from ..protocol.clients.consumer import Reset
 from ..protocol.guards import named
@@ -73,7 +73,7 @@ def pattern_of(statement: Statement) -> Pattern:
 def _node(text: str | None) -> BrokerId | None:
     if text is None:
         return None
-    return BrokerId(int(text)) if values.is_broker_id(text) else values.node(text, _ANY)
+    return values.address(text)
 
 
 def _number(text: str | None) -> int | None:
@@ -163,7 +163,8 @@ def _crash(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _start(stage: Stage, statement: Statement, line: int) -> Stage:
-    return act(stage, moves.Start(_broker(statement)), line)
+    server = int(statement.arg("server") or 0)
+    return act(stage, moves.Start(_broker(statement), server), line)
 
 
 def _unfence(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -188,13 +189,13 @@ def _finish_recovery(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 def _shut_down(stage: Stage, statement: Statement, line: int) -> Stage:
-    """Controlled shutdown begins: the first heartbeat that asks for it follows at once."""
+    """Controlled shutdown begins: in KRaft the heartbeat that asks for it follows at once."""
     id = _broker(statement)
     stage = flow(act(stage, moves.ShutDown(id), line), line)
-    found = broker(stage.cluster, id)
-    if found is None or found.process is None or stage.manual:
+    heartbeat = moves.Fire(id, moves.Timer.HEARTBEAT)
+    if stage.manual or why_not(stage.cluster, heartbeat) is not None:
         return stage
-    return act(stage, moves.Fire(id, moves.Timer.HEARTBEAT), line)
+    return act(stage, heartbeat, line)
 
 
 def _expire(stage: Stage, statement: Statement, line: int) -> Stage:

@@ -17,10 +17,6 @@ Offset = NewType("Offset", int)
 """A place in a partition's log."""
 MetadataOffset = NewType("MetadataOffset", int)
 """A place in the metadata log."""
-Zxid = NewType("Zxid", int)
-"""Which transaction of ZooKeeper: what counts as broker epoch there is the one of a creation."""
-SessionId = NewType("SessionId", int)
-"""Which session with ZooKeeper: a number of one of its servers, higher for a later one of it."""
 Incarnation = NewType("Incarnation", int)
 """Which process of a node: stands for the random uuid that Kafka's brokers register with."""
 

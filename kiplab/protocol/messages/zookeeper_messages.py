@@ -10,7 +10,6 @@ no time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import ClassVar
 
 import msgspec
@@ -275,15 +274,6 @@ class SetPartitionStateResponse(
         return f"setData reply for {self.partition}: {said}"
 
 
-class WatchType(StrEnum):
-    """Watcher.Event.EventType: all that a watch says besides its path."""
-
-    NODE_CREATED = "NodeCreated"
-    NODE_DELETED = "NodeDeleted"
-    NODE_DATA_CHANGED = "NodeDataChanged"
-    NODE_CHILDREN_CHANGED = "NodeChildrenChanged"
-
-
 class WatcherEvent(ApiMessage, frozen=True, cache_hash=True, tag="watcher-event", kw_only=True):
     """A watch has fired: once, and it has to be set again."""
 
@@ -291,7 +281,8 @@ class WatcherEvent(ApiMessage, frozen=True, cache_hash=True, tag="watcher-event"
     told: ClassVar[int] = 2
 
     path: str
-    change: WatchType
+    change: str
+    """``"NodeDeleted"``, of Watcher.Event.EventType: all that it says besides the path."""
     session: SessionId
     """The session that had set the watch: its end takes what has not been looked at with it."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Generic, NamedTuple, TypeVar
 
 from ..facts import Fact
-from ..messages import Send
+from ..ids import controller_on
+from ..messages import Send, WatcherEvent
 from .ensemble import Ensemble
+from .ensemble_writes import Fired
 
 Node = TypeVar("Node")
 
@@ -23,3 +25,17 @@ class Together(NamedTuple, Generic[Node]):
     sends: tuple[Send, ...] = ()
     fired: tuple[Send, ...] = ()
     facts: tuple[Fact, ...] = ()
+
+
+def told(fired: tuple[Fired, ...]) -> tuple[Send, ...]:
+    """What ZooKeeper sends when these watches go off: each to the controller of its process.
+
+    Source: WatchManager.triggerWatch (ZooKeeper 3.9.5).
+    """
+    return tuple(
+        Send(
+            controller_on(f.owner),
+            WatcherEvent(path=f.event.path, change=str(f.event.type), session=f.session),
+        )
+        for f in fired
+    )

@@ -1,0 +1,81 @@
+"""What a run is said to begin with: brokers, partitions, logs, consumers."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..protocol.clients.consumer import Reset
+from ..protocol.features import Features
+from ..protocol.ids import (
+    NO_LEADER,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+)
+from ..protocol.registrations import LeaderRecoveryState
+
+
+class BrokerSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One registered broker; `up` says whether its process runs."""
+
+    id: BrokerId
+    epoch: BrokerEpoch
+    fenced: bool = False
+    in_controlled_shutdown: bool = False
+    up: bool = True
+
+
+class PartitionSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One partition. `log` is what every replica has, but for those that `logs` names.
+
+    `log` is (records, leader epoch) pairs in order; `flushed` the first offset not on disk, None
+    when everything is. `high_watermark` None means: what the ISR has.
+    """
+
+    name: str
+    replicas: tuple[BrokerId, ...]
+    isr: tuple[BrokerId, ...]
+    leader: BrokerId
+    leader_epoch: LeaderEpoch = LeaderEpoch(0)
+    partition_epoch: PartitionEpoch = PartitionEpoch(0)
+    recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
+    adding: tuple[BrokerId, ...] = ()
+    removing: tuple[BrokerId, ...] = ()
+    min_insync_replicas: int = 1
+    unclean_leader_election: bool = False
+    log: tuple[tuple[int, LeaderEpoch], ...] = ()
+    logs: tuple[tuple[BrokerId, tuple[tuple[int, LeaderEpoch], ...]], ...] = ()
+    flushed: Offset | None = None
+
+
+class ConsumerSetup(msgspec.Struct, frozen=True, kw_only=True):
+    """One consumer. It has read the committed records below `position`. `nearest` is the replica
+    that a leader would send it to (KIP-392).
+    """
+
+    name: str
+    partition: str
+    position: Offset = Offset(0)
+    reset: Reset = Reset.LATEST
+    nearest: BrokerId = NO_LEADER
+    read_committed: bool = False
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a run begins with."""
+
+    features: Features
+    brokers: tuple[BrokerSetup, ...]
+    partitions: tuple[PartitionSetup, ...]
+    next_offset: MetadataOffset | None = None
+    timed: bool = False
+    consumers: tuple[ConsumerSetup, ...] = ()
+    auto_leader_rebalance: bool = False
+    controller: BrokerId | None = None
+    """With ZooKeeper, the broker that is the controller; None: the first one that is up."""
+    controller_epoch: ControllerEpoch = ControllerEpoch(1)
+    zookeeper_servers: int = 1

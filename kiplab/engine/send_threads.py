@@ -1,0 +1,111 @@
+"""The send threads of controllers that live on brokers, and the threads that wait for ZooKeeper.
+
+A controller puts what it asks of a broker into a queue for it; one thread for each broker sends the
+head of the queue, again and again until it is answered or the queue is taken away. So exactly the
+head is on its way while its broker is up, and a request that was lost with one process of a broker
+goes to the next: that is how mail of an earlier life arrives. A queue that is taken away takes its
+connection with it.
+
+A leader that writes the ISR to ZooKeeper by itself holds its partition until it is answered: such a
+request and its answer are part of the step, unless the link is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..protocol.ids import BrokerId, controller_on, host_of
+from ..protocol.messages import (
+    ControlRequest,
+    Send,
+    SetPartitionStateRequest,
+    SetPartitionStateResponse,
+)
+from ..protocol.zookeeper.ensemble import Ensemble
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from .channels import blocker, post, without
+from .cluster import Cluster, Message
+from .events import Dropped, Event, Moved
+from .nodes import is_cut, is_up, state_of
+
+_WAITED_FOR = (SetPartitionStateRequest, SetPartitionStateResponse)
+Deliver = Callable[[Cluster, Message], Moved]
+
+
+def threads_go_on(cluster: Cluster, events: list[Event], deliver: Deliver) -> Moved:
+    """What the threads of brokers do by themselves after a move; nothing in KRaft."""
+    if type(cluster.controller) is not Ensemble:
+        return cluster, events
+    while (call := _next_call(cluster)) is not None:
+        cluster, more = deliver(cluster, call)
+        events = [*events, *more]
+    for node, controller in _controllers(cluster):
+        cluster, more = _closed(cluster, node, controller)
+        events = [*events, *more]
+        cluster, more = _sent(cluster, node, controller)
+        events = [*events, *more]
+    return cluster, events
+
+
+def _next_call(cluster: Cluster) -> Message | None:
+    for message in cluster.messages:
+        if (
+            isinstance(message.body, _WAITED_FOR)
+            and not is_cut(cluster, message.name.sender, message.receiver)
+            and blocker(cluster, message) is None
+        ):
+            return message
+    return None
+
+
+def _controllers(cluster: Cluster) -> Iterator[tuple[BrokerId, ZooKeeperController]]:
+    for node in cluster.brokers:
+        address = controller_on(node.id)
+        state = state_of(cluster, address)
+        if isinstance(state, ZooKeeperController):
+            yield address, state
+
+
+def _closed(cluster: Cluster, node: BrokerId, controller: ZooKeeperController) -> Moved:
+    """Requests on their way whose connection the controller has closed."""
+    heads = {channel.broker: channel.queue[:1] for channel in controller.channels}
+    events: list[Event] = []
+    for message in _requests_of(cluster, node):
+        if heads.get(message.receiver) != (message.body,):
+            cluster = without(cluster, message)
+            why = "the controller closed the connection"
+            events.append(
+                Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
+            )
+    return cluster, events
+
+
+def _sent(cluster: Cluster, node: BrokerId, controller: ZooKeeperController) -> Moved:
+    """Heads of queues that nobody has sent yet, or that were lost."""
+    events: list[Event] = []
+    for channel in controller.channels:
+        if not channel.queue or not is_up(cluster, channel.broker):
+            continue
+        if not _is_under_way(cluster, node, channel.broker, channel.queue[0]):
+            cluster, more = post(cluster, node, (Send(channel.broker, channel.queue[0]),))
+            events += more
+    return cluster, events
+
+
+def _is_under_way(cluster: Cluster, node: BrokerId, broker: BrokerId, head: object) -> bool:
+    if any(m.receiver == broker for m in _requests_of(cluster, node)):
+        return True
+    return any(
+        m.receiver == node and m.name.sender == broker and m.request == head
+        for m in cluster.messages
+    )
+
+
+def _requests_of(cluster: Cluster, node: BrokerId) -> Iterator[Message]:
+    """Control requests on their way from the process that lives at `node` now."""
+    life = next(b.incarnation for b in cluster.brokers if b.id == host_of(node))
+    for message in cluster.messages:
+        name = message.name
+        mine = name.sender == node and name.incarnation == life
+        if mine and isinstance(message.body, ControlRequest):
+            yield message

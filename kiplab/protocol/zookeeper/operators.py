@@ -1,0 +1,94 @@
+"""What ZooKeeper and its operators do without a broker: sessions that end, znodes written by hand.
+
+In come the ensemble and whom or what it is about. An operator has a session of his own for the time
+that his command takes. Out go the ensemble, what it tells those who watch, and facts; where nothing
+is to do, the same ensemble.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..facts import Fact, TopicConfigured
+from ..ids import CLIENT, ZOOKEEPER, BrokerId, Incarnation
+from ..messages import Send, SessionExpired
+from ..zookeeper_facts import SessionEnded, ZnodeChanged
+from .ensemble import Ensemble, find
+from .ensemble_sessions import close_session, expire_session, open_session
+from .ensemble_writes import (
+    ANY_VERSION,
+    Delete,
+    Operation,
+    SetData,
+    Transacted,
+    ZooKeeperError,
+    transact,
+)
+from .together import told
+from .znodes import CONTROLLER_PATH, ControllerZnode, TopicConfigZnode, topic_config_path
+
+Effect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
+"""The ensemble, what it sends, the facts."""
+_NO_LIFE = Incarnation(0)
+
+
+def expire(ensemble: Ensemble, broker: BrokerId) -> Effect:
+    """End the oldest session of a broker, whose process learns of it when it comes back.
+
+    Source: ZooKeeperServer.expire (ZooKeeper 3.9.5) and ClientCnxn.onConnected (3.5.9).
+    """
+    session = next(s.id for s in ensemble.sessions if s.owner == broker)
+    ended = expire_session(ensemble, session)
+    fact = SessionEnded(node=ZOOKEEPER, broker=broker, session=session, expired=True)
+    sends = (*told(ended.fired), Send(broker, SessionExpired(session=session)))
+    return ended.ensemble, sends, (fact,)
+
+
+def controller_named(ensemble: Ensemble) -> BrokerId | None:
+    """The broker that /controller names, or None.
+
+    Source: KafkaZkClient.getControllerId (3.4.1).
+    """
+    found = find(ensemble, CONTROLLER_PATH)
+    if found is None or not isinstance(found.data, ControllerZnode):
+        return None
+    return found.data.broker
+
+
+def delete_controller(ensemble: Ensemble) -> Effect:
+    """An operator deletes /controller, so that another broker is elected.
+
+    Source: none; it stands for `delete /controller` in zookeeper-shell.
+    """
+    done = _by_hand(ensemble, Delete(CONTROLLER_PATH, ANY_VERSION))
+    text = "an operator deletes it"
+    fact = ZnodeChanged(node=ZOOKEEPER, path=CONTROLLER_PATH, zxid=done.ensemble.zxid, text=text)
+    return done.ensemble, told(done.fired), () if done.error is not ZooKeeperError.NONE else (fact,)
+
+
+def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) -> Effect:
+    """An operator sets unclean.leader.election.enable of a topic.
+
+    Source: AdminZkClient.changeTopicConfig (3.4.1).
+    """
+    path = topic_config_path(topic)
+    found = find(ensemble, path)
+    held = found.data if found is not None else None
+    config = held if isinstance(held, TopicConfigZnode) else TopicConfigZnode(topic)
+    wanted = replace(config, unclean_leader_election=allowed)
+    done = _by_hand(ensemble, SetData(path, wanted, ANY_VERSION))
+    fact = TopicConfigured(
+        topic=topic,
+        name="unclean.leader.election.enable",
+        value="true" if allowed else "false",
+        heeded=True,
+    )
+    return done.ensemble, told(done.fired), (fact,)
+
+
+def _by_hand(ensemble: Ensemble, operation: Operation) -> Transacted:
+    """One command of an operator: a session, the operation, the end of the session."""
+    opened = open_session(ensemble, CLIENT, _NO_LIFE)
+    done = transact(opened.ensemble, opened.session, (operation,))
+    ended = close_session(done.ensemble, opened.session)
+    return done._replace(ensemble=ended.ensemble, fired=(*done.fired, *ended.fired))
