@@ -28,7 +28,7 @@ from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .nodes import due_ms, is_cut, kind_of, state_of
 from .producers import producers_of, turn_ms
-from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, TIMERS
+from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, has_timer
 from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
 
 
@@ -136,7 +136,7 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
         return f"there is no {node_name(move.node)}"
     if state is None:
         return _running(cluster, move.node)[1]
-    if (type(state), move.timer) not in TIMERS:
+    if not has_timer(type(state), move.timer):
         return f"{node_name(move.node)} has no {move.timer} timer"
     idle = IDLE.get((type(state), move.timer))
     nothing = None if idle is None else idle(state, cluster)

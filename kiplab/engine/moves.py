@@ -22,6 +22,7 @@ class Timer(StrEnum):
     RETRY = "retry"
     CHECKPOINT = "checkpoint"
     FLUSH = "flush"
+    ANNOUNCE_ISR = "announce-isr"
     ELECT_UNCLEAN = "elect-unclean"
     BALANCE_LEADERS = "balance-leaders"
 

@@ -17,6 +17,7 @@ NodeEffect = tuple[Any, tuple[Send, ...], tuple[Fact, ...]]
 Rule = Callable[[Any, Any, Cluster], NodeEffect]
 JointRule = Callable[[Any, Any, Cluster], Together[Any]]
 """(node, message, cluster) to what becomes of the node and of ZooKeeper."""
+JointTimerRule = Callable[[Any, Cluster], Together[Any]]
 TimerRule = Callable[[Any, Cluster], NodeEffect]
 IdleCheck = Callable[[Any, Cluster], str | None]
 """(node, cluster) to why nothing would come of a timer; None when something may."""

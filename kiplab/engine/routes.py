@@ -64,6 +64,7 @@ from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.fetches_at_once import serve_fetches_at_once
 from ..protocol.replica.lag_check import check_lag
+from ..protocol.zookeeper.isr_writes import ANNOUNCE_ISR_MS
 from . import moves
 from .cluster import Cluster, broker
 from .nodes import Clients, state_of
@@ -79,6 +80,7 @@ from .route_kinds import (
 )
 from .zookeeper_routes import (
     JOINT_ROUTES,
+    JOINT_TIMERS,
     OF_ZOOKEEPER,
     START_REFUSED,
     ZOOKEEPER_MOVES,
@@ -86,12 +88,14 @@ from .zookeeper_routes import (
     ZOOKEEPER_NOT_MISSED,
     ZOOKEEPER_PLANS_NOTHING,
     ZOOKEEPER_ROUTES,
+    nothing_to_announce,
 )
 
 __all__ = [
     "AT_ONCE",
     "IDLE",
     "JOINT_ROUTES",
+    "JOINT_TIMERS",
     "MODE_MOVES",
     "NOT_ADDRESSED",
     "NOT_MISSED",
@@ -104,6 +108,7 @@ __all__ = [
     "UNANSWERED",
     "NodeEffect",
     "Rule",
+    "has_timer",
     "node_kinds",
 ]
 
@@ -206,6 +211,7 @@ PERIOD_MS = {
     moves.Timer.RETRY: alter_partition_manager.RETRY_MS,
     moves.Timer.CHECKPOINT: periods.CHECKPOINT_MS,
     moves.Timer.FLUSH: periods.FLUSH_MS,
+    moves.Timer.ANNOUNCE_ISR: ANNOUNCE_ISR_MS,
     moves.Timer.ELECT_UNCLEAN: periodic_elections.INTERVAL_MS,
     moves.Timer.BALANCE_LEADERS: periodic_elections.INTERVAL_MS,
 }
@@ -251,6 +257,7 @@ IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
     (Broker, moves.Timer.HEARTBEAT): _no_heartbeats,
     (Broker, moves.Timer.FETCH): _follows_nobody,
     (Broker, moves.Timer.RETRY): _nothing_to_retry,
+    (Broker, moves.Timer.ANNOUNCE_ISR): nothing_to_announce,
     (Controller, moves.Timer.ELECT_UNCLEAN): _no_unclean_elections,
     (Controller, moves.Timer.BALANCE_LEADERS): _no_rebalance,
 }
@@ -270,6 +277,11 @@ PLANS_NOTHING: dict[NodeKind, str] = {
     **ZOOKEEPER_PLANS_NOTHING,
 }
 """Kinds of nodes that plan nothing, and why."""
+
+
+def has_timer(kind: NodeKind, timer: moves.Timer) -> bool:
+    """Whether nodes of this kind have that timer."""
+    return (kind, timer) in TIMERS or (kind, timer) in JOINT_TIMERS
 
 
 def node_kinds() -> frozenset[NodeKind]:

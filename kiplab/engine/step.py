@@ -19,6 +19,7 @@ from ..protocol.replica.end_of_recovery import finish_leader_recovery
 from ..protocol.replica.produce import produce
 from ..protocol.replica.record_deletion import delete_records
 from ..protocol.replica.transactions import end_transaction
+from ..protocol.zookeeper.together import Together
 from . import channels, consumers, moves, producers
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved
@@ -38,6 +39,7 @@ from .properties import NO_COMMITTED_RECORD_LOST, is_promised
 from .routes import (
     AT_ONCE,
     JOINT_ROUTES,
+    JOINT_TIMERS,
     MODE_MOVES,
     PERIOD_MS,
     PLANS,
@@ -101,13 +103,19 @@ def _arrive(cluster: Cluster, message: Message) -> Moved:
 
 def _arrive_together(cluster: Cluster, message: Message, node: Any, event: Event) -> Moved:
     """The receiver handles it together with ZooKeeper, which then tells whoever watches."""
-    receiver = message.receiver
     done = JOINT_ROUTES[type(node), type(message.body)](node, message, cluster)
-    cluster = _put_back(with_state(cluster, ZOOKEEPER, done.ensemble), receiver, done.node)
-    cluster, sent = channels.post(cluster, receiver, done.sends, message)
+    cluster, events = _together(cluster, message.receiver, done, message)
+    return cluster, [event, *events]
+
+
+def _together(
+    cluster: Cluster, at: BrokerId, done: Together[Any], answered: Message | None = None
+) -> Moved:
+    cluster = _put_back(with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
+    cluster, sent = channels.post(cluster, at, done.sends, answered)
     cluster, told = channels.post(cluster, ZOOKEEPER, done.fired)
-    cluster, closed = _after_exit(cluster, receiver)
-    return cluster, [event, *done.facts, *sent, *told, *closed]
+    cluster, closed = _after_exit(cluster, at)
+    return cluster, [*done.facts, *sent, *told, *closed]
 
 
 def delivered(cluster: Cluster, message: Message) -> Delivered:
@@ -190,7 +198,9 @@ def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
 
 def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
     node = state_of(cluster, move.node)
-    rule = TIMERS[type(node), move.timer]
+    rule = TIMERS.get((type(node), move.timer))
+    if rule is None:
+        return _together(cluster, move.node, JOINT_TIMERS[type(node), move.timer](node, cluster))
     if cluster.clock is not None:
         node = with_due(node, move.timer, cluster.now_ms + PERIOD_MS[move.timer])
     return _done(cluster, move.node, *rule(node, cluster))

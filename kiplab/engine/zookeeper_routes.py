@@ -52,7 +52,15 @@ from ..protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
 from . import moves
 from .cluster import Cluster, broker
 from .nodes import Clients, state_of
-from .route_kinds import JointRule, ModeRule, NodeEffect, NodeEffects, NodeKind, Rule
+from .route_kinds import (
+    JointRule,
+    JointTimerRule,
+    ModeRule,
+    NodeEffect,
+    NodeEffects,
+    NodeKind,
+    Rule,
+)
 from .truth import controller_of
 
 
@@ -76,9 +84,7 @@ def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
 _ANSWERED: Rule = lambda c, m, w: control_channels.answered(c, m.body, m.request, w.features)  # noqa: E731
 
 ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (Ensemble, SetPartitionStateRequest): lambda e, m, w: isr_writes.set_partition_state(
-        e, m.body, w.features
-    ),
+    (Ensemble, SetPartitionStateRequest): lambda e, m, _: _set_partition_state(e, m.body),
     (Broker, SetPartitionStateResponse): lambda b, m, w: isr_writes.written(
         b, m.body, m.request, w.features, w.clock
     ),
@@ -118,6 +124,24 @@ JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
     ),
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
+JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
+    (Broker, moves.Timer.ANNOUNCE_ISR): lambda b, w: isr_writes.announce(
+        b, ensemble_of(w), w.features
+    ),
+}
+"""Timers of the same kind."""
+
+
+def _set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -> NodeEffect:
+    done = isr_writes.set_partition_state(ensemble, request)
+    return done.ensemble, (done.reply, *done.fired), done.facts
+
+
+def nothing_to_announce(node: Broker, _cluster: Cluster) -> str | None:
+    """Why a look at what is to be announced finds nothing; None when something is."""
+    if process_of(node).isr_changes:
+        return None
+    return f"broker {node.id} has written no ISR to ZooKeeper that it has not announced"
 
 
 def _session(cluster: Cluster, node: BrokerId) -> Any:

@@ -168,6 +168,7 @@ VERBS: dict[str, Verb] = {
     "retry": _timer("retry BROKER"),
     "checkpoint": _timer("checkpoint BROKER"),
     "flush": _timer("flush BROKER"),
+    "announce-isr": _timer("announce-isr BROKER"),
     "crash": Verb("crash BROKER [disk=kept|tail-lost|replaced]", (values.broker,), _LOSS),
     "start": Verb("start BROKER [server=N]", (values.broker,), {"server": values.natural}),
     "recover": Verb("recover BROKER", (values.broker,)),

@@ -333,6 +333,7 @@ _VERBS: dict[str, Perform] = {
     "retry": _timer(moves.Timer.RETRY),
     "checkpoint": _timer(moves.Timer.CHECKPOINT),
     "flush": _timer(moves.Timer.FLUSH),
+    "announce-isr": _timer(moves.Timer.ANNOUNCE_ISR),
     "elect-unclean": _controller_timer(moves.Timer.ELECT_UNCLEAN),
     "balance-leaders": _controller_timer(moves.Timer.BALANCE_LEADERS),
     "crash": _crash,

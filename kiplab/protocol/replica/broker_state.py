@@ -114,6 +114,9 @@ class Leading(msgspec.Struct, frozen=True, cache_hash=True):
     """Where the current leader epoch starts in the leader's log."""
     isr_state: IsrState
     remotes: tuple[RemoteReplica, ...]
+    controller_epoch: ControllerEpoch | None = None
+    """Of the controller on a broker that made this one leader: what it writes to ZooKeeper. None in
+    KRaft."""
 
 
 class Replica(msgspec.Struct, frozen=True, cache_hash=True):
@@ -147,6 +150,7 @@ class Timers(msgspec.Struct, frozen=True, cache_hash=True):
     retry: Milliseconds = 0
     checkpoint: Milliseconds = 0
     flush: Milliseconds = 0
+    announce_isr: Milliseconds = 0
 
 
 class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
@@ -183,6 +187,8 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     """Followed partitions whose fetcher a StopReplica has stopped, sorted: the replica stays."""
     shutdown_tries: Count = 0
     """How often this process has asked a controller on a broker for its controlled shutdown."""
+    isr_changes: tuple[PartitionName, ...] = ()
+    """Partitions whose ISR this process has written to ZooKeeper and not announced yet, sorted."""
 
 
 class Broker(msgspec.Struct, frozen=True, cache_hash=True):
