@@ -181,7 +181,10 @@ TIMERS = (Timers, ControllerTimers)
 TABLES = (
     Table("body", "sentence", "its method in_words", lambda: having("in_words", ApiMessage)),
     Table(
-        "body", "rule", "ROUTES in kiplab/engine/routes.py", lambda: {b for _, b in routes.ROUTES}
+        "body",
+        "rule",
+        "ROUTES in kiplab/engine/routes.py",
+        lambda: {b for _, b in (*routes.ROUTES, *routes.JOINT_ROUTES)},
     ),
     Table(
         "request",
@@ -281,7 +284,7 @@ TABLES = (
         "timer",
         "rule",
         "TIMERS in kiplab/engine/routes.py",
-        lambda: {timer for _, timer in routes.TIMERS},
+        lambda: {timer for _, timer in (*routes.TIMERS, *routes.JOINT_TIMERS)},
     ),
     Table("timer", "period", "PERIOD_MS in kiplab/engine/routes.py", lambda: routes.PERIOD_MS),
     Table(

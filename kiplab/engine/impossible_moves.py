@@ -272,7 +272,7 @@ def _start(cluster: Cluster, move: moves.Start) -> str | None:
         return _no_broker(cluster, move.broker)
     if found.process is not None:
         return f"broker {move.broker} is running already"
-    refused = START_REFUSED.get(type(cluster.controller))
+    refused = START_REFUSED.get(kind_of(cluster, CONTROLLER))
     return None if refused is None else refused(cluster, move)
 
 

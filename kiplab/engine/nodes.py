@@ -8,7 +8,7 @@ and there may be several at once, each believing that it is the one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -25,6 +25,7 @@ from ..protocol.ids import (
 )
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
+from ..protocol.zookeeper.ensemble import Ensemble
 from .cluster import Cluster, broker
 
 
@@ -64,6 +65,16 @@ def with_state(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
     if host is None or host.process is None or host.process.control_plane is state:
         return cluster
     return _with_broker(cluster, replace(host, process=replace(host.process, control_plane=state)))
+
+
+def has_zookeeper(cluster: Cluster) -> bool:
+    """Whether ZooKeeper is a node of the cluster."""
+    return type(cluster.controller) is Ensemble
+
+
+def ensemble_of(cluster: Cluster) -> Ensemble:
+    """ZooKeeper, in a cluster that has it."""
+    return cast("Ensemble", cluster.controller)
 
 
 def kind_of(cluster: Cluster, node: BrokerId) -> type:

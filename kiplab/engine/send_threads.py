@@ -21,20 +21,19 @@ from ..protocol.messages import (
     SetPartitionStateRequest,
     SetPartitionStateResponse,
 )
-from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .channels import blocker, post, without
 from .cluster import Cluster, Message
 from .events import Dropped, Event, Moved
-from .nodes import is_cut, is_up, state_of
+from .nodes import has_zookeeper, is_cut, is_up, state_of
 
 _WAITED_FOR = (SetPartitionStateRequest, SetPartitionStateResponse)
-Deliver = Callable[[Cluster, Message], Moved]
+Arrive = Callable[[Cluster, Message], Moved]
 
 
-def threads_go_on(cluster: Cluster, events: list[Event], deliver: Deliver) -> Moved:
+def threads_go_on(cluster: Cluster, events: list[Event], deliver: Arrive) -> Moved:
     """What the threads of brokers do by themselves after a move; nothing in KRaft."""
-    if type(cluster.controller) is not Ensemble:
+    if not has_zookeeper(cluster):
         return cluster, events
     while (call := _next_call(cluster)) is not None:
         cluster, more = deliver(cluster, call)

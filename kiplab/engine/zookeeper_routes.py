@@ -8,9 +8,9 @@ JOINT_ROUTES.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
-from ..protocol.ids import CLIENT, CONTROLLER, ZOOKEEPER, BrokerId, host_of
+from ..protocol.ids import CLIENT, ZOOKEEPER, BrokerId, host_of
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -51,7 +51,7 @@ from ..protocol.zookeeper.zookeeper_elections import elect_leaders
 from ..protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
 from . import moves
 from .cluster import Cluster, broker
-from .nodes import Clients, state_of
+from .nodes import Clients, ensemble_of, state_of
 from .route_kinds import (
     JointRule,
     JointTimerRule,
@@ -62,11 +62,6 @@ from .route_kinds import (
     Rule,
 )
 from .truth import controller_of
-
-
-def ensemble_of(cluster: Cluster) -> Ensemble:
-    """ZooKeeper, in a cluster that has it."""
-    return cast("Ensemble", cluster.controller)
 
 
 def spread(node: BrokerId, done: Together[Any]) -> NodeEffects:
@@ -242,7 +237,7 @@ def _configure(cluster: Cluster, move: moves.Configure) -> NodeEffects:
 
 def _as_it_is(cluster: Cluster, _move: Any) -> NodeEffects:
     """Releases and the inter-broker protocol are the brokers' settings: ZooKeeper is not told."""
-    return ((CONTROLLER, (cluster.controller, (), ())),)
+    return ((ZOOKEEPER, (ensemble_of(cluster), (), ())),)
 
 
 ZOOKEEPER_PLANS_NOTHING: dict[NodeKind, str] = {

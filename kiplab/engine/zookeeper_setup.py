@@ -49,7 +49,7 @@ from . import channels
 from .cluster import Cluster
 from .first_logs import first_consumers, first_disk, first_free_offset, first_observed
 from .given_situation import BrokerSetup, PartitionSetup, Setup
-from .nodes import state_of, with_state
+from .nodes import ensemble_of, state_of, with_state
 from .send_threads import threads_go_on
 from .settle import deliver_all
 
@@ -79,7 +79,7 @@ def _elected(cluster: Cluster, id: BrokerId) -> Cluster:
     address = controller_on(id)
     host = state_of(cluster, id)
     held = state_of(cluster, address)
-    done = elect(held, cluster.controller, host.process.session, cluster.features)
+    done = elect(held, ensemble_of(cluster), host.process.session, cluster.features)
     cluster = with_state(with_state(cluster, ZOOKEEPER, done.ensemble), address, done.node)
     cluster, _ = channels.post(cluster, address, done.sends)
     return channels.post(cluster, ZOOKEEPER, done.fired)[0]
@@ -87,8 +87,7 @@ def _elected(cluster: Cluster, id: BrokerId) -> Cluster:
 
 def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
     """Message names begin anew, and the next transaction has the number that was asked for."""
-    ensemble = cluster.controller
-    assert isinstance(ensemble, Ensemble)
+    ensemble = ensemble_of(cluster)
     last = Zxid(max(ensemble.zxid, first_free_offset(setup) - 1))
     ensemble = replace(ensemble, zxid=last)
     observed = tuple(first_observed(p, ensemble, cluster.brokers) for p in ensemble.partitions)

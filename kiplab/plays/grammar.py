@@ -356,8 +356,9 @@ def _check_whole(statement: Statement, verb: Verb, names: Names) -> None:
     if missing:
         problem = f"{statement.verb!r} needs {missing[0]}="
         raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
-    if statement.verb == "controller" and not given:
-        problem = "'controller' says nothing of the controller"
+    if statement.verb in ("given", "controller") and not given:
+        of = " of the controller" if statement.verb == "controller" else ""
+        problem = f"{statement.verb!r} says nothing{of}"
         raise PlayError(problem, expected=f"it reads: {verb.usage}", token=statement.verb)
     if statement.verb == "upgrade" and (
         len(given) != 1 or (statement.words and given == ["metadata"])

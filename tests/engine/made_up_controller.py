@@ -187,6 +187,7 @@ def make_known(monkeypatch: pytest.MonkeyPatch) -> None:
         watches_sessions=lambda _c: False,
         next_check_ms=lambda _c, ms: ms,
         session_timeout_ms=1,
+        controller=lambda _c: HERE,
     )
     monkeypatch.setitem(READERS, MadeUpTruth, reader)
     for _, move in tuple(routes.MODE_MOVES):

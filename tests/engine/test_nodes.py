@@ -307,4 +307,4 @@ def test_a_kind_of_node_that_does_not_say_what_it_plans_is_named(
 
 
 def test_what_is_idle_is_a_timer() -> None:
-    assert set(routes.IDLE) <= set(routes.TIMERS)
+    assert set(routes.IDLE) <= {*routes.TIMERS, *routes.JOINT_TIMERS}

@@ -32,8 +32,8 @@ MAY_NAME_THE_CONTROLLER = {
     "judge/side_by_side/told_kafka.py": "keeps what the log of a real KRaft controller says",
 }
 """Why each of these may."""
-NO_CLUSTER = ("self", "lanes", "panel", "effect")
-"""What has a `controller` and is no cluster: a lane, a group of buttons, an effect."""
+NO_CLUSTER = ("self", "lanes", "panel", "effect", "setup")
+"""What has a `controller` and is no cluster: a lane, buttons, an effect, what a play says."""
 
 
 def _names_it(tree: ast.AST) -> Iterator[int]:

@@ -26,7 +26,8 @@ class Loft(msgspec.Struct, frozen=True, cache_hash=True):
 IMPORT = "from ..protocol.pigeons.loft import Loft\n"
 READER = """
 READERS[Loft] = TruthReader(
-    lambda c: (), lambda c: frozenset(), lambda c: True, lambda c, now_ms: now_ms, 18_000
+    lambda c: (), lambda c: frozenset(), lambda c: True, lambda c, now_ms: now_ms, 18_000,
+    lambda c: None,
 )
 """
 ROUTED = """

@@ -27,12 +27,12 @@ from .ensemble_writes import (
 from .together import told
 from .znodes import CONTROLLER_PATH, ControllerZnode, TopicConfigZnode, topic_config_path
 
-Effect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
+OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
 """The ensemble, what it sends, the facts."""
 _NO_LIFE = Incarnation(0)
 
 
-def expire(ensemble: Ensemble, broker: BrokerId) -> Effect:
+def expire(ensemble: Ensemble, broker: BrokerId) -> OperatorEffect:
     """End the oldest session of a broker, whose process learns of it when it comes back.
 
     Source: ZooKeeperServer.expire (ZooKeeper 3.9.5) and ClientCnxn.onConnected (3.5.9).
@@ -55,7 +55,7 @@ def controller_named(ensemble: Ensemble) -> BrokerId | None:
     return found.data.broker
 
 
-def delete_controller(ensemble: Ensemble) -> Effect:
+def delete_controller(ensemble: Ensemble) -> OperatorEffect:
     """An operator deletes /controller, so that another broker is elected.
 
     Source: none; it stands for `delete /controller` in zookeeper-shell.
@@ -66,7 +66,7 @@ def delete_controller(ensemble: Ensemble) -> Effect:
     return done.ensemble, told(done.fired), () if done.error is not ZooKeeperError.NONE else (fact,)
 
 
-def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) -> Effect:
+def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) -> OperatorEffect:
     """An operator sets unclean.leader.election.enable of a topic.
 
     Source: AdminZkClient.changeTopicConfig (3.4.1).
