@@ -109,7 +109,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _refusal(
-    id: str, clause: str, error: KafkaError, built: Built, *, version: int | None = None
+    id: str, clause: str, error: KafkaError, *built: Built, version: int | None = None
 ) -> Guard:
     return Guard(
         id=id,
@@ -117,18 +117,18 @@ def _refusal(
         clause=clause,
         kind=GuardKind.REFUSAL,
         error=error,
-        built=(built,),
+        built=built,
         alter_partition_version=version,
     )
 
 
-def _rule(id: str, clause: str, built: Built, *, metadata_version: str | None = None) -> Guard:
+def _rule(id: str, clause: str, *built: Built, metadata_version: str | None = None) -> Guard:
     return Guard(
         id=id,
         kip=_kip(id),
         clause=clause,
         kind=GuardKind.RULE,
-        built=(built,),
+        built=built,
         metadata_version=metadata_version,
     )
 
@@ -301,6 +301,12 @@ _TABLE = (
         since("3.3"),
     ),
     _rule(
+        "zookeeper.leader-skips-absent",
+        "Where ZooKeeper keeps the metadata, the leader does not propose a follower that is not"
+        " alive in its own.",
+        since("zk-3.4"),
+    ),
+    _rule(
         "903.fetch-epoch",
         "A follower sends its broker epoch in the Fetch request.",
         since("3.5"),
@@ -316,11 +322,13 @@ _TABLE = (
         "497.maximal-isr",
         "Until a proposed ISR is decided, a record is committed only when the larger set has it.",
         ALWAYS_IN_KRAFT,
+        since("zk-2.8"),
     ),
     _rule(
         "kafka-7128.epoch-start",
         "A follower joins the ISR only when it has reached the start of the current leader epoch.",
         ALWAYS_IN_KRAFT,
+        ALWAYS_IN_ZOOKEEPER,
     ),
     _rule(
         "kafka-15021.committed-without-ineligible",
@@ -348,17 +356,20 @@ _TABLE = (
         "A fetch that still obeys an earlier leader epoch is refused.",
         _E.FENCED_LEADER_EPOCH,
         ALWAYS_IN_KRAFT,
+        ALWAYS_IN_ZOOKEEPER,
     ),
     _refusal(
         "320.unknown-fetch",
         "A fetch that names a newer leader epoch than the leader knows is refused.",
         _E.UNKNOWN_LEADER_EPOCH,
         ALWAYS_IN_KRAFT,
+        ALWAYS_IN_ZOOKEEPER,
     ),
     _rule(
         "320.validated-position",
         "A consumer that learns of a new leader asks where its own epoch ends before it reads on.",
         ALWAYS_IN_KRAFT,
+        since("zk-2.5.0"),
     ),
     # The controller keeps brokers and elects leaders.
     _refusal(

@@ -18,12 +18,14 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Fact
 from ..features import Features
+from ..ids import ZOOKEEPER, ControllerEpoch, PartitionEpoch
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     AlterPartitionResponse,
     AlterPartitionResult,
     Send,
+    SetPartitionStateRequest,
 )
 from ..registrations import LeaderRecoveryState
 from . import isr_proposals
@@ -46,11 +48,33 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
     DefaultAlterIsrManager) and Partition.submitAlterPartition and handleAlterPartitionError (the
     same releases); KIP-497.
     """
+    if features.leaders_write_isr():
+        return _written_by_the_leader(broker, item, features)
     process = process_of(broker)
     if any(i.partition == item.partition for i in process.items):
         return _withdrawn(broker, item)
     waiting = replace(process, items=(*process.items, item))
     return send_unsent(replace(broker, process=waiting), features)
+
+
+def _written_by_the_leader(
+    broker: Broker, item: AlterPartitionItem, features: Features
+) -> BrokerEffect:
+    """Up to inter-broker protocol 2.7-IV1 there is nobody to ask: the leader writes to ZooKeeper.
+
+    Source: Partition.updateIsr (2.2.2); ZkIsrManager.submit (2.8.2), in 3.4.1
+    ZkAlterPartitionManager.
+    """
+    replica = replica_of(broker, item.partition)
+    leading = replica.leading if replica is not None else None
+    known = leading.controller_epoch if leading is not None else None
+    # The leader writes only over the version that it has read (-1: over any).
+    checks = "zookeeper.isr-version" in features.active(broker.id)
+    over = item if checks else replace(item, partition_epoch=PartitionEpoch(-1))
+    request = SetPartitionStateRequest(
+        broker=broker.id, controller_epoch=known or ControllerEpoch(0), item=over
+    )
+    return broker, (Send(ZOOKEEPER, request),), ()
 
 
 def send_unsent(broker: Broker, features: Features) -> BrokerEffect:

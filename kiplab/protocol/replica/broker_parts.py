@@ -33,6 +33,8 @@ class Here(msgspec.Struct, frozen=True):
     active: frozenset[str]
     registrations: tuple[Registration, ...]
     now_ms: int | None
+    writes_isr: bool = False
+    """Whether it writes the ISR to ZooKeeper by itself."""
 
     @property
     def stamp(self) -> int:
@@ -80,6 +82,7 @@ def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
         active=features.active(broker.id),
         registrations=process.image.registrations if process.image else (),
         now_ms=now_ms,
+        writes_isr=features.leaders_write_isr(),
     )
 
 

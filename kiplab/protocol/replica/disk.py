@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from .. import log
 from ..facts import Destroyed, Fact, LifecycleChanged
 from ..ids import Offset
+from ..zookeeper_facts import CheckpointLost
 from . import broker_parts
 from .broker_state import Broker, Durable, DurableReplica, Loss
 
@@ -39,19 +40,45 @@ def flush(broker: Broker) -> broker_parts.BrokerEffect:
 
 
 def checkpoint(broker: Broker) -> broker_parts.BrokerEffect:
-    """The process writes its high watermarks to disk.
+    """The process writes its high watermarks to disk, if it has begun to.
 
-    Source: ReplicaManager.checkpointHighWatermarks (3.5.0).
+    In KRaft it begins with all its replicas, in ZooKeeper's time with the first LeaderAndIsr.
+
+    Source: ReplicaManager.startHighWatermarkCheckPointThread (2.2.2, 3.5.0).
+    """
+    if not broker_parts.process_of(broker).checkpoints:
+        return broker, (), ()
+    return _write_high_watermarks(broker)
+
+
+def _write_high_watermarks(broker: Broker) -> broker_parts.BrokerEffect:
+    """The file is written anew, with the partitions that the process knows and no others.
+
+    In KRaft it knows all it has from the start. Where it knows of none, no file is written.
+
+    Source: ReplicaManager.checkpointHighWatermarks (2.2.2, 3.5.0).
     """
     process = broker_parts.process_of(broker)
     marks = {r.partition: r.high_watermark for r in process.replicas}
+    lost: tuple[Fact, ...] = ()
+    if process.session is not None and marks:
+        lost = _lost(broker, marks)
+        marks = {r.partition: marks.get(r.partition, Offset(0)) for r in broker.durable.replicas}
     written = tuple(
         replace(r, checkpoint=marks.get(r.partition, r.checkpoint))
         if marks.get(r.partition, r.checkpoint) != r.checkpoint
         else r
         for r in broker.durable.replicas
     )
-    return _with_durable(broker, written), (), ()
+    return _with_durable(broker, written), (), lost
+
+
+def _lost(broker: Broker, marks: dict[str, Offset]) -> tuple[Fact, ...]:
+    return tuple(
+        CheckpointLost(node=broker.id, partition=r.partition, high_watermark=r.checkpoint)
+        for r in broker.durable.replicas
+        if r.partition not in marks and r.checkpoint
+    )
 
 
 def stop_cleanly(broker: Broker) -> broker_parts.BrokerEffect:
@@ -59,8 +86,9 @@ def stop_cleanly(broker: Broker) -> broker_parts.BrokerEffect:
 
     Source: BrokerServer.shutdown, LogManager.shutdown and ReplicaManager.shutdown (3.5.0).
     """
-    broker = checkpoint(flush(broker)[0])[0]
-    return replace(broker, process=None), (), (LifecycleChanged(node=broker.id, state="STOPPED"),)
+    broker, _, lost = _write_high_watermarks(flush(broker)[0])
+    stopped = LifecycleChanged(node=broker.id, state="STOPPED")
+    return replace(broker, process=None), (), (*lost, stopped)
 
 
 def crash(broker: Broker, loss: Loss) -> broker_parts.BrokerEffect:

@@ -79,7 +79,8 @@ def make_follower(
 
 
 def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:
-    """One round of the fetcher threads: every followed partition asks for what comes next.
+    """One round of the fetcher threads: every followed partition asks for what comes next, but for
+    those whose fetcher was stopped.
 
     Source: AbstractFetcherThread.doWork and RemoteLeaderEndPoint.buildFetch (3.5.0, 3.9.0-rc3);
     KIP-903, Proposed Design.
@@ -88,7 +89,7 @@ def fetch(broker: Broker, features: Features) -> broker_parts.BrokerEffect:
     sends = tuple(
         Send(r.leader, _request(broker, r, features))
         for r in process.replicas
-        if r.leading is None and r.leader != NO_LEADER
+        if r.leading is None and r.leader != NO_LEADER and r.partition not in process.stopped
     )
     return broker, sends, ()
 

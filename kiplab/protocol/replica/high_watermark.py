@@ -38,7 +38,9 @@ def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect
     # KIP-497, Proposed Changes, in an early version of the page (4; 5 has other words), and
     # PendingExpandIsr.maximalIsr (3.2.0 to 3.9.0-rc3; KIP-497's own code, 2.7.0, has it too): while
     # an ISR is pending, the most conservative one counts, as either may turn out to hold.
-    counted = state.maximal if "497.maximal-isr" in here.active else state.isr
+    # A leader that writes to ZooKeeper by itself waits for it, and commits nothing meanwhile.
+    pending_counts = "497.maximal-isr" in here.active or here.writes_isr
+    counted = state.maximal if pending_counts else state.isr
     lowest = log.end
     for remote in leading.remotes:
         if remote.end < lowest and (

@@ -1,10 +1,10 @@
 """Which followers a leader may propose for the ISR, however far they have come.
 
-In comes a follower as its leader knows it, and the metadata that the leader has. Three things are
-judged, each if its guard is on: whether the follower is fenced, whether it is shutting down, and
-whether its last fetch and the metadata name one broker epoch. Out goes the guard that bars it, with
-what was compared, or None. Nothing is changed here; the controller judges once more by what it
-knows itself.
+In comes a follower as its leader knows it, and the metadata that the leader has. Four things are
+judged, each if its guard is on: whether the follower is there at all, whether it is fenced, whether
+it is shutting down, and whether its last fetch and the metadata name one broker epoch. Out goes the
+guard that bars it, with what was compared, or None. Nothing is changed here; the controller judges
+once more by what it knows itself.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
     """
     cached = registration(here.registrations, remote.broker)
     name = f"broker {remote.broker}"
+    # KIP-841 was meant for KRaft alone, but the code of 3.3 has it in ZooKeeper mode, too: there a
+    # broker is alive or it is not, and whether it shuts down only the controller knows.
+    if cached is None and "zookeeper.leader-skips-absent" in here.active:
+        return "zookeeper.leader-skips-absent", Compared(name, "caught up", "not alive")
     # KIP-841, Proposed Changes: the leader takes only active replicas for eligible, neither fenced
     # nor shutting down, as far as its metadata knows.
     if cached is not None and cached.fenced and "841.leader-skips-fenced" in here.active:

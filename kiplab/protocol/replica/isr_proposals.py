@@ -147,7 +147,7 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
     An answer of another leader epoch or an older partition epoch is ignored: the proposal stays
     pending until metadata replaces it.
 
-    Source: Partition.handleAlterPartitionUpdate (3.5.0).
+    Source: Partition.handleAlterPartitionUpdate (3.5.0); handleAlterIsrResponse (2.8.2).
     """
     leading = leading_of(replica)
     if result.leader_epoch != replica.leader_epoch:
@@ -158,6 +158,9 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
     committed = replace(leading, isr_state=IsrState(result.isr, recovery=recovery))
     adopted = replace(replica, partition_epoch=result.partition_epoch, leading=committed)
     over = noted(here, replica, adopted)
+    if here.code < (3, 1) and not here.writes_isr:
+        # The high watermark is not looked at before the next fetch or append.
+        return adopted, over
     moved, facts = move_high_watermark(here, adopted, log)
     return moved, (*over, *facts)
 

@@ -1,0 +1,271 @@
+"""A broker's life in ZooKeeper's time: start, session, controlled shutdown, stop.
+
+In comes a start, word that the session is over, the wish to shut down, or a controller's answer to
+that. A process opens a session and registers in it, from 2.2 on in one transaction that tells it
+its broker epoch (KIP-380); then it looks after who is the controller, and may become it. It has no
+metadata and plays no replica until a controller says so. When its session is over it resigns, opens
+another and registers anew, with a new broker epoch: the process, its replicas and what it knows
+stay. To shut down it asks the controller, three times at most, and stops whatever it was told; its
+session is closed and what was ephemeral in it is gone. A crash leaves the session in ZooKeeper
+until that expires. Out go the broker and ZooKeeper, a request for the controller, watches, facts.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Fact, LifecycleChanged, Registered
+from ..features import Features
+from ..ids import (
+    NO_BROKER_EPOCH,
+    ZOOKEEPER,
+    BrokerEpoch,
+    BrokerId,
+    Incarnation,
+    PartitionEpoch,
+    SessionId,
+    controller_on,
+)
+from ..messages import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    Send,
+    SessionExpired,
+)
+from ..replica import disk
+from ..replica.broker_parts import process_of
+from ..replica.broker_state import Broker, Lifecycle, Volatile
+from ..replica.periods import first_timers
+from ..zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried, ZnodeChanged
+from .controller_election import elect, resign
+from .ensemble import Ensemble, find
+from .ensemble_reads import get
+from .ensemble_sessions import close_session, open_session
+from .ensemble_writes import Create, Operation, SetData, ZooKeeperError, transact
+from .together import Together, told
+from .znodes import CONTROLLER_PATH, BrokerZnode, ControllerZnode, Stat, broker_path
+from .zookeeper_controller import ZooKeeperController
+
+SHUTDOWN_TRIES = 3
+"""controlled.shutdown.max.retries: how often a controller is asked, the first time included."""
+
+
+def why_not_start(broker: Broker, ensemble: Ensemble) -> str | None:
+    """Why a process of this broker could not start now; None if it could.
+
+    Source: KafkaZkClient.checkedEphemeralCreate, which throws NODEEXISTS (2.1.1, 2.2.2, 3.4.1).
+    """
+    path = broker_path(broker.id)
+    if find(ensemble, path) is None:
+        return None
+    life = f"the session of an earlier life of broker {broker.id} still holds {path}"
+    return f"{life}: NODEEXISTS, and the process would exit; `expire {broker.id}` ends that session"
+
+
+def start(
+    broker: Broker, ensemble: Ensemble, features: Features, now_ms: int | None, server: int = 0
+) -> Together[Broker]:
+    """A new process: a session at this server of ZooKeeper, a registration, a controller's part.
+
+    Nobody may be registered under its id: see `why_not_start`.
+
+    Source: KafkaServer.startup and KafkaController.startup (2.1.1, 2.2.2, 2.8.2, 3.4.1).
+    """
+    life = Incarnation(broker.incarnation + 1)
+    opened = open_session(ensemble, broker.id, life, server, now_ms)
+    born = Volatile(
+        lifecycle=Lifecycle.RUNNING,
+        published=True,
+        timers=first_timers(now_ms),
+        controller=None,
+        session=opened.session,
+        checkpoints=False,
+    )
+    broker = replace(disk.load(broker), incarnation=life, process=born)
+    began = (
+        LifecycleChanged(node=broker.id, state=Lifecycle.STARTING),
+        _opened(broker.id, opened.session),
+    )
+    plane = ZooKeeperController(broker=broker.id)
+    done = _registered(broker, plane, opened.ensemble, features)
+    running = LifecycleChanged(node=broker.id, state=Lifecycle.RUNNING)
+    return done._replace(facts=(*began, *done.facts, running))
+
+
+def session_expired(
+    broker: Broker,
+    ensemble: Ensemble,
+    event: SessionExpired,
+    features: Features,
+    now_ms: int | None,
+) -> Together[Broker]:
+    """The process hears that its session is over: it resigns, opens another, registers anew.
+
+    Word of a session that it has left behind already changes nothing.
+
+    Source: KafkaController.Expire and RegisterBrokerAndReelect (2.1.1, 2.2.2, 3.4.1).
+    """
+    process = process_of(broker)
+    if event.session != process.session:
+        return Together(broker, ensemble)
+    plane, resigned = resign(_plane(process))
+    opened = open_session(ensemble, broker.id, broker.incarnation, 0, now_ms)
+    broker = replace(broker, process=replace(process, session=opened.session))
+    done = _registered(broker, plane, opened.ensemble, features)
+    facts = (*resigned, _opened(broker.id, opened.session), *done.facts)
+    return done._replace(facts=facts)
+
+
+def begin_shutdown(
+    broker: Broker, ensemble: Ensemble, features: Features, _now_ms: int | None
+) -> Together[Broker]:
+    """Ask the controller, or ask again; after three tries without an answer, stop.
+
+    The second and the third try mean that nobody answered the one before.
+
+    Source: KafkaServer.controlledShutdown (2.1.1, 2.2.2, 2.8.2, 3.4.1).
+    """
+    process = process_of(broker)
+    if process.shutdown_tries == SHUTDOWN_TRIES:
+        return _failed(broker, ensemble, "nobody has answered")
+    facts: tuple[Fact, ...] = ()
+    leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    if process.lifecycle is not leaving:
+        facts = (LifecycleChanged(node=broker.id, state=leaving),)
+    tried = replace(process, lifecycle=leaving, shutdown_tries=process.shutdown_tries + 1)
+    broker = replace(broker, process=tried)
+    controller, reason = _controller(broker, ensemble)
+    if controller is None:
+        done = _failed(broker, ensemble, reason)
+        return done._replace(facts=(*facts, *done.facts))
+    sends = (Send(controller_on(controller), _request(broker, features)),)
+    return Together(broker, ensemble, sends, facts=facts)
+
+
+def shutdown_answered(
+    broker: Broker,
+    ensemble: Ensemble,
+    response: ControlledShutdownResponse,
+    _features: Features,
+    _now_ms: int | None,
+) -> Together[Broker]:
+    """Stop when the controller is done with this broker; else there may be another try.
+
+    Source: KafkaServer.controlledShutdown (2.1.1, 2.2.2, 2.8.2, 3.4.1).
+    """
+    if process_of(broker).lifecycle is not Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
+        return Together(broker, ensemble)
+    if response.error is KafkaError.NONE and not response.remaining:
+        return _stop(broker, ensemble)
+    left = f"it still leads {', '.join(response.remaining)}"
+    return _failed(broker, ensemble, response.error.name if response.error else left)
+
+
+# --- registration --------------------------------------------------------------------------------
+
+
+def _registered(
+    broker: Broker, plane: ZooKeeperController, ensemble: Ensemble, features: Features
+) -> Together[Broker]:
+    """Register in the session of the process, and have its controller stand for election.
+
+    Source: KafkaZkClient.registerBroker (2.1.1, 2.2.2, 3.4.1).
+    """
+    session = _session(process_of(broker))
+    path = broker_path(broker.id)
+    done = transact(ensemble, session, _registration(broker, path, features))
+    assert done.error is ZooKeeperError.NONE, f"{path}: {done.error}; see why_not_start"
+    epoch = _epoch(done.results[-1], session, features.active(broker.id))
+    zxid = done.ensemble.zxid
+    text = f"broker {broker.id} is registered, czxid {zxid}"
+    facts: tuple[Fact, ...] = (ZnodeChanged(node=ZOOKEEPER, path=path, zxid=zxid, text=text),)
+    if epoch != NO_BROKER_EPOCH:
+        facts = (*facts, Registered(node=broker.id, epoch=epoch))
+    elected = elect(plane, done.ensemble, session, features)
+    process = replace(process_of(broker), epoch=epoch, control_plane=elected.node)
+    return Together(
+        replace(broker, process=process),
+        elected.ensemble,
+        elected.sends,
+        (*told(done.fired), *elected.fired),
+        (*facts, *elected.facts),
+    )
+
+
+def _registration(broker: Broker, path: str, features: Features) -> tuple[Operation, ...]:
+    data = BrokerZnode(broker.id, broker.incarnation)
+    if features.code_of(broker.id) < (2, 2):
+        return (Create(path, data, ephemeral=True),)
+    # KIP-380, How a broker gets its epoch: the answer to a create has no Stat, that to a setData
+    # does, and in one transaction nobody can come in between.
+    return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
+
+
+def _epoch(result: object, session: SessionId, active: frozenset[str]) -> BrokerEpoch:
+    """The generation of this life: what created its znode. Up to 2.1 there is none."""
+    if not isinstance(result, Stat):
+        return NO_BROKER_EPOCH
+    # KIP-380, Rejected Alternatives: the id of the session as the generation.
+    return BrokerEpoch(session if "380.session-id" in active else result.czxid)
+
+
+def _opened(broker: BrokerId, session: SessionId) -> SessionOpened:
+    return SessionOpened(node=ZOOKEEPER, broker=broker, session=session)
+
+
+# --- the way out ---------------------------------------------------------------------------------
+
+
+def _controller(broker: Broker, ensemble: Ensemble) -> tuple[BrokerId | None, str]:
+    """Whom /controller names, if it is registered; else why nobody can be asked."""
+    found = get(ensemble, _session(process_of(broker)), CONTROLLER_PATH).znode
+    if found is None or not isinstance(found.data, ControllerZnode):
+        return None, "no controller is registered in ZooKeeper"
+    controller = found.data.broker
+    if find(ensemble, broker_path(controller)) is None:
+        return None, f"the controller, broker {controller}, is not registered in ZooKeeper"
+    return controller, ""
+
+
+def _request(broker: Broker, features: Features) -> ControlledShutdownRequest:
+    version = ControlledShutdownRequest.version_sent(features, broker.id)
+    epoch = process_of(broker).epoch if version >= 2 else NO_BROKER_EPOCH
+    return ControlledShutdownRequest(version=version, broker=broker.id, broker_epoch=epoch)
+
+
+def _failed(broker: Broker, ensemble: Ensemble, reason: str) -> Together[Broker]:
+    """A try came to nothing; after the last one the process stops all the same."""
+    left = SHUTDOWN_TRIES - process_of(broker).shutdown_tries
+    fact = ShutdownTried(node=broker.id, reason=reason, left=left)
+    if left:
+        return Together(broker, ensemble, facts=(fact,))
+    done = _stop(broker, ensemble)
+    return done._replace(facts=(fact, *done.facts))
+
+
+def _stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
+    """Write what there is to write, stand down, close the session.
+
+    Source: KafkaServer.shutdown (2.1.1, 2.2.2, 2.8.2, 3.4.1).
+    """
+    process = process_of(broker)
+    session = _session(process)
+    _, resigned = resign(_plane(process), "its process stops")
+    stopped, _, facts = disk.stop_cleanly(broker)
+    ended = close_session(ensemble, session)
+    over = SessionEnded(node=ZOOKEEPER, broker=broker.id, session=session, expired=False)
+    known = (over,) if ended.ensemble is not ensemble else ()
+    return Together(
+        stopped, ended.ensemble, fired=told(ended.fired), facts=(*facts, *resigned, *known)
+    )
+
+
+def _session(process: Volatile) -> SessionId:
+    assert process.session is not None, "a process in ZooKeeper mode has a session"
+    return process.session
+
+
+def _plane(process: Volatile) -> ZooKeeperController:
+    assert isinstance(process.control_plane, ZooKeeperController)
+    return process.control_plane

@@ -1,0 +1,412 @@
+"""What a broker makes of a controller's three requests: LeaderAndIsr, UpdateMetadata, StopReplica.
+
+In comes a request that has waited in a controller's queue, perhaps since another life of this
+broker. It is judged in Kafka's order: whether it was meant for this life (the broker epoch in it,
+from 2.2 on), whether a later controller has spoken since (the controller epoch), and then, one by
+one, what it says of each partition (the leader epoch). What fails one of the first two changes
+nothing at all. LeaderAndIsr makes leaders and followers (`roles.play`); who is to follow a leader
+that is not in its metadata gets its replica and no more, the leader epoch not even noted. The first
+LeaderAndIsr that is obeyed starts the task that checkpoints high watermarks, and that writes at
+once. UpdateMetadata replaces who lives, and what is known of the partitions that it names.
+StopReplica stops the fetcher, and may delete the log. Out go the broker, the answer, and facts.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Compared, Fact, Refused
+from ..features import Features
+from ..ids import (
+    NO_BROKER_EPOCH,
+    NO_LEADER,
+    NO_LEADER_EPOCH,
+    BrokerId,
+    ControllerEpoch,
+    Incarnation,
+    LeaderEpoch,
+    MetadataOffset,
+    Offset,
+    PartitionEpoch,
+    controller_on,
+)
+from ..messages import (
+    KINDS,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    MetadataUpdate,
+    PartitionStatus,
+    Response,
+    Send,
+    StopReplicaItem,
+    StopReplicaRequest,
+    StopReplicaResponse,
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
+from ..messages.control_request import ControlRequest
+from ..registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    Registration,
+    registration,
+)
+from ..replica import alter_partition_manager, disk, roles
+from ..replica.broker_parts import (
+    BrokerEffect,
+    checkpoint_of,
+    log_of,
+    process_of,
+    with_replica,
+)
+from ..replica.broker_state import Broker, Lifecycle, Replica, replica_of
+from ..zookeeper_facts import ReplicaStopped
+
+LEADER_DURING_DELETE = BrokerId(-2)
+"""The leader of a partition that is being deleted (LeaderAndIsr.LeaderDuringDelete)."""
+_ALIVE = Incarnation(0)
+"""UpdateMetadata says that a broker lives, and nothing of its process."""
+
+
+def leader_and_isr(
+    broker: Broker, request: LeaderAndIsrRequest, features: Features, now_ms: int | None
+) -> BrokerEffect:
+    """Lead and follow as the controller says.
+
+    Source: KafkaApis.handleLeaderAndIsrRequest and ReplicaManager.becomeLeaderOrFollower (2.1.1,
+    2.2.2, 2.6.3, 2.8.2, 3.4.1).
+    """
+    refused = _refused_whole(broker, request, features)
+    if refused is not None:
+        all_alike = tuple(PartitionStatus(p.name, refused.error) for p in request.partitions)
+        reply = LeaderAndIsrResponse(error=refused.error, partitions=all_alike)
+        return broker, (_to(request, reply),), (refused,)
+    broker = _obeys(broker, request)
+    statuses: list[PartitionStatus] = []
+    facts: list[Fact] = []
+    for state in request.partitions:
+        broker, error, found = _told(broker, state, request, features, now_ms)
+        statuses.append(PartitionStatus(state.name, error))
+        facts += found
+    broker, lost = _begin_to_checkpoint(broker)
+    reply = LeaderAndIsrResponse(partitions=tuple(statuses))
+    return broker, (_to(request, reply),), (*facts, *lost)
+
+
+def update_metadata(
+    broker: Broker, request: UpdateMetadataRequest, features: Features, _now_ms: int | None
+) -> BrokerEffect:
+    """Know who lives, and what the request says of the partitions in it.
+
+    No leader epoch is compared: what comes later counts. Who is the controller, a process learns
+    here alone.
+
+    Source: KafkaApis.handleUpdateMetadataRequest, ReplicaManager.maybeUpdateMetadataCache and
+    MetadataCache.updateMetadata (2.1.1, 2.2.2, 2.6.3; 2.8.2 and 3.4.1 ZkMetadataCache).
+    """
+    refused = _refused_whole(broker, request, features)
+    if refused is not None:
+        return broker, (_to(request, UpdateMetadataResponse(error=refused.error)),), (refused,)
+    broker = _obeys(broker, request)
+    process = process_of(broker)
+    image = _image(process.image, request)
+    heard = replace(process, image=image, controller=controller_on(request.controller))
+    broker, sends, facts = alter_partition_manager.send_unsent(
+        replace(broker, process=heard), features
+    )
+    return broker, (_to(request, UpdateMetadataResponse()), *sends), facts
+
+
+def stop_replica(
+    broker: Broker, request: StopReplicaRequest, features: Features, _now_ms: int | None
+) -> BrokerEffect:
+    """Fetch no more; with `delete` be rid of the replica and its log.
+
+    Source: KafkaApis.handleStopReplicaRequest and ReplicaManager.stopReplicas (2.1.1, 2.2.2, 2.6.3,
+    2.8.2, 3.4.1).
+    """
+    refused = _refused_whole(broker, request, features)
+    if refused is not None:
+        # Only where it throws does the answer name the partitions.
+        threw = refused.error is KafkaError.UNKNOWN_SERVER_ERROR
+        named = tuple(PartitionStatus(i.partition, refused.error) for i in request.items)
+        reply = StopReplicaResponse(error=refused.error, partitions=named if threw else ())
+        return broker, (_to(request, reply),), (refused,)
+    broker = _obeys(broker, request)
+    statuses: list[PartitionStatus] = []
+    facts: list[Fact] = []
+    for item in request.items:
+        barred = _fenced(broker, item, request, features)
+        if barred is None:
+            broker, found = _stopped(broker, item)
+            facts += found
+        else:
+            facts.append(barred)
+        error = barred.error if barred is not None else KafkaError.NONE
+        statuses.append(PartitionStatus(item.partition, error))
+    return broker, (_to(request, StopReplicaResponse(partitions=tuple(statuses))),), tuple(facts)
+
+
+# --- the whole request ---------------------------------------------------------------------------
+
+
+def _refused_whole(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
+    """The broker epoch first, then the controller epoch."""
+    return _other_life(broker, request, features) or _old_controller(broker, request, features)
+
+
+def _other_life(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
+    """Whether the request was meant for another life of this broker."""
+    guard = "380.control-request-epoch"
+    mine, named = process_of(broker).epoch, request.broker_epoch
+    active = features.active(broker.id)
+    if guard not in active or named in (NO_BROKER_EPOCH, mine):
+        return None
+    compared = (Compared("broker epoch", str(named), str(mine)),)
+    if named < mine:
+        # KIP-380, How a broker rejects control requests: what names an earlier generation than its
+        # own was meant for an earlier life of it.
+        return _refusal(broker, request, KafkaError.STALE_BROKER_EPOCH, guard, compared)
+    # KAFKA-9839: a broker whose session has expired may be asked under its new generation before it
+    # knows of that itself. Up to 2.5.0 that is an IllegalStateException, and nobody asks again.
+    if "kafka-9839.newer-epoch" in active:
+        return None
+    return _refusal(broker, request, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
+
+
+def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
+    """Whether a later controller has spoken to this process already."""
+    guard = "zookeeper.controller-epoch"
+    known = process_of(broker).controller_epoch
+    if (
+        known is None
+        or request.controller_epoch >= known
+        or guard not in features.active(broker.id)
+    ):
+        return None
+    compared = (Compared("controller epoch", str(request.controller_epoch), str(known)),)
+    return _refusal(broker, request, KafkaError.STALE_CONTROLLER_EPOCH, guard, compared)
+
+
+def _obeys(broker: Broker, request: ControlRequest) -> Broker:
+    """From now on an earlier controller than this one is refused."""
+    process = process_of(broker)
+    if process.controller_epoch == request.controller_epoch:
+        return broker
+    epoch = ControllerEpoch(request.controller_epoch)
+    return replace(broker, process=replace(process, controller_epoch=epoch))
+
+
+def _refusal(
+    broker: Broker,
+    request: ControlRequest,
+    error: KafkaError,
+    guard: str | None,
+    compared: tuple[Compared, ...] = (),
+    partition: str | None = None,
+) -> Refused:
+    return Refused(
+        node=broker.id,
+        request=KINDS[type(request)],
+        error=error,
+        guard=guard,
+        compared=compared,
+        partition=partition,
+    )
+
+
+def _to(request: ControlRequest, reply: Response) -> Send:
+    return Send(controller_on(request.controller), reply)
+
+
+# --- LeaderAndIsr, partition by partition --------------------------------------------------------
+
+
+def _told(
+    broker: Broker,
+    state: PartitionRegistration,
+    request: LeaderAndIsrRequest,
+    features: Features,
+    now_ms: int | None,
+) -> tuple[Broker, KafkaError, tuple[Fact, ...]]:
+    refused = _not_obeyed(broker, state, request, features)
+    if refused is not None:
+        return broker, refused.error, (refused,)
+    broker, facts = _play(broker, _as_sent(state, request), request, features, now_ms)
+    return broker, KafkaError.NONE, facts
+
+
+def _not_obeyed(
+    broker: Broker, state: PartitionRegistration, request: LeaderAndIsrRequest, features: Features
+) -> Refused | None:
+    guard = "zookeeper.leader-epoch"
+    held = _leader_epoch(broker, state.name)
+    if state.leader_epoch <= held and guard in features.active(broker.id):
+        compared = (Compared("leader epoch", str(state.leader_epoch), str(held)),)
+        error = KafkaError.STALE_CONTROLLER_EPOCH
+        return _refusal(broker, request, error, guard, compared, state.name)
+    if broker.id not in state.replicas:
+        error = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+        return _refusal(broker, request, error, None, partition=state.name)
+    return None
+
+
+def _leader_epoch(broker: Broker, partition: str) -> LeaderEpoch:
+    found = replica_of(broker, partition)
+    return NO_LEADER_EPOCH if found is None else found.leader_epoch
+
+
+def _as_sent(state: PartitionRegistration, request: LeaderAndIsrRequest) -> PartitionRegistration:
+    # KIP-704, LeaderAndIsr RPC: version 6 is the first that says whether the leader has to recover.
+    told = request.version >= 6
+    return state if told else replace(state, recovery=LeaderRecoveryState.RECOVERED)
+
+
+def _play(
+    broker: Broker,
+    state: PartitionRegistration,
+    request: LeaderAndIsrRequest,
+    features: Features,
+    now_ms: int | None,
+) -> tuple[Broker, tuple[Fact, ...]]:
+    local = replica_of(broker, state.name)
+    # KAFKA-13790, in 3.3: what is older than what the replica knows by another way is passed over.
+    newer_code = features.code_of(broker.id) >= (3, 3)
+    if newer_code and local is not None and state.partition_epoch < local.partition_epoch:
+        return broker, ()
+    if state.leader == broker.id:
+        broker, facts = roles.play(_fetching(broker, state.name), state, features, now_ms)
+        return _appointed(broker, state.name, request.controller_epoch), facts
+    if not _is_alive(broker, state.leader):
+        return _replica_alone(broker, state)
+    broker, facts = roles.play(broker, state, features, now_ms)
+    if process_of(broker).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
+        return _without_fetcher(broker, state.name, facts, "the broker is shutting down")
+    return _fetching(broker, state.name), facts
+
+
+def _is_alive(broker: Broker, leader: BrokerId) -> bool:
+    image = process_of(broker).image
+    return image is not None and registration(image.registrations, leader) is not None
+
+
+def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker, tuple[Fact, ...]]:
+    """Nobody to follow: there is a replica from now on, with its high watermark, and no more.
+
+    So that the high watermark is in the checkpoint (KAFKA-1647). What it plays stays as it is.
+    """
+    if replica_of(broker, state.name) is None:
+        mine = log_of(broker, state.name)
+        known = max(mine.start, min(checkpoint_of(broker, state.name), mine.end))
+        alone = Replica(
+            partition=state.name,
+            leader=NO_LEADER,
+            leader_epoch=NO_LEADER_EPOCH,
+            partition_epoch=PartitionEpoch(0),
+            replicas=(),
+            high_watermark=Offset(known),
+            min_insync_replicas=state.min_insync_replicas,
+        )
+        broker = with_replica(broker, alone)
+    nobody = "there is no leader"
+    absent = f"its leader, broker {state.leader}, is not in the metadata of broker {broker.id}"
+    reason = nobody if state.leader == NO_LEADER else absent
+    return broker, (ReplicaStopped(node=broker.id, partition=state.name, reason=reason),)
+
+
+def _appointed(broker: Broker, partition: str, by: ControllerEpoch) -> Broker:
+    """Whom the leader names when it writes the ISR to ZooKeeper."""
+    replica = replica_of(broker, partition)
+    if replica is None or replica.leading is None:
+        return broker
+    leading = replace(replica.leading, controller_epoch=by)
+    return with_replica(broker, replace(replica, leading=leading))
+
+
+def _fetching(broker: Broker, partition: str) -> Broker:
+    """A fetcher starts, or none is needed."""
+    process = process_of(broker)
+    if partition not in process.stopped:
+        return broker
+    left = tuple(p for p in process.stopped if p != partition)
+    return replace(broker, process=replace(process, stopped=left))
+
+
+def _without_fetcher(
+    broker: Broker, partition: str, facts: tuple[Fact, ...], reason: str
+) -> tuple[Broker, tuple[Fact, ...]]:
+    process = process_of(broker)
+    fact = ReplicaStopped(node=broker.id, partition=partition, reason=reason)
+    stopped = tuple(sorted({*process.stopped, partition}))
+    return replace(broker, process=replace(process, stopped=stopped)), (*facts, fact)
+
+
+def _begin_to_checkpoint(broker: Broker) -> tuple[Broker, tuple[Fact, ...]]:
+    """The task that writes high watermarks starts with the first LeaderAndIsr, by a first round."""
+    process = process_of(broker)
+    if process.checkpoints:
+        return broker, ()
+    broker, _, facts = disk.checkpoint(replace(broker, process=replace(process, checkpoints=True)))
+    return broker, facts
+
+
+# --- UpdateMetadata ------------------------------------------------------------------------------
+
+
+def _image(known: MetadataUpdate | None, request: UpdateMetadataRequest) -> MetadataUpdate:
+    alive = tuple(
+        Registration(b, NO_BROKER_EPOCH, _ALIVE, fenced=False) for b in sorted(request.live_brokers)
+    )
+    states = {p.name: p for p in known.partitions} if known is not None else {}
+    states |= {p.name: p for p in request.partitions}
+    left = (states[n] for n in sorted(states) if states[n].leader != LEADER_DURING_DELETE)
+    return MetadataUpdate(offset=MetadataOffset(0), registrations=alive, partitions=tuple(left))
+
+
+# --- StopReplica, replica by replica -------------------------------------------------------------
+
+
+def _fenced(
+    broker: Broker, item: StopReplicaItem, request: StopReplicaRequest, features: Features
+) -> Refused | None:
+    guard = "570.stop-replica-epoch"
+    active, held = features.active(broker.id), _leader_epoch(broker, item.partition)
+    # KIP-570, Proposed Changes: version 3 names the leader epoch; -1 is none, -2 a deletion.
+    told = request.version >= 3 and item.leader_epoch >= 0
+    if not told or guard not in active or item.leader_epoch > held:
+        return None
+    if item.leader_epoch == held and "kafka-13972.equal-epoch" in active:
+        return None
+    compared = (Compared("leader epoch", str(item.leader_epoch), str(held)),)
+    error = KafkaError.FENCED_LEADER_EPOCH
+    return _refusal(broker, request, error, guard, compared, item.partition)
+
+
+def _stopped(broker: Broker, item: StopReplicaItem) -> tuple[Broker, tuple[Fact, ...]]:
+    replica = replica_of(broker, item.partition)
+    if item.delete:
+        return _deleted(broker, item.partition)
+    # A leader has no fetcher; it leads on.
+    if replica is None or replica.leading is not None:
+        return broker, ()
+    if item.partition in process_of(broker).stopped:
+        return broker, ()
+    return _without_fetcher(broker, item.partition, (), "StopReplica")
+
+
+def _deleted(broker: Broker, partition: str) -> tuple[Broker, tuple[Fact, ...]]:
+    """Partition.delete and LogManager.asyncDelete."""
+    process, durable = process_of(broker), broker.durable
+    kept = tuple(r for r in process.replicas if r.partition != partition)
+    logs = tuple(r for r in durable.replicas if r.partition != partition)
+    if len(kept) == len(process.replicas) and len(logs) == len(durable.replicas):
+        return broker, ()
+    broker = _fetching(broker, partition)
+    broker = replace(
+        broker,
+        durable=replace(durable, replicas=logs),
+        process=replace(process_of(broker), replicas=kept),
+    )
+    fact = ReplicaStopped(node=broker.id, partition=partition, reason="StopReplica deletes it")
+    return broker, (fact,)

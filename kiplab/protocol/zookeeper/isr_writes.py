@@ -1,0 +1,221 @@
+"""The ISR as leaders write it to ZooKeeper by themselves, up to inter-broker protocol 2.7-IV1.
+
+In comes what a leader wants in sync, the version of the state that it has read, and the epoch of
+the controller that made it leader. ZooKeeper writes if that version still holds; else it is looked
+at whether the very same state stands there, as after an answer that was lost. Nobody asks whether
+that controller still is one, nor whether the writer still leads. Of the answer it is judged whether
+it belongs to the proposal that stands; a leader of 2.6 and older that was refused keeps the ISR
+that it had, one of 2.7 and later waits for a LeaderAndIsr. What was written is announced now and
+then, for the controller to read it. Out go ZooKeeper or the broker, answers, watches, and facts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Fact, IsrChanged, IsrReverted
+from ..features import Features
+from ..ids import ZOOKEEPER, BrokerId, PartitionEpoch, SessionId, Zxid, broker_list
+from ..messages import (
+    AlterPartitionResult,
+    Send,
+    SetPartitionStateRequest,
+    SetPartitionStateResponse,
+)
+from ..registrations import LeaderRecoveryState
+from ..replica import broker_parts, isr_proposals
+from ..replica.broker_state import Broker, Replica, replica_of
+from ..replica.high_watermark import move_high_watermark
+from ..replica.remote_replicas import leading_of
+from ..zookeeper_facts import ZnodeChanged
+from .ensemble import Ensemble, find
+from .ensemble_writes import Create, SetData, ZooKeeperError, transact
+from .together import Together, told
+from .znodes import (
+    ISR_CHANGE_PREFIX,
+    IsrChangeZnode,
+    PartitionStateZnode,
+    Znode,
+    partition_state_path,
+)
+
+ANNOUNCE_ISR_MS = 2_500
+"""How often a broker looks whether it has changes of an ISR to announce."""
+
+
+class IsrWritten(NamedTuple):
+    """ZooKeeper after a leader's write, its answer, the watches that went off, the facts."""
+
+    ensemble: Ensemble
+    reply: Send
+    fired: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -> IsrWritten:
+    """Write the state if it still has the version that the leader has read.
+
+    Source: ReplicationUtils.updateLeaderAndIsr and checkLeaderAndIsrZkData,
+    KafkaZkClient.conditionalUpdatePath (2.2.2, 2.8.2, 3.4.1).
+    """
+    item, path = request.item, partition_state_path(request.item.partition)
+    before = find(ensemble, path)
+    wanted = _wanted(request)
+    done = transact(
+        ensemble,
+        _session_of(ensemble, request.broker),
+        (SetData(path, wanted, item.partition_epoch),),
+    )
+    if done.error is ZooKeeperError.NONE:
+        after = find(done.ensemble, path)
+        assert after is not None
+        facts = _changed(before, after, wanted, done.ensemble.zxid)
+        reply = _answer(request, KafkaError.NONE, after.stat.version)
+        return IsrWritten(done.ensemble, reply, told(done.fired), facts)
+    if done.error is ZooKeeperError.BADVERSION and before is not None and before.data == wanted:
+        # An earlier copy of the request has written it, and its answer was lost.
+        reply = _answer(request, KafkaError.NONE, before.stat.version)
+        return IsrWritten(done.ensemble, reply)
+    return IsrWritten(done.ensemble, _answer(request, KafkaError.INVALID_UPDATE_VERSION))
+
+
+def _wanted(request: SetPartitionStateRequest) -> PartitionStateZnode:
+    item = request.item
+    return PartitionStateZnode(
+        partition=item.partition,
+        leader=request.broker,
+        leader_epoch=item.leader_epoch,
+        controller_epoch=request.controller_epoch,
+        isr=tuple(m.broker for m in item.isr),
+        recovery=LeaderRecoveryState(item.recovery),
+    )
+
+
+def _session_of(ensemble: Ensemble, broker: BrokerId) -> SessionId:
+    """The session of the process that asks; a number that no session has if it is over."""
+    mine = (s.id for s in ensemble.sessions if s.owner == broker)
+    return next(mine, SessionId(-1))
+
+
+def _answer(
+    request: SetPartitionStateRequest, error: KafkaError, version: PartitionEpoch | None = None
+) -> Send:
+    item = request.item
+    reply = SetPartitionStateResponse(
+        partition=item.partition,
+        error=error,
+        partition_epoch=item.partition_epoch if version is None else version,
+    )
+    return Send(request.broker, reply)
+
+
+def _changed(
+    before: Znode | None, after: Znode, wanted: PartitionStateZnode, zxid: Zxid
+) -> tuple[Fact, ...]:
+    leader = f"leader {wanted.leader} ISR {broker_list(wanted.isr)}"
+    text = f"{leader} (leader epoch {wanted.leader_epoch}), version {after.stat.version}"
+    wrote = ZnodeChanged(node=ZOOKEEPER, path=after.path, zxid=zxid, text=text)
+    old = before.data if before is not None else None
+    if not isinstance(old, PartitionStateZnode) or old.isr == wanted.isr:
+        return (wrote,)
+    changed = IsrChanged(
+        partition=wanted.partition,
+        before=old.isr,
+        after=wanted.isr,
+        partition_epoch=after.stat.version,
+    )
+    return wrote, changed
+
+
+# --- the leader ----------------------------------------------------------------------------------
+
+
+def written(
+    broker: Broker,
+    response: SetPartitionStateResponse,
+    request: SetPartitionStateRequest,
+    features: Features,
+    now_ms: int | None,
+) -> broker_parts.BrokerEffect:
+    """The thread that wrote goes on: with the new ISR, or with the one that it had.
+
+    Source: Partition.updateIsr (2.2.2), Partition.handleAlterIsrResponse (2.8.2), in 3.4.1
+    handleAlterPartitionUpdate and handleAlterPartitionError.
+    """
+    replica = replica_of(broker, response.partition)
+    if replica is None or not _is_pending(replica, request):
+        return broker, (), ()
+    here = broker_parts.here(broker, features, now_ms)
+    mine = broker_parts.log_of(broker, replica.partition)
+    if response.error is KafkaError.NONE:
+        result = _result(replica, response, request)
+        replica, facts = isr_proposals.decided(here, replica, mine, result)
+        broker = broker_parts.with_replica(broker, replica)
+        return _to_announce(broker, replica.partition), (), facts
+    if here.code >= (2, 7):
+        replica, facts = isr_proposals.denied(broker.id, replica, response.error)
+        return broker_parts.with_replica(broker, replica), (), facts
+    replica, reverted = _kept(broker.id, replica, response.error)
+    replica, moved = move_high_watermark(here, replica, mine)
+    return broker_parts.with_replica(broker, replica), (), (reverted, *moved)
+
+
+def _is_pending(replica: Replica, request: SetPartitionStateRequest) -> bool:
+    sent = replica.leading.isr_state.sent if replica.leading is not None else None
+    if sent is None:
+        return False
+    # A leader that does not look at versions has said so in its request.
+    version = request.item.partition_epoch
+    return replace(sent, partition_epoch=version) == request.item
+
+
+def _result(
+    replica: Replica, response: SetPartitionStateResponse, request: SetPartitionStateRequest
+) -> AlterPartitionResult:
+    return AlterPartitionResult(
+        partition=replica.partition,
+        leader=replica.leader,
+        leader_epoch=request.item.leader_epoch,
+        isr=tuple(m.broker for m in request.item.isr),
+        partition_epoch=response.partition_epoch,
+        recovery=request.item.recovery,
+    )
+
+
+def _kept(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Replica, IsrReverted]:
+    """Cached zkVersion not equal to that in ZooKeeper: the ISR stays, until somebody says more."""
+    leading = leading_of(replica)
+    isr = leading.isr_state.isr
+    kept = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
+    return kept, IsrReverted(node=leader, partition=replica.partition, isr=isr, error=error)
+
+
+def _to_announce(broker: Broker, partition: str) -> Broker:
+    process = broker_parts.process_of(broker)
+    changes = tuple(sorted({*process.isr_changes, partition}))
+    return replace(broker, process=replace(process, isr_changes=changes))
+
+
+def announce_isr(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
+    """Tell the controller, by a znode, whose ISR was written; with nothing to tell, nothing.
+
+    Kafka waits until there was no change for 5 s, or 60 s at most.
+
+    Source: ReplicaManager.maybePropagateIsrChanges (2.2.2), ZkIsrManager (2.8.2), in 3.4.1
+    ZkAlterPartitionManager; KafkaZkClient.propagateIsrChanges (2.2.2).
+    """
+    process = broker_parts.process_of(broker)
+    if not process.isr_changes or process.session is None:
+        return Together(broker, ensemble)
+    operation = Create(ISR_CHANGE_PREFIX, IsrChangeZnode(process.isr_changes), sequential=True)
+    done = transact(ensemble, process.session, (operation,))
+    if done.error is not ZooKeeperError.NONE:
+        return Together(broker, done.ensemble)
+    path = str(done.results[0])
+    text = f"the ISR of {', '.join(process.isr_changes)} was written"
+    fact = ZnodeChanged(node=ZOOKEEPER, path=path, zxid=done.ensemble.zxid, text=text)
+    announced = replace(broker, process=replace(process, isr_changes=()))
+    return Together(announced, done.ensemble, fired=told(done.fired), facts=(fact,))

@@ -1,0 +1,385 @@
+"""Which control requests a broker obeys: the matrix that was observed on real brokers, row by row.
+
+Kafka 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 under a controller that was made up. 2.1 has no broker
+epochs, and was not asked.
+"""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import Refused
+from kiplab.protocol.features import Features, parse_features, switched
+from kiplab.protocol.ids import NO_LEADER_EPOCH, ControllerEpoch, controller_on
+from kiplab.protocol.messages import StopReplicaResponse
+from kiplab.protocol.messages.control_request import ControlRequest
+from kiplab.protocol.replica.broker_state import Lifecycle, replica_of
+from kiplab.protocol.replica.fetching import fetch
+from kiplab.protocol.zookeeper.control_requests import LEADER_DURING_DELETE
+from tests.protocol.zookeeper.brokers import (
+    CONTROLLER_EPOCH,
+    CONTROLLING,
+    EPOCH,
+    FOLLOWED,
+    LED,
+    RELEASES,
+    Answered,
+    ask,
+    at_release,
+    lai,
+    records,
+    running,
+    started,
+    state,
+    stop,
+    um,
+    with_epoch,
+)
+
+NONE, STALE = KafkaError.NONE, KafkaError.STALE_BROKER_EPOCH
+LOST = KafkaError.UNKNOWN_SERVER_ERROR
+OLD = KafkaError.STALE_CONTROLLER_EPOCH
+FENCED = KafkaError.FENCED_LEADER_EPOCH
+WITH_EPOCHS = RELEASES[1:]
+EARLY, LATER = EPOCH - 40, EPOCH + 40
+
+
+def every_kind(features: Features, **epochs: int) -> tuple[ControlRequest, ...]:
+    """One of each request, to which nothing but the epochs can be objected."""
+    return (
+        lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1)), **epochs),
+        um(features, live=(0, 1), **epochs),
+        stop(features, FOLLOWED, 8, **epochs),
+    )
+
+
+# The broker epoch
+
+
+@pytest.mark.parametrize(
+    ("broker_epoch", "releases", "error"),
+    [
+        (EARLY, WITH_EPOCHS, STALE),
+        (EPOCH, WITH_EPOCHS, NONE),
+        (-1, RELEASES, NONE),
+        (LATER, ("zk-2.2", "zk-2.5.0"), LOST),
+        (LATER, ("zk-2.6", "zk-2.8", "zk-3.4"), NONE),
+    ],
+    ids=["older", "equal", "none", "newer up to 2.5.0", "newer from 2.5.1 on"],
+)
+def test_the_broker_epoch_of_a_request(
+    broker_epoch: int, releases: tuple[str, ...], error: KafkaError
+) -> None:
+    for release in releases:
+        features = at_release(release)
+        broker = running(features)
+        for request in every_kind(features, broker_epoch=broker_epoch):
+            answered = ask(broker, request, features)
+            assert answered.error is error, (release, request)
+            assert (answered.broker is broker) is (error is not NONE), (release, request)
+
+
+def test_up_to_2_1_nobody_looks_at_a_broker_epoch() -> None:
+    features = at_release("zk-2.1")
+    for request in every_kind(features, broker_epoch=EARLY):
+        assert ask(running(features), request, features).error is NONE
+
+
+def test_a_broker_that_has_no_epoch_to_compare_with_obeys() -> None:
+    features = parse_features("zk-2.2", off=("380.control-request-epoch",))
+    for request in every_kind(features, broker_epoch=EARLY):
+        assert ask(running(features), request, features).error is NONE
+
+
+def test_a_whole_refusal_names_the_guard_and_both_epochs() -> None:
+    features = at_release("zk-2.2")
+    refused = ask(running(features), every_kind(features, broker_epoch=EARLY)[0], features)
+    (fact,) = refused.effect[2]
+    assert isinstance(fact, Refused)
+    assert fact.guard == "380.control-request-epoch"
+    assert [(c.requested, c.held) for c in fact.compared] == [(str(EARLY), str(EPOCH))]
+
+
+@pytest.mark.parametrize("release", WITH_EPOCHS)
+def test_of_two_stale_epochs_the_brokers_is_looked_at_first(release: str) -> None:
+    features = at_release(release)
+    both = {"broker_epoch": EARLY, "controller_epoch": CONTROLLER_EPOCH - 1}
+    for request in every_kind(features, **both):
+        assert ask(running(features), request, features).error is STALE
+
+
+# What the answer says of the partitions
+
+
+@pytest.mark.parametrize("release", WITH_EPOCHS)
+def test_a_refused_leader_and_isr_repeats_the_code_for_each_partition(release: str) -> None:
+    features = at_release(release)
+    asked = lai(features, state(FOLLOWED, 2, 8), state(LED, 1, 8), broker_epoch=EARLY)
+    assert ask(running(features), asked, features).of_partitions == {FOLLOWED: STALE, LED: STALE}
+
+
+@pytest.mark.parametrize("release", WITH_EPOCHS)
+def test_a_refused_stop_replica_of_an_earlier_life_names_no_partition(release: str) -> None:
+    features = at_release(release)
+    answered = ask(running(features), stop(features, FOLLOWED, broker_epoch=EARLY), features)
+    assert answered.of_partitions == {}
+
+
+def test_a_stop_replica_that_threw_names_its_partitions() -> None:
+    features = at_release("zk-2.2")
+    answered = ask(running(features), stop(features, FOLLOWED, broker_epoch=LATER), features)
+    assert answered.of_partitions == {FOLLOWED: LOST}
+
+
+# The controller epoch
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_earlier_controller_is_refused(release: str) -> None:
+    features = at_release(release)
+    broker = running(features)
+    for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH - 1):
+        answered = ask(broker, request, features)
+        assert answered.error is OLD
+        assert answered.broker is broker
+
+
+def test_an_earlier_controller_is_obeyed_where_nobody_looks() -> None:
+    features = parse_features("zk-2.2", off=("zookeeper.controller-epoch",))
+    for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH - 1):
+        assert ask(running(features), request, features).error is NONE
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_each_of_the_three_requests_makes_a_later_controller_known(release: str) -> None:
+    features = at_release(release)
+    for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH + 1):
+        process = ask(running(features), request, features).broker.process
+        assert process is not None
+        assert process.controller_epoch == ControllerEpoch(CONTROLLER_EPOCH + 1)
+
+
+# LeaderAndIsr, partition by partition
+
+
+def held(answered: Answered, name: str) -> int:
+    """The leader epoch that the broker has noted."""
+    found = replica_of(answered.broker, name)
+    return NO_LEADER_EPOCH if found is None else found.leader_epoch
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(("leader_epoch", "error"), [(6, OLD), (7, OLD), (8, NONE)])
+def test_only_a_higher_leader_epoch_is_obeyed(
+    release: str, leader_epoch: int, error: KafkaError
+) -> None:
+    features = at_release(release)
+    for version in (10, 11):
+        asked = lai(features, state(FOLLOWED, 2, leader_epoch, replicas=(2, 1), version=version))
+        answered = ask(running(features), asked, features)
+        assert answered.error is NONE
+        assert answered.of_partitions == {FOLLOWED: error}
+        assert held(answered, FOLLOWED) == max(leader_epoch, 7)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_partition_without_a_replica_here_is_unknown(release: str) -> None:
+    features = at_release(release)
+    asked = lai(features, state("X-0", 2, 8, replicas=(2, 3)))
+    answered = ask(running(features), asked, features)
+    assert answered.of_partitions == {"X-0": KafkaError.UNKNOWN_TOPIC_OR_PARTITION}
+    assert replica_of(answered.broker, "X-0") is None
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_partitions_are_judged_one_by_one(release: str) -> None:
+    features = at_release(release)
+    asked = lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1)), state(LED, 1, 4))
+    answered = ask(running(features), asked, features)
+    assert answered.of_partitions == {FOLLOWED: OLD, LED: NONE}
+    assert (held(answered, FOLLOWED), held(answered, LED)) == (7, 4)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_who_does_not_know_the_leader_gets_its_replica_and_no_more(release: str) -> None:
+    features = at_release(release)
+    asked = lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1)))
+    answered = ask(started(features, records(FOLLOWED, 9, 5)), asked, features)
+    assert answered.of_partitions == {FOLLOWED: NONE}
+    replica = replica_of(answered.broker, FOLLOWED)
+    assert replica is not None
+    assert (replica.leader_epoch, replica.high_watermark) == (NO_LEADER_EPOCH, 5)
+    assert fetch(answered.broker, features)[1] == ()
+    informed = ask(answered.broker, um(features), features).broker
+    again = ask(informed, asked, features)
+    assert held(again, FOLLOWED) == 7
+    assert len(fetch(again.broker, features)[1]) == 1
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_leader_that_is_told_of_no_leader_leads_on(release: str) -> None:
+    features = at_release(release)
+    answered = ask(running(features), lai(features, state(LED, -1, 4, isr=(1,))), features)
+    assert held(answered, LED) == 3
+    replica = replica_of(answered.broker, LED)
+    assert replica is not None
+    assert replica.leading is not None
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_who_shuts_down_becomes_a_follower_that_does_not_fetch(release: str) -> None:
+    features = at_release(release)
+    broker = running(features)
+    assert broker.process is not None
+    leaving = replace(broker.process, lifecycle=Lifecycle.PENDING_CONTROLLED_SHUTDOWN)
+    asked = lai(features, state(LED, 2, 4, isr=(2,)))
+    answered = ask(replace(broker, process=leaving), asked, features)
+    assert held(answered, LED) == 4
+    fetched = {s.body.about() for s in fetch(answered.broker, features)[1]}
+    assert fetched == {FOLLOWED}
+
+
+def test_from_3_3_on_an_older_partition_epoch_is_passed_over_in_silence() -> None:
+    for release, epoch in (("zk-2.8", 8), ("zk-3.4", 7)):
+        features = at_release(release)
+        asked = lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1), version=9))
+        answered = ask(running(features), asked, features)
+        assert answered.of_partitions == {FOLLOWED: NONE}
+        assert held(answered, FOLLOWED) == epoch
+
+
+def test_a_leader_epoch_is_not_looked_at_where_nobody_does() -> None:
+    features = switched(at_release("zk-2.2"), "zookeeper.leader-epoch", on=False)
+    answered = ask(running(features), lai(features, state(LED, 2, 2)), features)
+    assert held(answered, LED) == 2
+
+
+# StopReplica
+
+
+@pytest.mark.parametrize(
+    ("leader_epoch", "releases", "error"),
+    [
+        (6, ("zk-2.1", "zk-2.2", "zk-2.5.0"), NONE),
+        (6, ("zk-2.6", "zk-2.8", "zk-3.4"), FENCED),
+        (7, ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-3.4"), NONE),
+        (7, ("zk-2.6", "zk-2.8"), FENCED),
+        (8, RELEASES, NONE),
+        (-1, RELEASES, NONE),
+        (-2, RELEASES, NONE),
+    ],
+    ids=[
+        "lower",
+        "lower from 2.6 on",
+        "equal",
+        "equal in 2.6 and 2.8",
+        "higher",
+        "none",
+        "deleted",
+    ],
+)
+def test_the_leader_epoch_of_a_stop_replica(
+    leader_epoch: int, releases: tuple[str, ...], error: KafkaError
+) -> None:
+    for release in releases:
+        features = at_release(release)
+        answered = ask(running(features), stop(features, FOLLOWED, leader_epoch), features)
+        assert answered.error is NONE
+        assert answered.of_partitions == {FOLLOWED: error}, release
+        fetched = [s.body.about() for s in fetch(answered.broker, features)[1]]
+        assert fetched == ([FOLLOWED] if error else []), release
+
+
+def test_below_inter_broker_protocol_2_6_a_stop_replica_has_no_leader_epoch() -> None:
+    features = parse_features("zk-3.4/2.5-IV0")
+    answered = ask(running(features), stop(features, FOLLOWED, 6), features)
+    assert answered.of_partitions == {FOLLOWED: NONE}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_stopped_replica_is_not_started_again_by_the_same_leader_epoch(release: str) -> None:
+    features = at_release(release)
+    stopped = ask(running(features), stop(features, FOLLOWED, 8), features)
+    assert held(stopped, FOLLOWED) == 7
+    same = ask(stopped.broker, lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1))), features)
+    assert same.of_partitions == {FOLLOWED: OLD}
+    assert fetch(same.broker, features)[1] == ()
+    higher = ask(same.broker, lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1))), features)
+    assert [s.body.about() for s in fetch(higher.broker, features)[1]] == [FOLLOWED]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_leader_that_is_to_stop_leads_on(release: str) -> None:
+    features = at_release(release)
+    answered = ask(running(features), stop(features, LED, 4), features)
+    assert answered.of_partitions == {LED: NONE}
+    replica = replica_of(answered.broker, LED)
+    assert replica is not None
+    assert replica.leading is not None
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_deleted_replica_takes_its_log_along(release: str) -> None:
+    features = at_release(release)
+    broker = running(features, records(FOLLOWED, 9, 5), records(LED, 9, 9))
+    deleted = ask(broker, stop(features, FOLLOWED, 8, delete=True), features)
+    assert replica_of(deleted.broker, FOLLOWED) is None
+    assert [r.partition for r in deleted.broker.durable.replicas] == [LED]
+    unknown = ask(deleted.broker, stop(features, FOLLOWED, 8, delete=True), features)
+    assert unknown.of_partitions == {FOLLOWED: NONE}
+    assert unknown.broker is deleted.broker
+
+
+def test_nothing_is_asked_to_stop_by_an_empty_stop_replica() -> None:
+    features = at_release("zk-2.2")
+    empty = replace(stop(features, FOLLOWED), items=())
+    broker = running(features)
+    answered = ask(broker, empty, features)
+    assert answered.reply == StopReplicaResponse()
+    assert answered.broker is broker
+
+
+# UpdateMetadata
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_living_are_replaced_and_the_partitions_merged(release: str) -> None:
+    features = at_release(release)
+    changed = state(LED, 2, 2)
+    answered = ask(running(features), um(features, changed, live=(2, 0)), features)
+    assert answered.broker.process is not None
+    image = answered.broker.process.image
+    assert image is not None
+    assert [r.broker for r in image.registrations] == [0, 2]
+    assert {p.name: p.leader_epoch for p in image.partitions} == {FOLLOWED: 7, LED: 2}
+    gone = replace(changed, leader=LEADER_DURING_DELETE)
+    after = ask(answered.broker, um(features, gone), features).broker.process
+    assert after is not None
+    assert after.image is not None
+    assert [p.name for p in after.image.partitions] == [FOLLOWED]
+
+
+def test_who_the_controller_is_only_metadata_tells() -> None:
+    features = at_release("zk-2.8")
+    asked = lai(features, state(LED, 1, 3))
+    alone = ask(started(features), asked, features).broker
+    assert alone.process is not None
+    assert alone.process.controller is None
+    informed = ask(alone, um(features), features).broker
+    assert informed.process is not None
+    assert informed.process.controller == controller_on(CONTROLLING)
+
+
+# A session that expires without a restart
+
+
+@pytest.mark.parametrize("release", WITH_EPOCHS)
+def test_a_process_registered_anew_refuses_what_its_old_epoch_is_on(release: str) -> None:
+    features = at_release(release)
+    anew = with_epoch(running(features), EPOCH + 4)
+    same = state(FOLLOWED, 2, 7, replicas=(2, 1))
+    assert ask(anew, lai(features, same, broker_epoch=EPOCH), features).error is STALE
+    answered = ask(anew, lai(features, same, broker_epoch=EPOCH + 4), features)
+    assert (answered.error, answered.of_partitions) == (NONE, {FOLLOWED: OLD})
