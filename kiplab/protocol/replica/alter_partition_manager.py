@@ -95,6 +95,18 @@ def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
     return replace(broker, process=sent), (Send(process.controller, request),), ()
 
 
+def forget(broker: Broker, partition: str, features: Features) -> Broker:
+    """Up to 2.8 a LeaderAndIsr takes what is still unanswered of its partition off the manager.
+
+    Source: DefaultAlterIsrManager.clearPending (2.8.2; no more in 3.0.0).
+    """
+    process = process_of(broker)
+    left = tuple(i for i in process.items if i.partition != partition)
+    if features.code_of(broker.id) >= (3, 0) or len(left) == len(process.items):
+        return broker
+    return replace(broker, process=replace(process, items=left))
+
+
 def give_up_waiting(broker: Broker) -> Broker:
     """The request or its answer is lost: the items are unsent again.
 
@@ -163,6 +175,9 @@ def _hand_over(
     place, log = here(broker, features, now_ms), log_of(broker, item.partition)
     if result.error is KafkaError.NONE and result.recovery in _RECOVERY_STATES:
         replica, facts = isr_proposals.decided(place, replica, log, result)
+    elif place.code < (3, 0):
+        # It would hand the proposal over again, is refused by its own manager, and gives up.
+        facts = isr_proposals.stuck(broker.id, replica, result.error)
     elif result.error in isr_proposals.REVERTING or result.error in isr_proposals.WAITING:
         replica, facts = isr_proposals.denied(broker.id, replica, result.error)
     else:

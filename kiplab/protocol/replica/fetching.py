@@ -147,7 +147,7 @@ def read(
     beyond = _out_of_range(here, mine, request)
     if beyond is not None:
         return _sent_back(replica, mine, request), (beyond,), False
-    diverging = _diverging(mine, request)
+    diverging = _diverging(here, mine, request)
     if diverging is not None:
         reply = FetchResponse(
             partition=request.partition,
@@ -225,7 +225,7 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
     With a known last epoch an offset beyond the end is answered with where the logs part.
     """
     error = KafkaError.OFFSET_OUT_OF_RANGE
-    epoch = _last_fetched_epoch(request)
+    epoch = _last_fetched_epoch(here, request)
     if request.offset < mine.start:
         compared = Compared("offset", str(request.offset), f"at least {mine.start}")
     elif epoch == NO_LEADER_EPOCH:
@@ -239,9 +239,15 @@ def _out_of_range(here: Here, mine: log.Log, request: FetchRequest) -> Refused |
     return refusal(here, request.partition, KIND, error, compared=compared)
 
 
-def _last_fetched_epoch(request: FetchRequest) -> LeaderEpoch:
-    """LastFetchedEpoch is on the wire from version 12 on (KIP-595)."""
-    return _known(request.last_fetched_epoch) if request.version >= 12 else NO_LEADER_EPOCH
+def _last_fetched_epoch(here: Here, request: FetchRequest) -> LeaderEpoch:
+    """LastFetchedEpoch is on the wire from version 12 on (KIP-595).
+
+    Before there was such a version, a follower asked by OffsetsForLeaderEpoch where its last epoch
+    ends, and cut its log, before it fetched (KIP-101, KIP-279). What comes of it is the same: its
+    first fetch stands for both here.
+    """
+    told = request.version >= 12 or here.writes_isr
+    return _known(request.last_fetched_epoch) if told else NO_LEADER_EPOCH
 
 
 def _known(epoch: LeaderEpoch) -> LeaderEpoch:
@@ -276,9 +282,9 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
     return refusal(here, request.partition, KIND, error, guard, compared)
 
 
-def _diverging(mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
+def _diverging(here: Here, mine: log.Log, request: FetchRequest) -> log.EpochStart | None:
     """Where the follower's log leaves the leader's, or None while they agree (KIP-595)."""
-    epoch = _last_fetched_epoch(request)
+    epoch = _last_fetched_epoch(here, request)
     end = None if epoch == NO_LEADER_EPOCH else log.end_of_epoch(mine, epoch)
     if end is None or (end.epoch >= epoch and end.offset >= request.offset):
         return None

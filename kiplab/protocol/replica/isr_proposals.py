@@ -201,8 +201,16 @@ def denied(leader: BrokerId, replica: Replica, error: KafkaError) -> ReplicaEffe
     leading = leading_of(replica)
     name = replica.partition
     if error in WAITING:
-        return replica, (IsrStuck(node=leader, partition=name, error=error),)
+        return replica, stuck(leader, replica, error)
     isr = leading.isr_state.isr
     reverted = replace(replica, leading=replace(leading, isr_state=leading.isr_state.committed))
     fact = IsrReverted(node=leader, partition=name, isr=isr, error=error)
     return reverted, (fact,)
+
+
+def stuck(leader: BrokerId, replica: Replica, error: KafkaError) -> tuple[Fact, ...]:
+    """The proposal stays pending, whatever comes, until metadata replaces it.
+
+    Source: Partition.handleAlterPartitionError (3.5.0), handleAlterIsrResponse (2.8.2).
+    """
+    return (IsrStuck(node=leader, partition=replica.partition, error=error),)

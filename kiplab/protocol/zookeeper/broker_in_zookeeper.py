@@ -76,6 +76,7 @@ def start(
     opened = open_session(ensemble, broker.id, life, server, now_ms)
     born = Volatile(
         lifecycle=Lifecycle.RUNNING,
+        ready_to_unfence=True,
         published=True,
         timers=first_timers(now_ms),
         controller=None,

@@ -275,12 +275,13 @@ def _play(
     newer_code = features.code_of(broker.id) >= (3, 3)
     if newer_code and local is not None and state.partition_epoch < local.partition_epoch:
         return broker, ()
-    if state.leader == broker.id:
-        broker, facts = roles.play(_fetching(broker, state.name), state, features, now_ms)
-        return _appointed(broker, state.name, request.controller_epoch), facts
-    if not _is_alive(broker, state.leader):
+    if state.leader != broker.id and not _is_alive(broker, state.leader):
         return _replica_alone(broker, state)
+    broker = alter_partition_manager.forget(broker, state.name, features)
     broker, facts = roles.play(broker, state, features, now_ms)
+    if state.leader == broker.id:
+        broker = _appointed(broker, state.name, request.controller_epoch)
+        return _fetching(broker, state.name), facts
     if process_of(broker).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
         return _without_fetcher(broker, state.name, facts, "the broker is shutting down")
     return _fetching(broker, state.name), facts

@@ -11,8 +11,6 @@ then, for the controller to read it. Out go ZooKeeper or the broker, answers, wa
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError
@@ -46,16 +44,13 @@ ANNOUNCE_ISR_MS = 2_500
 """How often a broker looks whether it has changes of an ISR to announce."""
 
 
-class IsrWritten(NamedTuple):
-    """ZooKeeper after a leader's write, its answer, the watches that went off, the facts."""
-
-    ensemble: Ensemble
-    reply: Send
-    fired: tuple[Send, ...] = ()
-    facts: tuple[Fact, ...] = ()
+EnsembleEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
+"""ZooKeeper after a leader's write; its answer, and behind it the watches that went off; facts."""
 
 
-def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -> IsrWritten:
+def set_partition_state(
+    ensemble: Ensemble, request: SetPartitionStateRequest, _features: Features
+) -> EnsembleEffect:
     """Write the state if it still has the version that the leader has read.
 
     Source: ReplicationUtils.updateLeaderAndIsr and checkLeaderAndIsrZkData,
@@ -64,22 +59,18 @@ def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -
     item, path = request.item, partition_state_path(request.item.partition)
     before = find(ensemble, path)
     wanted = _wanted(request)
-    done = transact(
-        ensemble,
-        _session_of(ensemble, request.broker),
-        (SetData(path, wanted, item.partition_epoch),),
-    )
+    session = _session_of(ensemble, request.broker)
+    done = transact(ensemble, session, (SetData(path, wanted, item.partition_epoch),))
     if done.error is ZooKeeperError.NONE:
         after = find(done.ensemble, path)
         assert after is not None
-        facts = _changed(before, after, wanted, done.ensemble.zxid)
         reply = _answer(request, KafkaError.NONE, after.stat.version)
-        return IsrWritten(done.ensemble, reply, told(done.fired), facts)
+        facts = _changed(before, after, wanted, done.ensemble.zxid)
+        return done.ensemble, (reply, *told(done.fired)), facts
     if done.error is ZooKeeperError.BADVERSION and before is not None and before.data == wanted:
         # An earlier copy of the request has written it, and its answer was lost.
-        reply = _answer(request, KafkaError.NONE, before.stat.version)
-        return IsrWritten(done.ensemble, reply)
-    return IsrWritten(done.ensemble, _answer(request, KafkaError.INVALID_UPDATE_VERSION))
+        return done.ensemble, (_answer(request, KafkaError.NONE, before.stat.version),), ()
+    return done.ensemble, (_answer(request, KafkaError.INVALID_UPDATE_VERSION),), ()
 
 
 def _wanted(request: SetPartitionStateRequest) -> PartitionStateZnode:
@@ -156,8 +147,7 @@ def written(
         broker = broker_parts.with_replica(broker, replica)
         return _to_announce(broker, replica.partition), (), facts
     if here.code >= (2, 7):
-        replica, facts = isr_proposals.denied(broker.id, replica, response.error)
-        return broker_parts.with_replica(broker, replica), (), facts
+        return broker, (), isr_proposals.stuck(broker.id, replica, response.error)
     replica, reverted = _kept(broker.id, replica, response.error)
     replica, moved = move_high_watermark(here, replica, mine)
     return broker_parts.with_replica(broker, replica), (), (reverted, *moved)

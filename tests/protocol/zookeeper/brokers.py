@@ -77,12 +77,19 @@ def state(
 
 
 def lai(
-    features: Features, *partitions: PartitionRegistration, **epochs: int
+    features: Features,
+    *partitions: PartitionRegistration,
+    controller_epoch: int = CONTROLLER_EPOCH,
+    broker_epoch: int = NO_BROKER_EPOCH,
 ) -> LeaderAndIsrRequest:
     """LeaderAndIsr in the version that these features speak."""
     version = LeaderAndIsrRequest.version_sent(features, CONTROLLING)
     return LeaderAndIsrRequest(
-        version=version, controller=CONTROLLING, partitions=partitions, **_epochs(epochs)
+        version=version,
+        controller=CONTROLLING,
+        controller_epoch=ControllerEpoch(controller_epoch),
+        broker_epoch=BrokerEpoch(broker_epoch),
+        partitions=partitions,
     )
 
 
@@ -90,33 +97,40 @@ def um(
     features: Features,
     *partitions: PartitionRegistration,
     live: tuple[int, ...] = (0, 1, 2),
-    **epochs: int,
+    controller_epoch: int = CONTROLLER_EPOCH,
+    broker_epoch: int = NO_BROKER_EPOCH,
 ) -> UpdateMetadataRequest:
     """UpdateMetadata in the version that these features speak."""
     version = UpdateMetadataRequest.version_sent(features, CONTROLLING)
     return UpdateMetadataRequest(
         version=version,
         controller=CONTROLLING,
+        controller_epoch=ControllerEpoch(controller_epoch),
+        broker_epoch=BrokerEpoch(broker_epoch),
         partitions=partitions,
         live_brokers=tuple(map(BrokerId, live)),
-        **_epochs(epochs),
     )
 
 
 def stop(
-    features: Features, name: str, leader_epoch: int = -1, *, delete: bool = False, **epochs: int
+    features: Features,
+    name: str,
+    leader_epoch: int = -1,
+    *,
+    delete: bool = False,
+    controller_epoch: int = CONTROLLER_EPOCH,
+    broker_epoch: int = NO_BROKER_EPOCH,
 ) -> StopReplicaRequest:
     """StopReplica in the version that these features speak."""
     version = StopReplicaRequest.version_sent(features, CONTROLLING)
     item = StopReplicaItem(name, LeaderEpoch(leader_epoch), delete)
     return StopReplicaRequest(
-        version=version, controller=CONTROLLING, items=(item,), **_epochs(epochs)
+        version=version,
+        controller=CONTROLLING,
+        controller_epoch=ControllerEpoch(controller_epoch),
+        broker_epoch=BrokerEpoch(broker_epoch),
+        items=(item,),
     )
-
-
-def _epochs(epochs: dict[str, int]) -> dict[str, int]:
-    known = {"controller_epoch": CONTROLLER_EPOCH, "broker_epoch": NO_BROKER_EPOCH}
-    return {**known, **epochs}
 
 
 def started(features: Features, *logs: DurableReplica) -> Broker:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import Features, parse_features, switched
-from kiplab.protocol.ids import NO_LEADER_EPOCH, ControllerEpoch, controller_on
+from kiplab.protocol.ids import NO_LEADER_EPOCH, BrokerEpoch, ControllerEpoch, controller_on
 from kiplab.protocol.messages import StopReplicaResponse
 from kiplab.protocol.messages.control_request import ControlRequest
 from kiplab.protocol.replica.broker_state import Lifecycle, replica_of
@@ -46,13 +46,17 @@ WITH_EPOCHS = RELEASES[1:]
 EARLY, LATER = EPOCH - 40, EPOCH + 40
 
 
-def every_kind(features: Features, **epochs: int) -> tuple[ControlRequest, ...]:
+def every_kind(
+    features: Features, *, broker_epoch: int = -1, controller_epoch: int = CONTROLLER_EPOCH
+) -> tuple[ControlRequest, ...]:
     """One of each request, to which nothing but the epochs can be objected."""
-    return (
-        lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1)), **epochs),
-        um(features, live=(0, 1), **epochs),
-        stop(features, FOLLOWED, 8, **epochs),
+    asked = (
+        lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1))),
+        um(features, live=(0, 1)),
+        stop(features, FOLLOWED, 8),
     )
+    epochs = BrokerEpoch(broker_epoch), ControllerEpoch(controller_epoch)
+    return tuple(replace(r, broker_epoch=epochs[0], controller_epoch=epochs[1]) for r in asked)
 
 
 # The broker epoch
@@ -105,8 +109,7 @@ def test_a_whole_refusal_names_the_guard_and_both_epochs() -> None:
 @pytest.mark.parametrize("release", WITH_EPOCHS)
 def test_of_two_stale_epochs_the_brokers_is_looked_at_first(release: str) -> None:
     features = at_release(release)
-    both = {"broker_epoch": EARLY, "controller_epoch": CONTROLLER_EPOCH - 1}
-    for request in every_kind(features, **both):
+    for request in every_kind(features, broker_epoch=EARLY, controller_epoch=CONTROLLER_EPOCH - 1):
         assert ask(running(features), request, features).error is STALE
 
 
