@@ -1,0 +1,286 @@
+"""AlterIsr, from 3.2 on AlterPartition, at a controller that lives on a broker.
+
+In comes a leader's request for new ISRs, from inter-broker protocol 2.7-IV2 on. The header is
+judged first: whether this controller is active, and whether the sender speaks with exactly the
+broker epoch that is known. Then each partition is judged on its own against the state that the
+controller remembers: known at all; epochs newer than its own (it is probably the one that is
+behind); an older leader epoch; a state that holds already, which is a success; an older partition
+epoch; the recovery state; a member of the ISR that is not online. At 2.8 there are the leader epoch
+and the state that holds, and everything else is left to the version of the znode. Nobody checks
+that the sender leads, or that the ISR is made of replicas: the sender is written down as leader.
+
+Out go the writes, conditional on the partition epoch that was asked for, UpdateMetadata for all
+brokers about all partitions that were asked for, whatever became of them, and an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Compared, Refused
+from ..features import Features
+from ..messages import (
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    AlterPartitionResult,
+    Send,
+)
+from ..registrations import LeaderRecoveryState, PartitionRegistration, partition
+from .control_channels import all_partitions, send_update_metadata
+from .controller_turn import ControllerMovedError, Turn, write_state
+from .ensemble import Ensemble
+from .together import Together
+from .zookeeper_controller import ZooKeeperController, epoch_of, is_online
+
+KIND = "alter-partition"
+TOPIC_IDS_SINCE = 2
+"""The version of the request that names topics by id, and knows INELIGIBLE_REPLICA."""
+
+
+def alter_isr(
+    controller: ZooKeeperController,
+    ensemble: Ensemble,
+    request: AlterPartitionRequest,
+    features: Features,
+) -> Together[ZooKeeperController]:
+    """Judge every partition against what the controller remembers, then write what is left.
+
+    A controller that finds out here that it is none any more answers UNKNOWN_SERVER_ERROR, and goes
+    on until it hears of it from its watch: Kafka catches that exception together with every other.
+
+    Source: KafkaController.processAlterIsr (2.8.2), tryProcessAlterPartition (3.4.1).
+    """
+    turn = Turn(controller, ensemble, features)
+    refused = _stale_sender(turn, request)
+    if refused is not None:
+        return _refuse(turn, request, refused)
+    judged = [_judged(turn, request, item) for item in request.items]
+    try:
+        turn, results = _written(turn, request, judged)
+        asked = {item.partition for item in request.items}
+        names = tuple(name for name in all_partitions(controller) if name in asked)
+        turn = send_update_metadata(turn, turn.controller.live_brokers, names)
+    except ControllerMovedError as moved:
+        held = Compared(
+            "controller epoch", str(controller.epoch), str(moved.turn.ensemble.controller_epoch)
+        )
+        error = KafkaError.UNKNOWN_SERVER_ERROR
+        told = _refused(moved.turn, error, "zookeeper.controller-check", held)
+        return _refuse(moved.turn, request, told)
+    reply = AlterPartitionResponse(version=request.version, results=results)
+    return turn.done(Send(request.broker, reply))
+
+
+_Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refused | None]
+"""The state that is remembered, the one to write, the refusal."""
+
+
+def _judged(turn: Turn, request: AlterPartitionRequest, item: AlterPartitionItem) -> _Judged:
+    held = partition(turn.controller.partitions, item.partition)
+    if held is None:
+        by_id = request.version >= TOPIC_IDS_SINCE
+        unknown = KafkaError.UNKNOWN_TOPIC_ID if by_id else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+        return None, None, _refused(turn, unknown, None, partition=item.partition)
+    wanted = _wanted(request, item, held)
+    for guard, error, check in CHECKS:
+        compared = check(turn, wanted, held) if guard is None or guard in turn.active else None
+        if error is None and compared is not None:
+            return held, None, None
+        if error is not None and compared is not None:
+            return held, None, _refused(turn, error, guard, compared, partition=held.name)
+    refused = _ineligible(turn, request, wanted)
+    return (held, None, refused) if refused is not None else (held, wanted, None)
+
+
+def _wanted(
+    request: AlterPartitionRequest, item: AlterPartitionItem, held: PartitionRegistration
+) -> PartitionRegistration:
+    """The state that is asked for: the sender leads it."""
+    recovery = LeaderRecoveryState(item.recovery) if request.version >= 1 else _RECOVERED
+    return replace(
+        held,
+        leader=request.broker,
+        leader_epoch=item.leader_epoch,
+        partition_epoch=item.partition_epoch,
+        isr=tuple(member.broker for member in item.isr),
+        recovery=recovery,
+    )
+
+
+_RECOVERED = LeaderRecoveryState.RECOVERED
+_RECOVERING = LeaderRecoveryState.RECOVERING
+_Check = Callable[[Turn, PartitionRegistration, PartitionRegistration], Compared | None]
+
+
+def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None:
+    return Compared(name, str(int(wanted)), str(int(held))) if wrong else None
+
+
+def _newer_leader(
+    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+) -> Compared | None:
+    asked, known = wanted.leader_epoch, held.leader_epoch
+    return _compared("leader epoch", asked, known, asked > known)
+
+
+def _newer_state(
+    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+) -> Compared | None:
+    asked, known = wanted.partition_epoch, held.partition_epoch
+    return _compared("partition epoch", asked, known, asked > known)
+
+
+def _older_leader(
+    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+) -> Compared | None:
+    asked, known = wanted.leader_epoch, held.leader_epoch
+    return _compared("leader epoch", asked, known, asked < known)
+
+
+def _holds_already(
+    turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+) -> Compared | None:
+    """What is asked for twice is granted twice; from 3.3 on not from the future."""
+    late = turn.code < (3, 3) or wanted.partition_epoch <= held.partition_epoch
+    same = replace(wanted, partition_epoch=held.partition_epoch) == held
+    return Compared("state", "the same", "the same") if same and late else None
+
+
+def _older_state(
+    turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+) -> Compared | None:
+    """Before 3.2 ZooKeeper alone compares versions."""
+    asked, known = wanted.partition_epoch, held.partition_epoch
+    return _compared("partition epoch", asked, known, asked < known and turn.code >= (3, 2))
+
+
+def _not_alone(
+    _turn: Turn, wanted: PartitionRegistration, _held: PartitionRegistration
+) -> Compared | None:
+    wrong = wanted.recovery is _RECOVERING and len(wanted.isr) > 1
+    return Compared("ISR", str(len(wanted.isr)), "1 while RECOVERING") if wrong else None
+
+
+def _no_way_back(
+    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+) -> Compared | None:
+    wrong = held.recovery is _RECOVERED and wanted.recovery is _RECOVERING
+    return Compared("recovery state", wanted.recovery.name, held.recovery.name) if wrong else None
+
+
+CHECKS: tuple[tuple[str | None, KafkaError | None, _Check], ...] = (
+    # KAFKA-14154: who is asked about a later state than it knows is probably not the controller.
+    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
+    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
+    # KIP-497, AlterIsrResponse: a leader of an earlier reign.
+    ("497.leader-epoch", KafkaError.FENCED_LEADER_EPOCH, _older_leader),
+    (None, None, _holds_already),
+    # KIP-497, AlterIsrResponse: compare and set.
+    ("497.partition-epoch", KafkaError.INVALID_UPDATE_VERSION, _older_state),
+    # KIP-704, AlterPartition: a leader that recovers is alone in the ISR, and none can ask for it.
+    ("704.recovering-alone", KafkaError.INVALID_REQUEST, _not_alone),
+    ("704.no-way-back", KafkaError.INVALID_REQUEST, _no_way_back),
+)
+"""(guard, error, check) in Kafka's order; the one without an error is a success."""
+
+
+def _ineligible(
+    turn: Turn, request: AlterPartitionRequest, wanted: PartitionRegistration
+) -> Refused | None:
+    """KIP-841 says that it is for KRaft alone; the code of 3.3 has it here as well."""
+    new_error = request.version >= TOPIC_IDS_SINCE
+    error = KafkaError.INELIGIBLE_REPLICA if new_error else KafkaError.OPERATION_NOT_ATTEMPTED
+    for member in wanted.isr:
+        if is_online(turn.controller, member):
+            continue
+        known = epoch_of(turn.controller, member) is not None
+        guard = "841.shutting-down" if known else "841.registered"
+        if guard in turn.active:
+            held = "shutting down" if known else "unknown"
+            compared = Compared(f"broker {member}", "member", held)
+            return _refused(turn, error, guard, compared, partition=wanted.name)
+    return None
+
+
+def _written(
+    turn: Turn, request: AlterPartitionRequest, judged: list[_Judged]
+) -> tuple[Turn, tuple[AlterPartitionResult, ...]]:
+    """Raises ControllerMovedError."""
+    results: list[AlterPartitionResult] = []
+    for item, (held, wanted, refused) in zip(request.items, judged, strict=True):
+        if refused is not None:
+            turn = turn.holding(turn.controller, refused)
+            results.append(AlterPartitionResult(item.partition, refused.error))
+            continue
+        assert held is not None, "who is not refused is known"
+        if wanted is None:
+            results.append(_granted(held))
+            continue
+        turn, written = write_state(turn, held, wanted)
+        if written is not None:
+            results.append(_granted(written))
+            continue
+        error = KafkaError.INVALID_UPDATE_VERSION
+        told = _refused(turn, error, "497.partition-epoch", *_versions(turn, wanted))
+        turn = turn.holding(turn.controller, replace(told, partition=wanted.name))
+        results.append(AlterPartitionResult(wanted.name, error))
+    return turn, tuple(results)
+
+
+def _versions(turn: Turn, wanted: PartitionRegistration) -> tuple[Compared, ...]:
+    there = partition(turn.ensemble.partitions, wanted.name)
+    held = "none" if there is None else str(int(there.partition_epoch))
+    return (Compared("partition epoch", str(int(wanted.partition_epoch)), held),)
+
+
+def _granted(state: PartitionRegistration) -> AlterPartitionResult:
+    return AlterPartitionResult(
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.partition_epoch,
+        isr=state.isr,
+        recovery=state.recovery,
+    )
+
+
+def _stale_sender(turn: Turn, request: AlterPartitionRequest) -> Refused | None:
+    if not turn.controller.active or not turn.has_session:
+        return _refused(turn, KafkaError.NOT_CONTROLLER, None)
+    known = epoch_of(turn.controller, request.broker)
+    if known == request.broker_epoch:
+        return None
+    # KIP-497, AlterIsrRequest (BrokerEpoch): any other epoch than the one that is known is stale.
+    if known is not None and "497.request-broker-epoch" not in turn.active:
+        return None
+    held = "none" if known is None else str(int(known))
+    compared = Compared(f"broker {request.broker} epoch", str(int(request.broker_epoch)), held)
+    return _refused(turn, KafkaError.STALE_BROKER_EPOCH, "497.request-broker-epoch", compared)
+
+
+def _refuse(
+    turn: Turn, request: AlterPartitionRequest, refused: Refused
+) -> Together[ZooKeeperController]:
+    reply = AlterPartitionResponse(version=request.version, error=refused.error)
+    return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
+
+
+def _refused(
+    turn: Turn,
+    error: KafkaError,
+    guard: str | None,
+    *compared: Compared,
+    partition: str | None = None,
+) -> Refused:
+    return Refused(
+        node=turn.controller.node,
+        request=KIND,
+        error=error,
+        guard=guard,
+        compared=compared,
+        partition=partition,
+    )

@@ -1,0 +1,257 @@
+"""What an active controller does when brokers come and go.
+
+In comes the word that something below /brokers/ids has changed. The controller reads what is there
+now and compares it with what it knows: who is new, who is dead and, from 2.2 on, who is registered
+under a higher broker epoch than it knows, and so has bounced. What happened in between it never
+learns: at 2.1 a broker that went and came back before anybody looked has not been away.
+
+A new broker is told all partitions' states, and to lead or follow those it has; then leaders are
+looked for where there are none. A dead broker's partitions get another leader; it leaves their
+ISRs, and its followers are told. A broker that bounced is dead first, which moves leader epochs on,
+then new. In Kafka's code the set of live brokers changes piece by piece, before each of these; the
+KIP wants it taken over whole before the first, and 2.1 had done that. So from 2.2 on a dead broker
+may still be elected on account of a new one, for one leader epoch, and a bounced broker is first
+told who lives under the epoch that is over.
+
+Out go writes of partitions' states, requests in queues, and a BrokersCompared even if nothing has
+changed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, BrokerEpoch, BrokerId, LeaderEpoch
+from ..registrations import PartitionRegistration
+from ..zookeeper_facts import BrokersCompared
+from .control_channels import (
+    RequestBatch,
+    add_channel,
+    all_partitions,
+    queue,
+    remove_channel,
+    send_update_metadata,
+)
+from .controller_turn import Turn, elected, state_in_zookeeper, write_state
+from .ensemble import below
+from .ensemble_reads import children
+from .znodes import BROKER_IDS_PATH, BrokerZnode
+from .zookeeper_controller import LiveBroker, cached, epoch_of, hosted_by, with_partition
+from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
+
+NO_NEWS_OF_THE_DEAD = (3, 1)
+"""From this code on a failure that makes no leader change is announced only where the broker had no
+replica."""
+
+
+class _Change(NamedTuple):
+    """What has changed, each sorted by broker."""
+
+    new: tuple[LiveBroker, ...]
+    bounced: tuple[LiveBroker, ...]
+    dead: tuple[BrokerId, ...]
+
+
+def registered_brokers(turn: Turn) -> tuple[LiveBroker, ...]:
+    """Who is registered, with the epochs that this controller can know.
+
+    Source: KafkaZkClient.getAllBrokerAndEpochsInCluster (2.2.2), getAllBrokersInCluster (2.1.1).
+    """
+    found = [
+        LiveBroker(z.data.broker, _epoch(turn, z.stat.czxid, z.stat.ephemeral_owner))
+        for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
+        if isinstance(z.data, BrokerZnode)
+    ]
+    return tuple(sorted(found, key=lambda known: known.broker))
+
+
+def brokers_changed(turn: Turn) -> Turn:
+    """Compare, and do what follows: for new brokers, then bounced ones, then dead ones.
+
+    Raises ControllerMovedError.
+
+    Source: KafkaController.BrokerChange.process (2.1.1, 2.2.2), processBrokerChange (2.6.3 to
+    3.4.1).
+    """
+    read = children(turn.ensemble, turn.controller.session, BROKER_IDS_PATH, watch=True)
+    turn = turn._replace(ensemble=read.ensemble)
+    current = registered_brokers(turn)
+    change = _compared(turn, current)
+    turn = turn.holding(turn.controller, _told(turn, change))
+    turn = _with_channels(turn, change)
+    # KIP-380, Controller Detects Bounced Broker, 3: the live brokers are taken over before anything
+    # is done about them. The epochs of the bounced ones come later (4).
+    at_once = turn.code < (2, 2) or "380.live-set-first" in turn.active
+    if at_once:
+        turn = _with_live_ids(turn, current)
+    if change.new:
+        turn = on_broker_startup(_adding(turn, change.new), _ids(change.new))
+    if change.bounced:
+        turn = on_broker_failure(_removing(turn, _ids(change.bounced)), _ids(change.bounced))
+        turn = on_broker_startup(_adding(turn, change.bounced), _ids(change.bounced))
+    if change.dead:
+        turn = on_broker_failure(_removing(turn, change.dead), change.dead)
+    return turn
+
+
+def on_broker_startup(turn: Turn, started: tuple[BrokerId, ...]) -> Turn:
+    """These brokers learn everything, and partitions without a leader may have one again.
+
+    Raises ControllerMovedError.
+
+    Source: KafkaController.onBrokerStartup (2.1.1 to 3.4.1).
+    """
+    controller = turn.controller
+    if turn.code < (2, 2):
+        turn = send_update_metadata(turn, controller.live_brokers, ())
+    else:
+        others = tuple(b for b in controller.live_brokers if b not in started)
+        turn = send_update_metadata(turn, others, ())
+        turn = send_update_metadata(turn, started, all_partitions(controller))
+    turn = start_replicas(turn, started)
+    return elect_for_offline_partitions(turn).turn
+
+
+def start_replicas(turn: Turn, brokers: tuple[BrokerId, ...]) -> Turn:
+    """LeaderAndIsr for every replica there, of the state that the controller remembers.
+
+    Source: ReplicaStateMachine.doHandleStateChanges to OnlineReplica (2.1.1 to 3.4.1).
+    """
+    batch = RequestBatch()
+    for broker in brokers:
+        for name in hosted_by(turn.controller, broker):
+            batch.lead_or_follow(turn, (broker,), cached(turn.controller, name))
+    return queue(turn, batch)
+
+
+def on_broker_failure(turn: Turn, failed: tuple[BrokerId, ...]) -> Turn:
+    """These brokers are gone: others lead their partitions, and they leave the ISRs.
+
+    Raises ControllerMovedError.
+
+    Source: KafkaController.onBrokerFailure and onReplicasBecomeOffline (2.1.1 to 3.4.1).
+    """
+    left = tuple(b for b in turn.controller.shutting_down if b not in failed)
+    turn = turn.holding(replace(turn.controller, shutting_down=left))
+    replicas = {broker: hosted_by(turn.controller, broker) for broker in failed}
+    leaderless = without_online_leader(turn.controller)
+    turn, led = elect_for_offline_partitions(gone_offline(turn, leaderless))
+    turn = stop_replicas(turn, replicas)
+    quiet = not leaderless
+    if turn.code >= NO_NEWS_OF_THE_DEAD:
+        quiet = not led and not any(replicas.values())
+    return send_update_metadata(turn, turn.controller.live_brokers, ()) if quiet else turn
+
+
+def stop_replicas(turn: Turn, replicas: dict[BrokerId, tuple[str, ...]]) -> Turn:
+    """StopReplica for these replicas, by broker; they leave the ISR, and the others are told.
+
+    The last member stays in the ISR; a leader that goes leaves nobody in its place.
+    Raises ControllerMovedError.
+
+    Source: ReplicaStateMachine.doHandleStateChanges to OfflineReplica, removeReplicasFromIsr (2.1.1
+    to 3.4.1).
+    """
+    batch = RequestBatch()
+    for broker, names in replicas.items():
+        for name in names:
+            batch.stop(turn, broker, name)
+        for name in names:
+            turn, state = _without(turn, broker, name)
+            if state is not None:
+                others = (b for b in state.replicas if b != broker)
+                batch.lead_or_follow(turn, others, state)
+    return queue(turn, batch)
+
+
+def _without(turn: Turn, broker: BrokerId, name: str) -> tuple[Turn, PartitionRegistration | None]:
+    """The partition's state without the broker in the ISR; unwritten if it is not in there."""
+    held = state_in_zookeeper(turn, name)
+    if held is None:
+        return turn, None
+    if broker not in held.isr:
+        return turn.holding(with_partition(turn.controller, held)), held
+    isr = held.isr if len(held.isr) == 1 else tuple(b for b in held.isr if b != broker)
+    state = replace(
+        held,
+        isr=isr,
+        leader=NO_LEADER if held.leader == broker else held.leader,
+        leader_epoch=LeaderEpoch(held.leader_epoch + 1),
+    )
+    facts = (elected(held, state),) if state.leader != held.leader else ()
+    return write_state(turn, held, state, *facts)
+
+
+def _epoch(turn: Turn, czxid: int, session: int) -> BrokerEpoch:
+    """Which number says which life of a broker is registered.
+
+    KIP-380, Broker Generation: the czxid of its znode; the session id, which is higher for a later
+    life only as long as one server gives them out, was rejected (Rejected Alternatives).
+    """
+    if "380.session-id" in turn.active:
+        return BrokerEpoch(session)
+    knows = turn.code >= (2, 2) or "380.bounce-detection" in turn.active
+    return BrokerEpoch(czxid) if knows else NO_BROKER_EPOCH
+
+
+def _compared(turn: Turn, current: tuple[LiveBroker, ...]) -> _Change:
+    controller = turn.controller
+    now = {found.broker for found in current}
+    return _Change(
+        new=tuple(found for found in current if epoch_of(controller, found.broker) is None),
+        bounced=tuple(found for found in current if _has_bounced(turn, found)),
+        dead=tuple(broker for broker in controller.live_brokers if broker not in now),
+    )
+
+
+def _has_bounced(turn: Turn, found: LiveBroker) -> bool:
+    # KIP-380, Controller Detects Bounced Broker, 2: registered under a higher generation than the
+    # one that is known.
+    known = epoch_of(turn.controller, found.broker)
+    return "380.bounce-detection" in turn.active and known is not None and found.epoch > known
+
+
+def _told(turn: Turn, change: _Change) -> BrokersCompared:
+    bounced = []
+    for found in change.bounced:
+        known = epoch_of(turn.controller, found.broker)
+        assert known is not None, "who bounced was known"
+        bounced.append((found.broker, known, found.epoch))
+    return BrokersCompared(
+        node=turn.controller.node,
+        new=_ids(change.new),
+        bounced=tuple(bounced),
+        dead=change.dead,
+    )
+
+
+def _with_channels(turn: Turn, change: _Change) -> Turn:
+    for broker in (*_ids(change.bounced), *change.dead):
+        turn = remove_channel(turn, broker)
+    for broker in (*_ids(change.new), *_ids(change.bounced)):
+        turn = turn.holding(add_channel(turn.controller, broker))
+    return turn
+
+
+def _with_live_ids(turn: Turn, current: tuple[LiveBroker, ...]) -> Turn:
+    """Who lives is as registered; whoever was known keeps the epoch that is known of him."""
+    known = {b.broker: b for b in turn.controller.live}
+    live = tuple(known.get(found.broker, found) for found in current)
+    return turn.holding(replace(turn.controller, live=live))
+
+
+def _adding(turn: Turn, brokers: tuple[LiveBroker, ...]) -> Turn:
+    others = [b for b in turn.controller.live if b.broker not in _ids(brokers)]
+    live = tuple(sorted([*others, *brokers], key=lambda known: known.broker))
+    return turn.holding(replace(turn.controller, live=live))
+
+
+def _removing(turn: Turn, brokers: tuple[BrokerId, ...]) -> Turn:
+    live = tuple(known for known in turn.controller.live if known.broker not in brokers)
+    return turn.holding(replace(turn.controller, live=live))
+
+
+def _ids(brokers: tuple[LiveBroker, ...]) -> tuple[BrokerId, ...]:
+    return tuple(found.broker for found in brokers)

@@ -1,0 +1,257 @@
+"""The requests that a controller makes of one change, and its queue for each broker.
+
+Requests are collected in a batch and then put into the queues all at once: first LeaderAndIsr for
+every broker that is to get one, then UpdateMetadata, then StopReplica. Each has the broker epoch
+that the controller knows at that moment, not when it is sent. A broker that does not live gets
+nothing, and one whose channel was taken away loses what was queued: a controller never sends
+anything twice that was answered, whatever the answer says.
+
+At 2.1 and 2.2 whoever is to stop replicas gets an empty StopReplica first, and then one for each
+replica: one request for all of them is only for those whose answer nobody wants to see, and
+somebody always wants to. From 2.3 on it is one request, and from version 3 of it on it names the
+leader epochs that were known when it was made (KIP-570).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ..facts import Fact
+from ..features import Features
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, ApiVersion, BrokerEpoch, BrokerId
+from ..messages import (
+    LeaderAndIsrRequest,
+    Request,
+    Response,
+    Send,
+    StopReplicaItem,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+from ..registrations import PartitionRegistration
+from ..zookeeper_facts import QueueDropped, RequestsQueued
+from .controller_turn import Turn
+from .zookeeper_controller import (
+    BrokerChannel,
+    QueuedRequest,
+    ZooKeeperController,
+    cached,
+    epoch_of,
+)
+
+STOPS_TOGETHER = (2, 3)
+"""From this code on."""
+
+
+class RequestBatch:
+    """What is to be sent of one change, until it is put into the queues.
+
+    Source: ControllerBrokerRequestBatch (2.1.1 to 3.4.1).
+    """
+
+    def __init__(self) -> None:
+        self.states: dict[BrokerId, dict[str, PartitionRegistration]] = {}
+        self.updated: set[BrokerId] = set()
+        self.metadata: dict[str, PartitionRegistration] = {}
+        self.stops: dict[BrokerId, list[StopReplicaItem]] = {}
+
+    def lead_or_follow(
+        self, turn: Turn, brokers: Iterable[BrokerId], state: PartitionRegistration
+    ) -> None:
+        """LeaderAndIsr to these brokers, and UpdateMetadata to all that live.
+
+        Source: addLeaderAndIsrRequestForBrokers (2.1.1 to 3.4.1).
+        """
+        for broker in brokers:
+            self.states.setdefault(broker, {})[state.name] = state
+        self.update(turn, turn.controller.live_brokers, (state.name,))
+
+    def update(self, turn: Turn, brokers: Iterable[BrokerId], names: Iterable[str]) -> None:
+        """UpdateMetadata to these brokers: what the controller remembers of these partitions.
+
+        Source: addUpdateMetadataRequestForBrokers (2.1.1 to 3.4.1).
+        """
+        self.updated.update(brokers)
+        self.metadata.update((name, cached(turn.controller, name)) for name in names)
+
+    def stop(self, turn: Turn, broker: BrokerId, name: str) -> None:
+        """StopReplica to the broker, without deleting the replica.
+
+        Source: addStopReplicaRequestForBrokers (2.1.1 to 3.4.1).
+        """
+        epoch = cached(turn.controller, name).leader_epoch
+        self.stops.setdefault(broker, []).append(StopReplicaItem(name, epoch))
+
+
+def queue(turn: Turn, batch: RequestBatch) -> Turn:
+    """Put the requests of the batch into the queues of the brokers that live.
+
+    Source: ControllerBrokerRequestBatch.sendRequestsToBrokers and
+    ControllerChannelManager.sendRequest (2.1.1 to 3.4.1).
+    """
+    for broker in turn.controller.live_brokers:
+        requests = tuple(_requests(turn, batch, broker))
+        if requests:
+            turn = _queued(turn, broker, requests)
+    return turn
+
+
+def send_update_metadata(turn: Turn, brokers: Iterable[BrokerId], names: Iterable[str]) -> Turn:
+    """One UpdateMetadata to each of these brokers; 2.1 takes no partition for all of them.
+
+    Source: KafkaController.sendUpdateMetadataRequest (2.1.1 to 3.4.1).
+    """
+    names = tuple(names)
+    if turn.code < (2, 2) and not names:
+        names = all_partitions(turn.controller)
+    batch = RequestBatch()
+    batch.update(turn, brokers, names)
+    return queue(turn, batch)
+
+
+def all_partitions(controller: ZooKeeperController) -> tuple[str, ...]:
+    """The names of all partitions that the controller knows."""
+    return tuple(p.name for p in controller.partitions)
+
+
+def add_channel(controller: ZooKeeperController, broker: BrokerId) -> ZooKeeperController:
+    """A queue for the broker, if it has none.
+
+    Source: ControllerChannelManager.addBroker (2.1.1 to 3.4.1).
+    """
+    if any(channel.broker == broker for channel in controller.channels):
+        return controller
+    channels = sorted([*controller.channels, BrokerChannel(broker)], key=lambda c: c.broker)
+    return replace(controller, channels=tuple(channels))
+
+
+def remove_channel(turn: Turn, broker: BrokerId) -> Turn:
+    """Close the connection to the broker: what was queued is gone.
+
+    Source: ControllerChannelManager.removeExistingBroker (2.1.1 to 3.4.1).
+    """
+    gone = [channel for channel in turn.controller.channels if channel.broker == broker]
+    left = tuple(c for c in turn.controller.channels if c.broker != broker)
+    return turn.holding(replace(turn.controller, channels=left), *dropped(turn.controller, gone))
+
+
+def dropped(
+    controller: ZooKeeperController, channels: Iterable[BrokerChannel]
+) -> tuple[QueueDropped, ...]:
+    """The facts of queues that go with something in them."""
+    return tuple(
+        QueueDropped(
+            node=controller.node,
+            broker=channel.broker,
+            requests=tuple(request.in_words() for request in channel.queue),
+        )
+        for channel in channels
+        if channel.queue
+    )
+
+
+def answered(
+    controller: ZooKeeperController,
+    broker: BrokerId,
+    _response: Response,
+    request: Request,
+    _features: Features,
+) -> tuple[ZooKeeperController, tuple[Send, ...], tuple[Fact, ...]]:
+    """The broker has answered the head of its queue: whatever it says, the next one follows.
+
+    An answer to anything else comes over a connection that is closed.
+
+    Source: RequestSendThread.doWork and KafkaController.processLeaderAndIsrResponseReceived (2.1.1
+    to 3.4.1), of which offline log directories are left out.
+    """
+    channels = tuple(
+        replace(c, queue=c.queue[1:]) if c.broker == broker and c.queue[:1] == (request,) else c
+        for c in controller.channels
+    )
+    if channels == controller.channels:
+        return controller, (), ()
+    return replace(controller, channels=channels), (), ()
+
+
+def _queued(turn: Turn, broker: BrokerId, requests: tuple[QueuedRequest, ...]) -> Turn:
+    """A broker without a channel is passed over: `380.live-set-first` is about such a moment."""
+    controller = turn.controller
+    if all(channel.broker != broker for channel in controller.channels):
+        return turn
+    channels = tuple(
+        replace(c, queue=(*c.queue, *requests)) if c.broker == broker else c
+        for c in controller.channels
+    )
+    fact = RequestsQueued(
+        node=controller.node, broker=broker, requests=tuple(r.in_words() for r in requests)
+    )
+    return turn.holding(replace(controller, channels=channels), fact)
+
+
+def _requests(turn: Turn, batch: RequestBatch, broker: BrokerId) -> Iterable[QueuedRequest]:
+    if broker in batch.states:
+        yield _leader_and_isr(turn, broker, batch.states[broker])
+    if broker in batch.updated:
+        yield _update_metadata(turn, broker, batch.metadata)
+    if broker in batch.stops:
+        yield from _stop_replica(turn, broker, batch.stops[broker])
+
+
+def _leader_and_isr(
+    turn: Turn, broker: BrokerId, states: dict[str, PartitionRegistration]
+) -> LeaderAndIsrRequest:
+    controller = turn.controller
+    version = LeaderAndIsrRequest.version_sent(turn.features, controller.node)
+    leaders = {state.leader for state in states.values()} - {NO_LEADER}
+    return LeaderAndIsrRequest(
+        version=version,
+        controller=controller.broker,
+        controller_epoch=controller.epoch,
+        broker_epoch=_stamp(controller, broker, version, 2),
+        partitions=tuple(states[name] for name in sorted(states)),
+        live_leaders=tuple(b for b in controller.live_brokers if b in leaders),
+    )
+
+
+def _update_metadata(
+    turn: Turn, broker: BrokerId, states: dict[str, PartitionRegistration]
+) -> UpdateMetadataRequest:
+    controller = turn.controller
+    version = UpdateMetadataRequest.version_sent(turn.features, controller.node)
+    return UpdateMetadataRequest(
+        version=version,
+        controller=controller.broker,
+        controller_epoch=controller.epoch,
+        broker_epoch=_stamp(controller, broker, version, 5),
+        partitions=tuple(states[name] for name in sorted(states)),
+        live_brokers=controller.live_brokers,
+    )
+
+
+def _stop_replica(
+    turn: Turn, broker: BrokerId, items: list[StopReplicaItem]
+) -> Iterable[StopReplicaRequest]:
+    controller = turn.controller
+    version = StopReplicaRequest.version_sent(turn.features, controller.node)
+    ordered = tuple(sorted(items, key=lambda item: item.partition))
+    # KIP-570: from version 3 on a StopReplica carries the leader epoch of each replica.
+    bare = ordered if version >= 3 else tuple(StopReplicaItem(i.partition) for i in ordered)
+    together = turn.code >= STOPS_TOGETHER
+    for stopped in (bare,) if together else ((), *((item,) for item in bare)):
+        yield StopReplicaRequest(
+            version=version,
+            controller=controller.broker,
+            controller_epoch=controller.epoch,
+            broker_epoch=_stamp(controller, broker, version, 1),
+            items=stopped,
+        )
+
+
+def _stamp(
+    controller: ZooKeeperController, broker: BrokerId, version: ApiVersion, since: ApiVersion
+) -> BrokerEpoch:
+    """Of the moment at which the request is queued, in versions that carry it."""
+    epoch = epoch_of(controller, broker)
+    return NO_BROKER_EPOCH if epoch is None or version < since else epoch

@@ -1,0 +1,203 @@
+"""Who becomes the controller, what it does first, and how it stands down.
+
+Every broker watches /controller. Who finds it absent creates it and, in the same transaction, moves
+/controller_epoch on by one; the version that this leaves behind is what all its later writes check.
+A controller that has just been elected reads everything: who lives, every partition's state. It
+opens a queue for each broker and announces them, has every replica on a live broker lead or follow
+as it should, and looks for leaders where there is none online. What leaders have announced of their
+ISRs it deletes unread, as it has read the states themselves.
+
+A controller stands down when it finds another name in /controller, or its session over: its queues
+are dropped, and it forgets everything, who was shutting down included.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..facts import Fact
+from ..features import Features
+from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch, SessionId
+from ..registrations import topic_of
+from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
+from .broker_change import registered_brokers, start_replicas
+from .control_channels import add_channel, dropped, send_update_metadata
+from .controller_turn import ControllerMovedError, Turn, write
+from .ensemble import Ensemble, find
+from .ensemble_reads import children, exists
+from .ensemble_writes import (
+    Create,
+    Delete,
+    Operation,
+    SetData,
+    Transacted,
+    ZooKeeperError,
+    transact,
+)
+from .together import Together, told
+from .znodes import (
+    BROKER_IDS_PATH,
+    CONTROLLER_EPOCH_PATH,
+    CONTROLLER_PATH,
+    ISR_CHANGES_PATH,
+    ControllerEpochZnode,
+    ControllerZnode,
+    topic_config_path,
+)
+from .zookeeper_controller import ZooKeeperController
+from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
+
+FIRST_EPOCH = ControllerEpoch(0)
+"""What /controller_epoch is created with: the first controller's is one higher."""
+
+
+def elect(
+    controller: ZooKeeperController, ensemble: Ensemble, session: SessionId, features: Features
+) -> Together[ZooKeeperController]:
+    """Become the controller if there is none, or watch the one there is.
+
+    Source: KafkaController.Startup, Reelect and elect (2.1.1, 2.2.2), processStartup and
+    processReelect (2.6.3 to 3.4.1).
+    """
+    turn = Turn(replace(controller, session=session), ensemble, features)
+    try:
+        return _elected(stand_down_if_moved(turn)).done()
+    except ControllerMovedError as moved:
+        return stand_down_if_moved(moved.turn).done()
+
+
+def stand_down_if_moved(turn: Turn) -> Turn:
+    """Watch /controller, and stand down if it names another broker than this one, or nobody.
+
+    Source: KafkaController.maybeResign (2.1.1 to 3.4.1).
+    """
+    watched = exists(turn.ensemble, turn.controller.session, CONTROLLER_PATH, watch=True)
+    turn = turn._replace(ensemble=watched.ensemble)
+    named = controller_named(turn.ensemble)
+    if not turn.controller.active or named == turn.controller.broker:
+        return turn
+    reason = "/controller is gone" if named is None else f"/controller names broker {named}"
+    stood_down, facts = resign(turn.controller, reason)
+    return turn.holding(stood_down, *facts)
+
+
+def resign(
+    controller: ZooKeeperController, reason: str = "its session is over"
+) -> tuple[ZooKeeperController, tuple[Fact, ...]]:
+    """Forget everything; the same controller, and no facts, if it was not active.
+
+    Source: KafkaController.onControllerResignation and Expire (2.1.1 to 3.4.1).
+    """
+    if not controller.active:
+        return controller, ()
+    fact = ControllerStoodDown(node=controller.node, broker=controller.broker, reason=reason)
+    facts: tuple[Fact, ...] = (fact, *dropped(controller, controller.channels))
+    return ZooKeeperController(controller.broker, controller.session), facts
+
+
+def controller_named(ensemble: Ensemble) -> BrokerId | None:
+    """The broker that /controller names.
+
+    Source: KafkaZkClient.getControllerId (2.1.1 to 3.4.1).
+    """
+    found = find(ensemble, CONTROLLER_PATH)
+    if found is None or not isinstance(found.data, ControllerZnode):
+        return None
+    return found.data.broker
+
+
+def delete_isr_changes(turn: Turn, names: tuple[str, ...]) -> Turn:
+    """Delete these announcements of leaders.
+
+    Raises ControllerMovedError.
+
+    Source: KafkaZkClient.deleteIsrChangeNotifications (2.1.1 to 3.4.1).
+    """
+    for name in names:
+        turn, _ = write(turn, "deleted", Delete(f"{ISR_CHANGES_PATH}/{name}"))
+    return turn
+
+
+def _elected(turn: Turn) -> Turn:
+    """Nobody can come between the look at /controller and the transaction.
+
+    Source: KafkaController.elect (2.1.1 to 3.4.1),
+    KafkaZkClient.registerControllerAndIncrementControllerEpoch (2.1.1 to 3.4.1).
+    """
+    if controller_named(turn.ensemble) is not None:
+        return turn
+    turn, held = _controller_epoch(turn)
+    epoch = ControllerEpoch(held + 1)
+    at = find(turn.ensemble, CONTROLLER_EPOCH_PATH)
+    if at is None:
+        return turn
+    broker = turn.controller.broker
+    turn, done = _transacted(
+        turn,
+        Create(CONTROLLER_PATH, ControllerZnode(broker), ephemeral=True),
+        SetData(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(epoch), at.stat.version),
+    )
+    if done.error is not ZooKeeperError.NONE:
+        return turn
+    version = PartitionEpoch(at.stat.version + 1)
+    controller = replace(turn.controller, active=True, epoch=epoch, epoch_version=version)
+    fact = ControllerElected(node=controller.node, broker=broker, controller_epoch=epoch)
+    turn = turn.holding(
+        controller,
+        _changed(turn, CONTROLLER_PATH, f"broker {broker}"),
+        _changed(turn, CONTROLLER_EPOCH_PATH, f"controller epoch {epoch}"),
+        fact,
+    )
+    return _take_over(turn)
+
+
+def _controller_epoch(turn: Turn) -> tuple[Turn, ControllerEpoch]:
+    if find(turn.ensemble, CONTROLLER_EPOCH_PATH) is None:
+        data = ControllerEpochZnode(FIRST_EPOCH)
+        turn, _ = _transacted(turn, Create(CONTROLLER_EPOCH_PATH, data))
+    return turn, turn.ensemble.controller_epoch
+
+
+def _transacted(turn: Turn, *operations: Operation) -> tuple[Turn, Transacted]:
+    done = transact(turn.ensemble, turn.controller.session, operations)
+    return turn._replace(ensemble=done.ensemble, fired=(*turn.fired, *told(done.fired))), done
+
+
+def _changed(turn: Turn, path: str, text: str) -> ZnodeChanged:
+    return ZnodeChanged(node=ZOOKEEPER, path=path, zxid=turn.ensemble.zxid, text=text)
+
+
+def _take_over(turn: Turn) -> Turn:
+    """Read everything, then tell everybody.
+
+    Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
+    """
+    turn = _watching(turn)
+    announced = children(turn.ensemble, turn.controller.session, ISR_CHANGES_PATH, watch=True)
+    turn = delete_isr_changes(turn._replace(ensemble=announced.ensemble), announced.names)
+    turn = _with_context(turn)
+    turn = send_update_metadata(turn, turn.controller.live_brokers, ())
+    turn = start_replicas(turn, turn.controller.live_brokers)
+    turn = gone_offline(turn, without_online_leader(turn.controller))
+    return elect_for_offline_partitions(turn).turn
+
+
+def _watching(turn: Turn) -> Turn:
+    """Watch what this controller has to hear of; of topics, that their settings change.
+
+    What a broker's znode says does not change as long as it stands: nobody watches that.
+    """
+    ensemble, session = turn.ensemble, turn.controller.session
+    ensemble = children(ensemble, session, BROKER_IDS_PATH, watch=True).ensemble
+    for topic in sorted({topic_of(p.name) for p in ensemble.partitions}):
+        ensemble = exists(ensemble, session, topic_config_path(topic), watch=True).ensemble
+    return turn._replace(ensemble=ensemble)
+
+
+def _with_context(turn: Turn) -> Turn:
+    """Source: KafkaController.initializeControllerContext (2.1.1 to 3.4.1)."""
+    live = registered_brokers(turn)
+    controller = replace(turn.controller, live=live, partitions=turn.ensemble.partitions)
+    for known in live:
+        controller = add_channel(controller, known.broker)
+    return turn.holding(controller)

@@ -1,0 +1,160 @@
+"""One event of a controller in the making: what it has done so far, and its writes to ZooKeeper.
+
+Kafka's controller is one thread that takes one event after the other. An event is handled whole
+here, ZooKeeper included: a rule passes a Turn on from one part of the event to the next. Every
+write is a transaction that begins with a check of /controller_epoch, so that a controller whose
+time is over cannot write. What it finds out then is an exception: the rest of the event does not
+take place, and what was done before stays done, requests in the queues included.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ..facts import Fact, IsrChanged, LeaderElected
+from ..features import Features
+from ..ids import NO_LEADER, ZOOKEEPER, PartitionEpoch, broker_list
+from ..messages import Send
+from ..registrations import PartitionRegistration, partition
+from ..zookeeper_facts import ZnodeChanged
+from .ensemble import Ensemble, find, session_of
+from .ensemble_writes import (
+    CheckVersion,
+    Operation,
+    SetData,
+    Transacted,
+    ZooKeeperError,
+    transact,
+)
+from .together import Together, told
+from .znodes import CONTROLLER_EPOCH_PATH, PartitionStateZnode, partition_state_path
+from .zookeeper_controller import ZooKeeperController, with_partition
+
+
+class Turn(NamedTuple):
+    """The controller and ZooKeeper so far, the watches that went off, the facts."""
+
+    controller: ZooKeeperController
+    ensemble: Ensemble
+    features: Features
+    fired: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def code(self) -> tuple[int, int, int]:
+        """The version of the code that the controller runs."""
+        return self.features.code_of(self.controller.node)
+
+    @property
+    def active(self) -> frozenset[str]:
+        """Ids of the guards that act on it."""
+        return self.features.active(self.controller.node)
+
+    @property
+    def has_session(self) -> bool:
+        """Whether ZooKeeper still knows the session: without one nothing can be read or written."""
+        return session_of(self.ensemble, self.controller.session) is not None
+
+    def holding(self, controller: ZooKeeperController, *facts: Fact) -> Turn:
+        """The same with another state of the controller, and more facts."""
+        return self._replace(controller=controller, facts=(*self.facts, *facts))
+
+    def done(self, *sends: Send) -> Together[ZooKeeperController]:
+        """What comes of the whole event."""
+        return Together(self.controller, self.ensemble, sends, self.fired, self.facts)
+
+
+class ControllerMovedError(Exception):
+    """/controller_epoch says that somebody else was elected; `turn` is how far the event got."""
+
+    def __init__(self, turn: Turn) -> None:
+        super().__init__("the controller has moved to another broker")
+        self.turn = turn
+
+
+def write(turn: Turn, text: str, operation: Operation) -> tuple[Turn, Transacted]:
+    """One write, as a transaction with the check before it; `text` tells people what it says.
+
+    Raises ControllerMovedError when the check fails, or when the session is over.
+
+    Source: KafkaZkClient.wrapRequestWithControllerEpochCheck (2.1.1 to 3.4.1).
+    """
+    check = CheckVersion(CONTROLLER_EPOCH_PATH, turn.controller.epoch_version)
+    checked = "zookeeper.controller-check" in turn.active
+    operations = (check, operation) if checked else (operation,)
+    done = transact(turn.ensemble, turn.controller.session, operations)
+    turn = turn._replace(ensemble=done.ensemble, fired=(*turn.fired, *told(done.fired)))
+    if done.error is ZooKeeperError.NONE:
+        fact = ZnodeChanged(node=ZOOKEEPER, path=operation.path, zxid=done.ensemble.zxid, text=text)
+        return turn.holding(turn.controller, fact), done
+    if done.error is ZooKeeperError.SESSIONEXPIRED or (checked and done.failing == 0):
+        raise ControllerMovedError(turn)
+    return turn, done
+
+
+def state_in_zookeeper(turn: Turn, name: str) -> PartitionRegistration | None:
+    """The state of a partition as it is written; None if a later controller wrote it.
+
+    Source: ReplicaStateMachine.getTopicPartitionStatesFromZk and
+    PartitionStateMachine.doElectLeaderForPartitions (2.1.1 to 3.4.1).
+    """
+    found = find(turn.ensemble, partition_state_path(name))
+    if found is None or not isinstance(found.data, PartitionStateZnode):
+        return None
+    if found.data.controller_epoch > turn.controller.epoch:
+        return None
+    return partition(turn.ensemble.partitions, name)
+
+
+def write_state(
+    turn: Turn, before: PartitionRegistration, after: PartitionRegistration, *facts: Fact
+) -> tuple[Turn, PartitionRegistration | None]:
+    """Write `after` over the version that `after` names, and remember it.
+
+    The state comes back with its new version, or as None if another version stands there.
+    Raises ControllerMovedError.
+
+    Source: KafkaZkClient.updateLeaderAndIsr and setTopicPartitionStatesRaw (2.1.1 to 3.4.1).
+    """
+    data = PartitionStateZnode(
+        partition=after.name,
+        leader=after.leader,
+        leader_epoch=after.leader_epoch,
+        controller_epoch=turn.controller.epoch,
+        isr=after.isr,
+        recovery=after.recovery,
+    )
+    operation = SetData(partition_state_path(after.name), data, after.partition_epoch)
+    turn, done = write(turn, state_in_words(after), operation)
+    if done.error is not ZooKeeperError.NONE:
+        return turn, None
+    version = PartitionEpoch(after.partition_epoch + 1)
+    written = replace(after, partition_epoch=version)
+    turn = turn.holding(with_partition(turn.controller, written), *facts)
+    if before.isr != after.isr:
+        changed = IsrChanged(
+            partition=after.name, before=before.isr, after=after.isr, partition_epoch=version
+        )
+        turn = turn.holding(turn.controller, changed)
+    return turn, written
+
+
+def elected(
+    before: PartitionRegistration, after: PartitionRegistration, *, unclean: bool = False
+) -> LeaderElected:
+    """The fact that `after` names a leader, or none where there was one."""
+    return LeaderElected(
+        partition=after.name,
+        before=before.leader,
+        leader=after.leader,
+        leader_epoch=after.leader_epoch,
+        unclean=unclean,
+    )
+
+
+def state_in_words(state: PartitionRegistration) -> str:
+    """``"leader 1, ISR {1, 2}, leader epoch 4"``."""
+    leader = "none" if state.leader == NO_LEADER else state.leader
+    return f"leader {leader}, ISR {broker_list(state.isr)}, leader epoch {state.leader_epoch}"

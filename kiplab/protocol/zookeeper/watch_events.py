@@ -1,0 +1,128 @@
+"""What a controller does when one of its watches goes off.
+
+A watch says that something has changed and no more; the controller looks for itself, and asks to be
+told of the next change in the same breath. A deleted /controller means an election; any other
+change of it, that somebody else may be the controller. The rest is for the active controller: who
+is registered (`broker_change`), what leaders announce of the ISRs that they wrote by themselves
+(every broker is told; the announcements are deleted), and that a topic allows unclean elections.
+What comes of a session that the process has no more is not looked at: with the session everything
+that waited went (Kafka's Expire empties the queue of events).
+
+Whatever finds out that another controller was elected ends there, and this one stands down. Changes
+of topics and of a broker's listeners are left out: neither ever changes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..features import Features
+from ..ids import SessionId
+from ..messages import WatcherEvent
+from ..registrations import partition
+from .broker_change import brokers_changed
+from .control_channels import send_update_metadata
+from .controller_election import delete_isr_changes, elect, stand_down_if_moved
+from .controller_turn import ControllerMovedError, Turn
+from .ensemble import Ensemble, find
+from .ensemble_reads import children, exists
+from .together import Together
+from .znodes import (
+    BROKER_IDS_PATH,
+    CONTROLLER_PATH,
+    ISR_CHANGES_PATH,
+    TOPIC_CONFIGS_PATH,
+    IsrChangeZnode,
+    TopicConfigZnode,
+    WatchEventType,
+)
+from .zookeeper_controller import ZooKeeperController, with_partition
+from .zookeeper_elections import elect_for_offline_partitions
+
+
+def watch_fired(
+    controller: ZooKeeperController,
+    ensemble: Ensemble,
+    event: WatcherEvent,
+    session: SessionId,
+    features: Features,
+) -> Together[ZooKeeperController]:
+    """Handle the event whole; one of another session than the process has changes nothing.
+
+    Source: the ZNodeChangeHandlers and ZNodeChildChangeHandlers of KafkaController and
+    KafkaController.process (2.1.1 to 3.4.1).
+    """
+    turn = Turn(controller, ensemble, features)
+    if event.session != session or controller.session != session or not turn.has_session:
+        return turn.done()
+    if event.path == CONTROLLER_PATH:
+        if event.change == WatchEventType.DELETED:
+            return elect(controller, ensemble, session, features)
+        return stand_down_if_moved(turn).done()
+    handler = _handler(event.path)
+    if handler is None or not controller.active:
+        return turn.done()
+    try:
+        return handler(turn, event.path).done()
+    except ControllerMovedError as moved:
+        return stand_down_if_moved(moved.turn).done()
+
+
+def isr_changed(turn: Turn) -> Turn:
+    """Read the states that leaders say they have written, tell everybody, delete what they said.
+
+    Raises ControllerMovedError.
+
+    Source: KafkaController.IsrChangeNotification (2.1.1, 2.2.2), processIsrChangeNotification
+    (2.6.3 to 3.4.1).
+    """
+    read = children(turn.ensemble, turn.controller.session, ISR_CHANGES_PATH, watch=True)
+    turn = turn._replace(ensemble=read.ensemble)
+    names: set[str] = set()
+    for name in read.names:
+        found = find(turn.ensemble, f"{ISR_CHANGES_PATH}/{name}")
+        if found is not None and isinstance(found.data, IsrChangeZnode):
+            names.update(found.data.partitions)
+    if names:
+        turn = refreshed(turn, names)
+        turn = send_update_metadata(turn, turn.controller.live_brokers, sorted(names))
+    return delete_isr_changes(turn, read.names)
+
+
+def refreshed(turn: Turn, names: set[str]) -> Turn:
+    """Remember these partitions' states as they are in ZooKeeper now.
+
+    Source: KafkaController.updateLeaderAndIsrCache (2.1.1 to 3.4.1).
+    """
+    for name in sorted(names):
+        found = partition(turn.ensemble.partitions, name)
+        if found is not None:
+            turn = turn.holding(with_partition(turn.controller, found))
+    return turn
+
+
+def _handler(path: str) -> Callable[[Turn, str], Turn] | None:
+    if path == BROKER_IDS_PATH:
+        return lambda turn, _path: brokers_changed(turn)
+    if path == ISR_CHANGES_PATH:
+        return lambda turn, _path: isr_changed(turn)
+    if path.startswith(f"{TOPIC_CONFIGS_PATH}/"):
+        return _topic_configured
+    return None
+
+
+def _topic_configured(turn: Turn, path: str) -> Turn:
+    """A topic that allows unclean elections now may have a leader for its offline partitions.
+
+    Source: TopicConfigHandler.processConfigChanges and
+    KafkaController.processTopicUncleanLeaderElectionEnable (2.6.3 to 3.4.1). In Kafka the broker
+    watches for it.
+    """
+    watched = exists(turn.ensemble, turn.controller.session, path, watch=True)
+    turn = turn._replace(ensemble=watched.ensemble)
+    found = find(turn.ensemble, path)
+    if found is None or not isinstance(found.data, TopicConfigZnode):
+        return turn
+    if not found.data.unclean_leader_election:
+        return turn
+    return elect_for_offline_partitions(turn, found.data.topic).turn

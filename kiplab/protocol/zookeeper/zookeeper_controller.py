@@ -1,0 +1,128 @@
+"""The controller of ZooKeeper's time: Kafka's KafkaController, which every broker process has.
+
+Only the active one does anything besides watching /controller. What it knows is a cache: which
+brokers live and under which epoch, who is shutting down, each partition's state, which partitions
+are offline. It keeps a queue of requests for every broker. All of this is lost when it stands down.
+Nothing here changes anything by itself: see `controller_election`, `watch_events`, `broker_change`.
+
+Kafka's states of replicas are left out, because without reassignments and deletions nothing depends
+on them: an offline replica may go online and offline again from any state. Of the states of
+partitions only OfflinePartition is kept: every partition has a state znode from the start, so none
+is new. Offline log directories, topic deletions, reassignments and the controller epoch that stands
+beside each partition's state are left out too.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from ..ids import (
+    NO_SESSION,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    PartitionEpoch,
+    PartitionName,
+    SessionId,
+    controller_on,
+)
+from ..messages import LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from ..registrations import PartitionRegistration, partition
+
+QueuedRequest = LeaderAndIsrRequest | UpdateMetadataRequest | StopReplicaRequest
+
+
+class LiveBroker(msgspec.Struct, frozen=True, cache_hash=True):
+    """A broker that a controller takes for registered; the epoch is -1 before 2.2."""
+
+    broker: BrokerId
+    epoch: BrokerEpoch
+
+
+class BrokerChannel(msgspec.Struct, frozen=True, cache_hash=True):
+    """What a controller still has to tell one broker; the head is sent until it is answered."""
+
+    broker: BrokerId
+    queue: tuple[QueuedRequest, ...] = ()
+
+
+class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
+    """It has none: its events come from watches, brokers and operators."""
+
+
+class ZooKeeperController(msgspec.Struct, frozen=True, cache_hash=True):
+    """Everything is sorted, by broker or by name. While it is not active it knows nothing."""
+
+    broker: BrokerId
+    session: SessionId = NO_SESSION
+    active: bool = False
+    epoch: ControllerEpoch = ControllerEpoch(0)
+    epoch_version: PartitionEpoch = PartitionEpoch(0)
+    """The version of /controller_epoch at its election: every write checks that it still is."""
+    live: tuple[LiveBroker, ...] = ()
+    """Live or shutting down."""
+    shutting_down: tuple[BrokerId, ...] = ()
+    channels: tuple[BrokerChannel, ...] = ()
+    partitions: tuple[PartitionRegistration, ...] = ()
+    offline: tuple[PartitionName, ...] = ()
+    """In the state OfflinePartition: a leader is looked for whenever something changes."""
+    timers: ControllerTimers = ControllerTimers()
+
+    @property
+    def node(self) -> BrokerId:
+        """Its address."""
+        return controller_on(self.broker)
+
+    @property
+    def live_brokers(self) -> tuple[BrokerId, ...]:
+        """Live or shutting down: liveOrShuttingDownBrokerIds."""
+        return tuple(known.broker for known in self.live)
+
+
+def epoch_of(controller: ZooKeeperController, broker: BrokerId) -> BrokerEpoch | None:
+    """The epoch that the controller knows of a live broker; None where it knows no such broker.
+
+    Source: ControllerContext.liveBrokerIdAndEpochs (2.2.2).
+    """
+    return next((known.epoch for known in controller.live if known.broker == broker), None)
+
+
+def is_online(controller: ZooKeeperController, broker: BrokerId) -> bool:
+    """Whether a replica there counts as online: live, and not shutting down.
+
+    Source: ControllerContext.isReplicaOnline (2.1.1 to 3.4.1).
+    """
+    return broker not in controller.shutting_down and epoch_of(controller, broker) is not None
+
+
+def hosted_by(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, ...]:
+    """Names of the partitions with a replica there.
+
+    Source: ControllerContext.partitionsOnBroker (2.1.1 to 3.4.1).
+    """
+    return tuple(p.name for p in controller.partitions if broker in p.replicas)
+
+
+def cached(controller: ZooKeeperController, name: str) -> PartitionRegistration:
+    """The state of a partition as the controller remembers it.
+
+    Source: ControllerContext.partitionLeadershipInfo (2.1.1 to 3.4.1).
+    """
+    found = partition(controller.partitions, name)
+    assert found is not None, f"{name} is in the cache"
+    return found
+
+
+def with_partition(
+    controller: ZooKeeperController, state: PartitionRegistration
+) -> ZooKeeperController:
+    """`controller` that remembers this state of a partition; itself if it does already.
+
+    Source: ControllerContext.putPartitionLeadershipInfo (2.8.2, 3.4.1).
+    """
+    if partition(controller.partitions, state.name) == state:
+        return controller
+    others = [p for p in controller.partitions if p.name != state.name]
+    states = tuple(sorted([*others, state], key=lambda p: p.name))
+    return replace(controller, partitions=states)

@@ -1,0 +1,251 @@
+"""Elections of a controller that lives on a broker.
+
+Whoever elects reads the partitions' states from ZooKeeper, asks one of four strategies for a leader
+and an ISR, writes what it says under the next leader epoch, and queues LeaderAndIsr for the
+replicas that the strategy names and UpdateMetadata for everybody who lives. Strategies, in the
+order of the assigned replicas: offline (an online member of the ISR, the offline members leave it;
+without one any online replica, alone in the ISR, where that is allowed); preferred (the first
+replica, if online and in the ISR); controlled shutdown (a member of the ISR that is not shutting
+down, and everybody who is leaves the ISR). A partition for which a later controller wrote the state
+is left alone.
+
+An event is handled whole, so the version that was read is still there when it is written: Kafka's
+loop over refused writes is left out, and with it a defect of 2.2, which elects again where it had
+succeeded. An operator is answered at once, Kafka waits until the brokers know. Out go facts of each
+election, and for an operator one answer with an error for each partition.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Fact, Refused
+from ..features import Features
+from ..ids import CLIENT, NO_LEADER, BrokerId, LeaderEpoch
+from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
+from ..registrations import LeaderRecoveryState, PartitionRegistration, partition
+from ..releases import at_least
+from .control_channels import RequestBatch, all_partitions, queue
+from .controller_turn import (
+    ControllerMovedError,
+    Turn,
+    elected,
+    state_in_zookeeper,
+    write_state,
+)
+from .ensemble import Ensemble
+from .together import Together
+from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online
+
+UNCLEAN_BY_OPERATORS = (2, 4)
+"""From this code on (KIP-460); from it on there is an error for elections that nobody needs."""
+
+
+class ElectionResult(NamedTuple):
+    """The state that a strategy wants, None for no leader; who is told; whether it is unclean."""
+
+    state: PartitionRegistration | None
+    recipients: tuple[BrokerId, ...]
+    unclean: bool = False
+
+
+class Strategy(Protocol):
+    """Who is to lead a partition, given its state in ZooKeeper."""
+
+    def __call__(self, turn: Turn, held: PartitionRegistration) -> ElectionResult: ...
+
+
+class Elections(NamedTuple):
+    """The turn afterwards, and the partitions that have a leader."""
+
+    turn: Turn
+    elected: tuple[str, ...]
+
+
+def offline_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+    """The strategy for partitions without a leader; the topic says whether it may be unclean.
+
+    Source: leaderForOffline and offlinePartitionLeaderElection (2.1.1 to 3.4.1).
+    """
+    return _offline(turn, held, allowed=held.unclean_leader_election)
+
+
+def unclean_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+    """The same for an operator who allows it, whatever the topic says.
+
+    Source: OfflinePartitionLeaderElectionStrategy(allowUnclean = true) (2.6.3 to 3.4.1).
+    """
+    return _offline(turn, held, allowed=True)
+
+
+def preferred_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+    """The first replica or nobody; every assigned replica is told.
+
+    Source: leaderForPreferredReplica (2.1.1 to 3.4.1).
+    """
+    preferred = held.replicas[0]
+    if preferred in held.isr and is_online(turn.controller, preferred):
+        return ElectionResult(_led_by(held, preferred, held.isr), held.replicas)
+    return ElectionResult(None, held.replicas)
+
+
+def controlled_shutdown_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+    """A member of the ISR that stays; the leaving broker is told too, and becomes a follower.
+
+    Source: leaderForControlledShutdown (2.1.1 to 3.4.1).
+    """
+    controller = turn.controller
+    live = tuple(b for b in held.replicas if epoch_of(controller, b) is not None)
+    staying = [b for b in live if b in held.isr and b not in controller.shutting_down]
+    isr = tuple(b for b in held.isr if b not in controller.shutting_down)
+    return ElectionResult(_led_by(held, staying[0], isr) if staying else None, live)
+
+
+def elect_leaders_for(turn: Turn, names: tuple[str, ...], strategy: Strategy) -> Elections:
+    """Elect for these partitions, and queue what follows; who has a leader is offline no more.
+
+    Raises ControllerMovedError.
+
+    Source: PartitionStateMachine.handleStateChanges, electLeaderForPartitions and
+    doElectLeaderForPartitions (2.1.1 to 3.4.1).
+    """
+    batch = RequestBatch()
+    led: list[str] = []
+    for name in names:
+        held = state_in_zookeeper(turn, name)
+        result = strategy(turn, held) if held is not None else None
+        if held is None or result is None or result.state is None:
+            continue
+        fact = elected(held, result.state, unclean=result.unclean)
+        turn, written = write_state(turn, held, result.state, fact)
+        assert written is not None, "nobody writes between a controller's read and its write"
+        batch.lead_or_follow(turn, result.recipients, written)
+        led.append(name)
+    online = tuple(name for name in turn.controller.offline if name not in led)
+    turn = turn.holding(replace(turn.controller, offline=online))
+    return Elections(queue(turn, batch), tuple(led))
+
+
+def elect_for_offline_partitions(turn: Turn, topic: str | None = None) -> Elections:
+    """Look for a leader for every partition that has none, or for those of one topic.
+
+    Raises ControllerMovedError.
+
+    Source: PartitionStateMachine.triggerOnlinePartitionStateChange (2.1.1 to 3.4.1).
+    """
+    names = turn.controller.offline
+    if topic is not None:
+        names = tuple(name for name in names if name.rpartition("-")[0] == topic)
+    return elect_leaders_for(turn, names, offline_election)
+
+
+def without_online_leader(controller: ZooKeeperController) -> tuple[str, ...]:
+    """Partitions whose leader is not online, as far as the controller knows.
+
+    Source: ControllerContext.partitionsWithOfflineLeader (2.8.2, 3.4.1).
+    """
+    return tuple(p.name for p in controller.partitions if not is_online(controller, p.leader))
+
+
+def gone_offline(turn: Turn, names: tuple[str, ...]) -> Turn:
+    """These partitions are in the state OfflinePartition from now on.
+
+    Source: PartitionStateMachine.doHandleStateChanges (2.1.1 to 3.4.1).
+    """
+    offline = tuple(sorted({*turn.controller.offline, *names}))
+    return turn.holding(replace(turn.controller, offline=offline))
+
+
+def elect_leaders(
+    controller: ZooKeeperController,
+    ensemble: Ensemble,
+    request: ElectLeadersRequest,
+    features: Features,
+) -> Together[ZooKeeperController]:
+    """An operator asks for elections, partition by partition or, with None, for all of them.
+
+    Before 2.4 no operator can ask for an unclean one: INVALID_REQUEST. At 2.1 there is no such
+    request at all; what its tool writes to ZooKeeper has the same effect, and is not modelled.
+
+    Source: KafkaController.processReplicaLeaderElection (2.6.3 to 3.4.1) and
+    PreferredReplicaLeaderElection (2.2.2), KafkaApis.handleElectReplicaLeader (2.6.3).
+    """
+    turn = Turn(controller, ensemble, features)
+    if not controller.active or not turn.has_session:
+        return _answer(turn, request, dict.fromkeys(request.partitions or (), _E.NOT_CONTROLLER))
+    names = all_partitions(controller) if request.partitions is None else request.partitions
+    if request.unclean and turn.code < UNCLEAN_BY_OPERATORS:
+        return _answer(turn, request, dict.fromkeys(names, _E.INVALID_REQUEST))
+    errors = {name: _before_election(turn, name, request.unclean) for name in names}
+    wanted = tuple(sorted(name for name, error in errors.items() if error is None))
+    strategy = unclean_election if request.unclean else preferred_election
+    try:
+        turn, led = elect_leaders_for(turn, wanted, strategy)
+    except ControllerMovedError as moved:
+        # It is caught together with every other exception: nobody resigns for it here.
+        errors.update(dict.fromkeys(wanted, _E.STALE_CONTROLLER_EPOCH))
+        return _answer(moved.turn, request, errors)
+    nobody = (
+        _E.ELIGIBLE_LEADERS_NOT_AVAILABLE if request.unclean else _E.PREFERRED_LEADER_NOT_AVAILABLE
+    )
+    errors.update({name: _E.NONE if name in led else nobody for name in wanted})
+    return _answer(turn, request, errors)
+
+
+_E = KafkaError
+
+
+def _before_election(turn: Turn, name: str, unclean: bool) -> KafkaError | None:
+    """Why there is no election for this partition; None if there is to be one."""
+    if partition(turn.controller.partitions, name) is None:
+        return _E.UNKNOWN_TOPIC_OR_PARTITION
+    held = cached(turn.controller, name)
+    needed = held.leader != held.replicas[0]
+    if unclean:
+        needed = held.leader == NO_LEADER or not is_online(turn.controller, held.leader)
+    if needed:
+        return None
+    return _E.NONE if turn.code < UNCLEAN_BY_OPERATORS else _E.ELECTION_NOT_NEEDED
+
+
+def _answer(
+    turn: Turn, request: ElectLeadersRequest, errors: dict[str, KafkaError | None]
+) -> Together[ZooKeeperController]:
+    results = tuple((name, error) for name, error in errors.items() if error is not None)
+    if request.partitions is None:
+        results = tuple((n, e) for n, e in results if e is not _E.ELECTION_NOT_NEEDED)
+    refused: list[Fact] = [
+        Refused(
+            node=turn.controller.node, request="elect-leaders", error=e, guard=None, partition=n
+        )
+        for n, e in results
+        if e is not _E.NONE
+    ]
+    turn = turn._replace(facts=(*refused, *turn.facts))
+    return turn.done(Send(CLIENT, ElectLeadersResponse(results=results)))
+
+
+def _offline(turn: Turn, held: PartitionRegistration, *, allowed: bool) -> ElectionResult:
+    online = tuple(b for b in held.replicas if is_online(turn.controller, b))
+    for broker in online:
+        if broker in held.isr:
+            isr = tuple(b for b in held.isr if is_online(turn.controller, b))
+            return ElectionResult(_led_by(held, broker, isr), online)
+    if not allowed or not online:
+        return ElectionResult(None, online)
+    state = _led_by(held, online[0], online[:1])
+    # KIP-704, Leader Election: an unclean election says that the leader has to recover. Which
+    # protocol has a place for that is KIP-704, Compatibility, Deprecation, and Migration Plan.
+    if at_least(turn.features.metadata_version, "3.2-IV0"):
+        state = replace(state, recovery=LeaderRecoveryState.RECOVERING)
+    return ElectionResult(state, online, unclean=True)
+
+
+def _led_by(
+    held: PartitionRegistration, leader: BrokerId, isr: tuple[BrokerId, ...]
+) -> PartitionRegistration:
+    epoch = LeaderEpoch(held.leader_epoch + 1)
+    return replace(held, leader=leader, isr=isr, leader_epoch=epoch)

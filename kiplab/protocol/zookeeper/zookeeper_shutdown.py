@@ -1,0 +1,118 @@
+"""ControlledShutdown at a controller that lives on a broker.
+
+In comes a broker's wish to go. Checked in this order: whether this controller is active; from 2.2
+on whether the request is from an earlier life of the broker; whether the broker is known at all.
+Then, for partitions with more than one replica, others lead what it leads, where a member of the
+ISR is left to; it is told to stop what it follows, and leaves those ISRs. It counts as shutting
+down from then on, in the controller's memory alone, until it is seen to be gone.
+
+Out goes one answer: an error, or the partitions that the broker still leads. It says that ZooKeeper
+is written and requests are queued, not that anybody has acted on them.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Compared, Refused
+from ..features import Features
+from ..ids import NO_BROKER_EPOCH, BrokerId
+from ..messages import ControlledShutdownRequest, ControlledShutdownResponse, Send
+from .broker_change import stop_replicas
+from .control_channels import RequestBatch, queue
+from .controller_turn import ControllerMovedError, Turn
+from .ensemble import Ensemble
+from .together import Together
+from .zookeeper_controller import ZooKeeperController, cached, epoch_of, hosted_by
+from .zookeeper_elections import controlled_shutdown_election, elect_leaders_for
+
+KIND = "controlled-shutdown"
+EPOCH_SINCE = 2
+"""The version of the request that carries the broker epoch."""
+
+
+def controlled_shutdown(
+    controller: ZooKeeperController,
+    ensemble: Ensemble,
+    request: ControlledShutdownRequest,
+    features: Features,
+) -> Together[ZooKeeperController]:
+    """Let the broker go, or say why not.
+
+    A controller that finds out here that it is none any more answers so, and goes on until it hears
+    of it from its watch: Kafka catches that exception together with every other.
+
+    Source: KafkaController.doControlledShutdown (2.1.1 to 3.4.1).
+    """
+    turn = Turn(controller, ensemble, features)
+    refused = _refusal(turn, request)
+    if refused is not None:
+        reply = ControlledShutdownResponse(error=refused.error)
+        return turn.holding(controller, refused).done(Send(request.broker, reply))
+    try:
+        turn = _let_go(turn, request.broker)
+    except ControllerMovedError as moved:
+        return _moved(moved.turn, request.broker)
+    reply = ControlledShutdownResponse(remaining=_still_led(turn.controller, request.broker))
+    return turn.done(Send(request.broker, reply))
+
+
+def _let_go(turn: Turn, broker: BrokerId) -> Turn:
+    leaving = tuple(sorted({*turn.controller.shutting_down, broker}))
+    turn = turn.holding(replace(turn.controller, shutting_down=leaving))
+    states = [cached(turn.controller, name) for name in hosted_by(turn.controller, broker)]
+    led = tuple(s.name for s in states if len(s.replicas) > 1 and s.leader == broker)
+    followed = tuple(s.name for s in states if len(s.replicas) > 1 and s.leader != broker)
+    turn = elect_leaders_for(turn, led, controlled_shutdown_election).turn
+    batch = RequestBatch()
+    for name in followed:
+        batch.stop(turn, broker, name)
+    return stop_replicas(queue(turn, batch), {broker: followed})
+
+
+def _still_led(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, ...]:
+    return tuple(
+        p.name for p in controller.partitions if p.leader == broker and len(p.replicas) > 1
+    )
+
+
+def _refusal(turn: Turn, request: ControlledShutdownRequest) -> Refused | None:
+    # An event that waits while the session ends is answered as if another were the controller.
+    if not turn.controller.active or not turn.has_session:
+        return _refused(turn, KafkaError.STALE_CONTROLLER_EPOCH, None)
+    known = epoch_of(turn.controller, request.broker)
+    sent = request.broker_epoch if request.version >= EPOCH_SINCE else NO_BROKER_EPOCH
+    # KIP-380, Public Interfaces, ControlledShutdownRequest: an earlier life of the broker gets
+    # STALE_BROKER_EPOCH; -1 is from a broker that knows no epochs.
+    if "380.shutdown-epoch" in turn.active and sent != NO_BROKER_EPOCH:
+        held = "none" if known is None else str(known)
+        compared = Compared(f"broker {request.broker} epoch", str(sent), held)
+        if known is None:
+            # The lookup of its epoch throws before anybody asks whether the broker is there.
+            return _refused(turn, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
+        if sent < known:
+            error = KafkaError.STALE_BROKER_EPOCH
+            return _refused(turn, error, "380.shutdown-epoch", compared)
+    if known is None:
+        compared = Compared(f"broker {request.broker}", "live", "unknown")
+        return _refused(turn, KafkaError.BROKER_NOT_AVAILABLE, None, compared)
+    return None
+
+
+def _moved(turn: Turn, broker: BrokerId) -> Together[ZooKeeperController]:
+    error = KafkaError.STALE_CONTROLLER_EPOCH
+    held = Compared(
+        "controller epoch",
+        str(turn.controller.epoch),
+        str(turn.ensemble.controller_epoch),
+    )
+    refused = _refused(turn, error, "zookeeper.controller-check", held)
+    reply = ControlledShutdownResponse(error=error)
+    return turn.holding(turn.controller, refused).done(Send(broker, reply))
+
+
+def _refused(turn: Turn, error: KafkaError, guard: str | None, *compared: Compared) -> Refused:
+    return Refused(
+        node=turn.controller.node, request=KIND, error=error, guard=guard, compared=compared
+    )
