@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 
 from ..protocol.ids import BrokerId, controller_on, host_of
 from ..protocol.messages import (
-    ControlRequest,
     Send,
     SetPartitionStateRequest,
     SetPartitionStateResponse,
 )
+from ..protocol.messages.control_request import ControlRequest
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .channels import blocker, post, without
 from .cluster import Cluster, Message

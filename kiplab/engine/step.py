@@ -19,7 +19,7 @@ from ..protocol.replica.end_of_recovery import finish_leader_recovery
 from ..protocol.replica.produce import produce
 from ..protocol.replica.record_deletion import delete_records
 from ..protocol.replica.transactions import end_transaction
-from ..protocol.zookeeper.together import Together
+from ..protocol.zookeeper.joint_effect import Together
 from . import channels, consumers, moves, producers
 from .cluster import Cluster, Message, broker
 from .events import Delivered, Dropped, Event, Happened, Moved

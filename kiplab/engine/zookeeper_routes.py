@@ -44,7 +44,7 @@ from ..protocol.zookeeper import broker_in_zookeeper as life
 from ..protocol.zookeeper import control_channels, control_requests, isr_writes, operators
 from ..protocol.zookeeper.alter_isr import alter_isr
 from ..protocol.zookeeper.ensemble import Ensemble
-from ..protocol.zookeeper.together import Together
+from ..protocol.zookeeper.joint_effect import Together
 from ..protocol.zookeeper.watch_events import watch_fired
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from ..protocol.zookeeper.zookeeper_elections import elect_leaders
@@ -76,10 +76,12 @@ def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
     return node, (), ()
 
 
-_ANSWERED: Rule = lambda c, m, w: control_channels.answered(c, m.body, m.request, w.features)  # noqa: E731
+def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
+    return control_channels.answered(node, message.name.sender, message.request)
+
 
 ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (Ensemble, SetPartitionStateRequest): lambda e, m, _: _set_partition_state(e, m.body),
+    (Ensemble, SetPartitionStateRequest): lambda e, m, _: isr_writes.set_partition_state(e, m.body),
     (Broker, SetPartitionStateResponse): lambda b, m, w: isr_writes.written(
         b, m.body, m.request, w.features, w.clock
     ),
@@ -92,9 +94,9 @@ ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
     (Broker, StopReplicaRequest): lambda b, m, w: control_requests.stop_replica(
         b, m.body, w.features, w.clock
     ),
-    (ZooKeeperController, LeaderAndIsrResponse): _ANSWERED,
-    (ZooKeeperController, UpdateMetadataResponse): _ANSWERED,
-    (ZooKeeperController, StopReplicaResponse): _ANSWERED,
+    (ZooKeeperController, LeaderAndIsrResponse): _answered,
+    (ZooKeeperController, UpdateMetadataResponse): _answered,
+    (ZooKeeperController, StopReplicaResponse): _answered,
     # Only a raw request makes a broker send these by itself.
     **{(Broker, reply): _heard for reply in _OWN_ANSWERS},
 }
@@ -120,16 +122,9 @@ JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
 JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
-    (Broker, moves.Timer.ANNOUNCE_ISR): lambda b, w: isr_writes.announce(
-        b, ensemble_of(w), w.features
-    ),
+    (Broker, moves.Timer.ANNOUNCE_ISR): lambda b, w: isr_writes.announce_isr(b, ensemble_of(w)),
 }
 """Timers of the same kind."""
-
-
-def _set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -> NodeEffect:
-    done = isr_writes.set_partition_state(ensemble, request)
-    return done.ensemble, (done.reply, *done.fired), done.facts
 
 
 def nothing_to_announce(node: Broker, _cluster: Cluster) -> str | None:

@@ -234,6 +234,10 @@ def kinds() -> list[type]:
     return sorted(known, key=lambda kind: kind.__name__)
 
 
+def _is_routed(kind: type, body: type) -> bool:
+    return (kind, body) in routes.ROUTES or (kind, body) in routes.JOINT_ROUTES
+
+
 def without_a_route() -> list[str]:
     """What is missing in the routing tables, one sentence for each message of a kind of node."""
     return [
@@ -241,7 +245,7 @@ def without_a_route() -> list[str]:
         " NOT_ADDRESSED why it never does (kiplab/engine/routes.py)"
         for kind in kinds()
         for body in get_args(Body)
-        if ((kind, body) in routes.ROUTES) == ((kind, body) in routes.NOT_ADDRESSED)
+        if _is_routed(kind, body) == ((kind, body) in routes.NOT_ADDRESSED)
     ]
 
 

@@ -23,7 +23,7 @@ TWO = "broker 1 epoch=40\nbroker 2 epoch=41\n"
         ("kafka 3.4\nmetadata 3.9-IV0\nbroker 1", 2, 10, "does not know metadata version"),
         ("broker 1 kafka=3.2", 1, 10, "Kafka 3.2 does not know metadata version 3.5-IV2"),
         ("controller\nbroker 1", 1, 1, "says nothing of the controller"),
-        ("given\nbroker 1", 1, 1, "needs next-metadata-offset="),
+        ("given\nbroker 1", 1, 1, "'given' says nothing"),
         (TWO + "given next-metadata-offset=41", 3, 7, "has the epoch 41"),
         (TWO + "topic a/b", 3, 7, "'a/b' is no topic"),
         (TWO + "topic ..", 3, 7, "'..' is no topic"),

@@ -33,7 +33,7 @@ from ..registrations import LeaderRecoveryState, PartitionRegistration, partitio
 from .control_channels import all_partitions, send_update_metadata
 from .controller_turn import ControllerMovedError, Turn, write_state
 from .ensemble import Ensemble
-from .together import Together
+from .joint_effect import Together
 from .zookeeper_controller import ZooKeeperController, epoch_of, is_online
 
 KIND = "alter-partition"

@@ -43,7 +43,7 @@ from .ensemble import Ensemble, find
 from .ensemble_reads import get
 from .ensemble_sessions import close_session, open_session
 from .ensemble_writes import Create, Operation, SetData, ZooKeeperError, transact
-from .together import Together, told
+from .joint_effect import Together, told
 from .znodes import CONTROLLER_PATH, BrokerZnode, ControllerZnode, Stat, broker_path
 from .zookeeper_controller import ZooKeeperController
 

@@ -19,12 +19,10 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..facts import Fact
-from ..features import Features
 from ..ids import NO_BROKER_EPOCH, NO_LEADER, ApiVersion, BrokerEpoch, BrokerId
 from ..messages import (
     LeaderAndIsrRequest,
     Request,
-    Response,
     Send,
     StopReplicaItem,
     StopReplicaRequest,
@@ -155,9 +153,7 @@ def dropped(
 def answered(
     controller: ZooKeeperController,
     broker: BrokerId,
-    _response: Response,
     request: Request,
-    _features: Features,
 ) -> tuple[ZooKeeperController, tuple[Send, ...], tuple[Fact, ...]]:
     """The broker has answered the head of its queue: whatever it says, the next one follows.
 

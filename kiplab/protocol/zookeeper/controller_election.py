@@ -34,7 +34,7 @@ from .ensemble_writes import (
     ZooKeeperError,
     transact,
 )
-from .together import Together, told
+from .joint_effect import Together, told
 from .znodes import (
     BROKER_IDS_PATH,
     CONTROLLER_EPOCH_PATH,

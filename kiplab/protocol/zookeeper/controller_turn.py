@@ -28,7 +28,7 @@ from .ensemble_writes import (
     ZooKeeperError,
     transact,
 )
-from .together import Together, told
+from .joint_effect import Together, told
 from .znodes import CONTROLLER_EPOCH_PATH, PartitionStateZnode, partition_state_path
 from .zookeeper_controller import ZooKeeperController, with_partition
 

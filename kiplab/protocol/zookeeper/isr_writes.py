@@ -31,7 +31,7 @@ from ..replica.remote_replicas import leading_of
 from ..zookeeper_facts import ZnodeChanged
 from .ensemble import Ensemble, find
 from .ensemble_writes import Create, SetData, ZooKeeperError, transact
-from .together import Together, told
+from .joint_effect import Together, told
 from .znodes import (
     ISR_CHANGE_PREFIX,
     IsrChangeZnode,
@@ -48,9 +48,7 @@ EnsembleEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
 """ZooKeeper after a leader's write; its answer, and behind it the watches that went off; facts."""
 
 
-def set_partition_state(
-    ensemble: Ensemble, request: SetPartitionStateRequest, _features: Features
-) -> EnsembleEffect:
+def set_partition_state(ensemble: Ensemble, request: SetPartitionStateRequest) -> EnsembleEffect:
     """Write the state if it still has the version that the leader has read.
 
     Source: ReplicationUtils.updateLeaderAndIsr and checkLeaderAndIsrZkData,

@@ -24,7 +24,7 @@ from .ensemble_writes import (
     ZooKeeperError,
     transact,
 )
-from .together import told
+from .joint_effect import told
 from .znodes import CONTROLLER_PATH, ControllerZnode, TopicConfigZnode, topic_config_path
 
 OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]

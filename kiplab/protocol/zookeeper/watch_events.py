@@ -26,7 +26,7 @@ from .controller_election import delete_isr_changes, elect, stand_down_if_moved
 from .controller_turn import ControllerMovedError, Turn
 from .ensemble import Ensemble, find
 from .ensemble_reads import children, exists
-from .together import Together
+from .joint_effect import Together
 from .znodes import (
     BROKER_IDS_PATH,
     CONTROLLER_PATH,

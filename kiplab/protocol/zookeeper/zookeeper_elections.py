@@ -37,7 +37,7 @@ from .controller_turn import (
     write_state,
 )
 from .ensemble import Ensemble
-from .together import Together
+from .joint_effect import Together
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online
 
 UNCLEAN_BY_OPERATORS = (2, 4)
