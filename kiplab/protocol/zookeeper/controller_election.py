@@ -35,11 +35,13 @@ from .ensemble_writes import (
     transact,
 )
 from .joint_effect import Together, told
+from .new_partitions import unknown_partitions
 from .znodes import (
     BROKER_IDS_PATH,
     CONTROLLER_EPOCH_PATH,
     CONTROLLER_PATH,
     ISR_CHANGES_PATH,
+    TOPICS_PATH,
     ControllerEpochZnode,
     ControllerZnode,
     topic_config_path,
@@ -179,6 +181,7 @@ def _take_over(turn: Turn) -> Turn:
     turn = send_update_metadata(turn, turn.controller.live_brokers, ())
     turn = start_replicas(turn, turn.controller.live_brokers)
     turn = gone_offline(turn, without_online_leader(turn.controller))
+    turn = turn.holding(replace(turn.controller, new=unknown_partitions(turn)))
     return elect_for_offline_partitions(turn).turn
 
 
@@ -188,7 +191,8 @@ def _watching(turn: Turn) -> Turn:
     What a broker's znode says does not change as long as it stands: nobody watches that.
     """
     ensemble, session = turn.ensemble, turn.controller.session
-    ensemble = children(ensemble, session, BROKER_IDS_PATH, watch=True).ensemble
+    for path in (BROKER_IDS_PATH, TOPICS_PATH):
+        ensemble = children(ensemble, session, path, watch=True).ensemble
     for topic in sorted({topic_of(p.name) for p in ensemble.partitions}):
         ensemble = exists(ensemble, session, topic_config_path(topic), watch=True).ensemble
     return turn._replace(ensemble=ensemble)

@@ -118,14 +118,7 @@ def write_state(
 
     Source: KafkaZkClient.updateLeaderAndIsr and setTopicPartitionStatesRaw (2.1.1 to 3.4.1).
     """
-    data = PartitionStateZnode(
-        partition=after.name,
-        leader=after.leader,
-        leader_epoch=after.leader_epoch,
-        controller_epoch=turn.controller.epoch,
-        isr=after.isr,
-        recovery=after.recovery,
-    )
+    data = state_znode(turn, after)
     operation = SetData(partition_state_path(after.name), data, after.partition_epoch)
     turn, done = write(turn, state_in_words(after), operation)
     if done.error is not ZooKeeperError.NONE:
@@ -139,6 +132,21 @@ def write_state(
         )
         turn = turn.holding(turn.controller, changed)
     return turn, written
+
+
+def state_znode(turn: Turn, state: PartitionRegistration) -> PartitionStateZnode:
+    """What this controller writes of a partition.
+
+    Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1).
+    """
+    return PartitionStateZnode(
+        partition=state.name,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        controller_epoch=turn.controller.epoch,
+        isr=state.isr,
+        recovery=state.recovery,
+    )
 
 
 def elected(

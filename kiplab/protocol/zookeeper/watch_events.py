@@ -4,12 +4,13 @@ A watch says that something has changed and no more; the controller looks for it
 told of the next change in the same breath. A deleted /controller means an election; any other
 change of it, that somebody else may be the controller. The rest is for the active controller: who
 is registered (`broker_change`), what leaders announce of the ISRs that they wrote by themselves
-(every broker is told; the announcements are deleted), and that a topic allows unclean elections.
+(every broker is told; the announcements are deleted), that there is a new topic, and that one
+allows unclean elections.
 What comes of a session that the process has no more is not looked at: with the session everything
 that waited went (Kafka's Expire empties the queue of events).
 
-Whatever finds out that another controller was elected ends there, and this one stands down. Changes
-of topics and of a broker's listeners are left out: neither ever changes here.
+Whatever finds out that another controller was elected ends there, and this one stands down. That a
+topic is deleted or given more partitions, or that a broker listens elsewhere, never happens here.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ from .znodes import (
     CONTROLLER_PATH,
     ISR_CHANGES_PATH,
     TOPIC_CONFIGS_PATH,
+    TOPICS_PATH,
     IsrChangeZnode,
     TopicConfigZnode,
     WatchEventType,
 )
 from .zookeeper_controller import ZooKeeperController, with_partition
-from .zookeeper_elections import elect_for_offline_partitions
+from .zookeeper_elections import elect_for_offline_partitions, make_new_partitions
 
 
 def watch_fired(
@@ -106,9 +108,16 @@ def _handler(path: str) -> Callable[[Turn, str], Turn] | None:
         return lambda turn, _path: brokers_changed(turn)
     if path == ISR_CHANGES_PATH:
         return lambda turn, _path: isr_changed(turn)
+    if path == TOPICS_PATH:
+        return lambda turn, _path: _topics_changed(turn)
     if path.startswith(f"{TOPIC_CONFIGS_PATH}/"):
         return _topic_configured
     return None
+
+
+def _topics_changed(turn: Turn) -> Turn:
+    read = children(turn.ensemble, turn.controller.session, TOPICS_PATH, watch=True)
+    return make_new_partitions(turn._replace(ensemble=read.ensemble))
 
 
 def _topic_configured(turn: Turn, path: str) -> Turn:

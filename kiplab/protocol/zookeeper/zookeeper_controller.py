@@ -7,9 +7,9 @@ Nothing here changes anything by itself: see `controller_election`, `watch_event
 
 Kafka's states of replicas are left out, because without reassignments and deletions nothing depends
 on them: an offline replica may go online and offline again from any state. Of the states of
-partitions only OfflinePartition is kept: every partition has a state znode from the start, so none
-is new. Offline log directories, topic deletions, reassignments and the controller epoch that stands
-beside each partition's state are left out too.
+partitions OfflinePartition and NewPartition are kept, in which a leader is looked for. Offline log
+directories, topic deletions, reassignments and the controller epoch that stands beside each
+partition's state are left out too.
 """
 
 from __future__ import annotations
@@ -67,6 +67,8 @@ class ZooKeeperController(msgspec.Struct, frozen=True, cache_hash=True):
     partitions: tuple[PartitionRegistration, ...] = ()
     offline: tuple[PartitionName, ...] = ()
     """In the state OfflinePartition: a leader is looked for whenever something changes."""
+    new: tuple[PartitionName, ...] = ()
+    """In the state NewPartition: assigned, and without a state in ZooKeeper."""
     timers: ControllerTimers = ControllerTimers()
 
     @property

@@ -26,7 +26,7 @@ from ..facts import Fact, Refused
 from ..features import Features
 from ..ids import CLIENT, NO_LEADER, BrokerId, LeaderEpoch
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
-from ..registrations import LeaderRecoveryState, PartitionRegistration, partition
+from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, topic_of
 from ..releases import at_least
 from .control_channels import RequestBatch, all_partitions, queue
 from .controller_turn import (
@@ -38,6 +38,7 @@ from .controller_turn import (
 )
 from .ensemble import Ensemble
 from .joint_effect import Together
+from .new_partitions import make_partitions, unknown_partitions
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online
 
 UNCLEAN_BY_OPERATORS = (2, 4)
@@ -112,7 +113,12 @@ def elect_leaders_for(turn: Turn, names: tuple[str, ...], strategy: Strategy) ->
     Source: PartitionStateMachine.handleStateChanges, electLeaderForPartitions and
     doElectLeaderForPartitions (2.1.1 to 3.4.1).
     """
-    batch = RequestBatch()
+    return _elect(turn, RequestBatch(), names, strategy)
+
+
+def _elect(
+    turn: Turn, batch: RequestBatch, names: tuple[str, ...], strategy: Strategy
+) -> Elections:
     led: list[str] = []
     for name in names:
         held = state_in_zookeeper(turn, name)
@@ -130,16 +136,35 @@ def elect_leaders_for(turn: Turn, names: tuple[str, ...], strategy: Strategy) ->
 
 
 def elect_for_offline_partitions(turn: Turn, topic: str | None = None) -> Elections:
-    """Look for a leader for every partition that has none, or for those of one topic.
+    """Look for a leader for every partition that is offline or new, or for those of one topic.
 
     Raises ControllerMovedError.
 
     Source: PartitionStateMachine.triggerOnlinePartitionStateChange (2.1.1 to 3.4.1).
     """
-    names = turn.controller.offline
+    batch = RequestBatch()
+    known = {p.name for p in turn.controller.partitions}
+    new, offline = turn.controller.new, turn.controller.offline
     if topic is not None:
-        names = tuple(name for name in names if name.rpartition("-")[0] == topic)
-    return elect_leaders_for(turn, names, offline_election)
+        new, offline = _of(topic, new), _of(topic, offline)
+    turn = make_partitions(turn, batch, new)
+    made = tuple(p.name for p in turn.controller.partitions if p.name not in known)
+    turn, led = _elect(turn, batch, offline, offline_election)
+    return Elections(turn, (*made, *led))
+
+
+def make_new_partitions(turn: Turn) -> Turn:
+    """Lead partitions that have been assigned since the controller looked last.
+
+    Raises ControllerMovedError.
+
+    Source: KafkaController.processTopicChange and onNewPartitionCreation (2.6.3 to 3.4.1),
+    TopicChange (2.1.1, 2.2.2).
+    """
+    batch = RequestBatch()
+    known = turn.controller.new
+    names = tuple(name for name in unknown_partitions(turn) if name not in known)
+    return queue(make_partitions(turn, batch, names), batch)
 
 
 def without_online_leader(controller: ZooKeeperController) -> tuple[str, ...]:
@@ -196,6 +221,10 @@ def elect_leaders(
 
 
 _E = KafkaError
+
+
+def _of(topic: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if topic_of(name) == topic)
 
 
 def _before_election(turn: Turn, name: str, unclean: bool) -> KafkaError | None:
