@@ -31,7 +31,7 @@ from ..messages import (
 )
 from ..registrations import LeaderRecoveryState, PartitionRegistration, partition
 from .control_channels import all_partitions, send_update_metadata
-from .controller_turn import ControllerMovedError, Turn, write_state
+from .controller_turn import ControllerMovedError, ControllerTurn, write_state
 from .ensemble import Ensemble
 from .joint_effect import Together
 from .zookeeper_controller import ZooKeeperController, epoch_of, is_online
@@ -54,7 +54,7 @@ def alter_isr(
 
     Source: KafkaController.processAlterIsr (2.8.2), tryProcessAlterPartition (3.4.1).
     """
-    turn = Turn(controller, ensemble, features)
+    turn = ControllerTurn(controller, ensemble, features)
     refused = _stale_sender(turn, request)
     if refused is not None:
         return _refuse(turn, request, refused)
@@ -79,7 +79,9 @@ _Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refu
 """The state that is remembered, the one to write, the refusal."""
 
 
-def _judged(turn: Turn, request: AlterPartitionRequest, item: AlterPartitionItem) -> _Judged:
+def _judged(
+    turn: ControllerTurn, request: AlterPartitionRequest, item: AlterPartitionItem
+) -> _Judged:
     held = partition(turn.controller.partitions, item.partition)
     if held is None:
         by_id = request.version >= TOPIC_IDS_SINCE
@@ -113,7 +115,9 @@ def _wanted(
 
 _RECOVERED = LeaderRecoveryState.RECOVERED
 _RECOVERING = LeaderRecoveryState.RECOVERING
-_Check = Callable[[Turn, PartitionRegistration, PartitionRegistration], Compared | None]
+_IsrCheck = Callable[
+    [ControllerTurn, PartitionRegistration, PartitionRegistration], Compared | None
+]
 
 
 def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None:
@@ -121,28 +125,28 @@ def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None
 
 
 def _newer_leader(
-    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
     asked, known = wanted.leader_epoch, held.leader_epoch
     return _compared("leader epoch", asked, known, asked > known)
 
 
 def _newer_state(
-    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
     asked, known = wanted.partition_epoch, held.partition_epoch
     return _compared("partition epoch", asked, known, asked > known)
 
 
 def _older_leader(
-    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
     asked, known = wanted.leader_epoch, held.leader_epoch
     return _compared("leader epoch", asked, known, asked < known)
 
 
 def _holds_already(
-    turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
     """What is asked for twice is granted twice; from 3.3 on not from the future."""
     late = turn.code < (3, 3) or wanted.partition_epoch <= held.partition_epoch
@@ -151,7 +155,7 @@ def _holds_already(
 
 
 def _older_state(
-    turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
     """Before 3.2 ZooKeeper alone compares versions."""
     asked, known = wanted.partition_epoch, held.partition_epoch
@@ -159,20 +163,20 @@ def _older_state(
 
 
 def _not_alone(
-    _turn: Turn, wanted: PartitionRegistration, _held: PartitionRegistration
+    _turn: ControllerTurn, wanted: PartitionRegistration, _held: PartitionRegistration
 ) -> Compared | None:
     wrong = wanted.recovery is _RECOVERING and len(wanted.isr) > 1
     return Compared("ISR", str(len(wanted.isr)), "1 while RECOVERING") if wrong else None
 
 
 def _no_way_back(
-    _turn: Turn, wanted: PartitionRegistration, held: PartitionRegistration
+    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
     wrong = held.recovery is _RECOVERED and wanted.recovery is _RECOVERING
     return Compared("recovery state", wanted.recovery.name, held.recovery.name) if wrong else None
 
 
-CHECKS: tuple[tuple[str | None, KafkaError | None, _Check], ...] = (
+CHECKS: tuple[tuple[str | None, KafkaError | None, _IsrCheck], ...] = (
     # KAFKA-14154: who is asked about a later state than it knows is probably not the controller.
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
@@ -189,7 +193,7 @@ CHECKS: tuple[tuple[str | None, KafkaError | None, _Check], ...] = (
 
 
 def _ineligible(
-    turn: Turn, request: AlterPartitionRequest, wanted: PartitionRegistration
+    turn: ControllerTurn, request: AlterPartitionRequest, wanted: PartitionRegistration
 ) -> Refused | None:
     """KIP-841 says that it is for KRaft alone; the code of 3.3 has it here as well."""
     new_error = request.version >= TOPIC_IDS_SINCE
@@ -207,8 +211,8 @@ def _ineligible(
 
 
 def _written(
-    turn: Turn, request: AlterPartitionRequest, judged: list[_Judged]
-) -> tuple[Turn, tuple[AlterPartitionResult, ...]]:
+    turn: ControllerTurn, request: AlterPartitionRequest, judged: list[_Judged]
+) -> tuple[ControllerTurn, tuple[AlterPartitionResult, ...]]:
     """Raises ControllerMovedError."""
     results: list[AlterPartitionResult] = []
     for item, (held, wanted, refused) in zip(request.items, judged, strict=True):
@@ -231,7 +235,7 @@ def _written(
     return turn, tuple(results)
 
 
-def _versions(turn: Turn, wanted: PartitionRegistration) -> tuple[Compared, ...]:
+def _versions(turn: ControllerTurn, wanted: PartitionRegistration) -> tuple[Compared, ...]:
     there = partition(turn.ensemble.partitions, wanted.name)
     held = "none" if there is None else str(int(there.partition_epoch))
     return (Compared("partition epoch", str(int(wanted.partition_epoch)), held),)
@@ -248,7 +252,7 @@ def _granted(state: PartitionRegistration) -> AlterPartitionResult:
     )
 
 
-def _stale_sender(turn: Turn, request: AlterPartitionRequest) -> Refused | None:
+def _stale_sender(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused | None:
     if not turn.controller.active or not turn.has_session:
         return _refused(turn, KafkaError.NOT_CONTROLLER, None)
     known = epoch_of(turn.controller, request.broker)
@@ -263,14 +267,14 @@ def _stale_sender(turn: Turn, request: AlterPartitionRequest) -> Refused | None:
 
 
 def _refuse(
-    turn: Turn, request: AlterPartitionRequest, refused: Refused
+    turn: ControllerTurn, request: AlterPartitionRequest, refused: Refused
 ) -> Together[ZooKeeperController]:
     reply = AlterPartitionResponse(version=request.version, error=refused.error)
     return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
 
 
 def _refused(
-    turn: Turn,
+    turn: ControllerTurn,
     error: KafkaError,
     guard: str | None,
     *compared: Compared,

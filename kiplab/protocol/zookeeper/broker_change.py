@@ -34,7 +34,7 @@ from .control_channels import (
     remove_channel,
     send_update_metadata,
 )
-from .controller_turn import Turn, elected, state_in_zookeeper, write_state
+from .controller_turn import ControllerTurn, elected, state_in_zookeeper, write_state
 from .ensemble import below
 from .ensemble_reads import children
 from .znodes import BROKER_IDS_PATH, BrokerZnode
@@ -54,7 +54,7 @@ class _Change(NamedTuple):
     dead: tuple[BrokerId, ...]
 
 
-def registered_brokers(turn: Turn) -> tuple[LiveBroker, ...]:
+def registered_brokers(turn: ControllerTurn) -> tuple[LiveBroker, ...]:
     """Who is registered, with the epochs that this controller can know.
 
     Source: KafkaZkClient.getAllBrokerAndEpochsInCluster (2.2.2), getAllBrokersInCluster (2.1.1).
@@ -67,7 +67,7 @@ def registered_brokers(turn: Turn) -> tuple[LiveBroker, ...]:
     return tuple(sorted(found, key=lambda known: known.broker))
 
 
-def brokers_changed(turn: Turn) -> Turn:
+def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
     """Compare, and do what follows: for new brokers, then bounced ones, then dead ones.
 
     Raises ControllerMovedError.
@@ -96,7 +96,7 @@ def brokers_changed(turn: Turn) -> Turn:
     return turn
 
 
-def on_broker_startup(turn: Turn, started: tuple[BrokerId, ...]) -> Turn:
+def on_broker_startup(turn: ControllerTurn, started: tuple[BrokerId, ...]) -> ControllerTurn:
     """These brokers learn everything, and partitions without a leader may have one again.
 
     Raises ControllerMovedError.
@@ -114,7 +114,7 @@ def on_broker_startup(turn: Turn, started: tuple[BrokerId, ...]) -> Turn:
     return elect_for_offline_partitions(turn).turn
 
 
-def start_replicas(turn: Turn, brokers: tuple[BrokerId, ...]) -> Turn:
+def start_replicas(turn: ControllerTurn, brokers: tuple[BrokerId, ...]) -> ControllerTurn:
     """LeaderAndIsr for every replica there, of the state that the controller remembers.
 
     Source: ReplicaStateMachine.doHandleStateChanges to OnlineReplica (2.1.1 to 3.4.1).
@@ -126,7 +126,7 @@ def start_replicas(turn: Turn, brokers: tuple[BrokerId, ...]) -> Turn:
     return queue(turn, batch)
 
 
-def on_broker_failure(turn: Turn, failed: tuple[BrokerId, ...]) -> Turn:
+def on_broker_failure(turn: ControllerTurn, failed: tuple[BrokerId, ...]) -> ControllerTurn:
     """These brokers are gone: others lead their partitions, and they leave the ISRs.
 
     Raises ControllerMovedError.
@@ -145,7 +145,9 @@ def on_broker_failure(turn: Turn, failed: tuple[BrokerId, ...]) -> Turn:
     return send_update_metadata(turn, turn.controller.live_brokers, ()) if quiet else turn
 
 
-def stop_replicas(turn: Turn, replicas: dict[BrokerId, tuple[str, ...]]) -> Turn:
+def stop_replicas(
+    turn: ControllerTurn, replicas: dict[BrokerId, tuple[str, ...]]
+) -> ControllerTurn:
     """StopReplica for these replicas, by broker; they leave the ISR, and the others are told.
 
     The last member stays in the ISR; a leader that goes leaves nobody in its place.
@@ -166,7 +168,9 @@ def stop_replicas(turn: Turn, replicas: dict[BrokerId, tuple[str, ...]]) -> Turn
     return queue(turn, batch)
 
 
-def _without(turn: Turn, broker: BrokerId, name: str) -> tuple[Turn, PartitionRegistration | None]:
+def _without(
+    turn: ControllerTurn, broker: BrokerId, name: str
+) -> tuple[ControllerTurn, PartitionRegistration | None]:
     """The partition's state without the broker in the ISR; unwritten if it is not in there."""
     held = state_in_zookeeper(turn, name)
     if held is None:
@@ -184,7 +188,7 @@ def _without(turn: Turn, broker: BrokerId, name: str) -> tuple[Turn, PartitionRe
     return write_state(turn, held, state, *facts)
 
 
-def _epoch(turn: Turn, czxid: int, session: int) -> BrokerEpoch:
+def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
     """Which number says which life of a broker is registered.
 
     KIP-380, Broker Generation: the czxid of its znode; the session id, which is higher for a later
@@ -196,7 +200,7 @@ def _epoch(turn: Turn, czxid: int, session: int) -> BrokerEpoch:
     return BrokerEpoch(czxid) if knows else NO_BROKER_EPOCH
 
 
-def _compared(turn: Turn, current: tuple[LiveBroker, ...]) -> _Change:
+def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> _Change:
     controller = turn.controller
     now = {found.broker for found in current}
     return _Change(
@@ -206,14 +210,14 @@ def _compared(turn: Turn, current: tuple[LiveBroker, ...]) -> _Change:
     )
 
 
-def _has_bounced(turn: Turn, found: LiveBroker) -> bool:
+def _has_bounced(turn: ControllerTurn, found: LiveBroker) -> bool:
     # KIP-380, Controller Detects Bounced Broker, 2: registered under a higher generation than the
     # one that is known.
     known = epoch_of(turn.controller, found.broker)
     return "380.bounce-detection" in turn.active and known is not None and found.epoch > known
 
 
-def _told(turn: Turn, change: _Change) -> BrokersCompared:
+def _told(turn: ControllerTurn, change: _Change) -> BrokersCompared:
     bounced = []
     for found in change.bounced:
         known = epoch_of(turn.controller, found.broker)
@@ -227,7 +231,7 @@ def _told(turn: Turn, change: _Change) -> BrokersCompared:
     )
 
 
-def _with_channels(turn: Turn, change: _Change) -> Turn:
+def _with_channels(turn: ControllerTurn, change: _Change) -> ControllerTurn:
     for broker in (*_ids(change.bounced), *change.dead):
         turn = remove_channel(turn, broker)
     for broker in (*_ids(change.new), *_ids(change.bounced)):
@@ -235,20 +239,20 @@ def _with_channels(turn: Turn, change: _Change) -> Turn:
     return turn
 
 
-def _with_live_ids(turn: Turn, current: tuple[LiveBroker, ...]) -> Turn:
+def _with_live_ids(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> ControllerTurn:
     """Who lives is as registered; whoever was known keeps the epoch that is known of him."""
     known = {b.broker: b for b in turn.controller.live}
     live = tuple(known.get(found.broker, found) for found in current)
     return turn.holding(replace(turn.controller, live=live))
 
 
-def _adding(turn: Turn, brokers: tuple[LiveBroker, ...]) -> Turn:
+def _adding(turn: ControllerTurn, brokers: tuple[LiveBroker, ...]) -> ControllerTurn:
     others = [b for b in turn.controller.live if b.broker not in _ids(brokers)]
     live = tuple(sorted([*others, *brokers], key=lambda known: known.broker))
     return turn.holding(replace(turn.controller, live=live))
 
 
-def _removing(turn: Turn, brokers: tuple[BrokerId, ...]) -> Turn:
+def _removing(turn: ControllerTurn, brokers: tuple[BrokerId, ...]) -> ControllerTurn:
     live = tuple(known for known in turn.controller.live if known.broker not in brokers)
     return turn.holding(replace(turn.controller, live=live))
 

@@ -30,7 +30,7 @@ from ..messages import (
 )
 from ..registrations import PartitionRegistration
 from ..zookeeper_facts import QueueDropped, RequestsQueued
-from .controller_turn import Turn
+from .controller_turn import ControllerTurn
 from .zookeeper_controller import (
     BrokerChannel,
     QueuedRequest,
@@ -56,7 +56,7 @@ class RequestBatch:
         self.stops: dict[BrokerId, list[StopReplicaItem]] = {}
 
     def lead_or_follow(
-        self, turn: Turn, brokers: Iterable[BrokerId], state: PartitionRegistration
+        self, turn: ControllerTurn, brokers: Iterable[BrokerId], state: PartitionRegistration
     ) -> None:
         """LeaderAndIsr to these brokers, and UpdateMetadata to all that live.
 
@@ -66,7 +66,9 @@ class RequestBatch:
             self.states.setdefault(broker, {})[state.name] = state
         self.update(turn, turn.controller.live_brokers, (state.name,))
 
-    def update(self, turn: Turn, brokers: Iterable[BrokerId], names: Iterable[str]) -> None:
+    def update(
+        self, turn: ControllerTurn, brokers: Iterable[BrokerId], names: Iterable[str]
+    ) -> None:
         """UpdateMetadata to these brokers: what the controller remembers of these partitions.
 
         Source: addUpdateMetadataRequestForBrokers (2.1.1 to 3.4.1).
@@ -74,7 +76,7 @@ class RequestBatch:
         self.updated.update(brokers)
         self.metadata.update((name, cached(turn.controller, name)) for name in names)
 
-    def stop(self, turn: Turn, broker: BrokerId, name: str) -> None:
+    def stop(self, turn: ControllerTurn, broker: BrokerId, name: str) -> None:
         """StopReplica to the broker, without deleting the replica.
 
         Source: addStopReplicaRequestForBrokers (2.1.1 to 3.4.1).
@@ -83,7 +85,7 @@ class RequestBatch:
         self.stops.setdefault(broker, []).append(StopReplicaItem(name, epoch))
 
 
-def queue(turn: Turn, batch: RequestBatch) -> Turn:
+def queue(turn: ControllerTurn, batch: RequestBatch) -> ControllerTurn:
     """Put the requests of the batch into the queues of the brokers that live.
 
     Source: ControllerBrokerRequestBatch.sendRequestsToBrokers and
@@ -96,7 +98,9 @@ def queue(turn: Turn, batch: RequestBatch) -> Turn:
     return turn
 
 
-def send_update_metadata(turn: Turn, brokers: Iterable[BrokerId], names: Iterable[str]) -> Turn:
+def send_update_metadata(
+    turn: ControllerTurn, brokers: Iterable[BrokerId], names: Iterable[str]
+) -> ControllerTurn:
     """One UpdateMetadata to each of these brokers; 2.1 takes no partition for all of them.
 
     Source: KafkaController.sendUpdateMetadataRequest (2.1.1 to 3.4.1).
@@ -125,7 +129,7 @@ def add_channel(controller: ZooKeeperController, broker: BrokerId) -> ZooKeeperC
     return replace(controller, channels=tuple(channels))
 
 
-def remove_channel(turn: Turn, broker: BrokerId) -> Turn:
+def remove_channel(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     """Close the connection to the broker: what was queued is gone.
 
     Source: ControllerChannelManager.removeExistingBroker (2.1.1 to 3.4.1).
@@ -171,7 +175,9 @@ def answered(
     return replace(controller, channels=channels), (), ()
 
 
-def _queued(turn: Turn, broker: BrokerId, requests: tuple[QueuedRequest, ...]) -> Turn:
+def _queued(
+    turn: ControllerTurn, broker: BrokerId, requests: tuple[QueuedRequest, ...]
+) -> ControllerTurn:
     """A broker without a channel is passed over: `380.live-set-first` is about such a moment."""
     controller = turn.controller
     if all(channel.broker != broker for channel in controller.channels):
@@ -186,7 +192,9 @@ def _queued(turn: Turn, broker: BrokerId, requests: tuple[QueuedRequest, ...]) -
     return turn.holding(replace(controller, channels=channels), fact)
 
 
-def _requests(turn: Turn, batch: RequestBatch, broker: BrokerId) -> Iterable[QueuedRequest]:
+def _requests(
+    turn: ControllerTurn, batch: RequestBatch, broker: BrokerId
+) -> Iterable[QueuedRequest]:
     if broker in batch.states:
         yield _leader_and_isr(turn, broker, batch.states[broker])
     if broker in batch.updated:
@@ -196,7 +204,7 @@ def _requests(turn: Turn, batch: RequestBatch, broker: BrokerId) -> Iterable[Que
 
 
 def _leader_and_isr(
-    turn: Turn, broker: BrokerId, states: dict[str, PartitionRegistration]
+    turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
 ) -> LeaderAndIsrRequest:
     controller = turn.controller
     version = LeaderAndIsrRequest.version_sent(turn.features, controller.node)
@@ -212,7 +220,7 @@ def _leader_and_isr(
 
 
 def _update_metadata(
-    turn: Turn, broker: BrokerId, states: dict[str, PartitionRegistration]
+    turn: ControllerTurn, broker: BrokerId, states: dict[str, PartitionRegistration]
 ) -> UpdateMetadataRequest:
     controller = turn.controller
     version = UpdateMetadataRequest.version_sent(turn.features, controller.node)
@@ -227,7 +235,7 @@ def _update_metadata(
 
 
 def _stop_replica(
-    turn: Turn, broker: BrokerId, items: list[StopReplicaItem]
+    turn: ControllerTurn, broker: BrokerId, items: list[StopReplicaItem]
 ) -> Iterable[StopReplicaRequest]:
     controller = turn.controller
     version = StopReplicaRequest.version_sent(turn.features, controller.node)

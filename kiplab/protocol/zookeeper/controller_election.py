@@ -22,7 +22,7 @@ from ..registrations import topic_of
 from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
 from .broker_change import registered_brokers, start_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
-from .controller_turn import ControllerMovedError, Turn, write
+from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, find
 from .ensemble_reads import children, exists
 from .ensemble_writes import (
@@ -61,14 +61,14 @@ def elect(
     Source: KafkaController.Startup, Reelect and elect (2.1.1, 2.2.2), processStartup and
     processReelect (2.6.3 to 3.4.1).
     """
-    turn = Turn(replace(controller, session=session), ensemble, features)
+    turn = ControllerTurn(replace(controller, session=session), ensemble, features)
     try:
         return _elected(stand_down_if_moved(turn)).done()
     except ControllerMovedError as moved:
         return stand_down_if_moved(moved.turn).done()
 
 
-def stand_down_if_moved(turn: Turn) -> Turn:
+def stand_down_if_moved(turn: ControllerTurn) -> ControllerTurn:
     """Watch /controller, and stand down if it names another broker than this one, or nobody.
 
     Source: KafkaController.maybeResign (2.1.1 to 3.4.1).
@@ -108,7 +108,7 @@ def controller_named(ensemble: Ensemble) -> BrokerId | None:
     return found.data.broker
 
 
-def delete_isr_changes(turn: Turn, names: tuple[str, ...]) -> Turn:
+def delete_isr_changes(turn: ControllerTurn, names: tuple[str, ...]) -> ControllerTurn:
     """Delete these announcements of leaders.
 
     Raises ControllerMovedError.
@@ -120,7 +120,7 @@ def delete_isr_changes(turn: Turn, names: tuple[str, ...]) -> Turn:
     return turn
 
 
-def _elected(turn: Turn) -> Turn:
+def _elected(turn: ControllerTurn) -> ControllerTurn:
     """Nobody can come between the look at /controller and the transaction.
 
     Source: KafkaController.elect (2.1.1 to 3.4.1),
@@ -153,23 +153,23 @@ def _elected(turn: Turn) -> Turn:
     return _take_over(turn)
 
 
-def _controller_epoch(turn: Turn) -> tuple[Turn, ControllerEpoch]:
+def _controller_epoch(turn: ControllerTurn) -> tuple[ControllerTurn, ControllerEpoch]:
     if find(turn.ensemble, CONTROLLER_EPOCH_PATH) is None:
         data = ControllerEpochZnode(FIRST_EPOCH)
         turn, _ = _transacted(turn, Create(CONTROLLER_EPOCH_PATH, data))
     return turn, turn.ensemble.controller_epoch
 
 
-def _transacted(turn: Turn, *operations: Operation) -> tuple[Turn, Transacted]:
+def _transacted(turn: ControllerTurn, *operations: Operation) -> tuple[ControllerTurn, Transacted]:
     done = transact(turn.ensemble, turn.controller.session, operations)
     return turn._replace(ensemble=done.ensemble, fired=(*turn.fired, *told(done.fired))), done
 
 
-def _changed(turn: Turn, path: str, text: str) -> ZnodeChanged:
+def _changed(turn: ControllerTurn, path: str, text: str) -> ZnodeChanged:
     return ZnodeChanged(node=ZOOKEEPER, path=path, zxid=turn.ensemble.zxid, text=text)
 
 
-def _take_over(turn: Turn) -> Turn:
+def _take_over(turn: ControllerTurn) -> ControllerTurn:
     """Read everything, then tell everybody.
 
     Source: KafkaController.onControllerFailover (2.1.1 to 3.4.1).
@@ -185,7 +185,7 @@ def _take_over(turn: Turn) -> Turn:
     return elect_for_offline_partitions(turn).turn
 
 
-def _watching(turn: Turn) -> Turn:
+def _watching(turn: ControllerTurn) -> ControllerTurn:
     """Watch what this controller has to hear of; of topics, that their settings change.
 
     What a broker's znode says does not change as long as it stands: nobody watches that.
@@ -198,7 +198,7 @@ def _watching(turn: Turn) -> Turn:
     return turn._replace(ensemble=ensemble)
 
 
-def _with_context(turn: Turn) -> Turn:
+def _with_context(turn: ControllerTurn) -> ControllerTurn:
     """Source: KafkaController.initializeControllerContext (2.1.1 to 3.4.1)."""
     live = registered_brokers(turn)
     controller = replace(turn.controller, live=live, partitions=turn.ensemble.partitions)

@@ -1,10 +1,10 @@
 """One event of a controller in the making: what it has done so far, and its writes to ZooKeeper.
 
 Kafka's controller is one thread that takes one event after the other. An event is handled whole
-here, ZooKeeper included: a rule passes a Turn on from one part of the event to the next. Every
-write is a transaction that begins with a check of /controller_epoch, so that a controller whose
-time is over cannot write. What it finds out then is an exception: the rest of the event does not
-take place, and what was done before stays done, requests in the queues included.
+here, ZooKeeper included: a rule passes a ControllerTurn on from one part of the event to the next.
+Every write is a transaction that begins with a check of /controller_epoch, so that a controller
+whose time is over cannot write. What it finds out then is an exception: the rest of the event does
+not take place, and what was done before stays done, requests in the queues included.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .znodes import CONTROLLER_EPOCH_PATH, PartitionStateZnode, partition_state_
 from .zookeeper_controller import ZooKeeperController, with_partition
 
 
-class Turn(NamedTuple):
+class ControllerTurn(NamedTuple):
     """The controller and ZooKeeper so far, the watches that went off, the facts."""
 
     controller: ZooKeeperController
@@ -57,7 +57,7 @@ class Turn(NamedTuple):
         """Whether ZooKeeper still knows the session: without one nothing can be read or written."""
         return session_of(self.ensemble, self.controller.session) is not None
 
-    def holding(self, controller: ZooKeeperController, *facts: Fact) -> Turn:
+    def holding(self, controller: ZooKeeperController, *facts: Fact) -> ControllerTurn:
         """The same with another state of the controller, and more facts."""
         return self._replace(controller=controller, facts=(*self.facts, *facts))
 
@@ -69,12 +69,14 @@ class Turn(NamedTuple):
 class ControllerMovedError(Exception):
     """/controller_epoch says that somebody else was elected; `turn` is how far the event got."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: ControllerTurn) -> None:
         super().__init__("the controller has moved to another broker")
         self.turn = turn
 
 
-def write(turn: Turn, text: str, operation: Operation) -> tuple[Turn, Transacted]:
+def write(
+    turn: ControllerTurn, text: str, operation: Operation
+) -> tuple[ControllerTurn, Transacted]:
     """One write, as a transaction with the check before it; `text` tells people what it says.
 
     Raises ControllerMovedError when the check fails, or when the session is over.
@@ -94,7 +96,7 @@ def write(turn: Turn, text: str, operation: Operation) -> tuple[Turn, Transacted
     return turn, done
 
 
-def state_in_zookeeper(turn: Turn, name: str) -> PartitionRegistration | None:
+def state_in_zookeeper(turn: ControllerTurn, name: str) -> PartitionRegistration | None:
     """The state of a partition as it is written; None if a later controller wrote it.
 
     Source: ReplicaStateMachine.getTopicPartitionStatesFromZk and
@@ -109,8 +111,8 @@ def state_in_zookeeper(turn: Turn, name: str) -> PartitionRegistration | None:
 
 
 def write_state(
-    turn: Turn, before: PartitionRegistration, after: PartitionRegistration, *facts: Fact
-) -> tuple[Turn, PartitionRegistration | None]:
+    turn: ControllerTurn, before: PartitionRegistration, after: PartitionRegistration, *facts: Fact
+) -> tuple[ControllerTurn, PartitionRegistration | None]:
     """Write `after` over the version that `after` names, and remember it.
 
     The state comes back with its new version, or as None if another version stands there.
@@ -134,7 +136,7 @@ def write_state(
     return turn, written
 
 
-def state_znode(turn: Turn, state: PartitionRegistration) -> PartitionStateZnode:
+def state_znode(turn: ControllerTurn, state: PartitionRegistration) -> PartitionStateZnode:
     """What this controller writes of a partition.
 
     Source: TopicPartitionStateZNode.encode (2.1.1 to 3.4.1).

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..ids import NO_LEADER, BrokerId, LeaderEpoch, PartitionEpoch
 from ..registrations import PartitionRegistration, partition, topic_of
 from .control_channels import RequestBatch
-from .controller_turn import Turn, elected, state_in_words, state_znode, write
+from .controller_turn import ControllerTurn, elected, state_in_words, state_znode, write
 from .ensemble import below, find
 from .ensemble_writes import Create
 from .znodes import (
@@ -27,7 +27,7 @@ from .znodes import (
 from .zookeeper_controller import is_online, with_partition
 
 
-def assignments(turn: Turn) -> dict[str, ReplicaAssignment]:
+def assignments(turn: ControllerTurn) -> dict[str, ReplicaAssignment]:
     """Where the replicas of each partition are, by its name.
 
     Source: KafkaZkClient.getReplicaAssignmentForTopics (2.1.1 to 3.4.1).
@@ -41,7 +41,7 @@ def assignments(turn: Turn) -> dict[str, ReplicaAssignment]:
     }
 
 
-def unknown_partitions(turn: Turn) -> tuple[str, ...]:
+def unknown_partitions(turn: ControllerTurn) -> tuple[str, ...]:
     """Partitions that are assigned, and that the controller has no state of."""
     return tuple(
         name
@@ -50,7 +50,9 @@ def unknown_partitions(turn: Turn) -> tuple[str, ...]:
     )
 
 
-def make_partitions(turn: Turn, batch: RequestBatch, names: tuple[str, ...]) -> Turn:
+def make_partitions(
+    turn: ControllerTurn, batch: RequestBatch, names: tuple[str, ...]
+) -> ControllerTurn:
     """Lead these partitions, where a replica is online; the others are new from now on.
 
     Raises ControllerMovedError.
@@ -71,8 +73,8 @@ def make_partitions(turn: Turn, batch: RequestBatch, names: tuple[str, ...]) -> 
 
 
 def _made(
-    turn: Turn, assigned: ReplicaAssignment, online: tuple[BrokerId, ...]
-) -> tuple[Turn, PartitionRegistration]:
+    turn: ControllerTurn, assigned: ReplicaAssignment, online: tuple[BrokerId, ...]
+) -> tuple[ControllerTurn, PartitionRegistration]:
     """Source: KafkaZkClient.createTopicPartitionStatesRaw (2.1.1 to 3.4.1)."""
     name = assigned.partition
     first = PartitionRegistration(

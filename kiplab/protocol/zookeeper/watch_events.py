@@ -24,7 +24,7 @@ from ..registrations import partition
 from .broker_change import brokers_changed
 from .control_channels import send_update_metadata
 from .controller_election import delete_isr_changes, elect, stand_down_if_moved
-from .controller_turn import ControllerMovedError, Turn
+from .controller_turn import ControllerMovedError, ControllerTurn
 from .ensemble import Ensemble, find
 from .ensemble_reads import children, exists
 from .joint_effect import Together
@@ -54,7 +54,7 @@ def watch_fired(
     Source: the ZNodeChangeHandlers and ZNodeChildChangeHandlers of KafkaController and
     KafkaController.process (2.1.1 to 3.4.1).
     """
-    turn = Turn(controller, ensemble, features)
+    turn = ControllerTurn(controller, ensemble, features)
     if event.session != session or controller.session != session or not turn.has_session:
         return turn.done()
     if event.path == CONTROLLER_PATH:
@@ -70,7 +70,7 @@ def watch_fired(
         return stand_down_if_moved(moved.turn).done()
 
 
-def isr_changed(turn: Turn) -> Turn:
+def isr_changed(turn: ControllerTurn) -> ControllerTurn:
     """Read the states that leaders say they have written, tell everybody, delete what they said.
 
     Raises ControllerMovedError.
@@ -91,7 +91,7 @@ def isr_changed(turn: Turn) -> Turn:
     return delete_isr_changes(turn, read.names)
 
 
-def refreshed(turn: Turn, names: set[str]) -> Turn:
+def refreshed(turn: ControllerTurn, names: set[str]) -> ControllerTurn:
     """Remember these partitions' states as they are in ZooKeeper now.
 
     Source: KafkaController.updateLeaderAndIsrCache (2.1.1 to 3.4.1).
@@ -103,7 +103,7 @@ def refreshed(turn: Turn, names: set[str]) -> Turn:
     return turn
 
 
-def _handler(path: str) -> Callable[[Turn, str], Turn] | None:
+def _handler(path: str) -> Callable[[ControllerTurn, str], ControllerTurn] | None:
     if path == BROKER_IDS_PATH:
         return lambda turn, _path: brokers_changed(turn)
     if path == ISR_CHANGES_PATH:
@@ -115,12 +115,12 @@ def _handler(path: str) -> Callable[[Turn, str], Turn] | None:
     return None
 
 
-def _topics_changed(turn: Turn) -> Turn:
+def _topics_changed(turn: ControllerTurn) -> ControllerTurn:
     read = children(turn.ensemble, turn.controller.session, TOPICS_PATH, watch=True)
     return make_new_partitions(turn._replace(ensemble=read.ensemble))
 
 
-def _topic_configured(turn: Turn, path: str) -> Turn:
+def _topic_configured(turn: ControllerTurn, path: str) -> ControllerTurn:
     """A topic that allows unclean elections now may have a leader for its offline partitions.
 
     Source: TopicConfigHandler.processConfigChanges and

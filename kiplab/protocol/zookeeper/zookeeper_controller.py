@@ -47,7 +47,7 @@ class BrokerChannel(msgspec.Struct, frozen=True, cache_hash=True):
     queue: tuple[QueuedRequest, ...] = ()
 
 
-class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
+class ZooKeeperTimers(msgspec.Struct, frozen=True, cache_hash=True):
     """It has none: its events come from watches, brokers and operators."""
 
 
@@ -69,7 +69,7 @@ class ZooKeeperController(msgspec.Struct, frozen=True, cache_hash=True):
     """In the state OfflinePartition: a leader is looked for whenever something changes."""
     new: tuple[PartitionName, ...] = ()
     """In the state NewPartition: assigned, and without a state in ZooKeeper."""
-    timers: ControllerTimers = ControllerTimers()
+    timers: ZooKeeperTimers = ZooKeeperTimers()
 
     @property
     def node(self) -> BrokerId:

@@ -31,7 +31,7 @@ from ..releases import at_least
 from .control_channels import RequestBatch, all_partitions, queue
 from .controller_turn import (
     ControllerMovedError,
-    Turn,
+    ControllerTurn,
     elected,
     state_in_zookeeper,
     write_state,
@@ -56,17 +56,17 @@ class ElectionResult(NamedTuple):
 class Strategy(Protocol):
     """Who is to lead a partition, given its state in ZooKeeper."""
 
-    def __call__(self, turn: Turn, held: PartitionRegistration) -> ElectionResult: ...
+    def __call__(self, turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult: ...
 
 
 class Elections(NamedTuple):
     """The turn afterwards, and the partitions that have a leader."""
 
-    turn: Turn
+    turn: ControllerTurn
     elected: tuple[str, ...]
 
 
-def offline_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+def offline_election(turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult:
     """The strategy for partitions without a leader; the topic says whether it may be unclean.
 
     Source: leaderForOffline and offlinePartitionLeaderElection (2.1.1 to 3.4.1).
@@ -74,7 +74,7 @@ def offline_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
     return _offline(turn, held, allowed=held.unclean_leader_election)
 
 
-def unclean_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+def unclean_election(turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult:
     """The same for an operator who allows it, whatever the topic says.
 
     Source: OfflinePartitionLeaderElectionStrategy(allowUnclean = true) (2.6.3 to 3.4.1).
@@ -82,7 +82,7 @@ def unclean_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
     return _offline(turn, held, allowed=True)
 
 
-def preferred_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+def preferred_election(turn: ControllerTurn, held: PartitionRegistration) -> ElectionResult:
     """The first replica or nobody; every assigned replica is told.
 
     Source: leaderForPreferredReplica (2.1.1 to 3.4.1).
@@ -93,7 +93,9 @@ def preferred_election(turn: Turn, held: PartitionRegistration) -> ElectionResul
     return ElectionResult(None, held.replicas)
 
 
-def controlled_shutdown_election(turn: Turn, held: PartitionRegistration) -> ElectionResult:
+def controlled_shutdown_election(
+    turn: ControllerTurn, held: PartitionRegistration
+) -> ElectionResult:
     """A member of the ISR that stays; the leaving broker is told too, and becomes a follower.
 
     Source: leaderForControlledShutdown (2.1.1 to 3.4.1).
@@ -105,7 +107,9 @@ def controlled_shutdown_election(turn: Turn, held: PartitionRegistration) -> Ele
     return ElectionResult(_led_by(held, staying[0], isr) if staying else None, live)
 
 
-def elect_leaders_for(turn: Turn, names: tuple[str, ...], strategy: Strategy) -> Elections:
+def elect_leaders_for(
+    turn: ControllerTurn, names: tuple[str, ...], strategy: Strategy
+) -> Elections:
     """Elect for these partitions, and queue what follows; who has a leader is offline no more.
 
     Raises ControllerMovedError.
@@ -117,7 +121,7 @@ def elect_leaders_for(turn: Turn, names: tuple[str, ...], strategy: Strategy) ->
 
 
 def _elect(
-    turn: Turn, batch: RequestBatch, names: tuple[str, ...], strategy: Strategy
+    turn: ControllerTurn, batch: RequestBatch, names: tuple[str, ...], strategy: Strategy
 ) -> Elections:
     led: list[str] = []
     for name in names:
@@ -135,7 +139,7 @@ def _elect(
     return Elections(queue(turn, batch), tuple(led))
 
 
-def elect_for_offline_partitions(turn: Turn, topic: str | None = None) -> Elections:
+def elect_for_offline_partitions(turn: ControllerTurn, topic: str | None = None) -> Elections:
     """Look for a leader for every partition that is offline or new, or for those of one topic.
 
     Raises ControllerMovedError.
@@ -153,7 +157,7 @@ def elect_for_offline_partitions(turn: Turn, topic: str | None = None) -> Electi
     return Elections(turn, (*made, *led))
 
 
-def make_new_partitions(turn: Turn) -> Turn:
+def make_new_partitions(turn: ControllerTurn) -> ControllerTurn:
     """Lead partitions that have been assigned since the controller looked last.
 
     Raises ControllerMovedError.
@@ -175,7 +179,7 @@ def without_online_leader(controller: ZooKeeperController) -> tuple[str, ...]:
     return tuple(p.name for p in controller.partitions if not is_online(controller, p.leader))
 
 
-def gone_offline(turn: Turn, names: tuple[str, ...]) -> Turn:
+def gone_offline(turn: ControllerTurn, names: tuple[str, ...]) -> ControllerTurn:
     """These partitions are in the state OfflinePartition from now on.
 
     Source: PartitionStateMachine.doHandleStateChanges (2.1.1 to 3.4.1).
@@ -198,7 +202,7 @@ def elect_leaders(
     Source: KafkaController.processReplicaLeaderElection (2.6.3 to 3.4.1) and
     PreferredReplicaLeaderElection (2.2.2), KafkaApis.handleElectReplicaLeader (2.6.3).
     """
-    turn = Turn(controller, ensemble, features)
+    turn = ControllerTurn(controller, ensemble, features)
     if not controller.active or not turn.has_session:
         return _answer(turn, request, dict.fromkeys(request.partitions or (), _E.NOT_CONTROLLER))
     names = all_partitions(controller) if request.partitions is None else request.partitions
@@ -227,7 +231,7 @@ def _of(topic: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if topic_of(name) == topic)
 
 
-def _before_election(turn: Turn, name: str, unclean: bool) -> KafkaError | None:
+def _before_election(turn: ControllerTurn, name: str, unclean: bool) -> KafkaError | None:
     """Why there is no election for this partition; None if there is to be one."""
     if partition(turn.controller.partitions, name) is None:
         return _E.UNKNOWN_TOPIC_OR_PARTITION
@@ -241,7 +245,7 @@ def _before_election(turn: Turn, name: str, unclean: bool) -> KafkaError | None:
 
 
 def _answer(
-    turn: Turn, request: ElectLeadersRequest, errors: dict[str, KafkaError | None]
+    turn: ControllerTurn, request: ElectLeadersRequest, errors: dict[str, KafkaError | None]
 ) -> Together[ZooKeeperController]:
     results = tuple((name, error) for name, error in errors.items() if error is not None)
     if request.partitions is None:
@@ -257,7 +261,7 @@ def _answer(
     return turn.done(Send(CLIENT, ElectLeadersResponse(results=results)))
 
 
-def _offline(turn: Turn, held: PartitionRegistration, *, allowed: bool) -> ElectionResult:
+def _offline(turn: ControllerTurn, held: PartitionRegistration, *, allowed: bool) -> ElectionResult:
     online = tuple(b for b in held.replicas if is_online(turn.controller, b))
     for broker in online:
         if broker in held.isr:

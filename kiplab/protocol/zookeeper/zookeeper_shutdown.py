@@ -21,7 +21,7 @@ from ..ids import NO_BROKER_EPOCH, BrokerId
 from ..messages import ControlledShutdownRequest, ControlledShutdownResponse, Send
 from .broker_change import stop_replicas
 from .control_channels import RequestBatch, queue
-from .controller_turn import ControllerMovedError, Turn
+from .controller_turn import ControllerMovedError, ControllerTurn
 from .ensemble import Ensemble
 from .joint_effect import Together
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, hosted_by
@@ -45,7 +45,7 @@ def controlled_shutdown(
 
     Source: KafkaController.doControlledShutdown (2.1.1 to 3.4.1).
     """
-    turn = Turn(controller, ensemble, features)
+    turn = ControllerTurn(controller, ensemble, features)
     refused = _refusal(turn, request)
     if refused is not None:
         reply = ControlledShutdownResponse(error=refused.error)
@@ -58,7 +58,7 @@ def controlled_shutdown(
     return turn.done(Send(request.broker, reply))
 
 
-def _let_go(turn: Turn, broker: BrokerId) -> Turn:
+def _let_go(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     leaving = tuple(sorted({*turn.controller.shutting_down, broker}))
     turn = turn.holding(replace(turn.controller, shutting_down=leaving))
     states = [cached(turn.controller, name) for name in hosted_by(turn.controller, broker)]
@@ -77,7 +77,7 @@ def _still_led(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, 
     )
 
 
-def _refusal(turn: Turn, request: ControlledShutdownRequest) -> Refused | None:
+def _refusal(turn: ControllerTurn, request: ControlledShutdownRequest) -> Refused | None:
     # An event that waits while the session ends is answered as if another were the controller.
     if not turn.controller.active or not turn.has_session:
         return _refused(turn, KafkaError.STALE_CONTROLLER_EPOCH, None)
@@ -100,7 +100,7 @@ def _refusal(turn: Turn, request: ControlledShutdownRequest) -> Refused | None:
     return None
 
 
-def _moved(turn: Turn, broker: BrokerId) -> Together[ZooKeeperController]:
+def _moved(turn: ControllerTurn, broker: BrokerId) -> Together[ZooKeeperController]:
     error = KafkaError.STALE_CONTROLLER_EPOCH
     held = Compared(
         "controller epoch",
@@ -112,7 +112,9 @@ def _moved(turn: Turn, broker: BrokerId) -> Together[ZooKeeperController]:
     return turn.holding(turn.controller, refused).done(Send(broker, reply))
 
 
-def _refused(turn: Turn, error: KafkaError, guard: str | None, *compared: Compared) -> Refused:
+def _refused(
+    turn: ControllerTurn, error: KafkaError, guard: str | None, *compared: Compared
+) -> Refused:
     return Refused(
         node=turn.controller.node, request=KIND, error=error, guard=guard, compared=compared
     )
