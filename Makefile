@@ -29,10 +29,13 @@ JUDGE = $(BIN)/python -m kiplab.judge --recordings tests/judge/recordings
 # The leader's side, by Kafka's own Partition, and the proposal that it forgets.
 PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
   --recordings tests/judge/partition_recordings
+# What brokers of ZooKeeper's years accept from a controller.
+ACCEPTANCE = $(BIN)/python -m kiplab.judge.acceptance.acceptance_command
 
 judge: $(STAMP)
 	$(JUDGE) --coverage $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION))
+	$(if $(PAIRS),,$(ACCEPTANCE))
 
 judge-recorded: $(STAMP)
 	$(JUDGE) --recorded --coverage $(PAIRS)
@@ -41,6 +44,7 @@ judge-recorded: $(STAMP)
 judge-record: $(STAMP)
 	$(JUDGE) --record $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION) --record)
+	$(if $(PAIRS),,$(ACCEPTANCE) --record)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)

@@ -6,6 +6,7 @@ import java.lang.management.ManagementFactory;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.ObjectName;
+import javax.management.RuntimeMBeanException;
 
 /**
  * Kafka's own main class, kafka.Kafka, in a process that ends when its parent does.
@@ -55,7 +56,8 @@ public final class ServerLauncher {
         try {
             Object value = ManagementFactory.getPlatformMBeanServer().getAttribute(state, "Value");
             return ((Number) value).intValue() == RUNNING;
-        } catch (InstanceNotFoundException notYet) {
+        } catch (InstanceNotFoundException | RuntimeMBeanException notYet) {
+            // There is no gauge yet, or no state that it could read.
             return false;
         }
     }

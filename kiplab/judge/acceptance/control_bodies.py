@@ -1,0 +1,169 @@
+"""Control requests as messages of a version, and the codes in their answers."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from .control_questions import ASKED_BROKER, FAKE_CONTROLLER, ControlQuestion
+
+LOOPBACK = "127.0.0.1"
+NO_EPOCH, FAR_ABOVE = -1, 1000
+_PLAINTEXT = 0
+_NAMESPACE = uuid.UUID(int=380)
+
+
+class SpokenVersions(NamedTuple):
+    """The versions in which a controller sends its requests: its inter-broker protocol says."""
+
+    leader_and_isr: int
+    update_metadata: int
+    stop_replica: int
+    controlled_shutdown: int
+
+    def of(self, api: str) -> int:
+        """That of ``"LeaderAndIsr"``, ``"UpdateMetadata"``, ``"StopReplica"`` or
+        ``"ControlledShutdown"``.
+        """
+        return self[_APIS.index(api)]
+
+
+_APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica", "ControlledShutdown")
+SPOKEN = {
+    "2.1": SpokenVersions(1, 4, 0, 1),
+    "2.2": SpokenVersions(2, 5, 1, 2),
+    "2.5": SpokenVersions(4, 6, 2, 3),
+    "2.6": SpokenVersions(4, 6, 3, 3),
+    "2.8": SpokenVersions(5, 7, 3, 3),
+    "3.4": SpokenVersions(7, 8, 4, 3),
+}
+"""By the inter-broker protocol, in Kafka's numbers of two parts."""
+
+
+class WhereEpochs(NamedTuple):
+    """The numbers that a question leaves open: the broker's own epoch and one of before, the
+    controller epoch that it has obeyed, and where it and any other broker listen.
+    """
+
+    broker: int
+    before: int
+    obeyed: int
+    port: int
+    elsewhere: int
+
+    def told(self, question: ControlQuestion) -> int:
+        """The broker epoch that a question gives."""
+        return {
+            "own": self.broker,
+            "older": self.before,
+            "newer": self.broker + FAR_ABOVE,
+            "none": NO_EPOCH,
+        }[question.broker_epoch]
+
+
+def control_body(
+    question: ControlQuestion, topic: str, version: int, where: WhereEpochs
+) -> dict[str, Any]:
+    """The body of a request about `topic`, in a version of its API."""
+    head = {
+        "ControllerId": FAKE_CONTROLLER,
+        "ControllerEpoch": where.obeyed + question.controller_epoch,
+        "BrokerEpoch": where.told(question),
+    }
+    rest = {
+        "LeaderAndIsr": _leader_and_isr,
+        "UpdateMetadata": _update_metadata,
+        "StopReplica": _stop_replica,
+    }[question.api]
+    return head | rest(question, topic, version, where)
+
+
+def topic_id_of(topic: str) -> uuid.UUID:
+    """The id of a topic of ours: the same for the same name."""
+    return uuid.uuid5(_NAMESPACE, topic)
+
+
+def _leader_and_isr(
+    question: ControlQuestion, topic: str, version: int, where: WhereEpochs
+) -> dict[str, Any]:
+    leaders = {question.leader} & {*question.live}
+    live = [
+        {"BrokerId": leader, "HostName": LOOPBACK, "Port": _port(leader, where)}
+        for leader in leaders
+    ]
+    states = [
+        state | {"IsNew": question.is_new, "LeaderRecoveryState": int(question.recovering)}
+        for state in _states(question, where, "PartitionEpoch")
+    ]
+    return {"LiveLeaders": live} | _by_topic(states, topic, grouped=version >= 2)
+
+
+def _update_metadata(
+    question: ControlQuestion, topic: str, version: int, where: WhereEpochs
+) -> dict[str, Any]:
+    endpoint = {"Host": LOOPBACK, "Listener": "PLAINTEXT", "SecurityProtocol": _PLAINTEXT}
+    live = [
+        {"Id": broker, "Endpoints": [endpoint | {"Port": _port(broker, where)}], "Rack": None}
+        for broker in question.live
+    ]
+    states = list(_states(question, where, "ZkVersion"))
+    return {"LiveBrokers": live} | _by_topic(states, topic, grouped=version >= 5)
+
+
+def _stop_replica(
+    question: ControlQuestion, topic: str, version: int, _where: WhereEpochs
+) -> dict[str, Any]:
+    epochs = enumerate(question.leader_epochs)
+    if version >= 3:
+        states = [
+            {"PartitionIndex": p, "LeaderEpoch": epoch, "DeletePartition": question.delete}
+            for p, epoch in epochs
+        ]
+        return {"TopicStates": [{"TopicName": topic, "PartitionStates": states}]}
+    indexes = [p for p, _ in epochs]
+    if version >= 1:
+        named: Mapping[str, Any] = {"Topics": [{"Name": topic, "PartitionIndexes": indexes}]}
+    else:
+        flat = [{"TopicName": topic, "PartitionIndex": p} for p in indexes]
+        named = {"UngroupedPartitions": flat}
+    return {"DeletePartitions": question.delete, **named}
+
+
+def _states(
+    question: ControlQuestion, where: WhereEpochs, zk_version: str
+) -> Iterator[dict[str, Any]]:
+    """What both LeaderAndIsr and UpdateMetadata say of a partition; one of them calls the zkVersion
+    by a later name.
+    """
+    for partition, epoch in enumerate(question.leader_epochs):
+        yield {
+            "PartitionIndex": partition,
+            "ControllerEpoch": where.obeyed + question.controller_epoch,
+            "Leader": question.leader,
+            "LeaderEpoch": epoch,
+            "Isr": question.isr,
+            "Replicas": question.replicas,
+            zk_version: question.zk_version,
+        }
+
+
+def _by_topic(states: list[dict[str, Any]], topic: str, *, grouped: bool) -> dict[str, Any]:
+    if not grouped:
+        return {"UngroupedPartitionStates": [state | {"TopicName": topic} for state in states]}
+    if not states:
+        return {"TopicStates": []}
+    named = {"TopicName": topic, "TopicId": topic_id_of(topic), "PartitionStates": states}
+    return {"TopicStates": [named]}
+
+
+def _port(broker: int, where: WhereEpochs) -> int:
+    return where.port if broker == ASKED_BROKER else where.elsewhere
+
+
+def partition_codes(answer: Mapping[str, Any]) -> tuple[int, ...]:
+    """The codes of an answer's partitions, by their index, whichever version it has."""
+    flat = list(answer.get("PartitionErrors", ()))
+    for topic in answer.get("Topics", ()):
+        flat += topic["PartitionErrors"]
+    return tuple(e["ErrorCode"] for e in sorted(flat, key=lambda e: int(e["PartitionIndex"])))

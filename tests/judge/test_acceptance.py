@@ -1,0 +1,371 @@
+"""What real brokers of eight releases accept from a controller, as recorded; two are asked again.
+
+Recorded by `make judge-record`; the recordings are read here, without Java.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kiplab.judge.acceptance import acceptance_command, acceptance_recordings
+from kiplab.judge.acceptance.acceptance_cases import acceptance_cases
+from kiplab.judge.acceptance.acceptance_command import differences_of
+from kiplab.judge.acceptance.acceptance_recordings import (
+    ACCEPTED,
+    ASKED_PATCHES,
+    RecordedAcceptance,
+    UnrecordedAcceptanceError,
+    keep_acceptance,
+    recorded_acceptance,
+    versions_of,
+)
+from kiplab.judge.acceptance.asked_live import answers_of
+from kiplab.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
+from kiplab.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
+from kiplab.judge.acceptance.fake_controller import password_of
+from kiplab.judge.acceptance.live_session import control_schemas
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from tests.judge.kafka_here import skip_without_kafka
+
+APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
+WITH_EPOCHS = ASKED_PATCHES[1:]
+NEWER_IS_LOST = ("2.2.2", "2.5.0")
+STALE, OK = 77, 0
+
+
+def answers(patch: str, name: str) -> tuple[ControlAnswer, ...]:
+    """All that a release answered in a case."""
+    return recorded_acceptance(patch).answers[name]
+
+
+def refused_as_before(told: tuple[ControlAnswer, ...]) -> bool:
+    """Whether a broker has after its last answer what it had before."""
+    before, after = told[-2:]
+    return (before.replicas, before.on_disk, before.metadata, before.brokers) == (
+        after.replicas,
+        after.on_disk,
+        after.metadata,
+        after.brokers,
+    )
+
+
+# --- what is recorded -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_every_case_of_every_release_is_recorded(patch: str) -> None:
+    found = recorded_acceptance(patch)
+    assert (found.kafka, found.versions) == (patch, versions_of(patch))
+    asked = {case.name: len(case.questions) for case in acceptance_cases()}
+    assert {name: len(told) for name, told in found.answers.items()} == asked
+    assert len(asked) == len(acceptance_cases()), "two cases have one name"
+
+
+def test_nothing_else_is_kept() -> None:
+    assert {file.stem for file in ACCEPTED.iterdir()} == set(ASKED_PATCHES)
+
+
+# --- the broker epoch (KIP-380, KAFKA-9839) -------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("patch", WITH_EPOCHS)
+def test_an_older_broker_epoch_is_refused_from_2_2_on_and_changes_nothing(
+    patch: str, api: str
+) -> None:
+    told = answers(patch, f"{api} with broker epoch: older")
+    assert told[-1].error == STALE
+    assert refused_as_before(told)
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("patch", WITH_EPOCHS)
+def test_a_newer_one_is_an_error_until_2_5_0_and_obeyed_from_2_5_1_on(patch: str, api: str) -> None:
+    told = answers(patch, f"{api} with broker epoch: newer")
+    assert (told[-1].error, refused_as_before(told)) == (
+        (-1, True) if patch in NEWER_IS_LOST else (OK, False)
+    )
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_its_own_epoch_and_none_at_all_are_obeyed(patch: str, api: str) -> None:
+    for given in ("own", "none"):
+        told = answers(patch, f"{api} with broker epoch: {given}")
+        assert told[-1].error == OK
+        assert not refused_as_before(told)
+
+
+def test_2_1_knows_no_broker_epoch_and_obeys_everything() -> None:
+    for api in APIS:
+        told = [
+            answers("2.1.1", f"{api} with broker epoch: {given}")
+            for given in ("own", "older", "newer", "none")
+        ]
+        assert all(one == told[0] for one in told)
+        assert told[0][-1].error == OK
+
+
+@pytest.mark.parametrize("patch", WITH_EPOCHS)
+def test_the_broker_epoch_comes_before_the_controller_epoch(patch: str) -> None:
+    for api in APIS:
+        both = answers(patch, f"{api} with broker epoch: older, controller epoch: stale")
+        assert both[-1].error == STALE
+        *_, newer, after = answers(
+            patch,
+            f"{api} with broker epoch: older, controller epoch: newer, then LeaderAndIsr with the"
+            " known one",
+        )
+        assert (newer.error, after.error) == (STALE, OK), "the newer controller epoch was adopted"
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_after_a_session_has_ended_the_broker_is_another_one_as_soon_as_it_knows(
+    patch: str,
+) -> None:
+    *_, unaware, _newer, older, equal, higher = answers(
+        patch, "A session that ends without a restart, before the broker finds out and after"
+    )
+    assert unaware.error == OK
+    if patch == "2.1.1":
+        assert (older.error, older.partitions) == (OK, (OK,))
+        return
+    assert older.error == STALE
+    assert (equal.error, equal.partitions) == (OK, (11,)), "it still has its leader epoch"
+    assert (higher.error, higher.partitions) == (OK, (OK,))
+
+
+# --- controller epoch, leader epoch ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_a_controller_that_was_deposed_is_refused_with_11(patch: str, api: str) -> None:
+    after = "then LeaderAndIsr with the known one"
+    *_, stale, then = answers(patch, f"{api} with controller epoch: stale, {after}")
+    assert (stale.error, then.error) == (11, OK)
+    *_, newer, then = answers(patch, f"{api} with controller epoch: newer, {after}")
+    assert (newer.error, then.error) == (OK, 11)
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_a_leader_epoch_that_is_not_higher_is_refused_with_11_for_its_partition(patch: str) -> None:
+    for more in ("", ", and another zkVersion", ", and itself not in the replicas"):
+        for epoch in ("lower", "equal"):
+            told = answers(patch, f"LeaderAndIsr with leader epoch: {epoch}{more}")
+            assert (told[-1].error, told[-1].partitions) == (OK, (11,))
+            assert refused_as_before(told)
+    elsewhere = answers(
+        patch, "LeaderAndIsr with leader epoch: higher, and itself not in the replicas"
+    )
+    assert elsewhere[-1].partitions == (3,)
+    assert refused_as_before(elsewhere)
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_a_leader_that_the_broker_does_not_know_leaves_the_leader_epoch_as_it_was(
+    patch: str,
+) -> None:
+    first, _metadata, again, third = answers(
+        patch, "LeaderAndIsr to follow a leader that is not known, then again when it is"
+    )
+    assert (first.partitions, first.replicas) == ((OK,), (ReplicaSight("follower", -1),))
+    assert (again.partitions, again.replicas) == ((OK,), (ReplicaSight("follower", 7),))
+    assert third.partitions == (11,)
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_a_lower_zk_version_is_passed_over_at_3_4_without_an_error(patch: str) -> None:
+    last = answers(patch, "LeaderAndIsr with a higher leader epoch and a lower zkVersion")[-1]
+    epoch = 8 if patch.startswith("3.4") else 9
+    assert (last.error, last.partitions, last.replicas) == (
+        OK,
+        (OK,),
+        (ReplicaSight("leader", epoch),),
+    )
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_recovery_that_ends_at_the_same_leader_epoch_is_refused_by_a_leader(patch: str) -> None:
+    told = answers(
+        patch, "LeaderAndIsr that says recovering, then recovered at the same leader epoch"
+    )
+    assert [one.partitions for one in told[-2:]] == [(OK,), (11,)]
+
+
+# --- StopReplica (KIP-570, KAFKA-13972) -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused_by"),
+    [
+        ("lower", ("2.6.3", "2.8.2", "3.4.0", "3.4.1")),
+        ("equal", ("2.6.3", "2.8.2", "3.4.0")),
+        ("higher", ()),
+        ("unknown (-1)", ()),
+        ("during delete (-2)", ()),
+    ],
+)
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_stop_replica_is_held_to_a_leader_epoch_from_2_6_on(
+    patch: str, asked: str, refused_by: tuple[str, ...]
+) -> None:
+    for what in ("stops", "deletes"):
+        *_, stopped, same, _higher = answers(
+            patch,
+            f"StopReplica that {what} with leader epoch: {asked}, then LeaderAndIsr at the same"
+            " leader epoch and at a higher",
+        )
+        refused = patch in refused_by
+        assert (stopped.error, stopped.partitions) == (OK, (74 if refused else OK,))
+        assert stopped.on_disk == (refused or what == "stops",)
+        # A replica that was only stopped keeps its leader epoch: nothing starts it again at that.
+        assert same.partitions == (OK if what == "deletes" and not refused else 11,)
+
+
+# --- the checkpoint (KAFKA-7235) ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch: str) -> None:
+    told = recorded_acceptance(patch).checkpoint
+    assert told.stopped_with == told.before_any_mail == RECORDS == {"F": 5, "L": 9}
+    if patch == "2.1.1":
+        assert (told.old_mail, told.after_old_mail) == (OK, {"F": 5})
+        assert told.begun_at == {"F": 5, "L": 0}
+    else:
+        assert (told.old_mail, told.after_old_mail) == (STALE, RECORDS)
+        assert told.begun_at == RECORDS
+
+
+# --- asked again ----------------------------------------------------------------------------------
+
+
+@pytest.mark.kafka
+def test_2_2_2_answers_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> None:
+    try:
+        schemas = control_schemas()
+        with ZooKeeperProcess() as zookeeper:
+            port = int(zookeeper.addresses[0].rpartition(":")[2])
+            cases = acceptance_cases()
+            now = answers_of("2.2.2", versions_of("2.2.2"), port, schemas, cases)
+            story = checkpoint_story("2.1.1", versions_of("2.1.1"), port, schemas)
+    except MissingKafkaError as missing:
+        skip_without_kafka(missing)
+    assert now == recorded_acceptance("2.2.2").answers
+    assert story == recorded_acceptance("2.1.1").checkpoint
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def as_if_live(monkeypatch: pytest.MonkeyPatch, found: RecordedAcceptance) -> None:
+    monkeypatch.setattr(acceptance_command, "asked_live", lambda _patch: found)
+
+
+def otherwise(found: RecordedAcceptance, name: str) -> RecordedAcceptance:
+    """The same, but that it lost what it was told last in a case."""
+    *before, last = found.answers[name]
+    lost = ControlAnswer(-1, (), last.replicas, last.on_disk, last.metadata, last.brokers)
+    changed = found.answers | {name: (*before, lost)}
+    return RecordedAcceptance(found.kafka, found.versions, found.cases, changed, found.checkpoint)
+
+
+def test_as_recorded_is_said_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    as_if_live(monkeypatch, recorded_acceptance("2.2.2"))
+    assert acceptance_command.main(["2.2.2"]) == acceptance_command.AS_RECORDED
+    count = len(acceptance_cases())
+    assert capsys.readouterr().out == f"2.2.2: {count} cases, 0 otherwise than recorded\n"
+
+
+def test_what_is_otherwise_is_named_with_both_answers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "LeaderAndIsr with broker epoch: own"
+    as_if_live(monkeypatch, otherwise(recorded_acceptance("2.2.2"), name))
+    assert acceptance_command.main(["2.2.2"]) == acceptance_command.OTHERWISE
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].startswith(f"# {name}, request 3: recorded ControlAnswer(error=0")
+    assert "now ControlAnswer(error=-1" in said[1]
+
+
+def test_another_checkpoint_is_named_too() -> None:
+    first, second = recorded_acceptance("2.1.1"), recorded_acceptance("2.2.2")
+    mixed = RecordedAcceptance(
+        first.kafka, first.versions, first.cases, first.answers, second.checkpoint
+    )
+    (line,) = differences_of(first, mixed)
+    assert line.startswith("# checkpoint: recorded CheckpointStory(")
+
+
+def test_a_release_that_nobody_asks_is_refused_with_those_that_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert acceptance_command.main(["2.4.1"]) == acceptance_command.BAD_INPUT
+    assert "no broker of Kafka '2.4.1' is asked; there are 2.1.1, 2.2.2" in capsys.readouterr().err
+
+
+def test_what_the_machine_lacks_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(_patch: str) -> RecordedAcceptance:
+        raise MissingKafkaError("No Java was found.", "Install one.")
+
+    monkeypatch.setattr(acceptance_command, "asked_live", lacking)
+    assert acceptance_command.main(["2.2.2"]) == acceptance_command.LACKING
+    assert "No Java was found." in capsys.readouterr().err
+
+
+# --- keeping ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder without recordings."""
+    monkeypatch.setattr(acceptance_recordings, "ACCEPTED", tmp_path / "accepted")
+    recorded_acceptance.cache_clear()
+    yield tmp_path / "accepted"
+    recorded_acceptance.cache_clear()
+
+
+def test_what_is_kept_is_read_back_as_it_was(elsewhere: Path) -> None:
+    found = msgspec.json.decode((ACCEPTED / "2.2.2.json").read_bytes(), type=RecordedAcceptance)
+    assert keep_acceptance(found) == elsewhere / "2.2.2.json"
+    assert recorded_acceptance("2.2.2") == found
+    assert (elsewhere / "2.2.2.json").read_text() == (ACCEPTED / "2.2.2.json").read_text()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_release_without_a_recording_says_what_writes_it() -> None:
+    with pytest.raises(UnrecordedAcceptanceError, match=r"acceptance_command --record 2\.2\.2"):
+        recorded_acceptance("2.2.2")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_answers_to_other_questions_are_not_taken_for_answers_to_these() -> None:
+    found = msgspec.json.decode((ACCEPTED / "2.2.2.json").read_bytes(), type=RecordedAcceptance)
+    old = RecordedAcceptance(found.kafka, found.versions, "0", found.answers, found.checkpoint)
+    keep_acceptance(old)
+    with pytest.raises(UnrecordedAcceptanceError, match="answers other questions than are asked"):
+        recorded_acceptance("2.2.2")
+
+
+@pytest.mark.parametrize(
+    ("session", "password"),
+    [
+        (0, "f22acd4a97e69d6d20a49bb638eadb38"),
+        (0x10000A1B2C30001, "3221ca0a6064b48a8a186054dd9fe97f"),
+        (0xFF00A1B2C30001AA - (1 << 64), "2124083e65597800ae19d763314d101a"),
+    ],
+)
+def test_the_password_of_a_session_is_what_java_makes_of_its_id(
+    session: int, password: str
+) -> None:
+    assert password_of(session).hex() == password
