@@ -34,9 +34,12 @@ from ..protocol.log import (
 from ..protocol.messages import AlterPartitionRequest
 from ..protocol.registrations import PartitionRegistration, partition, registration
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
+from ..protocol.zookeeper_facts import CheckpointLost
 from . import properties
+from .at_rest import broken_with_zookeeper
 from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
+from .nodes import has_zookeeper
 from .truth import Truth, is_same_truth, partition_of, registration_of, truth
 from .unclean_reigns import Broken, contradictions, with_reign
 
@@ -47,7 +50,7 @@ def observe(
     before: Cluster, after: Cluster, events: Iterable[Event]
 ) -> tuple[Cluster, list[Event]]:
     """`after` with the observer's knowledge brought up to date, and what it noticed."""
-    if not _may_matter(before, after):
+    if not (has_zookeeper(after) or _may_matter(before, after)):
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
@@ -63,6 +66,7 @@ def observe(
             noticed += lost
             broken += [_loss(found) for found in lost]
     broken += _checks(before, after)
+    broken += broken_with_zookeeper(after, events)
     for found, name, detail in broken:
         after, fact = _report(after, found, name, detail)
         noticed += fact
@@ -71,7 +75,7 @@ def observe(
 
 _HEEDED = (
     *(BecameLeader, Destroyed, HighWatermarkMoved, IsrChanged, LeaderElected, Polled),
-    RecordsDeleted,
+    *(CheckpointLost, RecordsDeleted),
 )
 
 
@@ -285,7 +289,13 @@ def _holds(cluster: Cluster, known: Observed, member: BrokerId, records: Log) ->
 def _lives(cluster: Cluster, member: BrokerId, registered: BrokerEpoch) -> bool:
     """Whether the process that runs is the one that is registered."""
     node = broker(cluster, member)
-    return node is not None and node.process is not None and node.process.epoch == registered
+    if node is None or node.process is None:
+        return False
+    if node.process.session is None:
+        return node.process.epoch == registered
+    # A broker of 2.1 does not know its own epoch.
+    found = registration_of(cluster, member)
+    return found is not None and found.incarnation == node.incarnation
 
 
 def _registered_epoch(cluster: Cluster, member: BrokerId) -> BrokerEpoch:
@@ -371,8 +381,9 @@ def _unelectable(
 def _stale_members(
     cluster: Cluster, known: Observed, state: PartitionRegistration
 ) -> Iterator[Broken]:
-    if len(state.isr) == 1:
-        # KIP-903, a notable exception: the last member stays, whatever became of it.
+    if len(state.isr) == 1 or has_zookeeper(cluster):
+        # KIP-903, a notable exception: the last member stays, whatever became of it. With ZooKeeper
+        # nobody says which life of a broker is in the ISR.
         return
     for member, epoch in known.isr_epochs:
         now = _registered_epoch(cluster, member)

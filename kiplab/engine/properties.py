@@ -11,6 +11,7 @@ import msgspec
 from ..protocol.features import Features
 from ..protocol.guards import GUARDS, GuardKind
 from ..protocol.ids import CONTROLLER
+from ..protocol.releases import RELEASES, Mode
 
 _DURABLE = (
     *("497.leader-epoch", "497.sender-is-leader", "497.partition-epoch", "497.leader-in-isr"),
@@ -24,13 +25,17 @@ _DURABLE = (
 
 class Property(msgspec.Struct, frozen=True, kw_only=True):
     """`needs` are the guards under which it is promised; `durable` that it is not promised once
-    every ISR member died without the committed records, or after an unclean election.
+    every ISR member died without the committed records, or after an unclean election. `mode` is
+    the only one that has what it speaks of, None: every one. `harm` is what one says of a run in
+    which it broke.
     """
 
     id: str
     sentence: str
     needs: tuple[str, ...] = ()
     durable: bool = False
+    mode: Mode | None = None
+    harm: str = "a replica that lacks records could be elected"
 
     @property
     def promise(self) -> str:
@@ -106,6 +111,36 @@ RECOVERED_RECORDS_STAY = Property(
     needs=_DURABLE,
 )
 
+_ONE_LIFE_SPEAKS = ("380.control-request-epoch", "380.shutdown-epoch", "380.bounce-detection")
+REPLICA_FETCHES = Property(
+    id="replica-fetches",
+    sentence="At rest, every replica of a broker that is up is told to fetch, or leads.",
+    needs=_ONE_LIFE_SPEAKS,
+    mode=Mode.ZOOKEEPER,
+    harm="a replica is abandoned",
+)
+LEADER_SERVES = Property(
+    id="leader-serves",
+    sentence="At rest, a leader that is up knows that it leads.",
+    needs=_ONE_LIFE_SPEAKS,
+    mode=Mode.ZOOKEEPER,
+    harm="a leader does not know that it leads",
+)
+BROKER_ELECTABLE = Property(
+    id="broker-electable",
+    sentence="At rest, no controller takes a broker that runs for one that leaves.",
+    needs=_ONE_LIFE_SPEAKS,
+    mode=Mode.ZOOKEEPER,
+    harm="a broker is never elected again",
+)
+CHECKPOINT_KEEPS_PARTITIONS = Property(
+    id="checkpoint-keeps-partitions",
+    sentence="The file of high watermarks is never written without a partition that it had.",
+    needs=_ONE_LIFE_SPEAKS,
+    mode=Mode.ZOOKEEPER,
+    harm="a high watermark is forgotten",
+)
+
 PROPERTIES: dict[str, Property] = {
     p.id: p
     for p in (
@@ -119,9 +154,19 @@ PROPERTIES: dict[str, Property] = {
         ACKNOWLEDGED_RECORDS_STAY,
         GIVEN_WHILE_RECOVERING_STAYS,
         RECOVERED_RECORDS_STAY,
+        REPLICA_FETCHES,
+        LEADER_SERVES,
+        BROKER_ELECTABLE,
+        CHECKPOINT_KEEPS_PARTITIONS,
     )
 }
 """Every property by id."""
+
+
+def properties_of(features: Features) -> tuple[Property, ...]:
+    """Those that speak of something that a cluster with these features has."""
+    mode = RELEASES[features.release].mode
+    return tuple(p for p in PROPERTIES.values() if p.mode in (None, mode))
 
 
 def is_promised(found: Property, features: Features, *, excused: bool, forged: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.events import CommittedLost, PropertyBroken
-from ..engine.properties import NO_COMMITTED_RECORD_LOST
+from ..engine.properties import NO_COMMITTED_RECORD_LOST, PROPERTIES
 from ..engine.truth import truth
 from ..protocol.facts import LeaderElected, Refused
 from ..protocol.ids import NO_LEADER
@@ -29,8 +29,14 @@ def sentence(stage: Stage) -> str:
         total = sum(item["last"] - item["first"] + 1 for item in losses)
         return f"{total} committed record{'s' * (total != 1)} lost"
     if verdict(stage) == HARM:
-        return "nothing lost yet, but a replica that lacks records could be elected"
+        return "nothing lost yet, but " + _harms(stage)
     return "unavailable for a while, nothing lost" if offline(stage) else "nothing lost"
+
+
+def _harms(stage: Stage) -> str:
+    broken = {id for id, _ in stage.cluster.broken}
+    *most, last = dict.fromkeys(p.harm for id, p in PROPERTIES.items() if id in broken)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def lost(stage: Stage) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ...engine.cluster import Cluster
-from ...engine.properties import ALTERNATIVES, PROPERTIES, Property, is_promised
+from ...engine.properties import ALTERNATIVES, Property, is_promised, properties_of
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
 from ..elements.kinds import Style
@@ -61,7 +61,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 def standings(bench: Bench) -> tuple[Standing, ...]:
     """How every property does where one stands, in the order of the table."""
-    return tuple(_standing(bench, found) for found in PROPERTIES.values())
+    return tuple(_standing(bench, found) for found in properties_of(bench.here.cluster.features))
 
 
 def _standing(bench: Bench, found: Property) -> Standing:
@@ -126,8 +126,9 @@ class InvariantStrip:
     def __init__(self, seek: Callable[[int], None]) -> None:
         self._seek = seek
         self._standings: tuple[Standing, ...] = ()
-        self.holding = {id: words(margin="0 10px 0 2px", height="24px") for id in PROPERTIES}
-        self.broken = {id: self._alarm(id) for id in PROPERTIES}
+        # Each is made when it is first shown: other modes have other properties.
+        self.holding: dict[str, Any] = {}
+        self.broken: dict[str, Any] = {}
         self.entries = row((), flex_flow="row wrap")
         self.said = words()
         self.drawer = Drawer("What they say, and what is promised here", self._tell, self.said)
@@ -154,10 +155,15 @@ class InvariantStrip:
         self._tell()
 
     def _entry(self, standing: Standing) -> Any:
+        id = standing.id
         if standing.holds:
-            self.holding[standing.id].value = _entry_html(standing)
-            return self.holding[standing.id]
-        made = self.broken[standing.id]
+            if id not in self.holding:
+                self.holding[id] = words(margin="0 10px 0 2px", height="24px")
+            self.holding[id].value = _entry_html(standing)
+            return self.holding[id]
+        if id not in self.broken:
+            self.broken[id] = self._alarm(id)
+        made = self.broken[id]
         made.description = f"{standing.label}{_mark(standing)}"
         made.tooltip = f"Go to step {standing.broken_at}. {standing.words}"
         return made

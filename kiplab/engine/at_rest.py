@@ -1,0 +1,99 @@
+"""What stays wrong with ZooKeeper when nothing is under way any more.
+
+At rest, no message flies, no queue holds anything, and every session is that of a process that
+runs: whatever is wrong then stays so until something else happens. Four things may be, and they are
+what KIP-380 is about: a replica that nobody told to fetch, a leader that does not know that it
+leads, a broker that the controller takes for leaving, and a file of high watermarks that was
+written before its process knew all of its partitions (which is looked at when it happens).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..protocol.ids import NO_LEADER, controller_on
+from ..protocol.registrations import PartitionRegistration
+from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from ..protocol.zookeeper_facts import CheckpointLost
+from . import properties
+from .cluster import Cluster, broker
+from .events import Event
+from .nodes import ensemble_of, has_zookeeper, state_of
+from .truth import registration_of, truth
+from .unclean_reigns import Broken
+
+
+def broken_with_zookeeper(cluster: Cluster, events: Iterable[Event]) -> Iterator[Broken]:
+    """Properties of ZooKeeper mode that do not hold; none in KRaft."""
+    if not has_zookeeper(cluster):
+        return
+    for event in events:
+        if isinstance(event, CheckpointLost):
+            detail = f"broker {event.node} forgets that its high watermark was"
+            yield (
+                properties.CHECKPOINT_KEEPS_PARTITIONS,
+                event.partition,
+                f"{detail} {event.high_watermark}",
+            )
+    if is_at_rest(cluster):
+        for state in truth(cluster).partitions:
+            yield from _unserved(cluster, state)
+            yield from _abandoned(cluster, state)
+        yield from _never_electable(cluster)
+
+
+def is_at_rest(cluster: Cluster) -> bool:
+    """Whether nothing is under way that would change anything by itself."""
+    if cluster.messages or cluster.cut:
+        return False
+    processes = {(b.id, b.incarnation): b.process for b in cluster.brokers if b.process}
+    if any(p.lifecycle is not Lifecycle.RUNNING for p in processes.values()):
+        return False
+    if any((s.owner, s.incarnation) not in processes for s in ensemble_of(cluster).sessions):
+        return False
+    return not any(channel.queue for plane in _controllers(cluster) for channel in plane.channels)
+
+
+def _controllers(cluster: Cluster) -> Iterator[ZooKeeperController]:
+    for node in cluster.brokers:
+        plane = state_of(cluster, controller_on(node.id))
+        if isinstance(plane, ZooKeeperController):
+            yield plane
+
+
+def _unserved(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broken]:
+    leader = broker(cluster, state.leader)
+    if leader is None or leader.process is None:
+        return
+    played = replica_of(leader, state.name)
+    if played is None or played.leading is None:
+        detail = f"broker {leader.id} is up, and does not know that it leads {state.name}"
+        yield properties.LEADER_SERVES, state.name, detail
+
+
+def _abandoned(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broken]:
+    if state.leader == NO_LEADER:
+        return
+    for id in state.replicas:
+        node = broker(cluster, id)
+        if node is None or node.process is None or id == state.leader:
+            continue
+        if registration_of(cluster, id) is not None and not _fetches(node, state):
+            detail = f"broker {id} is up, and nobody tells it to fetch {state.name}"
+            yield properties.REPLICA_FETCHES, state.name, detail
+
+
+def _fetches(node: Broker, state: PartitionRegistration) -> bool:
+    played = replica_of(node, state.name)
+    assert node.process is not None
+    stopped = state.name in node.process.stopped
+    return played is not None and played.leader == state.leader and not stopped
+
+
+def _never_electable(cluster: Cluster) -> Iterator[Broken]:
+    for plane in _controllers(cluster):
+        for id in plane.shutting_down if plane.active else ():
+            if registration_of(cluster, id) is not None:
+                detail = f"broker {id} runs, and the controller takes it for leaving"
+                yield properties.BROKER_ELECTABLE, "", detail
