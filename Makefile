@@ -31,20 +31,25 @@ PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
   --recordings tests/judge/partition_recordings
 # What brokers of ZooKeeper's years accept from a controller.
 ACCEPTANCE = $(BIN)/python -m kiplab.judge.acceptance.acceptance_command
+# Controllers of ZooKeeper's years; `make judge CONTROLLERS="--release 2.2.2"` asks one release.
+CONTROLLERS_JUDGE = $(BIN)/python -m kiplab.judge controllers
 
 judge: $(STAMP)
 	$(JUDGE) --coverage $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION))
 	$(if $(PAIRS),,$(ACCEPTANCE))
+	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) $(CONTROLLERS))
 
 judge-recorded: $(STAMP)
 	$(JUDGE) --recorded --coverage $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION) --recorded)
+	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --recorded $(CONTROLLERS))
 
 judge-record: $(STAMP)
 	$(JUDGE) --record $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION) --record)
 	$(if $(PAIRS),,$(ACCEPTANCE) --record)
+	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --record $(CONTROLLERS))
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)

@@ -14,14 +14,20 @@ from .corpus.judging import AnotherGeneratorError, Judged, judge_live, judge_rec
 from .corpus.recordings import NoRecordingError, save
 from .java_process.child_jvm import DeadKafkaError
 from .kafka_jars.missing_kafka import MissingKafkaError
+from .zookeeper_era import controllers_command
 
 DONE, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3
 """Exit codes, as those of the commands."""
+OF_CONTROLLERS = "controllers"
+"""The word after which the controllers of ZooKeeper's years are judged."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge, and say what came of it; the exit code."""
-    given = _parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == [OF_CONTROLLERS]:
+        return controllers_command.main(words[1:])
+    given = _parser().parse_args(words)
     try:
         pairs = [pair_named(name) for name in given.pairs] or list(judged_pairs())
         found = list(_judged(pairs, given))

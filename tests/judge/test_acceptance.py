@@ -27,8 +27,8 @@ from kiplab.judge.acceptance.asked_live import answers_of
 from kiplab.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
 from kiplab.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
 from kiplab.judge.acceptance.fake_controller import password_of
-from kiplab.judge.acceptance.live_session import control_schemas
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.zookeeper_era.control_schemas import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from tests.judge.kafka_here import skip_without_kafka
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..wire.message_schemas import ReleaseSchemas
+from ..zookeeper_era.control_schemas import control_schemas
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from .acceptance_cases import acceptance_cases
 from .acceptance_recordings import RecordedAcceptance, cases_mark, versions_of
@@ -12,7 +13,7 @@ from .accepting_broker import AcceptingBroker
 from .checkpoint_story import checkpoint_story
 from .control_bodies import SpokenVersions
 from .control_questions import AcceptanceCase, ControlAnswer
-from .live_session import control_schemas, live_session
+from .live_session import live_session
 
 
 def asked_live(patch: str) -> RecordedAcceptance:

@@ -6,8 +6,6 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 
-from ..kafka_jars.jar_cache import jars_of_zookeeper_era
-from ..wire.message_schemas import ReleaseSchemas, schemas_in
 from ..zookeeper_era.background_loop import BackgroundLoop
 from ..zookeeper_era.gate import Gate
 from ..zookeeper_era.kafka_server import KafkaServer
@@ -15,11 +13,6 @@ from ..zookeeper_era.patience import wait_until
 from .control_bodies import LOOPBACK, WhereEpochs
 from .control_questions import ASKED_BROKER
 from .fake_controller import HeldController, held_controller
-
-SCHEMAS_OF = "3.4.1"
-"""Whose jars describe every version that an older release speaks, too: the older have no schemas,
-or fewer.
-"""
 
 
 class LiveSession:
@@ -75,8 +68,3 @@ def live_session(
         KafkaServer(patch, f"{LOOPBACK}:{gate.port}/{chroot}", ASKED_BROKER, more) as server,
     ):
         yield LiveSession(server, held, gate, silent)
-
-
-def control_schemas() -> ReleaseSchemas:
-    """The schemas of every control request. Raises MissingKafkaError where no jars can be had."""
-    return schemas_in(sorted(jars_of_zookeeper_era(SCHEMAS_OF).glob("kafka-clients-*.jar")))

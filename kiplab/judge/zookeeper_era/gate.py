@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 from .background_loop import BackgroundLoop
 
@@ -20,7 +21,7 @@ class Gate:
 
     def __init__(self, loop: BackgroundLoop, zookeeper_port: int) -> None:
         self._loop, self._zookeeper_port = loop, zookeeper_port
-        self._streams: set[asyncio.StreamWriter] = set()
+        self._relays: set[asyncio.Task[Any]] = set()
         self.is_open = True
         self.port: int = loop.do(self._listen())
 
@@ -52,23 +53,34 @@ class Gate:
 
     async def _close(self) -> None:
         self._server.close()
-        await self._set(open_now=True)
-        for stream in self._streams:
-            stream.close()
+        for relay in self._relays:
+            relay.cancel()
+        await asyncio.gather(*self._relays, return_exceptions=True)
 
     async def _relay(
         self, from_kafka: asyncio.StreamReader, to_kafka: asyncio.StreamWriter
     ) -> None:
+        relay = asyncio.current_task()
+        assert relay is not None
+        self._relays.add(relay)
+        try:
+            await self._join(from_kafka, to_kafka)
+        # Nobody waits for it but `close`, which has cancelled it.
+        except asyncio.CancelledError:
+            pass
+        finally:
+            to_kafka.close()
+            self._relays.discard(relay)
+
+    async def _join(self, from_kafka: asyncio.StreamReader, to_kafka: asyncio.StreamWriter) -> None:
         from_server, to_server = await asyncio.open_connection("127.0.0.1", self._zookeeper_port)
-        both = {to_kafka, to_server}
-        self._streams |= both
         try:
             await asyncio.gather(
                 self._pass_on(from_kafka, to_server, gated=False),
                 self._pass_on(from_server, to_kafka, gated=True),
             )
         finally:
-            self._streams -= both
+            to_server.close()
 
     async def _pass_on(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, gated: bool

@@ -40,7 +40,7 @@ def keep_sequences(patch: str, heard: Heard) -> None:
 
 
 def _text(value: Any, depth: int) -> Iterator[str]:
-    if not value or depth == _LINES_DOWN_TO or not isinstance(value, (dict, list)):
+    if not value or depth == _LINES_DOWN_TO or not isinstance(value, (dict, tuple, list)):
         yield json.dumps(value, separators=(",", ":"))
         return
     named = value.items() if isinstance(value, dict) else (("", inner) for inner in value)

@@ -1,0 +1,115 @@
+"""`python -m kiplab.judge controllers`: real controllers of the ZooKeeper era in each situation,
+beside what was recorded of them. `make judge` runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+
+from ...extras import MissingExtraError
+from ..java_process.child_jvm import DeadKafkaError
+from ..kafka_jars.missing_kafka import MissingKafkaError
+from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
+from .control_schemas import control_schemas
+from .judged_situations import SITUATIONS
+from .live_situation import heard_live
+from .patience import TooQuietError
+from .sequence_recordings import CONTROLLER_RELEASES, keep_sequences, recorded_sequences
+from .sequence_text import difference_lines, passage_lines
+from .sequences import Passage
+from .situations import JudgedSituation
+
+ALIKE, PARTED, LACKING = 0, 1, 3
+"""Exit codes, as those of the commands."""
+
+Hear = Callable[[JudgedSituation, str], tuple[Passage, ...]]
+"""Tells a situation to the controller of a patch release."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Tell each situation to each controller, and say what came of it; the exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        with ExitStack() as stack:
+            hear = _from_recordings if given.recorded else live_controllers(stack)
+            parted = [_judged(patch, name, hear, given) for patch, name in _wanted(given)]
+    except (MissingKafkaError, MissingExtraError, DeadKafkaError, TooQuietError) as problem:
+        print(f"judge: {problem}", file=sys.stderr)
+        return LACKING
+    print(f"{len(parted)} situations, {sum(parted)} of them not as recorded.")
+    return PARTED if any(parted) else ALIKE
+
+
+def _wanted(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    for patch in given.release or CONTROLLER_RELEASES:
+        for name in given.situation or SITUATIONS:
+            why_not = SITUATIONS[name].why_not(patch)
+            if why_not:
+                print(f"Kafka {patch}, {name}: {why_not}.")
+            else:
+                yield patch, name
+
+
+def _judged(patch: str, name: str, hear: Hear, given: argparse.Namespace) -> bool:
+    """Whether what is heard is not what is recorded."""
+    situation, began = SITUATIONS[name], time.monotonic()
+    heard, recorded = hear(situation, patch), recorded_sequences(patch).get(name, ())
+    names = ("recorded", "heard")
+    differs = list(difference_lines(recorded, heard, names=names)) if not given.record else []
+    how = "recorded" if given.recorded else f"live, {time.monotonic() - began:.1f} s"
+    print(f"Kafka {patch}, {name} ({how}): {situation.says}")
+    lines = differs or (line for passage in heard for line in passage_lines(passage))
+    print("\n".join(lines), flush=True)
+    if given.record:
+        keep_sequences(patch, {name: heard})
+    return bool(differs)
+
+
+def _from_recordings(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
+    return recorded_sequences(patch).get(situation.name, ())
+
+
+def live_controllers(stack: ExitStack) -> Hear:
+    """What asks real controllers, until `stack` ends: one ZooKeeper for all of them.
+
+    Raises MissingKafkaError without Java, PySpark or Kafka, DeadKafkaError where ZooKeeper does not
+    start.
+    """
+    zookeeper = stack.enter_context(ZooKeeperProcess())
+    port = int(zookeeper.addresses[0].rpartition(":")[2])
+    schemas = control_schemas()
+    return lambda situation, patch: heard_live(situation, patch, port, schemas)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="judge controllers",
+        description="Tell situations to real controllers of ZooKeeper's years, among fake brokers,"
+        " and say what each broker got and where that is not what was recorded.",
+    )
+    parser.add_argument(
+        "--release",
+        action="append",
+        choices=CONTROLLER_RELEASES,
+        help="a patch release, or several; all of them unless given",
+    )
+    parser.add_argument(
+        "--situation",
+        action="append",
+        choices=tuple(SITUATIONS),
+        help="a situation, or several; all of them unless given",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--recorded", action="store_true", help="show the recordings, without Java or ZooKeeper"
+    )
+    how.add_argument("--record", action="store_true", help="ask the controllers, and keep it")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
