@@ -19,15 +19,13 @@ from ..protocol.zookeeper_facts import CheckpointLost
 from . import properties
 from .cluster import Cluster, broker
 from .events import Event
-from .nodes import ensemble_of, has_zookeeper, state_of
+from .nodes import ensemble_of, state_of
 from .truth import registration_of, truth
 from .unclean_reigns import Broken
 
 
 def broken_with_zookeeper(cluster: Cluster, events: Iterable[Event]) -> Iterator[Broken]:
-    """Properties of ZooKeeper mode that do not hold; none in KRaft."""
-    if not has_zookeeper(cluster):
-        return
+    """Properties of ZooKeeper mode that do not hold."""
     for event in events:
         if isinstance(event, CheckpointLost):
             detail = f"broker {event.node} forgets that its high watermark was"

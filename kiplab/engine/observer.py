@@ -66,7 +66,8 @@ def observe(
             noticed += lost
             broken += [_loss(found) for found in lost]
     broken += _checks(before, after)
-    broken += broken_with_zookeeper(after, events)
+    if has_zookeeper(after):
+        broken += broken_with_zookeeper(after, events)
     for found, name, detail in broken:
         after, fact = _report(after, found, name, detail)
         noticed += fact

@@ -25,16 +25,14 @@ from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .channels import blocker, post, without
 from .cluster import Cluster, Message
 from .events import Dropped, Event, Moved
-from .nodes import has_zookeeper, is_cut, is_up, state_of
+from .nodes import is_cut, is_up, state_of
 
 _WAITED_FOR = (SetPartitionStateRequest, SetPartitionStateResponse)
 Arrive = Callable[[Cluster, Message], Moved]
 
 
 def threads_go_on(cluster: Cluster, events: list[Event], deliver: Arrive) -> Moved:
-    """What the threads of brokers do by themselves after a move; nothing in KRaft."""
-    if not has_zookeeper(cluster):
-        return cluster, events
+    """What the threads of brokers do by themselves after a move in ZooKeeper mode."""
     while (call := _next_call(cluster)) is not None:
         cluster, more = deliver(cluster, call)
         events = [*events, *more]

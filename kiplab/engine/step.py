@@ -26,6 +26,7 @@ from .events import Delivered, Dropped, Event, Happened, Moved
 from .impossible_moves import ImpossibleMoveError, why_not
 from .nodes import (
     control_planes,
+    has_zookeeper,
     incarnation_of,
     is_in_control,
     is_up,
@@ -76,7 +77,9 @@ def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
     reason = why_not(cluster, move)
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
-    done: Moved = threads_go_on(*_MOVES[type(move)](cluster, move), _arrive)
+    done: Moved = _MOVES[type(move)](cluster, move)
+    if has_zookeeper(cluster):
+        done = threads_go_on(*done, _arrive)
     return producers.answers(*done) if done[0].producers else done
 
 
