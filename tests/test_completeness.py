@@ -139,7 +139,8 @@ def with_a_button() -> set[moves.Timer]:
 def answered_with() -> set[KafkaError]:
     """The errors that a rule of the protocol names, by itself or through its guard."""
     root = Path(kiplab.protocol.__file__ or "").parent
-    files = [f for room in ("kraft", "replica", "clients") for f in (root / room).glob("*.py")]
+    rooms = ("kraft", "replica", "clients", "zookeeper")
+    files = [f for room in rooms for f in (root / room).glob("*.py")]
     names = set().union(*(named_in(str(f), owner) for f in files for owner in ("KafkaError", "_E")))
     return {KafkaError[n] for n in names} | {g.error for g in guards.GUARDS.values() if g.error}
 

@@ -103,6 +103,8 @@ def _of_broker(
     found = [] if alive is None else [alive]
     if process.items and not process.in_flight:
         found.append((max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)))
+    if process.isr_changes:
+        found.append((max(now, timers.announce_isr), moves.Fire(node.id, moves.Timer.ANNOUNCE_ISR)))
     for replica in process.replicas:
         if replica.leading is None and _wants_fetch(cluster, node, replica):
             found.append((max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)))

@@ -10,6 +10,7 @@ from ..protocol.guards import GUARDS
 from ..protocol.ids import NO_LEADER, broker_list, node_name
 from ..protocol.messages import ApiMessage
 from . import events
+from .zookeeper_sentences import ZOOKEEPER_SENTENCES
 
 
 def sentence(event: events.Event) -> str:
@@ -285,4 +286,5 @@ _SENTENCES: dict[type, Callable[[Any], str]] = {
         f"LOST: broker {e.leader} leads {e.partition} without committed {span(e.first, e.last)}"
     ),
     events.PropertyBroken: _broken,
+    **ZOOKEEPER_SENTENCES,
 }

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 from ..engine import events
 from ..engine.explain import sentence
-from ..protocol import facts
+from ..protocol import facts, zookeeper_facts
 from .stage import Performed, Stage
 from .verdict import sentence as verdict_sentence
 from .verdict import verdict
 
 _QUIET = (events.Sent, facts.RecordWritten, facts.Registered)
 """Said already by another event of the same move."""
+_STATE = "/state"
+"""Of a partition: what changed in it has events of its own."""
 _MARKS: dict[type, str] = {
     facts.Refused: "⊘",
     facts.NotProposed: "⊘",
@@ -23,6 +25,9 @@ _MARKS: dict[type, str] = {
     facts.RecordsDeleted: "✂",
     facts.ControllerResigned: "✕",
     facts.BatchFailed: "✕",
+    zookeeper_facts.ControllerElected: "★",
+    zookeeper_facts.QueueDropped: "✕",
+    zookeeper_facts.CheckpointLost: "✕",
     events.Dropped: "✕",
     events.CommittedLost: "▼",
     events.PropertyBroken: "▲",
@@ -45,6 +50,12 @@ PLAIN: dict[type, str] = {
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.BatchRequeued), _IN_WORDS),
     **dict.fromkeys((facts.BatchAcknowledged, facts.ProducerInformed), _AS_WANTED),
     facts.ConsumerRaised: _IN_WORDS,
+    **dict.fromkeys((zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened), _AS_WANTED),
+    **dict.fromkeys((zookeeper_facts.SessionEnded, zookeeper_facts.RequestsQueued), _AS_WANTED),
+    **dict.fromkeys((zookeeper_facts.BrokersCompared, zookeeper_facts.ReplicaStopped), _IN_WORDS),
+    **dict.fromkeys(
+        (zookeeper_facts.ControllerStoodDown, zookeeper_facts.ShutdownTried), _IN_WORDS
+    ),
 }
 """Events whose line begins with a plain dot, and why."""
 
@@ -76,6 +87,8 @@ def told_events(
 def _goes_without_saying(event: events.Event) -> bool:
     if isinstance(event, events.Delivered):
         return event.body.api.routine and not event.previous_incarnation
+    if isinstance(event, zookeeper_facts.ZnodeChanged):
+        return event.path.endswith(_STATE)
     return isinstance(event, _QUIET)
 
 

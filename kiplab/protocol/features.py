@@ -13,6 +13,7 @@ from .releases import (
     METADATA_VERSIONS,
     RELEASES,
     CodeVersion,
+    Mode,
     at_least,
     not_supported,
     supports,
@@ -34,6 +35,11 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
     metadata_version: str
     nodes: tuple[tuple[BrokerId, str], ...] = ()
     overrides: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def mode(self) -> Mode:
+        """Who keeps the metadata: one cluster has one mode."""
+        return RELEASES[self.release].mode
 
     def release_of(self, node: BrokerId) -> str:
         """The release of `node`: a control plane on a broker has that broker's."""

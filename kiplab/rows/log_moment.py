@@ -8,7 +8,7 @@ from ..engine.cluster import Cluster
 from ..engine.events import Delivered
 from ..engine.history import Recorded
 from ..protocol.ids import BrokerId
-from ..protocol.releases import CodeVersion
+from ..protocol.releases import CodeVersion, Mode
 
 
 class LogLine(NamedTuple):
@@ -32,6 +32,11 @@ class Moment(NamedTuple):
     def code(self, node: int) -> CodeVersion:
         """The version of the code whose wording `node` uses."""
         return self.step.cluster.features.code_of(BrokerId(node))
+
+    @property
+    def mode(self) -> Mode:
+        """Who keeps the metadata: the words differ."""
+        return self.step.cluster.features.mode
 
     @property
     def delivered(self) -> Delivered | None:

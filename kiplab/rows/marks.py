@@ -17,7 +17,7 @@ from ..engine.events import (
     Sent,
 )
 from ..engine.truth import partition_of
-from ..protocol import facts
+from ..protocol import facts, zookeeper_facts
 from ..protocol.guards import GUARDS
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import PRODUCE
@@ -158,6 +158,7 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
 _BANDS = "a band, a strip or a tick changes there"
 _AN_ARROW = "messages are arrows"
 _ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
+_IN_THE_LIST = "the list of events tells it, and what comes of it has arrows"
 _NO_LANE = "a producer has no lane: the transcript tells it, and its answers have marks"
 UNMARKED: dict[type, str] = {
     facts.Fetched: "marked where it matters, by `_fetched`",
@@ -174,6 +175,9 @@ UNMARKED: dict[type, str] = {
     **dict.fromkeys((facts.MetadataRefreshed, facts.ReplicaPreferred), _ON_THE_AXIS),
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.ProducerInformed), _NO_LANE),
     **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
+    **dict.fromkeys((zookeeper_facts.SessionOpened, zookeeper_facts.RequestsQueued), _IN_THE_LIST),
+    zookeeper_facts.ControllerStoodDown: "who is the controller is a lane of its own",
+    zookeeper_facts.ShutdownTried: "its request and the answer are arrows",
     NotApplicable: "marked with the line of the play that lost its object",
 }
 """Events without a mark of their own, and why."""

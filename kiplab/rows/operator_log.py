@@ -13,15 +13,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..engine.events import Delivered, Event
-from ..protocol import facts
+from ..protocol import facts, zookeeper_facts
 from ..protocol.facts import Refused
+from ..protocol.ids import host_of
+from ..protocol.releases import Mode
 from . import broker_log, controller_log
+from . import zookeeper_broker_log as zookeeper_broker
+from . import zookeeper_controller_log as zookeeper_controller
 from .log_moment import LogLine, Moment
 
 
 def log_lines(event: Event, moment: Moment) -> tuple[LogLine, ...]:
     """The lines that follow from one event of a move, in order."""
-    made = _LINES.get(type(event))
+    lines = _WITH_ZOOKEEPER if moment.mode is Mode.ZOOKEEPER else _LINES
+    made = lines.get(type(event))
     return tuple(made(event, moment)) if made is not None else ()
 
 
@@ -33,6 +38,18 @@ def all_lines(moment: Moment) -> tuple[str, ...]:
 def _delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
     yield from controller_log.delivered(event, moment)
     yield from broker_log.delivered(event, moment)
+
+
+def _delivered_with_zookeeper(event: Delivered, moment: Moment) -> Iterator[LogLine]:
+    on_a_broker = event.receiver != host_of(event.receiver)
+    of = zookeeper_controller if on_a_broker else zookeeper_broker
+    yield from of.delivered(event, moment)
+
+
+def _refused_with_zookeeper(event: Refused, moment: Moment) -> Iterator[LogLine]:
+    on_a_broker = event.node != host_of(event.node)
+    of = zookeeper_controller if on_a_broker else zookeeper_broker
+    yield from of.refused(event, moment)
 
 
 _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
@@ -50,4 +67,27 @@ _LINES: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
     facts.Truncated: broker_log.truncated,
     facts.RecordsDeleted: broker_log.deleted,
     facts.EpochDropped: broker_log.epoch_dropped,
+}
+_OF_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
+    zookeeper_facts.ZnodeChanged: zookeeper_broker.znode_changed,
+    zookeeper_facts.SessionOpened: zookeeper_broker.session_opened,
+    zookeeper_facts.SessionEnded: zookeeper_broker.session_ended,
+    zookeeper_facts.ShutdownTried: zookeeper_broker.shutdown_tried,
+    zookeeper_facts.ControllerElected: zookeeper_controller.elected,
+    zookeeper_facts.ControllerStoodDown: zookeeper_controller.stood_down,
+    zookeeper_facts.BrokersCompared: zookeeper_controller.compared,
+}
+_LINES |= _OF_ZOOKEEPER
+_WITH_ZOOKEEPER: dict[type, Callable[[Any, Moment], Iterator[LogLine]]] = {
+    Refused: _refused_with_zookeeper,
+    Delivered: _delivered_with_zookeeper,
+    facts.IsrProposed: zookeeper_broker.proposed,
+    facts.IsrChanged: zookeeper_broker.isr_changed,
+    facts.IsrReverted: zookeeper_broker.reverted,
+    facts.IsrStuck: broker_log.stuck,
+    facts.LifecycleChanged: zookeeper_broker.lifecycle,
+    facts.Truncated: zookeeper_broker.truncated,
+    facts.RecordsDeleted: zookeeper_broker.deleted,
+    facts.EpochDropped: zookeeper_broker.epoch_dropped,
+    **_OF_ZOOKEEPER,
 }

@@ -15,14 +15,16 @@ import msgspec
 from ..engine.cluster import Cluster, Message, Observed, UncleanReign
 from ..engine.explain import describe
 from ..engine.truth import truth
+from ..engine.zookeeper_sentences import session_name
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Batch, Producer
 from ..protocol.features import Features
-from ..protocol.ids import CONTROLLER, BrokerId, broker_list, node_name
+from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, SessionId, broker_list, node_name
 from ..protocol.kraft.controller_state import Contact, Controller, ControllerTimers, HeartbeatState
 from ..protocol.log import EpochStart, Log
 from ..protocol.messages import KINDS, AlterPartitionItem
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
+from ..protocol.releases import Mode
 from ..protocol.replica.broker_state import (
     Broker,
     Durable,
@@ -34,7 +36,11 @@ from ..protocol.replica.broker_state import (
     Timers,
     Volatile,
 )
+from ..protocol.zookeeper.ensemble import Ensemble
+from ..protocol.zookeeper.znodes import ROOT, Stat, Znode, parent_path
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperTimers
 from .state_words import CLOCKED, IDENTITY, INLINE, LABELS, LEFT_OUT, NOTES, NOTHING, OF_OTHER_MODES
+from .zookeeper_state import ZOOKEEPER_SHORT
 
 UNKNOWN_TO_ALL = "no node knows this"
 
@@ -66,20 +72,7 @@ class Change(msgspec.Struct, frozen=True):
 def tree_of(cluster: Cluster) -> StateNode:
     """Everything there is: the controller, each broker, the network, the observer's knowledge."""
     walk = _TreeWalk(cluster.timed)
-    features = cluster.features
-    version = StateNode(
-        "metadata_version",
-        LABELS["Features.metadata_version"],
-        features.metadata_version,
-        field="Features.metadata_version",
-    )
-    controller = StateNode(
-        "controller",
-        "controller",
-        f"controller epoch {truth(cluster).controller_epoch}",
-        field="Cluster.controller",
-        children=(_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller)),
-    )
+    keeper = _zookeeper if cluster.features.mode is Mode.ZOOKEEPER else _kraft
     brokers = (
         StateNode(
             f"broker {node.id}",
@@ -94,7 +87,7 @@ def tree_of(cluster: Cluster) -> StateNode:
     clients = tuple(walk.field(cluster, kind) for kind in kinds if getattr(cluster, kind))
     clock = (walk.field(cluster, "now_ms"),) if cluster.timed else ()
     rest = (*clients, _network(cluster, walk), _observer(cluster, walk), *clock)
-    nodes = (controller, *brokers, *rest)
+    nodes = (keeper(cluster, walk), *brokers, *rest)
     return StateNode("cluster", "cluster", field="Cluster.features", children=nodes)
 
 
@@ -104,6 +97,33 @@ def changed(before: StateNode, after: StateNode) -> tuple[Change, ...]:
 
 
 # --- the parts that no single struct is -----------------------------------------------------------
+
+
+def _kraft(cluster: Cluster, walk: _TreeWalk) -> StateNode:
+    version = _version(cluster, LABELS["Features.metadata_version"])
+    return _keeper(
+        "controller",
+        node_name(CONTROLLER),
+        cluster,
+        (_release(cluster, CONTROLLER), version, *walk.fields(cluster.controller)),
+    )
+
+
+def _zookeeper(cluster: Cluster, walk: _TreeWalk) -> StateNode:
+    """ZooKeeper is no part of Kafka: the release and the protocol are the brokers'."""
+    version = _version(cluster, "inter.broker.protocol.version")
+    held = walk.fields(cluster.controller)
+    return _keeper("zookeeper", node_name(ZOOKEEPER), cluster, (version, *held))
+
+
+def _keeper(key: str, label: str, cluster: Cluster, rows: tuple[StateNode, ...]) -> StateNode:
+    said = f"controller epoch {truth(cluster).controller_epoch}"
+    return StateNode(key, label, said, field="Cluster.controller", children=rows)
+
+
+def _version(cluster: Cluster, label: str) -> StateNode:
+    place = "Features.metadata_version"
+    return StateNode("metadata_version", label, cluster.features.metadata_version, field=place)
 
 
 def _release(cluster: Cluster, node: BrokerId) -> StateNode:
@@ -169,7 +189,9 @@ class _TreeWalk(msgspec.Struct, frozen=True):
         label, note = LABELS.get(place, name.replace("_", " ")), NOTES.get(place, "")
         value = getattr(struct, name)
         children: tuple[StateNode, ...] = ()
-        if isinstance(value, msgspec.Struct):
+        if place == "Ensemble.znodes":
+            said, children = f"{len(value)} znodes", self._znodes(value, ROOT)
+        elif isinstance(value, msgspec.Struct):
             said, children = _in_short(value), self.fields(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
             children = self._items(value)
@@ -177,6 +199,20 @@ class _TreeWalk(msgspec.Struct, frozen=True):
         else:
             said = NOTHING.get(place, "none") if value is None else _said(struct, name, value)
         return StateNode(name, label, said, note, place, children)
+
+    def _znodes(self, znodes: tuple[Znode, ...], above: str) -> tuple[StateNode, ...]:
+        """Those right below the path `above`, each with its fields and what is below it."""
+        return tuple(
+            StateNode(
+                f"/{znode.path.rpartition('/')[2]}",
+                znode.path,
+                _in_short(znode),
+                field="Znode.path",
+                children=(*self.fields(znode), *self._znodes(znodes, znode.path)),
+            )
+            for znode in znodes
+            if znode.path != ROOT and parent_path(znode.path) == above
+        )
 
     def _items(self, items: tuple[Any, ...]) -> tuple[StateNode, ...]:
         rows: list[StateNode] = []
@@ -198,17 +234,19 @@ def _inside(parent: StateNode, child: StateNode) -> StateNode:
 def _item_label(item: Any, name: str) -> str:
     if isinstance(item, (Consumer, Producer)):
         return f"{item.name} on {item.partition}"
-    identity = getattr(item, name)
-    is_node = name in _node_fields(cast(Hashable, type(item)))
-    return node_name(identity) if is_node else str(identity)
+    if type(item) in KINDS:
+        return str(item.api.label)
+    identity, owner = getattr(item, name), cast(Hashable, type(item))
+    if name in _fields_of(owner, SessionId):
+        return session_name(identity)
+    return node_name(identity) if name in _fields_of(owner, BrokerId) else str(identity)
 
 
 @cache
-def _node_fields(owner: Hashable) -> frozenset[str]:
-    """The fields of a struct that hold the id of a node."""
-    return frozenset(
-        name for name, kind in get_type_hints(cast(type, owner)).items() if kind is BrokerId
-    )
+def _fields_of(owner: Hashable, wanted: Hashable) -> frozenset[str]:
+    """The fields of a struct that hold the id of a node, or of a session; or None."""
+    hints = get_type_hints(cast(type, owner)).items()
+    return frozenset(name for name, kind in hints if kind in (wanted, cast(Any, wanted) | None))
 
 
 def _said(struct: Any, name: str, value: Any) -> str:
@@ -221,7 +259,10 @@ def _said(struct: Any, name: str, value: Any) -> str:
         return value.name if isinstance(value, int) else str(value.value)
     if name == "recovery":
         return next((s.name for s in LeaderRecoveryState if s == value), str(value))
-    if name in _node_fields(cast(Hashable, type(struct))):
+    owner = cast(Hashable, type(struct))
+    if name in _fields_of(owner, SessionId):
+        return session_name(value) if value else "none"
+    if name in _fields_of(owner, BrokerId):
         return "nobody" if value == -1 else node_name(value)
     return "none" if isinstance(value, int) and value < 0 else str(value)
 
@@ -295,14 +336,15 @@ _SHORT: dict[type, Callable[[Any], str]] = {
         f"{process.lifecycle}, broker epoch {process.epoch if process.epoch >= 0 else 'none'}"
     ),
     Message: lambda message: f"to {node_name(message.receiver)}: {describe(message.body)}",
+    **ZOOKEEPER_SHORT,
 }
 
 _A_BRANCH = "the tree has a branch of its own for it, with words made there"
 _ALL_BELOW = "its fields, below it, are all there is to say"
 NOT_SHORT: dict[type, str] = {
-    **dict.fromkeys((Cluster, Controller, Broker, Features), _A_BRANCH),
+    **dict.fromkeys((Cluster, Controller, Broker, Features, Ensemble), _A_BRANCH),
     **dict.fromkeys((Durable, Leading, IsrState, Observed, UncleanReign), _ALL_BELOW),
-    **dict.fromkeys((Timers, ControllerTimers), _ALL_BELOW),
+    **dict.fromkeys((Timers, ControllerTimers, ZooKeeperTimers, Stat), _ALL_BELOW),
 }
 """Structs of the state that have no few words of their own, and why."""
 

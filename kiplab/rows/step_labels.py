@@ -182,6 +182,7 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "retry": _saying("broker {0} retries"),
     "checkpoint": _saying("broker {0} checkpoints"),
     "flush": _saying("broker {0} flushes"),
+    "announce-isr": _saying("broker {0} announces its ISR"),
     "recover": _saying("broker {0} has recovered its logs"),
     "end-transaction": lambda s, _: (
         f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"

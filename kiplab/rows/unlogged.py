@@ -7,7 +7,7 @@ for the reason given. A reason that quotes Kafka names who writes it and in whic
 from __future__ import annotations
 
 from ..engine.events import CommittedLost, Dropped, Happened, NotApplicable, PropertyBroken, Sent
-from ..protocol import facts
+from ..protocol import facts, zookeeper_facts
 from ..protocol.errors import KafkaError
 
 _CLIENTS = "it is in a client's log and in no node's"
@@ -91,6 +91,22 @@ UNLOGGED: dict[type, str] = {
         " (AbstractFetcherThread.processFetchRequest, 3.2 to 4.3); left out because there are"
         " messages here, and no connections"
     ),
+    zookeeper_facts.RequestsQueued: (
+        'Kafka writes "Sending LeaderAndIsr request to broker ..." and its siblings at INFO'
+        " (AbstractControllerBrokerRequestBatch.sendLeaderAndIsrRequest, zk-2.6 to zk-3.4), before"
+        " that at TRACE and one line for each partition; left out because it goes to"
+        " state-change.log, a file of its own"
+    ),
+    zookeeper_facts.QueueDropped: (
+        "nobody says what was in the queue; its thread writes that it stops, as it does with"
+        " nothing in it"
+    ),
+    zookeeper_facts.ReplicaStopped: (
+        'Kafka writes "Removed fetcher for partitions ..." at INFO'
+        " (AbstractFetcherManager.removeFetcherForPartitions, zk-2.1 to zk-3.4); left out because"
+        " there are no fetcher threads here"
+    ),
+    zookeeper_facts.CheckpointLost: "nobody compares the file with the one before it",
     **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
 }
 """Events that no operator reads of here, and why."""

@@ -10,7 +10,7 @@ import pytest
 from kiplab.protocol.releases import RELEASES
 from kiplab.rows import unlogged
 
-WRITTEN = re.compile(r"\(([A-Z]\w+\.[a-z]\w+)[^()]*?([34]\.\d+) to ([34]\.\d+)")
+WRITTEN = re.compile(r"\(([A-Z]\w+\.[a-z]\w+)[^()]*?((?:zk-)?[234]\.\d+) to ((?:zk-)?[234]\.\d+)")
 """``(Partition.maybeShrinkIsr, 3.2 to 4.3``: who writes, from which release to which."""
 
 

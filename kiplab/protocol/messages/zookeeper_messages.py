@@ -51,6 +51,9 @@ SESSION_EXPIRED = Api(label="session expired", noun="end of the session", lane="
 SET_PARTITION_STATE = Api(label="setData", noun="write to ZooKeeper", lane="partition-state")
 
 
+_STATE_CHANGES = "the controller writes it to state-change.log, a file of its own, at TRACE"
+
+
 class PartitionStatus(msgspec.Struct, frozen=True, cache_hash=True):
     """What the answer to a control request says of one partition."""
 
@@ -94,6 +97,7 @@ class LeaderAndIsrResponse(
     """An error for the whole request, or one for each partition."""
 
     api: ClassVar[Api] = LEADER_AND_ISR
+    unlogged: ClassVar[str] = _STATE_CHANGES
 
     error: KafkaError = KafkaError.NONE
     partitions: tuple[PartitionStatus, ...] = ()
@@ -133,6 +137,7 @@ class UpdateMetadataResponse(
     """Taken, or refused."""
 
     api: ClassVar[Api] = UPDATE_METADATA
+    unlogged: ClassVar[str] = _STATE_CHANGES
 
     error: KafkaError = KafkaError.NONE
 
@@ -181,6 +186,7 @@ class StopReplicaResponse(
     """An error for the whole request, or one for each partition."""
 
     api: ClassVar[Api] = STOP_REPLICA
+    unlogged: ClassVar[str] = _STATE_CHANGES
 
     error: KafkaError = KafkaError.NONE
     partitions: tuple[PartitionStatus, ...] = ()
@@ -221,6 +227,7 @@ class ControlledShutdownResponse(
     """The partitions that the broker still leads; with none left, and no error, it may go."""
 
     api: ClassVar[Api] = CONTROLLED_SHUTDOWN
+    unlogged: ClassVar[str] = "what comes of it is logged: the next try, or the end"
 
     error: KafkaError = KafkaError.NONE
     remaining: tuple[PartitionName, ...] = ()
@@ -264,6 +271,7 @@ class SetPartitionStateResponse(
     """The new version, or INVALID_UPDATE_VERSION (ZooKeeper's BADVERSION)."""
 
     api: ClassVar[Api] = SET_PARTITION_STATE
+    unlogged: ClassVar[str] = "what comes of it is logged: the ISR that changes, or stays"
 
     partition: PartitionName
     error: KafkaError = KafkaError.NONE

@@ -103,6 +103,7 @@ def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Choice, ...]:
 _TYPED = "rarely wanted in a lab: its line can be written into the play"
 NO_BUTTON: dict[moves.Timer, str] = {
     **dict.fromkeys((moves.Timer.RETRY, moves.Timer.CHECKPOINT, moves.Timer.FLUSH), _TYPED),
+    moves.Timer.ANNOUNCE_ISR: _TYPED,
     **dict.fromkeys((moves.Timer.ELECT_UNCLEAN, moves.Timer.BALANCE_LEADERS), _TYPED),
 }
 """Timers that no button fires, and why."""

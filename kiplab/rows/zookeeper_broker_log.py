@@ -1,0 +1,272 @@
+"""What ZooKeeper logs, and a broker of its time: sessions, registrations, refusals, the way out.
+
+Each function gives the lines of one kind of event, in the words of the release that the broker
+runs (2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 were read). What goes to state-change.log is left
+out: a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..engine.cluster import broker
+from ..engine.events import Delivered
+from ..engine.truth import controller_of, partition_of
+from ..engine.zookeeper_sentences import session_name
+from ..protocol import facts, zookeeper_facts
+from ..protocol.errors import KafkaError
+from ..protocol.facts import Refused
+from ..protocol.ids import ZOOKEEPER, BrokerId, host_of, node_name
+from ..protocol.messages import (
+    AlterPartitionResponse,
+    ControlledShutdownResponse,
+    LeaderAndIsrRequest,
+    SessionExpired,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+from ..protocol.messages.control_request import ControlRequest
+from ..protocol.registrations import topic_of
+from ..protocol.releases import CodeVersion
+from ..protocol.replica.broker_state import replica_of
+from ..protocol.zookeeper.znodes import BROKER_IDS_PATH
+from . import broker_log
+from .log_moment import LogLine, Moment
+
+APIS, SERVER, CLIENT, ZK_CLIENT = "KafkaApis", "KafkaServer", "ZooKeeperClient", "KafkaZkClient"
+
+
+def session_opened(event: zookeeper_facts.SessionOpened, _moment: Moment) -> Iterator[LogLine]:
+    """Of the constructor of ZooKeeperClient, and of its reinitialize."""
+    yield _broker(event.broker, "INFO", CLIENT, "Initializing a new session to ….")
+
+
+def session_ended(event: zookeeper_facts.SessionEnded, _moment: Moment) -> Iterator[LogLine]:
+    """Of ZooKeeperServer.expire (ZooKeeper 3.5.9), or of ZooKeeperClient.close."""
+    if event.expired:
+        session = session_name(event.session)
+        text = f"Expiring session {session}, timeout of …ms exceeded"
+        yield LogLine(node_name(ZOOKEEPER), "INFO", "ZooKeeperServer", text)
+        return
+    for text in ("Closing.", "Closed."):
+        yield _broker(event.broker, "INFO", CLIENT, text)
+
+
+def znode_changed(event: zookeeper_facts.ZnodeChanged, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaZkClient.registerBroker; nothing is said of other znodes."""
+    if not event.path.startswith(f"{BROKER_IDS_PATH}/"):
+        return
+    id = BrokerId(int(event.path.rpartition("/")[2]))
+    yield _broker(id, "INFO", ZK_CLIENT, f"Creating {event.path} (is it secure? false)")
+    registered = f"Registered broker {id} at path {event.path} with addresses: …"
+    if moment.code(id) >= (2, 2):
+        text = f"Stat of the created znode at {event.path} is: …"
+        yield _broker(id, "INFO", ZK_CLIENT, text)
+        registered += f", czxid (broker epoch): {event.zxid}"
+    yield _broker(id, "INFO", ZK_CLIENT, registered)
+
+
+def delivered(event: Delivered, moment: Moment) -> Iterator[LogLine]:
+    """What a broker says to the end of its session, and to the answers that KRaft has too."""
+    if isinstance(event.body, SessionExpired):
+        yield _broker(event.receiver, "INFO", CLIENT, "Session expired.")
+    elif isinstance(event.body, AlterPartitionResponse) and moment.code(event.receiver) < (3, 2):
+        yield from _altered_before_3_2(event, moment)
+    else:
+        yield from broker_log.delivered(event, moment)
+
+
+def _altered_before_3_2(event: Delivered, moment: Moment) -> Iterator[LogLine]:
+    """Of DefaultAlterIsrManager.handleAlterIsrResponse and Partition.handleAlterIsrResponse."""
+    for line in broker_log.delivered(event, moment):
+        version = "version updated to "
+        head, found, number = line.text.partition(version)
+        yield line._replace(text=f"{head}{version}[{number}]") if found else line
+
+
+def lifecycle(event: facts.LifecycleChanged, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaServer.startup, shutdown and controlledShutdown."""
+    code = moment.code(event.node)
+    said = {
+        "STARTING": ("starting",),
+        "RUNNING": ("started",),
+        "PENDING_CONTROLLED_SHUTDOWN": ("shutting down", "Starting controlled shutdown"),
+        "STOPPED": (*_let_go(moment, newer=code >= (3, 4)), "shut down completed"),
+    }
+    for text in said.get(str(event.state), ()):
+        yield _broker(event.node, "INFO", SERVER, text)
+
+
+def _let_go(moment: Moment, *, newer: bool) -> Iterable[str]:
+    answer = _shutdown_answer(moment)
+    if answer is None or answer.error or answer.remaining:
+        return ()
+    after = "Controlled shutdown request returned successfully after …ms"
+    return (after if newer else "Controlled shutdown succeeded",)
+
+
+def shutdown_tried(event: zookeeper_facts.ShutdownTried, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaServer.controlledShutdown; 3.4 says less once there is no try left."""
+    newer = moment.code(event.node) >= (3, 4)
+    answer = _shutdown_answer(moment)
+    answered = _no_controller(moment, newer=newer)
+    if answer is not None:
+        answered = _in_vain_3_4(answer) if newer else _in_vain(answer, moment.code(event.node))
+    for text in answered:
+        yield _broker(event.node, "INFO", SERVER, text)
+    if not newer:
+        again = "Retrying controlled shutdown after the previous attempt failed..."
+        yield _broker(event.node, "WARN", SERVER, again)
+    elif event.left:
+        again = f"Retrying controlled shutdown ({event.left} retries remaining)"
+        yield _broker(event.node, "INFO", SERVER, again)
+    if not event.left:
+        text = "Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed"
+        yield _broker(event.node, "WARN", SERVER, text)
+
+
+def _shutdown_answer(moment: Moment) -> ControlledShutdownResponse | None:
+    came = moment.delivered
+    if came is None or not isinstance(came.body, ControlledShutdownResponse):
+        return None
+    return came.body
+
+
+def _no_controller(moment: Moment, *, newer: bool) -> Iterable[str]:
+    named = controller_of(moment.before)
+    if named is None:
+        absent = "No controller registered in ZooKeeper"
+        return ("No zk controller present in the metadata cache" if newer else absent,)
+    cause = "in the metadata cache" if newer else "(i.e. the Controller's ZK session expired)"
+    whose = f"Broker registration for controller {host_of(named)}"
+    return (f"{whose} is not available {cause}",)
+
+
+def _in_vain(answer: ControlledShutdownResponse, code: CodeVersion) -> Iterable[str]:
+    left = ",".join(answer.remaining)
+    if code >= (2, 5):
+        left = f"[{', '.join(map(_remaining, answer.remaining))}]"
+    yield f"Remaining partitions to move: {left}"
+    yield f"Error from controller: {answer.error.name}"
+
+
+def _remaining(partition: str) -> str:
+    number = partition.rpartition("-")[2]
+    return f"RemainingPartition(topicName='{topic_of(partition)}', partitionIndex={number})"
+
+
+def _in_vain_3_4(answer: ControlledShutdownResponse) -> Iterable[str]:
+    returned = "Controlled shutdown request returned after …ms with"
+    if answer.error:
+        return (f"{returned} error {answer.error.name}",)
+    return (f"{returned} {len(answer.remaining)} partitions remaining to move",)
+
+
+def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
+    """Of KafkaApis.handleLeaderAndIsrRequest and its siblings: only the broker epoch is said here,
+    the other refusals go to state-change.log.
+    """
+    came = moment.delivered
+    if came is None or event.node < 0 or type(came.body) not in _NAMES:
+        return
+    epochs = next((c for c in event.compared if c.name == "broker epoch"), None)
+    if epochs is None:
+        return
+    if event.error is KafkaError.UNKNOWN_SERVER_ERROR:
+        why = f"Epoch {epochs.requested} larger than current broker epoch {epochs.held}"
+        text = f"Error when handling request: …, java.lang.IllegalStateException: {why}"
+        yield _broker(event.node, "ERROR", APIS, text)
+        return
+    code = moment.code(event.node)
+    since, newer, older = _NAMES[type(came.body)]
+    name = newer if code >= since else older
+    text = f"Received {name} request with broker epoch {epochs.requested} smaller than the current"
+    text = f"{text} broker epoch {epochs.held}"
+    if code >= (3, 4) and isinstance(came.body, ControlRequest):
+        text += f" from controller {came.body.controller} with epoch {came.body.controller_epoch}."
+    yield _broker(event.node, "INFO", APIS, text)
+
+
+_NAMES = {
+    LeaderAndIsrRequest: ((0, 0), "LeaderAndIsr", ""),
+    StopReplicaRequest: ((2, 6), "StopReplica", "stop replica"),
+    UpdateMetadataRequest: ((3, 4), "UpdateMetadata", "update metadata"),
+}
+"""From which release on the log calls a request by its name, and what it said before."""
+
+
+def proposed(event: facts.IsrProposed, moment: Moment) -> Iterator[LogLine]:
+    """Of Partition.maybeExpandIsr up to 2.6. A smaller ISR is left out: from 2.2 on its line ends
+    with the log ends of the replicas.
+    """
+    state = partition_of(moment.before, event.partition)
+    older = moment.code(event.node) < (2, 7)
+    if older and state is not None and len(event.isr) > len(state.isr):
+        text = f"Expanding ISR from {_ids(state.isr)} to {_ids(event.isr)}"
+        yield _broker(event.node, "INFO", "Partition", text)
+
+
+def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
+    """Of Partition.updateIsr: at TRACE before 2.5, and from 2.7 on the answer says it."""
+    state = partition_of(moment.step.cluster, event.partition)
+    if state is None or moment.delivered is None or not _is_written_by_leader(event, moment):
+        return
+    code = moment.code(state.leader)
+    if (2, 5) <= code < (2, 7):
+        text = f"ISR updated to [{_ids(event.after)}] and zkVersion updated to"
+        yield _broker(state.leader, "INFO", "Partition", f"{text} [{event.partition_epoch}]")
+
+
+def _is_written_by_leader(event: facts.IsrChanged, moment: Moment) -> bool:
+    asked = (e for e in moment.step.events if isinstance(e, facts.IsrProposed))
+    return any(e.partition == event.partition for e in asked)
+
+
+def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
+    """Of Partition.updateIsr up to 2.6: what KIP-497's managers say, KRaft's brokers say too."""
+    code = moment.code(event.node)
+    if code >= (2, 7):
+        yield from broker_log.reverted(event, moment)
+        return
+    state = _version(event, moment)
+    version = f"[{state}]" if code < (2, 5) else state
+    text = f"Cached zkVersion {version} not equal to that in zookeeper, skip updating ISR"
+    yield _broker(event.node, "INFO", "Partition", text)
+
+
+def _version(event: facts.IsrReverted, moment: Moment) -> str:
+    """What the leader had read, and has still."""
+    node = broker(moment.step.cluster, event.node)
+    mine = replica_of(node, event.partition) if node is not None else None
+    return "…" if mine is None else str(mine.partition_epoch)
+
+
+def truncated(event: facts.Truncated, moment: Moment) -> Iterator[LogLine]:
+    """Of Log.truncateTo: a log was a Log, until 3.1 made it a UnifiedLog."""
+    return _in_log(broker_log.truncated(event, moment), moment.code(event.node))
+
+
+def deleted(event: facts.RecordsDeleted, moment: Moment) -> Iterator[LogLine]:
+    """Of Log.maybeIncrementLogStartOffset, which before 2.6 does not say why."""
+    older = moment.code(event.node) < (2, 6)
+    for line in _in_log(broker_log.deleted(event, moment), moment.code(event.node)):
+        said = f"Incrementing log start offset to {event.start}"
+        yield line._replace(text=said) if older and line.level == "INFO" else line
+
+
+def epoch_dropped(event: facts.EpochDropped, moment: Moment) -> Iterator[LogLine]:
+    """Of Log.truncateTo."""
+    return _in_log(broker_log.epoch_dropped(event, moment), moment.code(event.node))
+
+
+def _in_log(lines: Iterable[LogLine], code: CodeVersion) -> Iterator[LogLine]:
+    for line in lines:
+        yield line._replace(logger="Log") if code < (3, 1) else line
+
+
+def _broker(id: BrokerId, level: str, logger: str, text: str) -> LogLine:
+    return LogLine(node_name(id), level, logger, text)
+
+
+def _ids(ids: Iterable[int]) -> str:
+    return ",".join(str(id) for id in ids)
