@@ -42,7 +42,7 @@ def _tried(e: facts.ShutdownTried) -> str:
 
 
 ZOOKEEPER_SENTENCES: dict[type, Callable[[Any], str]] = {
-    facts.ZnodeChanged: lambda e: f"in ZooKeeper {e.path}: {e.text} (zxid {e.zxid})",
+    facts.ZnodeChanged: lambda e: f"ZooKeeper, transaction {e.zxid}: {e.path}: {e.text}",
     facts.SessionOpened: lambda e: (
         f"broker {e.broker} opens session {session_name(e.session)} with ZooKeeper"
     ),

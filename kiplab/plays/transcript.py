@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..engine import events
 from ..engine.explain import sentence
 from ..protocol import facts, zookeeper_facts
+from ..protocol.messages.zookeeper_messages import UPDATE_METADATA
 from .stage import Performed, Stage
 from .verdict import sentence as verdict_sentence
 from .verdict import verdict
@@ -87,6 +88,8 @@ def told_events(
 def _goes_without_saying(event: events.Event) -> bool:
     if isinstance(event, events.Delivered):
         return event.body.api.routine and not event.previous_incarnation
+    if isinstance(event, zookeeper_facts.RequestsQueued):
+        return all(request.startswith(UPDATE_METADATA.label) for request in event.requests)
     if isinstance(event, zookeeper_facts.ZnodeChanged):
         return event.path.endswith(_STATE)
     return isinstance(event, _QUIET)

@@ -35,6 +35,8 @@ ASKED_FOR = {
     GuardKind.AS_SPECIFIED: "no release does it",
 }
 """Kinds that are on only where somebody asks for them, and why."""
+_ZOOKEEPER = "zookeeper"
+"""What the id of a guard begins with that is older than KIPs."""
 SPECIFIED = "specified"
 """``704.specified``: everything that KIP-704 wants and no release does."""
 
@@ -95,8 +97,11 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> str:
-        """``"KIP-903"`` or ``"KAFKA-7128"``."""
-        return f"KIP-{self.kip}" if self.kip else self.id.split(".")[0].upper()
+        """``"KIP-903"``, ``"KAFKA-7128"`` or ``"ZooKeeper"``."""
+        subject = self.id.split(".")[0]
+        if self.kip:
+            return f"KIP-{self.kip}"
+        return "ZooKeeper" if subject == _ZOOKEEPER else subject.upper()
 
     @property
     def requires(self) -> str | None:

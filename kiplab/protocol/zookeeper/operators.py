@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..facts import Fact, TopicConfigured
+from ..facts import Fact
 from ..ids import CLIENT, ZOOKEEPER, BrokerId, Incarnation
 from ..messages import Send, SessionExpired
 from ..zookeeper_facts import SessionEnded, ZnodeChanged
@@ -77,12 +77,8 @@ def allow_unclean_elections(ensemble: Ensemble, topic: str, *, allowed: bool) ->
     config = held if isinstance(held, TopicConfigZnode) else TopicConfigZnode(topic)
     wanted = replace(config, unclean_leader_election=allowed)
     done = _by_hand(ensemble, SetData(path, wanted, ANY_VERSION))
-    fact = TopicConfigured(
-        topic=topic,
-        name="unclean.leader.election.enable",
-        value="true" if allowed else "false",
-        heeded=True,
-    )
+    text = f"unclean.leader.election.enable={'true' if allowed else 'false'}"
+    fact = ZnodeChanged(node=ZOOKEEPER, path=path, zxid=done.ensemble.zxid, text=text)
     return done.ensemble, told(done.fired), (fact,)
 
 
