@@ -183,7 +183,8 @@ def refused(event: Refused, moment: Moment) -> Iterator[LogLine]:
     text = f"Received {name} request with broker epoch {epochs.requested} smaller than the current"
     text = f"{text} broker epoch {epochs.held}"
     if code >= (3, 4) and isinstance(came.body, ControlRequest):
-        text += f" from controller {came.body.controller} with epoch {came.body.controller_epoch}."
+        asker = host_of(came.message.sender)
+        text += f" from controller {asker} with epoch {came.body.controller_epoch}."
     yield _broker(event.node, "INFO", APIS, text)
 
 
