@@ -43,6 +43,7 @@ judge: $(STAMP)
 judge-recorded: $(STAMP)
 	$(JUDGE) --recorded --coverage $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION) --recorded)
+	$(if $(PAIRS),,$(ACCEPTANCE) --recorded)
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --recorded $(CONTROLLERS))
 
 judge-record: $(STAMP)

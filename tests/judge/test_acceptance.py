@@ -13,7 +13,7 @@ import pytest
 
 from kiplab.judge.acceptance import acceptance_command, acceptance_recordings
 from kiplab.judge.acceptance.acceptance_cases import acceptance_cases
-from kiplab.judge.acceptance.acceptance_command import differences_of
+from kiplab.judge.acceptance.acceptance_command import as_compared, partings_of
 from kiplab.judge.acceptance.acceptance_recordings import (
     ACCEPTED,
     ASKED_PATCHES,
@@ -23,6 +23,7 @@ from kiplab.judge.acceptance.acceptance_recordings import (
     recorded_acceptance,
     versions_of,
 )
+from kiplab.judge.acceptance.accepting_engine import engine_answers, features_of
 from kiplab.judge.acceptance.asked_live import answers_of
 from kiplab.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
 from kiplab.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
@@ -30,6 +31,7 @@ from kiplab.judge.acceptance.fake_controller import password_of
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.zookeeper_era.control_schemas import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from kiplab.protocol.features import switched
 from tests.judge.kafka_here import skip_without_kafka
 
 APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
@@ -261,6 +263,42 @@ def test_2_2_2_answers_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> Non
     assert story == recorded_acceptance("2.1.1").checkpoint
 
 
+# --- the engine -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("patch", ASKED_PATCHES)
+def test_the_engine_answers_and_does_what_kafka_does_in_every_case(patch: str) -> None:
+    assert list(partings_of(recorded_acceptance(patch))) == []
+
+
+@pytest.mark.parametrize(
+    ("patch", "guard"),
+    [
+        ("2.2.2", "380.control-request-epoch"),
+        ("2.5.1", "kafka-9839.newer-epoch"),
+        ("2.2.2", "zookeeper.controller-epoch"),
+        ("2.2.2", "zookeeper.leader-epoch"),
+        ("2.6.3", "570.stop-replica-epoch"),
+        ("3.4.1", "kafka-13972.equal-epoch"),
+    ],
+)
+def test_without_one_of_its_rules_the_engine_is_told_from_kafka(patch: str, guard: str) -> None:
+    without = engine_answers(patch, switched(features_of(patch), guard, False))
+    told = recorded_acceptance(patch).answers
+    assert any(tuple(map(as_compared, told[name])) != without[name] for name in told)
+
+
+def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -> None:
+    differing = {
+        (patch, name)
+        for patch in ASKED_PATCHES
+        for name, told in recorded_acceptance(patch).answers.items()
+        if tuple(map(as_compared, told)) != told
+    }
+    refused = "LeaderAndIsr for a new partition, itself not in the replicas"
+    assert differing == {("3.4.0", refused), ("3.4.1", refused)}
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
@@ -268,41 +306,51 @@ def as_if_live(monkeypatch: pytest.MonkeyPatch, found: RecordedAcceptance) -> No
     monkeypatch.setattr(acceptance_command, "asked_live", lambda _patch: found)
 
 
-def otherwise(found: RecordedAcceptance, name: str) -> RecordedAcceptance:
-    """The same, but that it lost what it was told last in a case."""
-    *before, last = found.answers[name]
-    lost = ControlAnswer(-1, (), last.replicas, last.on_disk, last.metadata, last.brokers)
-    changed = found.answers | {name: (*before, lost)}
-    return RecordedAcceptance(found.kafka, found.versions, found.cases, changed, found.checkpoint)
-
-
-def test_as_recorded_is_said_in_a_line(
+def test_agreement_is_said_in_a_line_live_and_recorded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     as_if_live(monkeypatch, recorded_acceptance("2.2.2"))
-    assert acceptance_command.main(["2.2.2"]) == acceptance_command.AS_RECORDED
     count = len(acceptance_cases())
-    assert capsys.readouterr().out == f"2.2.2: {count} cases, 0 otherwise than recorded\n"
+    for given, how in ((["2.2.2"], "live"), (["--recorded", "2.2.2"], "recorded")):
+        assert acceptance_command.main(given) == acceptance_command.AGREED
+        assert capsys.readouterr().out == f"2.2.2, {how}: {count} cases, 0 differences\n"
 
 
-def test_what_is_otherwise_is_named_with_both_answers(
+def test_a_difference_is_named_with_both_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = "LeaderAndIsr with broker epoch: own"
-    as_if_live(monkeypatch, otherwise(recorded_acceptance("2.2.2"), name))
-    assert acceptance_command.main(["2.2.2"]) == acceptance_command.OTHERWISE
+    found = recorded_acceptance("2.2.2")
+    *before, last = found.answers[name]
+    lost = msgspec.structs.replace(last, error=-1)
+    changed = found.answers | {name: (*before, lost)}
+    as_if_live(monkeypatch, msgspec.structs.replace(found, answers=changed))
+    assert acceptance_command.main(["2.2.2"]) == acceptance_command.PARTED
     said = capsys.readouterr().out.splitlines()
-    assert said[1].startswith(f"# {name}, request 3: recorded ControlAnswer(error=0")
-    assert "now ControlAnswer(error=-1" in said[1]
+    assert said[0].endswith("1 differences")
+    assert said[1].startswith(f"# {name}, request 3: Kafka ControlAnswer(error=-1")
+    assert "the engine ControlAnswer(error=0" in said[1]
 
 
 def test_another_checkpoint_is_named_too() -> None:
-    first, second = recorded_acceptance("2.1.1"), recorded_acceptance("2.2.2")
-    mixed = RecordedAcceptance(
-        first.kafka, first.versions, first.cases, first.answers, second.checkpoint
-    )
-    (line,) = differences_of(first, mixed)
-    assert line.startswith("# checkpoint: recorded CheckpointStory(")
+    other = recorded_acceptance("2.1.1").checkpoint
+    mixed = msgspec.structs.replace(recorded_acceptance("2.2.2"), checkpoint=other)
+    (line,) = partings_of(mixed)
+    assert line.startswith("# checkpoint: Kafka CheckpointStory(")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_is_said_live_is_kept_only_when_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], elsewhere: Path
+) -> None:
+    found = msgspec.json.decode((ACCEPTED / "2.2.2.json").read_bytes(), type=RecordedAcceptance)
+    as_if_live(monkeypatch, found)
+    assert acceptance_command.main(["2.2.2"]) == acceptance_command.AGREED
+    assert not elsewhere.exists()
+    assert acceptance_command.main(["--record", "2.2.2"]) == acceptance_command.AGREED
+    assert (elsewhere / "2.2.2.json").exists()
+    assert acceptance_command.main(["--recorded", "2.5.0"]) == acceptance_command.LACKING
+    assert "acceptance_command --record 2.5.0` writes it" in capsys.readouterr().err
 
 
 def test_a_release_that_nobody_asks_is_refused_with_those_that_are(

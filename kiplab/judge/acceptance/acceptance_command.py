@@ -1,5 +1,5 @@
-"""`python -m kiplab.judge.acceptance.acceptance_command`: what real brokers accept, release by
-release. `make judge` runs it.
+"""`python -m kiplab.judge.acceptance.acceptance_command`: what real brokers and the engine's accept
+from a controller, release by release. `make judge` runs it.
 """
 
 from __future__ import annotations
@@ -7,6 +7,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from ...extras import MissingExtraError
 from ..java_process.child_jvm import DeadKafkaError
@@ -19,9 +21,13 @@ from .acceptance_recordings import (
     recorded_acceptance,
     versions_of,
 )
+from .accepting_engine import engine_answers
 from .asked_live import asked_live
+from .control_questions import ControlAnswer, ReplicaSight
+from .engine_checkpoint import engine_checkpoint
 
-AS_RECORDED, OTHERWISE, BAD_INPUT, LACKING = 0, 1, 2, 3
+_EMPTY = ReplicaSight("follower", -1)
+AGREED, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3
 """Exit codes, as those of the commands."""
 
 
@@ -35,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"judge: {problem}", file=sys.stderr)
         return BAD_INPUT
     try:
-        return _ask(given.releases or ASKED_PATCHES, record=given.record)
+        return _judge(given.releases or ASKED_PATCHES, record=given.record, recorded=given.recorded)
     except (
         MissingKafkaError,
         MissingExtraError,
@@ -46,40 +52,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return LACKING
 
 
-def _ask(patches: Sequence[str], *, record: bool) -> int:
-    changed = False
+def _judge(patches: Sequence[str], *, record: bool, recorded: bool) -> int:
+    parted = False
     for patch in patches:
-        found = asked_live(patch)
-        if record:
-            print(f"{patch}: {len(found.answers)} cases -> {keep_acceptance(found)}", flush=True)
-            continue
-        differences = list(differences_of(recorded_acceptance(patch), found))
-        print(f"{patch}: {len(found.answers)} cases, {len(differences)} otherwise than recorded")
+        found = recorded_acceptance(patch) if recorded else asked_live(patch)
+        differences = list(partings_of(found))
+        how = "recorded" if recorded else "live"
+        print(f"{patch}, {how}: {len(found.answers)} cases, {len(differences)} differences")
         print("\n".join(differences), end="\n" if differences else "", flush=True)
-        changed = changed or bool(differences)
-    return OTHERWISE if changed else AS_RECORDED
+        if record:
+            keep_acceptance(found)
+        parted = parted or bool(differences)
+    return PARTED if parted else AGREED
 
 
-def differences_of(before: RecordedAcceptance, now: RecordedAcceptance) -> Iterator[str]:
-    """A line for each answer that is not what it was."""
-    for name, answers in now.answers.items():
-        for number, (old, new) in enumerate(zip(before.answers[name], answers, strict=True), 1):
-            if old != new:
-                yield f"# {name}, request {number}: recorded {old}, now {new}"
-    if before.checkpoint != now.checkpoint:
-        yield f"# checkpoint: recorded {before.checkpoint}, now {now.checkpoint}"
+def partings_of(found: RecordedAcceptance) -> Iterator[str]:
+    """A line for each request to which the engine's broker says or does something else."""
+    engine = engine_answers(found.kafka)
+    for name, answers in found.answers.items():
+        for number, (kafka, ours) in enumerate(zip(answers, engine[name], strict=True), 1):
+            if as_compared(kafka) != ours:
+                yield f"# {name}, request {number}: Kafka {kafka}, the engine {ours}"
+    told = engine_checkpoint(found.kafka)
+    if found.checkpoint != told:
+        yield f"# checkpoint: Kafka {found.checkpoint}, the engine {told}"
+
+
+def as_compared(answer: ControlAnswer) -> ControlAnswer:
+    """Without partitions that have neither a log nor a leader epoch: from 3.x on Kafka keeps an
+    object for one that it refused to have, which shows in nothing else.
+    """
+    both = zip(answer.replicas, answer.on_disk, strict=True)
+    kept = tuple(None if seen == _EMPTY and not on_disk else seen for seen, on_disk in both)
+    return msgspec.structs.replace(answer, replicas=kept)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="judge",
-        description="Ask real brokers of ZooKeeper's years what they accept from a controller, and"
-        " say where that is not what was recorded.",
+        description="Ask real brokers of ZooKeeper's years and the engine's what they accept from a"
+        " controller, and say where they part. A run that cannot be live is an error; recorded"
+        " answers are asked for by name.",
     )
     parser.add_argument(
         "releases", nargs="*", metavar="RELEASE", help=f"without any: {', '.join(ASKED_PATCHES)}"
     )
-    parser.add_argument("--record", action="store_true", help="keep what they say now")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--recorded", action="store_true", help="ask the recordings, without Java")
+    how.add_argument("--record", action="store_true", help="ask Kafka, and keep what it says")
     return parser
 
 

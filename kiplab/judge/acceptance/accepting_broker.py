@@ -9,6 +9,7 @@ from ..wire.node_connection import NodeConnection
 from ..zookeeper_era.patience import wait_until
 from .control_bodies import SpokenVersions, control_body, partition_codes
 from .control_questions import (
+    BROKERS_ALONE,
     AcceptanceCase,
     ControlAnswer,
     ControlQuestion,
@@ -24,7 +25,6 @@ _WITH_EPOCH = 5
 _METADATA, _END_OFFSETS = ("Metadata", 7), ("OffsetForLeaderEpoch", 2)
 _NO_ERROR, _UNKNOWN_EPOCH, _STALE_BROKER_EPOCH = 0, 75, 77
 _ABOVE_ALL, _HIGHEST = 1 << 20, 14
-_NOBODY = ControlQuestion("UpdateMetadata", ())
 _OLD_MAIL = ControlQuestion("UpdateMetadata", (), broker_epoch="older")
 
 
@@ -52,7 +52,7 @@ class AcceptingBroker:
         self._cases += 1
         controller = FIRST_CONTROLLER_EPOCH + APART * self._cases
         topic = f"case-{self._cases}"
-        self.tell(_NOBODY, topic, controller)
+        self.tell(BROKERS_ALONE, topic, controller)
         return tuple(self.answer_to(question, topic, controller) for question in case.questions)
 
     def answer_to(self, question: ControlQuestion, topic: str, controller: int) -> ControlAnswer:

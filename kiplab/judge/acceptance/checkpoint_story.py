@@ -24,7 +24,7 @@ from .live_session import LiveSession, live_session
 
 FOLLOWED, LED = "F", "L"
 RECORDS = {FOLLOWED: 5, LED: 9}
-_FIRST_EPOCHS = {FOLLOWED: 6, LED: 2}
+FIRST_LEADER_EPOCHS = {FOLLOWED: 6, LED: 2}
 _OFTEN_MS = 100
 _SETTINGS = {"replica.high.watermark.checkpoint.interval.ms": _OFTEN_MS}
 _SEVERAL_WRITES_S = 10 * _OFTEN_MS / 1000
@@ -34,7 +34,7 @@ _BYTES, _PATIENCE_MS = 1 << 20, 5000
 _ABOUT = ("TopicStates", "UngroupedPartitionStates")
 """What a request is about, by its version."""
 _HEAD_LINES, _MAGIC = 2, 1
-_BOTH = (ASKED_BROKER, OTHER_BROKER)
+BOTH = (ASKED_BROKER, OTHER_BROKER)
 
 
 class CheckpointStory(msgspec.Struct, frozen=True):
@@ -66,17 +66,17 @@ class _TwoLives:
         self, session: LiveSession, versions: SpokenVersions, schemas: ReleaseSchemas
     ) -> None:
         self._session, self._versions, self._schemas = session, versions, schemas
-        self._leader_epochs = dict(_FIRST_EPOCHS)
+        self._leader_epochs = dict(FIRST_LEADER_EPOCHS)
 
     def told(self) -> CheckpointStory:
         first, stopped_with = self._first_life()
         self._session.server.start()
         before_any_mail = self._checkpoint_after_a_while()
-        old_mail = self._lead((FOLLOWED,), first, _BOTH)
+        old_mail = self._lead((FOLLOWED,), first, BOTH)
         after_old_mail = self._checkpoint_after_a_while()
         second = self._session.epoch()
         self._make_known(second)
-        self._lead(RECORDS, second, _BOTH)
+        self._lead(RECORDS, second, BOTH)
         return CheckpointStory(
             stopped_with=stopped_with,
             before_any_mail=before_any_mail,
@@ -107,7 +107,7 @@ class _TwoLives:
         return self._tell(
             {
                 topic: ControlQuestion(
-                    "LeaderAndIsr", (self._leader_epochs[topic],), isr=isr, replicas=_BOTH
+                    "LeaderAndIsr", (self._leader_epochs[topic],), isr=isr, replicas=BOTH
                 )
                 for topic in topics
             },

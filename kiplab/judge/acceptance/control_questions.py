@@ -43,6 +43,10 @@ class ControlQuestion(msgspec.Struct, frozen=True, omit_defaults=True):
     session: SessionEvent = ""
 
 
+BROKERS_ALONE = ControlQuestion("UpdateMetadata", ())
+"""What a case begins with: the broker knows of itself alone."""
+
+
 class ReplicaSight(msgspec.Struct, frozen=True, array_like=True):
     """A replica that the broker has: as what, and at which leader epoch; -1 before any."""
 

@@ -1,0 +1,226 @@
+"""The engine's broker in the place of a real one: the same cases, looked at in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...protocol.features import Features, parse_features
+from ...protocol.ids import (
+    NO_BROKER_EPOCH,
+    NO_LEADER,
+    NO_LEADER_EPOCH,
+    ApiVersion,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    LeaderEpoch,
+    PartitionEpoch,
+)
+from ...protocol.messages import (
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    SessionExpired,
+    StopReplicaItem,
+    StopReplicaRequest,
+    StopReplicaResponse,
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
+from ...protocol.registrations import (
+    LeaderRecoveryState,
+    PartitionRegistration,
+    partition,
+    registration,
+)
+from ...protocol.replica.broker_parts import BrokerEffect, process_of
+from ...protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
+from ...protocol.zookeeper import broker_in_zookeeper
+from ...protocol.zookeeper.control_requests import leader_and_isr, stop_replica, update_metadata
+from ...protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
+from ...protocol.zookeeper.ensemble_sessions import expire_session
+from .acceptance_cases import acceptance_cases
+from .acceptance_recordings import versions_of
+from .control_bodies import FAR_ABOVE, SpokenVersions
+from .control_questions import (
+    ASKED_BROKER,
+    BROKERS_ALONE,
+    FAKE_CONTROLLER,
+    AcceptanceCase,
+    ControlAnswer,
+    ControlQuestion,
+    MetadataSight,
+    ReplicaSight,
+    SessionEvent,
+)
+
+_ME, _CONTROLLER = BrokerId(ASKED_BROKER), BrokerId(FAKE_CONTROLLER)
+_FIRST_WITH_EPOCH = {"LeaderAndIsr": 2, "UpdateMetadata": 5, "StopReplica": 1}
+_TOPIC, CONTROLLER_EPOCH = "a", 10
+_TELLS_OF_DEAD_LEADERS = (2, 5)
+"""The release from which on clients are told the leader epoch of a partition whose leader is not
+alive.
+"""
+
+_Reply = LeaderAndIsrResponse | UpdateMetadataResponse | StopReplicaResponse
+
+
+def features_of(patch: str) -> Features:
+    """What stands in the engine for a patch release that is asked: a release of its own, or the
+    nearest one with the rule that parts the two switched.
+    """
+    parted = {
+        "2.5.1": parse_features("zk-2.5.0", on=("kafka-9839.newer-epoch",)),
+        "3.4.0": parse_features("zk-3.4", off=("kafka-13972.equal-epoch",)),
+    }
+    if patch in parted:
+        return parted[patch]
+    return parse_features("zk-2.5.0" if patch == "2.5.0" else f"zk-{patch.rpartition('.')[0]}")
+
+
+def engine_answers(
+    patch: str, features: Features | None = None
+) -> dict[str, tuple[ControlAnswer, ...]]:
+    """What the engine's broker answers in every case, as that of a patch release; its `features`
+    are those of the release, unless others are tried.
+
+    Raises UnrecordedAcceptanceError for a release that is not asked.
+    """
+    versions, under = versions_of(patch), features or features_of(patch)
+    return {
+        case.name: AcceptingEngine(under, versions).answers_to(case) for case in acceptance_cases()
+    }
+
+
+class AcceptingEngine:
+    """A broker of the engine's in a cluster of which somebody else is the controller.
+
+    `logs` are on its disk when it starts.
+    """
+
+    def __init__(self, features: Features, versions: SpokenVersions, *logs: DurableReplica) -> None:
+        self._features, self._versions = features, versions
+        first = broker_in_zookeeper.start(Broker(_CONTROLLER), kafka_ensemble(), features, None)
+        mine = Broker(_ME, durable=Durable(logs))
+        started = broker_in_zookeeper.start(mine, first.ensemble, features, None)
+        self.broker: Broker = started.node
+        self._ensemble: Ensemble = started.ensemble
+        self.epoch = process_of(self.broker).epoch
+        self.before = BrokerEpoch(self.epoch - 1)
+
+    def answers_to(self, case: AcceptanceCase) -> tuple[ControlAnswer, ...]:
+        """All that it says in a case, and does."""
+        self.tell((BROKERS_ALONE,))
+        return tuple(map(self._answer_to, case.questions))
+
+    def _answer_to(self, question: ControlQuestion) -> ControlAnswer:
+        self._change_session(question.session)
+        reply = self.tell((question,))
+        names = [_name(_TOPIC, p) for p in range(max(1, len(question.leader_epochs)))]
+        process = process_of(self.broker)
+        return ControlAnswer(
+            error=reply.error.value,
+            partitions=_codes(reply),
+            replicas=tuple(map(self._replica, names)),
+            on_disk=tuple(replica_of(self.broker, name) is not None for name in names),
+            metadata=tuple(map(self._metadata, names)),
+            brokers=tuple(r.broker for r in process.image.registrations) if process.image else (),
+        )
+
+    # --- what it is told -------------------------------------------------------------------------
+
+    def tell(
+        self, questions: Sequence[ControlQuestion], topics: Sequence[str] = (_TOPIC,)
+    ) -> _Reply:
+        """Its answer to one request: the same kind of question, one for each of the topics."""
+        asked = questions[0]
+        version = ApiVersion(self._versions.of(asked.api))
+        head: dict[str, Any] = {
+            "version": version,
+            "controller": _CONTROLLER,
+            "controller_epoch": ControllerEpoch(CONTROLLER_EPOCH + asked.controller_epoch),
+            "broker_epoch": self._told(asked, version),
+        }
+        states = [
+            state for topic, q in zip(topics, questions, strict=True) for state in _states(q, topic)
+        ]
+        if asked.api == "LeaderAndIsr":
+            lead = LeaderAndIsrRequest(**head, partitions=tuple(states))
+            return self._after(leader_and_isr(self.broker, lead, self._features, None))
+        if asked.api == "UpdateMetadata":
+            live = tuple(map(BrokerId, asked.live))
+            know = UpdateMetadataRequest(**head, partitions=tuple(states), live_brokers=live)
+            return self._after(update_metadata(self.broker, know, self._features, None))
+        items = tuple(StopReplicaItem(s.name, s.leader_epoch, asked.delete) for s in states)
+        stop = StopReplicaRequest(**head, items=items)
+        return self._after(stop_replica(self.broker, stop, self._features, None))
+
+    def _told(self, question: ControlQuestion, version: int) -> BrokerEpoch:
+        if version < _FIRST_WITH_EPOCH[question.api]:
+            return NO_BROKER_EPOCH
+        return {
+            "own": self.epoch,
+            "older": self.before,
+            "newer": BrokerEpoch(self.epoch + FAR_ABOVE),
+            "none": NO_BROKER_EPOCH,
+        }[question.broker_epoch]
+
+    def _after(self, effect: BrokerEffect) -> _Reply:
+        self.broker, sends, _ = effect
+        reply = sends[0].body
+        assert isinstance(reply, _Reply)
+        return reply
+
+    def _change_session(self, event: SessionEvent) -> None:
+        process = process_of(self.broker)
+        assert process.session is not None
+        if event == "ends":
+            self._ensemble = expire_session(self._ensemble, process.session).ensemble
+        if event == "is found to have ended":
+            told = SessionExpired(session=process.session)
+            again = broker_in_zookeeper.session_expired(
+                self.broker, self._ensemble, told, self._features, None
+            )
+            self.broker, self._ensemble = again.node, again.ensemble
+            self.before, self.epoch = self.epoch, process_of(self.broker).epoch
+
+    # --- what it is seen to have -----------------------------------------------------------------
+
+    def _replica(self, name: str) -> ReplicaSight | None:
+        replica = replica_of(self.broker, name)
+        if replica is None:
+            return None
+        return ReplicaSight("leader" if replica.leading else "follower", replica.leader_epoch)
+
+    def _metadata(self, name: str) -> MetadataSight | None:
+        image = process_of(self.broker).image
+        state = partition(image.partitions, name) if image else None
+        if image is None or state is None:
+            return None
+        if registration(image.registrations, state.leader) is not None:
+            return MetadataSight(state.leader, state.leader_epoch)
+        told = self._features.code_of(_ME) >= _TELLS_OF_DEAD_LEADERS
+        return MetadataSight(NO_LEADER, state.leader_epoch if told else NO_LEADER_EPOCH)
+
+
+def _name(topic: str, index: int) -> str:
+    return f"{topic}-{index}"
+
+
+def _states(question: ControlQuestion, topic: str) -> Iterator[PartitionRegistration]:
+    for index, epoch in enumerate(question.leader_epochs):
+        yield PartitionRegistration(
+            name=_name(topic, index),
+            replicas=tuple(map(BrokerId, question.replicas)),
+            isr=tuple(map(BrokerId, question.isr)),
+            leader=BrokerId(question.leader),
+            leader_epoch=LeaderEpoch(epoch),
+            partition_epoch=PartitionEpoch(question.zk_version),
+            recovery=LeaderRecoveryState(question.recovering),
+        )
+
+
+def _codes(reply: _Reply) -> tuple[int, ...]:
+    if isinstance(reply, UpdateMetadataResponse):
+        return ()
+    return tuple(s.error.value for s in sorted(reply.partitions, key=lambda s: s.partition))
