@@ -33,12 +33,15 @@ PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
 ACCEPTANCE = $(BIN)/python -m kiplab.judge.acceptance.acceptance_command
 # Controllers of ZooKeeper's years; `make judge CONTROLLERS="--release 2.2.2"` asks one release.
 CONTROLLERS_JUDGE = $(BIN)/python -m kiplab.judge controllers
+# ZooKeeper itself.
+ZOOKEEPER_JUDGE = $(BIN)/python -m kiplab.judge zookeeper
 
 judge: $(STAMP)
 	$(JUDGE) --coverage $(PAIRS)
 	$(if $(PAIRS),,$(PARTITION))
 	$(if $(PAIRS),,$(ACCEPTANCE))
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) $(CONTROLLERS))
+	$(if $(PAIRS),,$(ZOOKEEPER_JUDGE) --scripts 500)
 
 judge-recorded: $(STAMP)
 	$(JUDGE) --recorded --coverage $(PAIRS)

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .judge.partition.second_proposal import second_proposal as second_proposal
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
+    from .judge.zookeeper_server.two_lives import two_lives as two_lives
     from .machine.lacking import LackingError as LackingError
     from .matrices import alternatives as alternatives
     from .matrices import matrix as matrix
@@ -88,6 +89,7 @@ _HOMES = {
     ),
     "judge.partition.second_proposal": ("second_proposal",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
+    "judge.zookeeper_server.two_lives": ("two_lives",),
     "machine.lacking": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),

@@ -86,6 +86,7 @@ NAMES = {
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.twin": "{}(one, other)",
+    "kiplab.two_lives": "{}()",
     "kiplab.classroom.Checked": "{}",
     "kiplab.classroom.EVENTS": "{}",
     "kiplab.classroom.Ordering": "{}",
@@ -130,6 +131,7 @@ NEEDS = {
     "kiplab.run().timeline": "lab",
     "kiplab.run().to_html": "lab",
     "kiplab.twin": "lab",
+    "kiplab.two_lives": "real",
 }
 """What needs more than msgspec, and the extra that brings it; everything else works without."""
 PROBE = """

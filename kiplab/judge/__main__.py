@@ -15,11 +15,14 @@ from .corpus.recordings import NoRecordingError, save
 from .java_process.child_jvm import DeadKafkaError
 from .kafka_jars.missing_kafka import MissingKafkaError
 from .zookeeper_era import controllers_command
+from .zookeeper_server import zookeeper_command
 
 DONE, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3
 """Exit codes, as those of the commands."""
 OF_CONTROLLERS = "controllers"
 """The word after which the controllers of ZooKeeper's years are judged."""
+OF_ZOOKEEPER = "zookeeper"
+"""The word after which ZooKeeper itself is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == [OF_CONTROLLERS]:
         return controllers_command.main(words[1:])
+    if words[:1] == [OF_ZOOKEEPER]:
+        return zookeeper_command.main(words[1:])
     given = _parser().parse_args(words)
     try:
         pairs = [pair_named(name) for name in given.pairs] or list(judged_pairs())
@@ -73,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="judge",
         description="Ask real Kafka and the engine the same, and say where they part. A run that"
         " cannot be live is an error; recorded answers are asked for by name.",
+        epilog=f"judge {OF_ZOOKEEPER} asks a real ZooKeeper: see judge {OF_ZOOKEEPER} --help.",
     )
     parser.add_argument(
         "pairs",

@@ -1,0 +1,69 @@
+"""Two lives of one broker, as a real ZooKeeper numbers them: what KIP-380 builds on."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...extras import needed_by
+from .kazoo_sessions import KazooSession
+from .zookeeper_process import ZooKeeperProcess
+
+
+class BrokerLife(msgspec.Struct, frozen=True):
+    """One registration: which transaction created the broker's znode, and whose session it was."""
+
+    czxid: int
+    session: int
+    server: int
+    """The number of the server that the broker was connected to."""
+
+
+class TwoLives(msgspec.Struct, frozen=True):
+    """A broker that registers, closes its session, and registers again."""
+
+    first: BrokerLife
+    second: BrokerLife
+
+    @property
+    def czxids_rise(self) -> bool:
+        """Whether the later life has the greater czxid."""
+        return self.second.czxid > self.first.czxid
+
+    @property
+    def sessions_rise(self) -> bool:
+        """Whether the later life has the greater session id."""
+        return self.second.session > self.first.session
+
+    def __str__(self) -> str:
+        lines = [f"{'life':<7} {'server':>6} {'czxid':>14} {'session id':>20}"]
+        for name, life in (("first", self.first), ("second", self.second)):
+            lines.append(
+                f"{name:<7} {life.server:>6} {hex(life.czxid):>14} {hex(life.session):>20}"
+            )
+        return "\n".join(lines)
+
+
+def two_lives() -> TwoLives:
+    """Ask a real ensemble of two servers: the broker registers at server 2, then at server 1.
+
+    It registers as Kafka does from 2.2 on: an empty ephemeral znode and its contents in one
+    transaction, which answers with the czxid. Raises MissingExtraError without kazoo,
+    MissingKafkaError without Java or PySpark, DeadKafkaError if ZooKeeper does not start.
+    """
+    with needed_by("a real ZooKeeper"):
+        import kazoo.client  # noqa: F401
+    with ZooKeeperProcess(servers=2) as ensemble:
+        return TwoLives(*(_life(ensemble, server) for server in (2, 1)))
+
+
+def _life(ensemble: ZooKeeperProcess, server: int) -> BrokerLife:
+    session = KazooSession(ensemble.addresses[server - 1])
+    try:
+        session.client.ensure_path("/brokers/ids")
+        registration = session.client.transaction()
+        registration.create("/brokers/ids/1", ephemeral=True)
+        registration.set_data("/brokers/ids/1", b"{}", version=0)
+        _, stat = registration.commit()
+        return BrokerLife(stat.czxid, session.id, server)
+    finally:
+        session.close()
