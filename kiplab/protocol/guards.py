@@ -114,7 +114,12 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _refusal(
-    id: str, clause: str, error: KafkaError, *built: Built, version: int | None = None
+    id: str,
+    clause: str,
+    error: KafkaError,
+    *built: Built,
+    version: int | None = None,
+    metadata_version: str | None = None,
 ) -> Guard:
     return Guard(
         id=id,
@@ -124,6 +129,7 @@ def _refusal(
         error=error,
         built=built,
         alter_partition_version=version,
+        metadata_version=metadata_version,
     )
 
 
@@ -160,6 +166,7 @@ _TABLE = (
         "A broker refuses control requests that were meant for an earlier life of it.",
         _E.STALE_BROKER_EPOCH,
         since("zk-2.2"),
+        metadata_version="2.2-IV0",
     ),
     _refusal(
         "380.shutdown-epoch",
