@@ -206,7 +206,9 @@ def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> NodeEffects:
-    ensemble, fired, facts = operators.expire(ensemble_of(cluster), move.broker)
+    host = broker(cluster, move.broker)
+    running = host.process.session if host is not None and host.process is not None else None
+    ensemble, fired, facts = operators.expire(ensemble_of(cluster), move.broker, running)
     return ((ZOOKEEPER, (ensemble, fired, facts)),)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..facts import Fact
-from ..ids import CLIENT, ZOOKEEPER, BrokerId, Incarnation
+from ..ids import CLIENT, ZOOKEEPER, BrokerId, Incarnation, SessionId
 from ..messages import Send, SessionExpired
 from ..zookeeper_facts import SessionEnded, ZnodeChanged
 from .ensemble import Ensemble, find
@@ -32,16 +32,18 @@ OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]
 _NO_LIFE = Incarnation(0)
 
 
-def expire(ensemble: Ensemble, broker: BrokerId) -> OperatorEffect:
-    """End the oldest session of a broker, whose process learns of it when it comes back.
+def expire(ensemble: Ensemble, broker: BrokerId, running: SessionId | None) -> OperatorEffect:
+    """End the oldest session of a broker; the process that runs in it learns of it on its return.
+
+    `running` is the session of the broker's process, None while it has none.
 
     Source: ZooKeeperServer.expire (ZooKeeper 3.9.5) and ClientCnxn.onConnected (3.5.9).
     """
     session = next(s.id for s in ensemble.sessions if s.owner == broker)
     ended = expire_session(ensemble, session)
     fact = SessionEnded(node=ZOOKEEPER, broker=broker, session=session, expired=True)
-    sends = (*told(ended.fired), Send(broker, SessionExpired(session=session)))
-    return ended.ensemble, sends, (fact,)
+    word = (Send(broker, SessionExpired(session=session)),) if session == running else ()
+    return ended.ensemble, (*told(ended.fired), *word), (fact,)
 
 
 def controller_named(ensemble: Ensemble) -> BrokerId | None:
