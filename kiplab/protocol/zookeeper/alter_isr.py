@@ -224,7 +224,7 @@ def _written(
         if wanted is None:
             results.append(_granted(held))
             continue
-        turn, written = write_state(turn, held, wanted)
+        turn, written = write_state(turn, held, _over(turn, wanted))
         if written is not None:
             results.append(_granted(written))
             continue
@@ -233,6 +233,14 @@ def _written(
         turn = turn.holding(turn.controller, replace(told, partition=wanted.name))
         results.append(AlterPartitionResult(wanted.name, error))
     return turn, tuple(results)
+
+
+def _over(turn: ControllerTurn, wanted: PartitionRegistration) -> PartitionRegistration:
+    """Over the version that the leader has read or, without that guard, over any."""
+    there = partition(turn.ensemble.partitions, wanted.name)
+    if "497.partition-epoch" in turn.active or there is None:
+        return wanted
+    return replace(wanted, partition_epoch=there.partition_epoch)
 
 
 def _versions(turn: ControllerTurn, wanted: PartitionRegistration) -> tuple[Compared, ...]:

@@ -1,0 +1,281 @@
+"""A small ZooKeeper with controllers on brokers, whose watches wait until a test lets them go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec.structs import replace
+
+from kiplab.protocol.facts import Fact
+from kiplab.protocol.features import Features, parse_features
+from kiplab.protocol.ids import (
+    NO_BROKER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Incarnation,
+    PartitionEpoch,
+    SessionId,
+    Zxid,
+    host_of,
+)
+from kiplab.protocol.messages import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    LeaderAndIsrRequest,
+    Send,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+    WatcherEvent,
+)
+from kiplab.protocol.registrations import PartitionRegistration, partition, topic_of
+from kiplab.protocol.zookeeper.controller_election import elect
+from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
+from kiplab.protocol.zookeeper.ensemble_sessions import close_session, open_session
+from kiplab.protocol.zookeeper.ensemble_writes import (
+    Create,
+    Delete,
+    Operation,
+    SetData,
+    ZooKeeperError,
+    transact,
+)
+from kiplab.protocol.zookeeper.together import Together, told
+from kiplab.protocol.zookeeper.watch_events import watch_fired
+from kiplab.protocol.zookeeper.znodes import (
+    BrokerZnode,
+    PartitionStateZnode,
+    ReplicaAssignment,
+    Stat,
+    TopicZnode,
+    broker_path,
+    parent_path,
+    partition_state_path,
+    topic_path,
+    znode,
+)
+from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from kiplab.protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
+
+CONTROLLER = 0
+
+
+def state(
+    name: str,
+    replicas: tuple[int, ...],
+    *,
+    leader: int,
+    isr: tuple[int, ...] | None = None,
+    unclean: bool = False,
+) -> PartitionRegistration:
+    """A partition of leader epoch 0 and version 0."""
+    return PartitionRegistration(
+        name=name,
+        replicas=_ids(replicas),
+        isr=_ids(replicas if isr is None else isr),
+        leader=BrokerId(leader),
+        unclean_leader_election=unclean,
+    )
+
+
+@dataclass
+class ControlPlane:
+    """ZooKeeper, the controllers, the watches that went off and what was told."""
+
+    features: Features
+    ensemble: Ensemble
+    sessions: dict[int, SessionId] = field(default_factory=dict)
+    controllers: dict[int, ZooKeeperController] = field(default_factory=dict)
+    waiting: list[Send] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    seen: dict[int, int] = field(default_factory=dict)
+
+    # --- what happens --------------------------------------------------------------------------
+
+    def start(self, broker: int) -> None:
+        """A process opens a session, registers, and its controller takes part in elections."""
+        self.register(broker)
+        controller = ZooKeeperController(BrokerId(broker))
+        self.handled(elect(controller, self.ensemble, self.sessions[broker], self.features))
+
+    def register(self, broker: int) -> None:
+        """A broker whose own controller nobody looks at."""
+        opened = open_session(self.ensemble, BrokerId(broker), Incarnation(0))
+        self.ensemble = opened.ensemble
+        self.sessions[broker] = opened.session
+        self.write(broker, *registration(broker))
+
+    def die(self, broker: int) -> None:
+        """The session of a broker ends."""
+        ended = close_session(self.ensemble, self.sessions.pop(broker))
+        self.ensemble = ended.ensemble
+        self.waiting += told(ended.fired)
+
+    def bounce(self, broker: int) -> None:
+        """The znode is deleted and made anew before anybody can look."""
+        opened = open_session(self.ensemble, BrokerId(broker), Incarnation(1))
+        self.ensemble = opened.ensemble
+        old, self.sessions[broker] = self.sessions[broker], opened.session
+        self.write(broker, Delete(broker_path(BrokerId(broker))), *registration(broker))
+        ended = close_session(self.ensemble, old)
+        self.ensemble = ended.ensemble
+        self.waiting += told(ended.fired)
+
+    def write(self, broker: int, *operations: Operation) -> None:
+        """A transaction in the session of this broker."""
+        done = transact(self.ensemble, self.sessions[broker], operations)
+        assert done.error is ZooKeeperError.NONE, done.error
+        self.ensemble = done.ensemble
+        self.waiting += told(done.fired)
+
+    def look(self) -> None:
+        """Every watch that went off arrives, and those that go off because of it."""
+        while self.waiting:
+            sent = self.waiting.pop(0)
+            owner = host_of(sent.receiver)
+            assert isinstance(sent.body, WatcherEvent)
+            if owner in self.controllers and owner in self.sessions:
+                controller = self.controllers[owner]
+                session = self.sessions[owner]
+                self.handled(
+                    watch_fired(controller, self.ensemble, sent.body, session, self.features)
+                )
+
+    def shut_down(
+        self, broker: int, epoch: int | None = None, *, at: int = CONTROLLER, version: int = 3
+    ) -> ControlledShutdownResponse:
+        """ControlledShutdown at a controller, with the registered epoch unless one is given."""
+        sent = self.epoch(broker) if epoch is None else BrokerEpoch(epoch)
+        request = ControlledShutdownRequest(
+            version=version, broker=BrokerId(broker), broker_epoch=sent
+        )
+        done = controlled_shutdown(self.controllers[at], self.ensemble, request, self.features)
+        self.handled(done)
+        (answer,) = done.sends
+        assert isinstance(answer.body, ControlledShutdownResponse)
+        return answer.body
+
+    def handled(self, done: Together[ZooKeeperController]) -> None:
+        """Take over what came of an event."""
+        self.controllers[done.node.broker] = done.node
+        self.ensemble = done.ensemble
+        self.waiting += done.fired
+        self.facts += done.facts
+
+    # --- what is seen --------------------------------------------------------------------------
+
+    @property
+    def controller(self) -> ZooKeeperController:
+        """The one on broker 0."""
+        return self.controllers[CONTROLLER]
+
+    def epoch(self, broker: int) -> BrokerEpoch:
+        """The czxid of the broker's znode; -1 where it has none."""
+        found = find(self.ensemble, broker_path(BrokerId(broker)))
+        return NO_BROKER_EPOCH if found is None else BrokerEpoch(found.stat.czxid)
+
+    def session_of_operators(self) -> None:
+        """A session that belongs to no broker, under the id 99."""
+        opened = open_session(self.ensemble, BrokerId(99), Incarnation(0))
+        self.ensemble = opened.ensemble
+        self.sessions[99] = opened.session
+
+    def queued(self, broker: int) -> tuple[Any, ...]:
+        """All that waits for the broker at the controller on broker 0."""
+        channels = {c.broker: c.queue for c in self.controller.channels}
+        return channels.get(BrokerId(broker), ())
+
+    def new_mail(self, broker: int) -> list[str]:
+        """What was queued since somebody asked last, in words: ``"LAI(F 1)"``."""
+        queue = self.queued(broker)
+        new = queue[min(self.seen.get(broker, 0), len(queue)) :]
+        self.seen[broker] = len(queue)
+        return [told_short(request, self.controller) for request in new]
+
+    def forget_mail(self) -> None:
+        """Whatever is queued is answered."""
+        channels = tuple(replace(c, queue=()) for c in self.controller.channels)
+        self.controllers[CONTROLLER] = replace(self.controller, channels=channels)
+        self.seen = {}
+
+    def held(self, name: str) -> str:
+        """``"leader 1, ISR 1 2, epoch 3, version 4"``, of the znode."""
+        found = partition(self.ensemble.partitions, name)
+        assert found is not None
+        isr = " ".join(map(str, found.isr))
+        return (
+            f"leader {found.leader}, ISR {isr},"
+            f" epoch {found.leader_epoch}, version {found.partition_epoch}"
+        )
+
+
+def told_short(request: object, controller: ZooKeeperController) -> str:
+    """API and partitions with their leader epochs; UM* is one with every partition."""
+    match request:
+        case LeaderAndIsrRequest():
+            states = " ".join(f"{p.name[0]}{p.leader_epoch}" for p in request.partitions)
+            return f"LAI({states})"
+        case UpdateMetadataRequest():
+            full = {p.name for p in controller.partitions} == {p.name for p in request.partitions}
+            states = " ".join(f"{p.name[0]}{p.leader_epoch}" for p in request.partitions)
+            return "UM*" if full else f"UM({states})"
+        case StopReplicaRequest():
+            return f"STOP({' '.join(i.partition[0] for i in request.items)})"
+    raise AssertionError(request)
+
+
+def registration(broker: int) -> tuple[Operation, Operation]:
+    """As brokers of 2.2 and later register."""
+    path = broker_path(BrokerId(broker))
+    data = BrokerZnode(BrokerId(broker), Incarnation(0))
+    return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
+
+
+def control_plane(
+    kafka: str,
+    *states: PartitionRegistration,
+    brokers: tuple[int, ...] = (0, 1, 2),
+    on: tuple[str, ...] = (),
+    off: tuple[str, ...] = (),
+) -> ControlPlane:
+    """These brokers, the first of which is the controller of epoch 1, and these partitions."""
+    features = parse_features(kafka, on=on, off=off)
+    plane = ControlPlane(features, with_partitions(kafka_ensemble(), *states))
+    for broker in brokers[1:]:
+        plane.register(broker)
+    plane.start(brokers[0])
+    plane.look()
+    plane.forget_mail()
+    plane.facts.clear()
+    return plane
+
+
+def with_partitions(ensemble: Ensemble, *states: PartitionRegistration) -> Ensemble:
+    """The znodes of these partitions, as an earlier controller wrote them."""
+    znodes = {z.path: z for z in ensemble.znodes}
+    stat = Stat(Zxid(1), Zxid(1))
+    for topic in sorted({topic_of(s.name) for s in states}):
+        own = [s for s in states if topic_of(s.name) == topic]
+        assigned = tuple(ReplicaAssignment(s.name, s.replicas) for s in own)
+        path = topic_path(topic)
+        znodes[path] = znode(path, TopicZnode(topic, assigned), stat)
+    for found in states:
+        path = partition_state_path(found.name)
+        data = PartitionStateZnode(
+            found.name, found.leader, found.leader_epoch, ControllerEpoch(0), found.isr
+        )
+        znodes[path] = znode(path, data, stat)
+        while (path := parent_path(path)) not in znodes:
+            znodes[path] = znode(path, None, stat)
+    return replace(ensemble, znodes=tuple(znodes[path] for path in sorted(znodes)))
+
+
+def _ids(brokers: tuple[int, ...]) -> tuple[BrokerId, ...]:
+    return tuple(BrokerId(b) for b in brokers)
+
+
+FOLLOWED = state("F-0", (1, 2), leader=1)
+LED = state("L-0", (2, 1), leader=2)
+IDLE = state("idle-0", (0,), leader=0)
+"""Whoever is told of it is told of every partition."""
