@@ -229,6 +229,7 @@ _TABLE = (
         "The sender speaks with the broker epoch it is registered under.",
         _E.STALE_BROKER_EPOCH,
         ALWAYS_IN_KRAFT,
+        since("zk-2.8"),
     ),
     _refusal(
         "kafka-14154.newer-epoch",
@@ -236,12 +237,14 @@ _TABLE = (
         " is behind, not the leader.",
         _E.NOT_CONTROLLER,
         since("3.3"),
+        since("zk-3.4"),
     ),
     _refusal(
         "497.leader-epoch",
         "A leader of an earlier reign may not change the partition.",
         _E.FENCED_LEADER_EPOCH,
         ALWAYS_IN_KRAFT,
+        since("zk-2.8"),
     ),
     _refusal(
         "497.sender-is-leader",
@@ -254,6 +257,7 @@ _TABLE = (
         "Compare and set: the change was prepared against the partition state that still holds.",
         _E.INVALID_UPDATE_VERSION,
         ALWAYS_IN_KRAFT,
+        since("zk-2.8"),
     ),
     _refusal(
         "497.isr-of-replicas",
@@ -269,24 +273,28 @@ _TABLE = (
         "While the leader recovers from an unclean election it is the only member of the ISR.",
         _E.INVALID_REQUEST,
         ALWAYS_IN_KRAFT,
+        since("zk-3.4"),
     ),
     _refusal(
         "704.no-way-back",
         "Only an unclean election makes a partition RECOVERING; a leader cannot ask for it.",
         _E.INVALID_REQUEST,
         ALWAYS_IN_KRAFT,
+        since("zk-3.4"),
     ),
     _refusal(
         "841.registered",
         "Every proposed member is a registered broker.",
         _E.INELIGIBLE_REPLICA,
         since("3.3"),
+        since("zk-3.4"),
     ),
     _refusal(
         "841.shutting-down",
         "A broker in controlled shutdown may not join the ISR.",
         _E.INELIGIBLE_REPLICA,
         since("3.3"),
+        since("zk-3.4"),
     ),
     _refusal(
         "841.fenced",

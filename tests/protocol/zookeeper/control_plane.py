@@ -41,7 +41,7 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
     ZooKeeperError,
     transact,
 )
-from kiplab.protocol.zookeeper.together import Together, told
+from kiplab.protocol.zookeeper.joint_effect import Together, told
 from kiplab.protocol.zookeeper.watch_events import watch_fired
 from kiplab.protocol.zookeeper.znodes import (
     BrokerZnode,
