@@ -65,14 +65,18 @@ def alter_isr(
         names = tuple(name for name in all_partitions(controller) if name in asked)
         turn = send_update_metadata(turn, turn.controller.live_brokers, names)
     except ControllerMovedError as moved:
-        held = Compared(
-            "controller epoch", str(controller.epoch), str(moved.turn.ensemble.controller_epoch)
-        )
-        error = KafkaError.UNKNOWN_SERVER_ERROR
-        told = _refused(moved.turn, error, "zookeeper.controller-check", held)
-        return _refuse(moved.turn, request, told)
+        return _refuse(moved.turn, request, _moved(moved.turn))
     reply = AlterPartitionResponse(version=request.version, results=results)
     return turn.done(Send(request.broker, reply))
+
+
+def _moved(turn: ControllerTurn) -> Refused:
+    epochs = str(turn.controller.epoch), str(turn.ensemble.controller_epoch)
+    error = KafkaError.UNKNOWN_SERVER_ERROR
+    # ZooKeeper refuses the write: KafkaController.processAlterPartition (3.4.1), processAlterIsr
+    # (2.8.2), where every exception has the same answer.
+    guard = "zookeeper.controller-check"
+    return _refused(turn, error, guard, Compared("controller epoch", *epochs))
 
 
 _Judged = tuple[PartitionRegistration | None, PartitionRegistration | None, Refused | None]
@@ -127,6 +131,7 @@ def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None
 def _newer_leader(
     _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
+    # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
     asked, known = wanted.leader_epoch, held.leader_epoch
     return _compared("leader epoch", asked, known, asked > known)
 
@@ -134,6 +139,7 @@ def _newer_leader(
 def _newer_state(
     _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
+    # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
     asked, known = wanted.partition_epoch, held.partition_epoch
     return _compared("partition epoch", asked, known, asked > known)
 
@@ -141,6 +147,7 @@ def _newer_state(
 def _older_leader(
     _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
+    # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier reign.
     asked, known = wanted.leader_epoch, held.leader_epoch
     return _compared("leader epoch", asked, known, asked < known)
 
@@ -157,7 +164,8 @@ def _holds_already(
 def _older_state(
     turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
-    """Before 3.2 ZooKeeper alone compares versions."""
+    # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set. At 2.8 ZooKeeper alone
+    # compares versions.
     asked, known = wanted.partition_epoch, held.partition_epoch
     return _compared("partition epoch", asked, known, asked < known and turn.code >= (3, 2))
 
@@ -165,6 +173,7 @@ def _older_state(
 def _not_alone(
     _turn: ControllerTurn, wanted: PartitionRegistration, _held: PartitionRegistration
 ) -> Compared | None:
+    # KIP-704, AlterPartition RPC, Request Handling, 1: RECOVERING goes with an ISR of one.
     wrong = wanted.recovery is _RECOVERING and len(wanted.isr) > 1
     return Compared("ISR", str(len(wanted.isr)), "1 while RECOVERING") if wrong else None
 
@@ -172,20 +181,17 @@ def _not_alone(
 def _no_way_back(
     _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
 ) -> Compared | None:
+    # KIP-704, AlterPartition RPC, Request Handling, 2: RECOVERED does not become RECOVERING.
     wrong = held.recovery is _RECOVERED and wanted.recovery is _RECOVERING
     return Compared("recovery state", wanted.recovery.name, held.recovery.name) if wrong else None
 
 
 CHECKS: tuple[tuple[str | None, KafkaError | None, _IsrCheck], ...] = (
-    # KAFKA-14154: who is asked about a later state than it knows is probably not the controller.
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
     ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
-    # KIP-497, AlterIsrResponse: a leader of an earlier reign.
     ("497.leader-epoch", KafkaError.FENCED_LEADER_EPOCH, _older_leader),
     (None, None, _holds_already),
-    # KIP-497, AlterIsrResponse: compare and set.
     ("497.partition-epoch", KafkaError.INVALID_UPDATE_VERSION, _older_state),
-    # KIP-704, AlterPartition: a leader that recovers is alone in the ISR, and none can ask for it.
     ("704.recovering-alone", KafkaError.INVALID_REQUEST, _not_alone),
     ("704.no-way-back", KafkaError.INVALID_REQUEST, _no_way_back),
 )
@@ -201,12 +207,17 @@ def _ineligible(
     for member in wanted.isr:
         if is_online(turn.controller, member):
             continue
-        known = epoch_of(turn.controller, member) is not None
-        guard = "841.shutting-down" if known else "841.registered"
-        if guard in turn.active:
-            held = "shutting down" if known else "unknown"
-            compared = Compared(f"broker {member}", "member", held)
-            return _refused(turn, error, guard, compared, partition=wanted.name)
+        leaving = epoch_of(turn.controller, member) is not None
+        # KIP-841, Proposed Changes: the controller looks at the members itself. Kafka asks one
+        # question for both, whether they are among its live brokers.
+        if leaving and "841.shutting-down" in turn.active:
+            guard, held = "841.shutting-down", "shutting down"
+        elif not leaving and "841.registered" in turn.active:
+            guard, held = "841.registered", "unknown"
+        else:
+            continue
+        compared = Compared(f"broker {member}", "member", held)
+        return _refused(turn, error, guard, compared, partition=wanted.name)
     return None
 
 
@@ -228,25 +239,28 @@ def _written(
         if written is not None:
             results.append(_granted(written))
             continue
-        error = KafkaError.INVALID_UPDATE_VERSION
-        told = _refused(turn, error, "497.partition-epoch", *_versions(turn, wanted))
-        turn = turn.holding(turn.controller, replace(told, partition=wanted.name))
-        results.append(AlterPartitionResult(wanted.name, error))
+        turn = turn.holding(turn.controller, _overtaken(turn, wanted))
+        results.append(AlterPartitionResult(wanted.name, KafkaError.INVALID_UPDATE_VERSION))
     return turn, tuple(results)
 
 
 def _over(turn: ControllerTurn, wanted: PartitionRegistration) -> PartitionRegistration:
     """Over the version that the leader has read or, without that guard, over any."""
     there = partition(turn.ensemble.partitions, wanted.name)
+    # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set.
     if "497.partition-epoch" in turn.active or there is None:
         return wanted
     return replace(wanted, partition_epoch=there.partition_epoch)
 
 
-def _versions(turn: ControllerTurn, wanted: PartitionRegistration) -> tuple[Compared, ...]:
+def _overtaken(turn: ControllerTurn, wanted: PartitionRegistration) -> Refused:
     there = partition(turn.ensemble.partitions, wanted.name)
     held = "none" if there is None else str(int(there.partition_epoch))
-    return (Compared("partition epoch", str(int(wanted.partition_epoch)), held),)
+    compared = Compared("partition epoch", str(int(wanted.partition_epoch)), held)
+    error = KafkaError.INVALID_UPDATE_VERSION
+    # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): somebody has written in between.
+    guard = "497.partition-epoch"
+    return _refused(turn, error, guard, compared, partition=wanted.name)
 
 
 def _granted(state: PartitionRegistration) -> AlterPartitionResult:

@@ -81,8 +81,8 @@ def brokers_changed(turn: ControllerTurn) -> ControllerTurn:
     change = _compared(turn, current)
     turn = turn.holding(turn.controller, _told(turn, change))
     turn = _with_channels(turn, change)
-    # KIP-380, Controller Detects Bounced Broker, 3: the live brokers are taken over before anything
-    # is done about them. The epochs of the bounced ones come later (4).
+    # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 3: the live brokers are taken
+    # over before anything is done about any of them; the epochs of the bounced ones come later (4).
     at_once = turn.code < (2, 2) or "380.live-set-first" in turn.active
     if at_once:
         turn = _with_live_ids(turn, current)
@@ -189,13 +189,12 @@ def _without(
 
 
 def _epoch(turn: ControllerTurn, czxid: int, session: int) -> BrokerEpoch:
-    """Which number says which life of a broker is registered.
-
-    KIP-380, Broker Generation: the czxid of its znode; the session id, which is higher for a later
-    life only as long as one server gives them out, was rejected (Rejected Alternatives).
-    """
+    """Which number says which life of a broker is registered: -1 where nobody knows of any."""
+    # KIP-380, Rejected Alternatives: the session id, which is higher for a later life only as long
+    # as one server gives them out.
     if "380.session-id" in turn.active:
         return BrokerEpoch(session)
+    # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 1: it reads them with the ids.
     knows = turn.code >= (2, 2) or "380.bounce-detection" in turn.active
     return BrokerEpoch(czxid) if knows else NO_BROKER_EPOCH
 
@@ -211,9 +210,9 @@ def _compared(turn: ControllerTurn, current: tuple[LiveBroker, ...]) -> _Change:
 
 
 def _has_bounced(turn: ControllerTurn, found: LiveBroker) -> bool:
-    # KIP-380, Controller Detects Bounced Broker, 2: registered under a higher generation than the
-    # one that is known.
     known = epoch_of(turn.controller, found.broker)
+    # KIP-380, Proposed Changes, Controller Detects Bounced Broker, 2: registered under a higher
+    # generation than the one that is known.
     return "380.bounce-detection" in turn.active and known is not None and found.epoch > known
 
 

@@ -84,6 +84,8 @@ def write(
     Source: KafkaZkClient.wrapRequestWithControllerEpochCheck (2.1.1 to 3.4.1).
     """
     check = CheckVersion(CONTROLLER_EPOCH_PATH, turn.controller.epoch_version)
+    # ZooKeeper knows of no controllers: KafkaZkClient.wrapRequestWithControllerEpochCheck (2.1.1
+    # to 3.4.1) makes it look at the epoch, so that who was deposed cannot write.
     checked = "zookeeper.controller-check" in turn.active
     operations = (check, operation) if checked else (operation,)
     done = transact(turn.ensemble, turn.controller.session, operations)
@@ -154,7 +156,10 @@ def state_znode(turn: ControllerTurn, state: PartitionRegistration) -> Partition
 def elected(
     before: PartitionRegistration, after: PartitionRegistration, *, unclean: bool = False
 ) -> LeaderElected:
-    """The fact that `after` names a leader, or none where there was one."""
+    """The fact that `after` names a leader, or none where there was one.
+
+    Source: none; Kafka writes it into its state-change.log.
+    """
     return LeaderElected(
         partition=after.name,
         before=before.leader,
@@ -165,6 +170,9 @@ def elected(
 
 
 def state_in_words(state: PartitionRegistration) -> str:
-    """``"leader 1, ISR {1, 2}, leader epoch 4"``."""
+    """``"leader 1, ISR {1, 2}, leader epoch 4"``.
+
+    Source: stands for LeaderAndIsr.toString.
+    """
     leader = "none" if state.leader == NO_LEADER else state.leader
     return f"leader {leader}, ISR {broker_list(state.isr)}, leader epoch {state.leader_epoch}"

@@ -42,7 +42,10 @@ def assignments(turn: ControllerTurn) -> dict[str, ReplicaAssignment]:
 
 
 def unknown_partitions(turn: ControllerTurn) -> tuple[str, ...]:
-    """Partitions that are assigned, and that the controller has no state of."""
+    """Partitions that are assigned, and that the controller has no state of.
+
+    Source: PartitionStateMachine.initializePartitionState (2.1.1 to 3.4.1).
+    """
     return tuple(
         name
         for name in sorted(assignments(turn))

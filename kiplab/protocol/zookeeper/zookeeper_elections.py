@@ -270,8 +270,8 @@ def _offline(turn: ControllerTurn, held: PartitionRegistration, *, allowed: bool
     if not allowed or not online:
         return ElectionResult(None, online)
     state = _led_by(held, online[0], online[:1])
-    # KIP-704, Leader Election: an unclean election says that the leader has to recover. Which
-    # protocol has a place for that is KIP-704, Compatibility, Deprecation, and Migration Plan.
+    # KIP-704, Proposed Changes: an unclean election says that the leader has to recover, from the
+    # inter-broker protocol on that has a place for it.
     if at_least(turn.features.metadata_version, "3.2-IV0"):
         state = replace(state, recovery=LeaderRecoveryState.RECOVERING)
     return ElectionResult(state, online, unclean=True)

@@ -83,8 +83,8 @@ def _refusal(turn: ControllerTurn, request: ControlledShutdownRequest) -> Refuse
         return _refused(turn, KafkaError.STALE_CONTROLLER_EPOCH, None)
     known = epoch_of(turn.controller, request.broker)
     sent = request.broker_epoch if request.version >= EPOCH_SINCE else NO_BROKER_EPOCH
-    # KIP-380, Public Interfaces, ControlledShutdownRequest: an earlier life of the broker gets
-    # STALE_BROKER_EPOCH; -1 is from a broker that knows no epochs.
+    # KIP-380, Proposed Changes, Controller Rejects ControlledShutdownRequest Sent from Former
+    # Generations: a lower one than the known is refused; -1 is from a broker that knows of none.
     if "380.shutdown-epoch" in turn.active and sent != NO_BROKER_EPOCH:
         held = "none" if known is None else str(known)
         compared = Compared(f"broker {request.broker} epoch", str(sent), held)
@@ -102,12 +102,10 @@ def _refusal(turn: ControllerTurn, request: ControlledShutdownRequest) -> Refuse
 
 def _moved(turn: ControllerTurn, broker: BrokerId) -> Together[ZooKeeperController]:
     error = KafkaError.STALE_CONTROLLER_EPOCH
-    held = Compared(
-        "controller epoch",
-        str(turn.controller.epoch),
-        str(turn.ensemble.controller_epoch),
-    )
-    refused = _refused(turn, error, "zookeeper.controller-check", held)
+    held, there = str(turn.controller.epoch), str(turn.ensemble.controller_epoch)
+    # ZooKeeper refuses the write: KafkaZkClient.updateLeaderAndIsr (2.1.1 to 3.4.1) throws.
+    guard = "zookeeper.controller-check"
+    refused = _refused(turn, error, guard, Compared("controller epoch", held, there))
     reply = ControlledShutdownResponse(error=error)
     return turn.holding(turn.controller, refused).done(Send(broker, reply))
 

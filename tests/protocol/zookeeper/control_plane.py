@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from kiplab.protocol.facts import Fact
@@ -232,15 +233,23 @@ def registration(broker: int) -> tuple[Operation, Operation]:
     return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
 
 
+def at_each(*releases: str, on: str = "") -> pytest.MarkDecorator:
+    """The test, which takes `features`, is one vector of each release; `on` is switched on."""
+    guards = (on,) if on else ()
+    return pytest.mark.parametrize(
+        "features", [pytest.param(parse_features(r, on=guards), id=r) for r in releases]
+    )
+
+
 def control_plane(
-    kafka: str,
+    features: Features | str,
     *states: PartitionRegistration,
     brokers: tuple[int, ...] = (0, 1, 2),
-    on: tuple[str, ...] = (),
     off: tuple[str, ...] = (),
 ) -> ControlPlane:
     """These brokers, the first of which is the controller of epoch 1, and these partitions."""
-    features = parse_features(kafka, on=on, off=off)
+    if isinstance(features, str):
+        features = parse_features(features, off=off)
     plane = ControlPlane(features, with_partitions(kafka_ensemble(), *states))
     for broker in brokers[1:]:
         plane.register(broker)

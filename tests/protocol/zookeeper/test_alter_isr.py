@@ -29,7 +29,7 @@ from tests.protocol.zookeeper.control_plane import (
     control_plane,
     state,
 )
-from tests.protocol.zookeeper.test_zookeeper_shutdown import depose
+from tests.protocol.zookeeper.test_vectors_zookeeper_shutdown import depose
 
 E = KafkaError
 BOTH = ("zk-2.8", "zk-3.4")

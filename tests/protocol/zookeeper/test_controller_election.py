@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.protocol.facts import LeaderElected
+from kiplab.protocol.features import Features
 from kiplab.protocol.ids import NO_SESSION, BrokerId, ControllerEpoch, controller_on
 from kiplab.protocol.messages import UpdateMetadataRequest, WatcherEvent
 from kiplab.protocol.registrations import LeaderRecoveryState
@@ -39,6 +40,7 @@ from tests.protocol.zookeeper.control_plane import (
     IDLE,
     LED,
     ControlPlane,
+    at_each,
     control_plane,
     state,
 )
@@ -46,9 +48,9 @@ from tests.protocol.zookeeper.control_plane import (
 ALL = ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4")
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_who_finds_nobody_becomes_the_controller_of_the_next_epoch(kafka: str) -> None:
-    plane = control_plane(kafka)
+@at_each(*ALL)
+def test_who_finds_nobody_becomes_the_controller_of_the_next_epoch(features: Features) -> None:
+    plane = control_plane(features)
     assert (plane.controller.active, plane.controller.epoch) == (True, 1)
     assert controller_named(plane.ensemble) == 0
     epoch = find(plane.ensemble, CONTROLLER_EPOCH_PATH)
@@ -67,11 +69,11 @@ def test_who_finds_somebody_watches_and_takes_over_when_that_one_is_gone() -> No
     assert any(isinstance(f, ControllerElected) and f.controller_epoch == 2 for f in plane.facts)
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_new_controller_tells_who_lives_then_whom_to_follow(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED, IDLE)
+@at_each(*ALL)
+def test_a_new_controller_tells_who_lives_then_whom_to_follow(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED, IDLE)
     fail_over(plane)
-    first = "UM*" if kafka == "zk-2.1" else "UM()"
+    first = "UM*" if features.release == "zk-2.1" else "UM()"
     assert plane.new_mail(1) == [first, "LAI(F0 L0)", "UM*"]
     assert plane.new_mail(0) == [first, "LAI(i0)", "UM*"]
     assert {r.controller_epoch for r in plane.queued(1)} == {2}
@@ -158,9 +160,9 @@ def test_a_controller_whose_session_is_over_does_not_look_at_what_waits() -> Non
     assert done.node is before
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_what_a_leader_announces_of_an_isr_is_told_to_all_and_deleted(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*ALL)
+def test_what_a_leader_announces_of_an_isr_is_told_to_all_and_deleted(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     write_isr(plane, "F-0", (1,))
     plane.look()
     assert plane.new_mail(1) == ["UM(F0)"] == plane.new_mail(2)
@@ -179,9 +181,9 @@ def test_a_new_controller_deletes_announcements_unread() -> None:
     assert plane.controller.partitions[0].isr == (1,)
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_new_topic_gets_its_first_leader(kafka: str) -> None:
-    plane = control_plane(kafka, IDLE)
+@at_each(*ALL)
+def test_a_new_topic_gets_its_first_leader(features: Features) -> None:
+    plane = control_plane(features, IDLE)
     create_topic(plane, "N", (2, 1))
     plane.look()
     assert plane.held("N-0") == "leader 2, ISR 2 1, epoch 0, version 0"

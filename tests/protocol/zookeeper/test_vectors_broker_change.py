@@ -7,10 +7,10 @@ that it leads.
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
 from kiplab.protocol.facts import IsrChanged, LeaderElected
+from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId
 from kiplab.protocol.messages import LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from kiplab.protocol.zookeeper.zookeeper_controller import epoch_of
@@ -20,6 +20,7 @@ from tests.protocol.zookeeper.control_plane import (
     IDLE,
     LED,
     ControlPlane,
+    at_each,
     control_plane,
     state,
 )
@@ -36,13 +37,13 @@ VERSIONS = {
 }
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_each_release_speaks_its_own_versions(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*ALL)
+def test_each_release_speaks_its_own_versions(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     plane.shut_down(2)
     sent = {type(request): request.version for request in plane.queued(2)}
     kinds = (LeaderAndIsrRequest, UpdateMetadataRequest, StopReplicaRequest)
-    assert tuple(sent[kind] for kind in kinds) == VERSIONS[kafka]
+    assert tuple(sent[kind] for kind in kinds) == VERSIONS[features.release]
 
 
 def test_a_bounce_that_nobody_sees_is_nothing_to_2_1() -> None:
@@ -55,9 +56,9 @@ def test_a_bounce_that_nobody_sees_is_nothing_to_2_1() -> None:
     assert plane.held("L-0") == "leader 2, ISR 2 1, epoch 0, version 0"
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_a_bounce_is_seen_by_the_epoch_and_costs_a_leader_epoch(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED, IDLE)
+@at_each(*WITH_GENERATIONS)
+def test_a_bounce_is_seen_by_the_epoch_and_costs_a_leader_epoch(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED, IDLE)
     old = plane.epoch(2)
     plane.bounce(2)
     plane.look()
@@ -76,18 +77,18 @@ def test_a_bounce_is_seen_by_the_epoch_and_costs_a_leader_epoch(kafka: str) -> N
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 1, version 1"
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_while_a_bounce_is_handled_the_broker_is_gone_first(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*WITH_GENERATIONS)
+def test_while_a_bounce_is_handled_the_broker_is_gone_first(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     plane.bounce(2)
     plane.look()
     updates = [r for r in plane.queued(1) if isinstance(r, UpdateMetadataRequest)]
     assert [u.live_brokers for u in updates] == [(0, 1), (0, 1), (0, 1, 2), (0, 1, 2)]
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_a_bounce_of_the_last_member_burns_two_leader_epochs(kafka: str) -> None:
-    plane = control_plane(kafka, state("L-0", (2, 1), leader=2, isr=(2,)))
+@at_each(*WITH_GENERATIONS)
+def test_a_bounce_of_the_last_member_burns_two_leader_epochs(features: Features) -> None:
+    plane = control_plane(features, state("L-0", (2, 1), leader=2, isr=(2,)))
     plane.bounce(2)
     plane.look()
     assert plane.held("L-0") == "leader 2, ISR 2, epoch 2, version 2"
@@ -95,9 +96,9 @@ def test_a_bounce_of_the_last_member_burns_two_leader_epochs(kafka: str) -> None
     assert not [f for f in plane.facts if isinstance(f, IsrChanged)]
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_mail_for_the_life_before_a_bounce_is_dropped(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*WITH_GENERATIONS)
+def test_mail_for_the_life_before_a_bounce_is_dropped(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     plane.shut_down(2)
     waiting = tuple(request.in_words() for request in plane.queued(2))
     plane.bounce(2)
@@ -117,9 +118,11 @@ def test_at_2_1_mail_for_the_life_before_a_bounce_waits_for_the_next() -> None:
     assert plane.controller.shutting_down == (2,)
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_an_unseen_bounce_leaves_the_old_epoch_on_what_is_queued_meanwhile(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*WITH_GENERATIONS)
+def test_an_unseen_bounce_leaves_the_old_epoch_on_what_is_queued(
+    features: Features,
+) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     old = plane.epoch(2)
     plane.bounce(2)
     plane.shut_down(2, old)
@@ -149,9 +152,9 @@ def test_from_3_1_on_the_death_of_a_broker_without_replicas_is_announced() -> No
     assert plane.new_mail(1) == ["UM()"]
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_death_moves_leaders_and_shrinks_isrs(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED, IDLE)
+@at_each(*ALL)
+def test_a_death_moves_leaders_and_shrinks_isrs(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED, IDLE)
     plane.die(2)
     plane.look()
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
@@ -160,9 +163,11 @@ def test_a_death_moves_leaders_and_shrinks_isrs(kafka: str) -> None:
     assert plane.queued(2) == ()
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_the_last_member_stays_in_the_isr_and_leads_again_when_it_is_back(kafka: str) -> None:
-    plane = control_plane(kafka, state("L-0", (2, 1), leader=2, isr=(2,)))
+@at_each(*ALL)
+def test_the_last_member_stays_in_the_isr_and_leads_when_it_is_back(
+    features: Features,
+) -> None:
+    plane = control_plane(features, state("L-0", (2, 1), leader=2, isr=(2,)))
     plane.die(2)
     plane.look()
     assert plane.held("L-0") == "leader -1, ISR 2, epoch 1, version 1"
@@ -184,10 +189,10 @@ def test_a_new_broker_is_told_everything_and_from_2_2_on_the_others_only_who_liv
         assert plane.new_mail(2) == ["UM*", "LAI(F1 L1)", "UM(F1 L1)"], kafka
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_in_one_change_a_dead_broker_is_elected_and_then_replaced(kafka: str) -> None:
+@at_each(*WITH_GENERATIONS)
+def test_in_one_change_a_dead_broker_is_elected_and_then_replaced(features: Features) -> None:
     plane = control_plane(
-        kafka,
+        features,
         state("Y-0", (2, 3, 1), leader=2),
         brokers=(0, 1, 2, 3),
     )
@@ -210,13 +215,12 @@ def test_2_1_replaces_the_whole_live_set_first_so_nobody_dead_is_elected() -> No
     assert [(f.leader, f.leader_epoch) for f in elected] == [(2, 1)]
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_in_the_kips_order_nobody_dead_is_elected(kafka: str) -> None:
+@at_each(*WITH_GENERATIONS, on="380.live-set-first")
+def test_in_the_kips_order_nobody_dead_is_elected(features: Features) -> None:
     plane = control_plane(
-        kafka,
+        features,
         state("Y-0", (2, 3, 1), leader=2),
         brokers=(0, 1, 2, 3),
-        on=("380.live-set-first",),
     )
     change_at_once(plane)
     elected = [f for f in plane.facts if isinstance(f, LeaderElected)]
@@ -233,8 +237,11 @@ def test_without_bounce_detection_2_2_misses_the_bounce_and_keeps_the_old_epoch(
     assert epoch_of(plane.controller, BrokerId(2)) == old
 
 
-def test_a_session_id_is_no_generation_where_a_lower_server_opens_the_next_session() -> None:
-    plane = control_plane("zk-2.2", FOLLOWED, LED, on=("380.session-id",))
+@at_each(*WITH_GENERATIONS, on="380.session-id")
+def test_a_session_id_is_no_generation_where_a_lower_server_opens_the_next_session(
+    features: Features,
+) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     assert epoch_of(plane.controller, BrokerId(2)) == BrokerEpoch(plane.sessions[2])
     high = tuple(
         replace(known, epoch=BrokerEpoch(known.epoch + 1000)) for known in plane.controller.live

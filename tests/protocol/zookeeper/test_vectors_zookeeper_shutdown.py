@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Compared, Refused
+from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerId, ControllerEpoch, PartitionEpoch
 from kiplab.protocol.messages import ControlledShutdownResponse, StopReplicaRequest
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Delete, SetData
@@ -19,6 +18,7 @@ from tests.protocol.zookeeper.control_plane import (
     FOLLOWED,
     LED,
     ControlPlane,
+    at_each,
     control_plane,
     state,
 )
@@ -30,9 +30,9 @@ TOGETHER = ["LAI(L1)", "UM*", "STOP(F)", "UM(F1)", "STOP(F)"]
 GRANTED = ControlledShutdownResponse()
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*ALL)
+def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     assert plane.shut_down(2) == GRANTED
     assert plane.held("F-0") == "leader 1, ISR 1, epoch 1, version 1"
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 1, version 1"
@@ -40,11 +40,13 @@ def test_a_broker_that_goes_leads_nothing_and_is_in_no_isr(kafka: str) -> None:
     assert plane.controller.live_brokers == (0, 1, 2)
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_what_it_followed(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED, LED)
+@at_each(*ALL)
+def test_it_is_told_to_follow_what_it_led_and_twice_to_stop_the_rest(
+    features: Features,
+) -> None:
+    plane = control_plane(features, FOLLOWED, LED)
     plane.shut_down(2)
-    expected = ALONE if kafka in ("zk-2.1", "zk-2.2") else TOGETHER
+    expected = ALONE if features.release in ("zk-2.1", "zk-2.2") else TOGETHER
     mail = [told.replace("UM(L1)", "UM*") for told in plane.new_mail(2)]
     assert mail == expected
     told = [m.replace("UM(L1)", "UM*") for m in plane.new_mail(1)]
@@ -59,31 +61,31 @@ def test_from_2_6_on_a_stop_names_the_leader_epoch_of_before() -> None:
         assert [item.leader_epoch for r in stops for item in r.items] == known, kafka
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_partition_with_nobody_else_in_the_isr_stays_led(kafka: str) -> None:
-    plane = control_plane(kafka, state("L-0", (2, 1), leader=2, isr=(2,)))
+@at_each(*ALL)
+def test_a_partition_with_nobody_else_in_the_isr_stays_led(features: Features) -> None:
+    plane = control_plane(features, state("L-0", (2, 1), leader=2, isr=(2,)))
     assert plane.shut_down(2) == ControlledShutdownResponse(remaining=("L-0",))
     assert plane.held("L-0") == "leader 2, ISR 2, epoch 0, version 0"
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_partition_of_one_replica_is_nothing_to_care_for(kafka: str) -> None:
-    plane = control_plane(kafka, state("S-0", (2,), leader=2))
+@at_each(*ALL)
+def test_a_partition_of_one_replica_is_nothing_to_care_for(features: Features) -> None:
+    plane = control_plane(features, state("S-0", (2,), leader=2))
     assert plane.shut_down(2) == GRANTED
     assert plane.new_mail(2) == []
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_an_election_skips_who_is_shutting_down_too(kafka: str) -> None:
-    plane = control_plane(kafka, state("L-0", (2, 1, 0), leader=2))
+@at_each(*ALL)
+def test_an_election_skips_who_is_shutting_down_too(features: Features) -> None:
+    plane = control_plane(features, state("L-0", (2, 1, 0), leader=2))
     plane.shut_down(1)
     plane.shut_down(2)
     assert plane.held("L-0") == "leader 0, ISR 0, epoch 2, version 2"
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
-def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED)
+@at_each(*WITH_GENERATIONS)
+def test_an_earlier_life_is_refused_and_a_later_or_unnamed_one_is_not(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED)
     old = plane.epoch(2)
     plane.bounce(2)
     plane.look()
@@ -116,11 +118,11 @@ def test_2_1_lets_an_earlier_life_go_and_cannot_tell_it() -> None:
     assert plane.controller.shutting_down == (2,)
 
 
-@pytest.mark.parametrize("kafka", WITH_GENERATIONS)
+@at_each(*WITH_GENERATIONS)
 def test_an_unregistered_broker_with_an_epoch_meets_an_exception_and_without_one_error_8(
-    kafka: str,
+    features: Features,
 ) -> None:
-    plane = control_plane(kafka, FOLLOWED)
+    plane = control_plane(features, FOLLOWED)
     assert plane.shut_down(9, 5).error is KafkaError.UNKNOWN_SERVER_ERROR
     assert plane.shut_down(9, -1).error is KafkaError.BROKER_NOT_AVAILABLE
 
@@ -150,14 +152,14 @@ def test_a_broker_that_is_not_the_controller_answers_that_it_has_moved() -> None
     assert plane.shut_down(2, -1, at=3).error is KafkaError.STALE_CONTROLLER_EPOCH
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_deposed_controller_tells_to_stop_cannot_write_and_answers_11(kafka: str) -> None:
-    plane = control_plane(kafka, FOLLOWED)
+@at_each(*ALL)
+def test_a_deposed_controller_tells_to_stop_cannot_write_and_answers_11(features: Features) -> None:
+    plane = control_plane(features, FOLLOWED)
     depose(plane)
     answer = plane.shut_down(2)
     assert answer.error is KafkaError.STALE_CONTROLLER_EPOCH
     assert plane.held("F-0") == "leader 1, ISR 1 2, epoch 0, version 0"
-    stops = ["STOP()", "STOP(F)"] if kafka in ("zk-2.1", "zk-2.2") else ["STOP(F)"]
+    stops = ["STOP()", "STOP(F)"] if features.release in ("zk-2.1", "zk-2.2") else ["STOP(F)"]
     assert plane.new_mail(2) == stops
     assert {r.controller_epoch for r in plane.queued(2)} == {1}
     (refused,) = (f for f in plane.facts if isinstance(f, Refused))
