@@ -32,8 +32,10 @@ MAY_NAME_THE_CONTROLLER = {
     "judge/side_by_side/told_kafka.py": "keeps what the log of a real KRaft controller says",
 }
 """Why each of these may."""
-NO_CLUSTER = ("self", "lanes", "panel", "effect", "setup")
-"""What has a `controller` and is no cluster: a lane, buttons, an effect, what a play says."""
+NO_CLUSTER = ("self", "lanes", "panel", "effect", "setup", "request")
+"""What has a `controller` and is no cluster: a lane, buttons, an effect, what a play or a request
+says.
+"""
 
 
 def _names_it(tree: ast.AST) -> Iterator[int]:

@@ -1,5 +1,5 @@
 """`python -m kiplab.judge controllers`: real controllers of the ZooKeeper era in each situation,
-beside what was recorded of them. `make judge` runs it.
+beside what was recorded of them, and beside the engine's. `make judge` runs it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
 from .control_schemas import control_schemas
+from .engine_sequences import engine_differences
 from .judged_situations import SITUATIONS
 from .live_situation import heard_live
 from .patience import TooQuietError
@@ -36,12 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as stack:
             hear = _from_recordings if given.recorded else live_controllers(stack)
-            parted = [_judged(patch, name, hear, given) for patch, name in _wanted(given)]
+            found = [_judged(patch, name, hear, given) for patch, name in _wanted(given)]
     except (MissingKafkaError, MissingExtraError, DeadKafkaError, TooQuietError) as problem:
         print(f"judge: {problem}", file=sys.stderr)
         return LACKING
-    print(f"{len(parted)} situations, {sum(parted)} of them not as recorded.")
-    return PARTED if any(parted) else ALIKE
+    anew, apart = (sum(column) for column in zip(*found, strict=True)) if found else (0, 0)
+    print(f"{len(found)} situations, {anew} not as recorded; in {apart} the engine does otherwise.")
+    return PARTED if anew or apart else ALIKE
 
 
 def _wanted(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
@@ -54,19 +56,20 @@ def _wanted(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
                 yield patch, name
 
 
-def _judged(patch: str, name: str, hear: Hear, given: argparse.Namespace) -> bool:
-    """Whether what is heard is not what is recorded."""
+def _judged(patch: str, name: str, hear: Hear, given: argparse.Namespace) -> tuple[bool, bool]:
+    """Whether what is heard is not what is recorded, and whether it is not what the engine does."""
     situation, began = SITUATIONS[name], time.monotonic()
-    heard, recorded = hear(situation, patch), recorded_sequences(patch).get(name, ())
-    names = ("recorded", "heard")
-    differs = list(difference_lines(recorded, heard, names=names)) if not given.record else []
+    heard = hear(situation, patch)
     how = "recorded" if given.recorded else f"live, {time.monotonic() - began:.1f} s"
     print(f"Kafka {patch}, {name} ({how}): {situation.says}")
-    lines = differs or (line for passage in heard for line in passage_lines(passage))
-    print("\n".join(lines), flush=True)
+    print("\n".join(line for passage in heard for line in passage_lines(passage)))
+    recorded = heard if given.record else recorded_sequences(patch).get(name, ())
+    anew = list(difference_lines(recorded, heard, names=("recorded", "heard")))
+    apart = list(engine_differences(situation, patch, heard))
+    print("\n".join([*anew, *apart]), end="\n" if anew or apart else "", flush=True)
     if given.record:
         keep_sequences(patch, {name: heard})
-    return bool(differs)
+    return bool(anew), bool(apart)
 
 
 def _from_recordings(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
@@ -89,7 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="judge controllers",
         description="Tell situations to real controllers of ZooKeeper's years, among fake brokers,"
-        " and say what each broker got and where that is not what was recorded.",
+        " and say what each broker got, and where that is not what was recorded, or not what the"
+        " engine's controller sends.",
     )
     parser.add_argument(
         "--release",
