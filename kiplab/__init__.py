@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_window as check_window
     from .explore.search.explore_play import explore as explore
     from .judge.partition.second_proposal import second_proposal as second_proposal
+    from .judge.request_sizes.size_table import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
     from .judge.zookeeper_server.two_lives import two_lives as two_lives
@@ -88,6 +89,7 @@ _HOMES = {
         "check_what_closes", "check_what_saves", "check_what_they_notice", "check_window",
     ),
     "judge.partition.second_proposal": ("second_proposal",),
+    "judge.request_sizes.size_table": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
     "judge.zookeeper_server.two_lives": ("two_lives",),
     "machine.lacking": ("LackingError",),

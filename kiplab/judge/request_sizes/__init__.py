@@ -1,0 +1,1 @@
+"""How large a controller's requests are, before and after KIP-380 names each topic once."""

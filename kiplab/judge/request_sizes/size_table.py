@@ -1,0 +1,126 @@
+"""`kiplab.request_sizes`: what naming each topic once saves, as a table and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .request_size import (
+    BEFORE_AND_AFTER,
+    BROKERS,
+    HOST,
+    LISTENER,
+    RACK,
+    RequestShape,
+    request_size,
+)
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+_USUAL = RequestShape(1000, 10, 20, 3)
+TOLD = (
+    ("LeaderAndIsr", _USUAL),
+    ("LeaderAndIsr", _USUAL._replace(replicas=1)),
+    ("LeaderAndIsr", _USUAL._replace(name_length=100)),
+    ("LeaderAndIsr", _USUAL._replace(name_length=249)),
+    ("LeaderAndIsr", RequestShape(100_000, 1000, 20, 3)),
+    ("LeaderAndIsr", RequestShape(1000, 1000, 20, 3)),
+    ("LeaderAndIsr", RequestShape(1, 1, 20, 3)),
+    ("UpdateMetadata", _USUAL),
+    ("StopReplica", _USUAL),
+)
+"""What shows most: how much it depends on the length of names, and on partitions for each topic."""
+_LINE = "{:<15} {:>10} {:>7} {:>6} {:>8} {:>12} {:>12} {:>8}"
+
+
+class SizeChange(msgspec.Struct, frozen=True):
+    """A request's body before KIP-380 and since, in bytes, and in which versions."""
+
+    api: str
+    versions: tuple[int, int]
+    partitions: int
+    topics: int
+    name_length: int
+    replicas: int
+    before: int
+    after: int
+
+    @property
+    def change(self) -> float:
+        """By how much of itself it grew; negative where it shrank."""
+        return self.after / self.before - 1
+
+
+class RequestSizes(msgspec.Struct, frozen=True):
+    """What `kiplab.request_sizes` found, a row for each request."""
+
+    rows: tuple[SizeChange, ...]
+
+    def text(self) -> str:
+        """A table, and what is the same in all of its rows."""
+        heads = ("request", "partitions", "topics", "name", "replicas", "before", "after", "change")
+        return "\n".join([_LINE.format(*heads), *map(_line, self.rows), NOTE])
+
+    def report(self) -> dict[str, Any]:
+        """Plain values."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+    def figure(self, **options: Any) -> go.Figure:
+        """A bar for each row; options as of `kiplab.figures.request_sizes_chart.sizes_figure`:
+        `theme`, `width`.
+
+        Raises ValueError for one of them, MissingExtraError without plotly.
+        """
+        from ...figures.request_sizes_chart import sizes_figure
+
+        return sizes_figure([_drawn(row) for row in self.rows], NOTE, **options)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+
+NOTE = (
+    f"Bytes of the body, without a header; names in bytes. {BROKERS} live brokers with host names"
+    f" of {HOST} bytes, one listener {LISTENER}, racks of {RACK}."
+)
+
+
+def request_sizes(
+    partitions: int | None = None, topics: int = 10, name_length: int = 20, replicas: int = 3
+) -> RequestSizes:
+    """How large LeaderAndIsr, UpdateMetadata and StopReplica are about so many partitions of so
+    many topics, with names of so many bytes, before KIP-380 and since; without any number, nine
+    requests that show where it saves and where it does not.
+
+    Raises ImpossibleRequestError for numbers that no request can have.
+    """
+    if partitions is None:
+        return _of(TOLD)
+    shape = RequestShape(partitions, topics, name_length, replicas)
+    return _of([(api, shape) for api in BEFORE_AND_AFTER])
+
+
+def _of(asked: Sequence[tuple[str, RequestShape]]) -> RequestSizes:
+    return RequestSizes(tuple(_change(api, shape) for api, shape in asked))
+
+
+def _change(api: str, shape: RequestShape) -> SizeChange:
+    versions = BEFORE_AND_AFTER[api]
+    before, after = (request_size(api, version, shape) for version in versions)
+    return SizeChange(api, versions, *shape, before=before, after=after)
+
+
+def _line(row: SizeChange) -> str:
+    old, new = row.versions
+    shape = (f"{row.partitions:,}", f"{row.topics:,}", row.name_length, row.replicas)
+    sizes = (f"v{old} {row.before:,}", f"v{new} {row.after:,}", f"{row.change:+.1%}")
+    return _LINE.format(row.api, *shape, *sizes).rstrip()
+
+
+def _drawn(row: SizeChange) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(row)
+    return found

@@ -1,0 +1,210 @@
+"""The sizes of requests: what was computed from Kafka's schemas, and what those say now.
+
+`pytest --rewrite tests/judge/test_request_sizes.py` reads the schemas of a jar anew.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kiplab
+from kiplab.figures.request_sizes_chart import SIZES_WIDTH_MIN, sizes_drawing
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.request_sizes.request_size import (
+    BEFORE_AND_AFTER,
+    FIELDS,
+    ImpossibleRequestError,
+    RequestShape,
+    control_fields,
+    request_size,
+)
+from kiplab.judge.request_sizes.size_table import NOTE, RequestSizes, request_sizes
+from kiplab.judge.wire.field_sizes import (
+    FieldSizes,
+    FlexibleVersionError,
+    body_size,
+    field_sizes,
+)
+from kiplab.judge.wire.message_schemas import schema_of
+from kiplab.judge.wire.writing import written_message
+from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from tests.figures.boxes import covered, cut_off
+from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.small_schemas import EVERYTHING
+
+shapes = st.builds(
+    RequestShape,
+    partitions=st.integers(50, 10**6),
+    topics=st.integers(1, 50),
+    name_length=st.integers(1, 249),
+    replicas=st.integers(1, 9),
+)
+
+
+# --- the table ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("api", "shape", "before", "after", "change"),
+    [
+        ("LeaderAndIsr", RequestShape(1000, 10, 20, 3), 75_106, 53_374, -28.9),
+        ("LeaderAndIsr", RequestShape(1000, 10, 20, 1), 59_106, 37_374, -36.8),
+        ("LeaderAndIsr", RequestShape(1000, 10, 100, 3), 155_106, 54_174, -65.1),
+        ("LeaderAndIsr", RequestShape(1000, 10, 249, 3), 304_106, 55_664, -81.7),
+        ("LeaderAndIsr", RequestShape(100_000, 1000, 20, 3), 7_500_106, 5_326_114, -29.0),
+        ("LeaderAndIsr", RequestShape(1000, 1000, 20, 3), 75_106, 79_114, 5.3),
+        ("LeaderAndIsr", RequestShape(1, 1, 20, 3), 181, 193, 6.6),
+        ("UpdateMetadata", RequestShape(1000, 10, 20, 3), 78_178, 56_446, -27.8),
+        ("StopReplica", RequestShape(1000, 10, 20, 3), 26_013, 4_281, -83.5),
+    ],
+)
+def test_the_nine_requests_that_are_told(
+    api: str, shape: RequestShape, before: int, after: int, change: float
+) -> None:
+    (row,) = (
+        r
+        for r in request_sizes().rows
+        if (r.api, r.partitions, r.topics, r.name_length, r.replicas) == (api, *shape)
+    )
+    assert (row.before, row.after) == (before, after)
+    assert round(100 * row.change, 1) == change
+
+
+@given(shape=shapes)
+def test_what_leader_and_isr_saves_is_a_name_for_each_partition_but_the_first_of_a_topic(
+    shape: RequestShape,
+) -> None:
+    p, t, n, _ = shape
+    before, after = (request_size("LeaderAndIsr", version, shape) for version in (1, 2))
+    assert before - after == p * (n + 2) - t * (n + 6) - 8
+
+
+def test_numbers_of_ones_own_are_told_for_all_three() -> None:
+    found = kiplab.request_sizes(12, topics=3, name_length=8, replicas=2)
+    assert [(r.api, r.partitions, r.topics) for r in found.rows] == [
+        (api, 12, 3) for api in BEFORE_AND_AFTER
+    ]
+
+
+def test_the_text_has_a_line_for_each_and_what_is_the_same_in_all() -> None:
+    heads, *lines, note = repr(request_sizes()).splitlines()
+    assert len(lines) == 9
+    assert heads.split() == [
+        *("request", "partitions", "topics", "name", "replicas", "before", "after", "change")
+    ]
+    assert lines[0].split() == [
+        *("LeaderAndIsr", "1,000", "10", "20", "3", "v1", "75,106", "v2", "53,374", "-28.9%")
+    ]
+    assert note == NOTE
+    assert "host names of 20 bytes, one listener PLAINTEXT, racks of 5" in note
+
+
+def test_a_report_is_plain_values() -> None:
+    found = request_sizes(1, 1)
+    assert msgspec.convert(found.report(), RequestSizes) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((1, 0, 20, 3), "topics=0; there is at least one"),
+        ((1, 1, 20, 0), "replicas=0; there is at least one"),
+        ((5, 10, 20, 3), "partitions=5, topics=10; every topic has a partition"),
+        ((1, 1, 0, 3), "name_length=0; a topic's name has from 1 to 249 bytes"),
+        ((1, 1, 250, 3), "name_length=250; a topic's name has from 1 to 249 bytes"),
+    ],
+)
+def test_what_no_request_can_be_about_is_refused(given: tuple[int, ...], said: str) -> None:
+    with pytest.raises(ImpossibleRequestError, match=said):
+        request_sizes(*given)
+
+
+# --- Kafka's own schemas --------------------------------------------------------------------------
+
+
+@pytest.mark.kafka
+def test_what_the_fields_take_is_what_the_schemas_in_kafkas_jar_say(rewrite: bool) -> None:
+    try:
+        requests = control_schemas().requests
+    except MissingKafkaError as missing:
+        skip_without_kafka(missing)
+    read = {
+        api: {str(version): field_sizes(requests[api], version) for version in versions}
+        for api, versions in BEFORE_AND_AFTER.items()
+    }
+    if rewrite:
+        FIELDS.write_bytes(msgspec.json.format(msgspec.json.encode(read)) + b"\n")
+        control_fields.cache_clear()
+    assert control_fields() == read
+
+
+@given(
+    text=st.text(max_size=9),
+    numbers=st.lists(st.integers(0, 9), max_size=5),
+    hosts=st.lists(st.sampled_from(["", "ab", "çé"]), max_size=4),
+)
+def test_a_size_is_that_of_the_message_that_is_written(
+    text: str, numbers: list[int], hosts: list[str]
+) -> None:
+    everything = schema_of(EVERYTHING)
+    sized = tuple(f for f in everything.fields if f.name not in {"Data", "Only"})
+    schema = msgspec.structs.replace(everything, fields=sized)
+    places = [{"Host": host} for host in hosts]
+    written = written_message(schema, {"Text": text, "Numbers": numbers, "Places": places}, 1)
+    sizes = field_sizes(schema, 1)
+    of_places = [body_size(sizes.arrays["Places"], {"Host": len(h.encode())}, {}) for h in hosts]
+    without = msgspec.structs.replace(sizes, arrays={"Numbers": sizes.arrays["Numbers"]})
+    rest = body_size(without, {"Text": len(text.encode())}, {"Numbers": len(numbers)})
+    assert rest + sum(of_places) == len(written)
+
+
+def test_structs_are_counted_with_all_that_is_in_them() -> None:
+    host = FieldSizes(2, ("Host",))
+    sizes = FieldSizes(4, arrays={"Places": FieldSizes(5, arrays={"Hosts": host})})
+    assert body_size(sizes, {"Host": 3}, {"Places": 2, "Hosts": 7}) == 4 + 2 * 5 + 7 * (2 + 3)
+    with pytest.raises(KeyError, match="Hosts"):
+        body_size(sizes, {"Host": 3}, {"Places": 2})
+
+
+def test_a_flexible_version_is_refused() -> None:
+    with pytest.raises(FlexibleVersionError, match="EverythingRequest v2 is flexible"):
+        field_sizes(schema_of(EVERYTHING), 2)
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [SIZES_WIDTH_MIN, 980, 1366])
+def test_every_request_has_its_words_and_a_bar_as_long_as_it_is_large(
+    width: int, theme: str
+) -> None:
+    rows = request_sizes().report()["rows"]
+    drawn = sizes_drawing(rows, NOTE, theme=theme, width=width)
+    words = [text for trace in drawn["data"] for text in trace["text"]]
+    for row in rows:
+        assert f"{row['before']:,} → {row['after']:,} bytes" in words
+    rects = [shape for shape in drawn["layout"]["shapes"] if shape["type"] == "rect"]
+    bars = [shape["x1"] for shape in rects if shape["line"]["width"]]
+    assert bars == [pytest.approx(100 * row["after"] / row["before"]) for row in rows]
+    assert drawn["layout"]["width"] == width
+
+
+@pytest.mark.parametrize("width", [SIZES_WIDTH_MIN, 980, 1366])
+def test_no_words_stand_on_others_or_leave_the_sheet(width: int) -> None:
+    figure = request_sizes().figure(width=width)
+    assert cut_off(figure) == []
+    assert covered(figure) == []
+
+
+def test_a_sheet_that_is_too_narrow_for_the_words_is_refused() -> None:
+    with pytest.raises(ValueError, match="width is 300; request sizes need 560 pixels or more"):
+        sizes_drawing(request_sizes().report()["rows"], NOTE, width=300)
+
+
+def test_the_figure_is_the_drawing() -> None:
+    figure = request_sizes().figure(theme="dark")
+    assert figure.layout.meta["description"].startswith("Sizes of requests since KIP-380")
