@@ -292,7 +292,7 @@ def _lives(cluster: Cluster, member: BrokerId, registered: BrokerEpoch) -> bool:
     node = broker(cluster, member)
     if node is None or node.process is None:
         return False
-    if node.process.session is None:
+    if not has_zookeeper(cluster):
         return node.process.epoch == registered
     # A broker of 2.1 does not know its own epoch.
     found = registration_of(cluster, member)
