@@ -15,8 +15,6 @@ brokers about all partitions that were asked for, whatever became of them, and a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from ..errors import KafkaError
@@ -29,12 +27,13 @@ from ..messages import (
     AlterPartitionResult,
     Send,
 )
-from ..registrations import LeaderRecoveryState, PartitionRegistration, partition
+from ..registrations import LeaderRecoveryState, PartitionRegistration, partition, topic_of
 from .control_channels import all_partitions, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write_state
 from .ensemble import Ensemble
+from .isr_checks import first_verdict, ineligible_member
 from .joint_effect import Together
-from .zookeeper_controller import ZooKeeperController, epoch_of, is_online
+from .zookeeper_controller import ZooKeeperController, epoch_of
 
 KIND = "alter-partition"
 TOPIC_IDS_SINCE = 2
@@ -55,13 +54,14 @@ def alter_isr(
     Source: KafkaController.processAlterIsr (2.8.2), tryProcessAlterPartition (3.4.1).
     """
     turn = ControllerTurn(controller, ensemble, features)
-    refused = _stale_sender(turn, request)
+    refused = _stale_sender(turn, request) or _unreadable(turn, request)
     if refused is not None:
         return _refuse(turn, request, refused)
-    judged = [_judged(turn, request, item) for item in request.items]
+    # A partition that is named twice is asked for as it is named last.
+    asked = {item.partition: item for item in request.items}
+    judged = {name: _judged(turn, request, item) for name, item in asked.items()}
     try:
-        turn, results = _written(turn, request, judged)
-        asked = {item.partition for item in request.items}
+        turn, results = _written(turn, judged)
         names = tuple(name for name in all_partitions(controller) if name in asked)
         turn = send_update_metadata(turn, turn.controller.live_brokers, names)
     except ControllerMovedError as moved:
@@ -88,148 +88,54 @@ def _judged(
 ) -> _Judged:
     held = partition(turn.controller.partitions, item.partition)
     if held is None:
-        by_id = request.version >= TOPIC_IDS_SINCE
-        unknown = KafkaError.UNKNOWN_TOPIC_ID if by_id else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+        unknown = _unknown(turn, request, item.partition)
         return None, None, _refused(turn, unknown, None, partition=item.partition)
     wanted = _wanted(request, item, held)
-    for guard, error, check in CHECKS:
-        compared = check(turn, wanted, held) if guard is None or guard in turn.active else None
-        if error is None and compared is not None:
-            return held, None, None
-        if error is not None and compared is not None:
-            return held, None, _refused(turn, error, guard, compared, partition=held.name)
-    refused = _ineligible(turn, request, wanted)
-    return (held, None, refused) if refused is not None else (held, wanted, None)
+    found = first_verdict(turn, wanted, held)
+    if found is not None and found.error is None:
+        return held, None, None
+    if found is not None and found.error is not None:
+        refused = _refused(turn, found.error, found.guard, found.compared, partition=held.name)
+        return held, None, refused
+    member = ineligible_member(turn, wanted)
+    if member is None:
+        return held, wanted, None
+    known = request.version >= TOPIC_IDS_SINCE
+    error = KafkaError.INELIGIBLE_REPLICA if known else KafkaError.OPERATION_NOT_ATTEMPTED
+    return held, None, _refused(turn, error, *member, partition=held.name)
+
+
+def _unknown(turn: ControllerTurn, request: AlterPartitionRequest, name: str) -> KafkaError:
+    topics = {topic_of(known) for known in all_partitions(turn.controller)}
+    if request.version >= TOPIC_IDS_SINCE and topic_of(name) not in topics:
+        return KafkaError.UNKNOWN_TOPIC_ID
+    return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _wanted(
     request: AlterPartitionRequest, item: AlterPartitionItem, held: PartitionRegistration
 ) -> PartitionRegistration:
     """The state that is asked for: the sender leads it."""
-    recovery = LeaderRecoveryState(item.recovery) if request.version >= 1 else _RECOVERED
+    byte = item.recovery if request.version >= 1 else LeaderRecoveryState.RECOVERED
     return replace(
         held,
         leader=request.broker,
         leader_epoch=item.leader_epoch,
         partition_epoch=item.partition_epoch,
         isr=tuple(member.broker for member in item.isr),
-        recovery=recovery,
+        recovery=LeaderRecoveryState(byte),
     )
 
 
-_RECOVERED = LeaderRecoveryState.RECOVERED
-_RECOVERING = LeaderRecoveryState.RECOVERING
-_IsrCheck = Callable[
-    [ControllerTurn, PartitionRegistration, PartitionRegistration], Compared | None
-]
-
-
-def _compared(name: str, wanted: int, held: int, wrong: bool) -> Compared | None:
-    return Compared(name, str(int(wanted)), str(int(held))) if wrong else None
-
-
-def _newer_leader(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
-    # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    asked, known = wanted.leader_epoch, held.leader_epoch
-    return _compared("leader epoch", asked, known, asked > known)
-
-
-def _newer_state(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
-    # KAFKA-14154, "Return NOT_CONTROLLER from AlterPartition if leader is ahead of controller".
-    asked, known = wanted.partition_epoch, held.partition_epoch
-    return _compared("partition epoch", asked, known, asked > known)
-
-
-def _older_leader(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
-    # KIP-497, AlterIsrResponse (FENCED_LEADER_EPOCH): a leader of an earlier reign.
-    asked, known = wanted.leader_epoch, held.leader_epoch
-    return _compared("leader epoch", asked, known, asked < known)
-
-
-def _holds_already(
-    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
-    """What is asked for twice is granted twice; from 3.3 on not from the future."""
-    late = turn.code < (3, 3) or wanted.partition_epoch <= held.partition_epoch
-    same = replace(wanted, partition_epoch=held.partition_epoch) == held
-    return Compared("state", "the same", "the same") if same and late else None
-
-
-def _older_state(
-    turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
-    # KIP-497, AlterIsrResponse (INVALID_UPDATE_VERSION): compare and set. At 2.8 ZooKeeper alone
-    # compares versions.
-    asked, known = wanted.partition_epoch, held.partition_epoch
-    return _compared("partition epoch", asked, known, asked < known and turn.code >= (3, 2))
-
-
-def _not_alone(
-    _turn: ControllerTurn, wanted: PartitionRegistration, _held: PartitionRegistration
-) -> Compared | None:
-    # KIP-704, AlterPartition RPC, Request Handling, 1: RECOVERING goes with an ISR of one.
-    wrong = wanted.recovery is _RECOVERING and len(wanted.isr) > 1
-    return Compared("ISR", str(len(wanted.isr)), "1 while RECOVERING") if wrong else None
-
-
-def _no_way_back(
-    _turn: ControllerTurn, wanted: PartitionRegistration, held: PartitionRegistration
-) -> Compared | None:
-    # KIP-704, AlterPartition RPC, Request Handling, 2: RECOVERED does not become RECOVERING.
-    wrong = held.recovery is _RECOVERED and wanted.recovery is _RECOVERING
-    return Compared("recovery state", wanted.recovery.name, held.recovery.name) if wrong else None
-
-
-CHECKS: tuple[tuple[str | None, KafkaError | None, _IsrCheck], ...] = (
-    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_state),
-    ("kafka-14154.newer-epoch", KafkaError.NOT_CONTROLLER, _newer_leader),
-    ("497.leader-epoch", KafkaError.FENCED_LEADER_EPOCH, _older_leader),
-    (None, None, _holds_already),
-    ("497.partition-epoch", KafkaError.INVALID_UPDATE_VERSION, _older_state),
-    ("704.recovering-alone", KafkaError.INVALID_REQUEST, _not_alone),
-    ("704.no-way-back", KafkaError.INVALID_REQUEST, _no_way_back),
-)
-"""(guard, error, check) in Kafka's order; the one without an error is a success."""
-
-
-def _ineligible(
-    turn: ControllerTurn, request: AlterPartitionRequest, wanted: PartitionRegistration
-) -> Refused | None:
-    """KIP-841 says that it is for KRaft alone; the code of 3.3 has it here as well."""
-    new_error = request.version >= TOPIC_IDS_SINCE
-    error = KafkaError.INELIGIBLE_REPLICA if new_error else KafkaError.OPERATION_NOT_ATTEMPTED
-    for member in wanted.isr:
-        if is_online(turn.controller, member):
-            continue
-        leaving = epoch_of(turn.controller, member) is not None
-        # KIP-841, Proposed Changes: the controller looks at the members itself. Kafka asks one
-        # question for both, whether they are among its live brokers.
-        if leaving and "841.shutting-down" in turn.active:
-            guard, held = "841.shutting-down", "shutting down"
-        elif not leaving and "841.registered" in turn.active:
-            guard, held = "841.registered", "unknown"
-        else:
-            continue
-        compared = Compared(f"broker {member}", "member", held)
-        return _refused(turn, error, guard, compared, partition=wanted.name)
-    return None
-
-
 def _written(
-    turn: ControllerTurn, request: AlterPartitionRequest, judged: list[_Judged]
+    turn: ControllerTurn, judged: dict[str, _Judged]
 ) -> tuple[ControllerTurn, tuple[AlterPartitionResult, ...]]:
     """Raises ControllerMovedError."""
     results: list[AlterPartitionResult] = []
-    for item, (held, wanted, refused) in zip(request.items, judged, strict=True):
+    for name, (held, wanted, refused) in judged.items():
         if refused is not None:
             turn = turn.holding(turn.controller, refused)
-            results.append(AlterPartitionResult(item.partition, refused.error))
+            results.append(AlterPartitionResult(name, refused.error))
             continue
         assert held is not None, "who is not refused is known"
         if wanted is None:
@@ -240,7 +146,7 @@ def _written(
             results.append(_granted(written))
             continue
         turn = turn.holding(turn.controller, _overtaken(turn, wanted))
-        results.append(AlterPartitionResult(wanted.name, KafkaError.INVALID_UPDATE_VERSION))
+        results.append(AlterPartitionResult(name, KafkaError.INVALID_UPDATE_VERSION))
     return turn, tuple(results)
 
 
@@ -286,6 +192,16 @@ def _stale_sender(turn: ControllerTurn, request: AlterPartitionRequest) -> Refus
     held = "none" if known is None else str(int(known))
     compared = Compared(f"broker {request.broker} epoch", str(int(request.broker_epoch)), held)
     return _refused(turn, KafkaError.STALE_BROKER_EPOCH, "497.request-broker-epoch", compared)
+
+
+def _unreadable(turn: ControllerTurn, request: AlterPartitionRequest) -> Refused | None:
+    """A byte that is no recovery state is an exception, and the whole request fails with it."""
+    bytes_sent = [item.recovery for item in request.items] if request.version >= 1 else []
+    for byte in bytes_sent:
+        if byte not in tuple(LeaderRecoveryState):
+            compared = Compared("recovery state", str(int(byte)), "0 or 1")
+            return _refused(turn, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
+    return None
 
 
 def _refuse(

@@ -95,9 +95,33 @@ def test_epochs_are_judged_by_the_controller_at_3_4_and_by_zookeeper_at_2_8(
 
 def test_an_unknown_partition_is_unknown_by_name_or_by_id() -> None:
     plane = control_plane("zk-3.4", FOLLOWED)
-    for version, error in ((1, E.UNKNOWN_TOPIC_OR_PARTITION), (2, E.UNKNOWN_TOPIC_ID)):
-        (result,) = ask(plane, item("gone-0", (1,)), version=version).results
+    for name, version, error in (
+        ("gone-0", 1, E.UNKNOWN_TOPIC_OR_PARTITION),
+        ("gone-0", 2, E.UNKNOWN_TOPIC_ID),
+        ("F-1", 2, E.UNKNOWN_TOPIC_OR_PARTITION),
+    ):
+        (result,) = ask(plane, item(name, (1,)), version=version).results
         assert result.error is error
+
+
+def test_a_byte_that_is_no_recovery_state_fails_the_whole_request() -> None:
+    plane = control_plane("zk-3.4", FOLLOWED)
+    forged = replace(item("F-0", (1,)), recovery=7)
+    answer = ask(plane, item("F-0", (1,)), forged, version=1)
+    assert (answer.error, answer.results) == (E.UNKNOWN_SERVER_ERROR, ())
+    assert plane.held("F-0") == "leader 1, ISR 1 2, epoch 0, version 0"
+
+
+def test_of_a_partition_that_is_named_twice_the_last_word_counts() -> None:
+    plane = control_plane("zk-3.4", FOLLOWED)
+    (result,) = ask(plane, item("F-0", (1, 2)), item("F-0", (1,))).results
+    assert (result.error, result.isr) == (E.NONE, (1,))
+
+
+def test_who_asks_for_nothing_has_everybody_told_who_lives() -> None:
+    plane = control_plane("zk-3.4", FOLLOWED)
+    assert ask(plane).results == ()
+    assert plane.new_mail(1) == ["UM()"]
 
 
 @pytest.mark.parametrize(
