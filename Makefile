@@ -5,7 +5,7 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test setup bench lint chromium clean judge judge-record judge-recorded hole
+.PHONY: lab test setup bench lint chromium clean judge judge-long judge-record judge-recorded hole
 
 lab: setup
 	@$(BIN)/kiplab lab
@@ -33,6 +33,7 @@ PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
 ACCEPTANCE = $(BIN)/python -m kiplab.judge.acceptance.acceptance_command
 # Controllers of ZooKeeper's years; `make judge CONTROLLERS="--release 2.2.2"` asks one release.
 CONTROLLERS_JUDGE = $(BIN)/python -m kiplab.judge controllers
+SCHEDULES = $(BIN)/python -m kiplab.judge schedules
 # ZooKeeper itself.
 ZOOKEEPER_JUDGE = $(BIN)/python -m kiplab.judge zookeeper
 
@@ -42,6 +43,11 @@ judge: $(STAMP)
 	$(if $(PAIRS),,$(ACCEPTANCE))
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) $(CONTROLLERS))
 	$(if $(PAIRS),,$(ZOOKEEPER_JUDGE) --scripts 500)
+
+# Hundreds of situations by chance for each of those releases, or for `LONG="--release 2.2.2"`; it
+# goes on where it stopped.
+judge-long: $(STAMP)
+	$(SCHEDULES) --count 300 --into .judge-long $(LONG)
 
 judge-recorded: $(STAMP)
 	$(JUDGE) --recorded --coverage $(PAIRS)
@@ -54,6 +60,8 @@ judge-record: $(STAMP)
 	$(if $(PAIRS),,$(PARTITION) --record)
 	$(if $(PAIRS),,$(ACCEPTANCE) --record)
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --record $(CONTROLLERS))
+	$(if $(PAIRS),,$(SCHEDULES) --release 2.2.2 --release 3.4.1 \
+	  --record tests/judge/controller_schedules)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)

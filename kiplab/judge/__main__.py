@@ -14,24 +14,26 @@ from .corpus.judging import AnotherGeneratorError, Judged, judge_live, judge_rec
 from .corpus.recordings import NoRecordingError, save
 from .java_process.child_jvm import DeadKafkaError
 from .kafka_jars.missing_kafka import MissingKafkaError
-from .zookeeper_era import controllers_command
+from .zookeeper_era import controllers_command, schedules_command
 from .zookeeper_server import zookeeper_command
 
 DONE, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3
 """Exit codes, as those of the commands."""
-OF_CONTROLLERS = "controllers"
-"""The word after which the controllers of ZooKeeper's years are judged."""
 OF_ZOOKEEPER = "zookeeper"
-"""The word after which ZooKeeper itself is."""
+"""The word after which ZooKeeper itself is judged."""
+OTHER_JUDGES = {
+    "controllers": controllers_command.main,
+    "schedules": schedules_command.main,
+    OF_ZOOKEEPER: zookeeper_command.main,
+}
+"""By the word after which they judge: controllers of ZooKeeper's years, the same by chance."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge, and say what came of it; the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == [OF_CONTROLLERS]:
-        return controllers_command.main(words[1:])
-    if words[:1] == [OF_ZOOKEEPER]:
-        return zookeeper_command.main(words[1:])
+    if words and words[0] in OTHER_JUDGES:
+        return OTHER_JUDGES[words[0]](words[1:])
     given = _parser().parse_args(words)
     try:
         pairs = [pair_named(name) for name in given.pairs] or list(judged_pairs())

@@ -53,8 +53,10 @@ from .situations import (
     RegisterBroker,
     ShutGate,
     SituationStep,
+    TakeIntoIsr,
     TurnDeaf,
     WithholdAnswers,
+    whole_isr,
 )
 
 ENGINE_RELEASES = {
@@ -163,6 +165,15 @@ class EngineSituation:
         self._world.write(SetData(path, written, found.stat.version))
         self._changed.append(step.topic)
 
+    def _take_in(self, step: TakeIntoIsr) -> None:
+        ensemble, name = ensemble_of(self._world.cluster), partition_name(step.topic)
+        now = next((p for p in ensemble.partitions if p.name == name), None)
+        if now is None or now.leader < 0:
+            return
+        registered = [registration.broker for registration in ensemble.registrations]
+        isr = whole_isr(now.isr, now.replicas, registered)
+        self._write_isr(LeaderWritesIsr(step.topic, tuple(isr)))
+
     # --- controllers ------------------------------------------------------------------------------
 
     def _drop(self, _step: DropController) -> None:
@@ -193,6 +204,7 @@ TOLD: dict[type[SituationStep], Callable[[EngineSituation, Any], None]] = {
     AskToShutDown: EngineSituation._ask,
     CreateTopic: EngineSituation._create,
     LeaderWritesIsr: EngineSituation._write_isr,
+    TakeIntoIsr: EngineSituation._take_in,
     DropController: EngineSituation._drop,
     DeposeController: EngineSituation._depose,
 }

@@ -41,10 +41,12 @@ from .situations import (
     RegisterBroker,
     ShutGate,
     SituationStep,
+    TakeIntoIsr,
     TurnDeaf,
     WithholdAnswers,
+    whole_isr,
 )
-from .topic_znodes import create_topic, delete_topic, write_isr
+from .topic_znodes import create_topic, delete_topic, replicas_of, state_of, write_isr
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -184,6 +186,15 @@ class LiveSituation:
         write_isr(self._cluster.client, step.topic, step.isr)
         self._cluster.isr_was_written(step.topic)
 
+    def _take_in(self, step: TakeIntoIsr) -> None:
+        client = self._cluster.client
+        now = state_of(client, step.topic)
+        if now is None or now.leader < 0:
+            return
+        replicas = replicas_of(client, step.topic)
+        isr = whole_isr(now.isr, replicas, self._cluster.registered)
+        self._write_isr(LeaderWritesIsr(step.topic, tuple(isr)))
+
     # --- controllers ------------------------------------------------------------------------------
 
     def _drop(self, _step: DropController) -> None:
@@ -218,6 +229,7 @@ DOES: dict[type[SituationStep], Callable[[LiveSituation, Any], None]] = {
     CreateTopic: LiveSituation._create,
     DeleteTopic: LiveSituation._delete,
     LeaderWritesIsr: LiveSituation._write_isr,
+    TakeIntoIsr: LiveSituation._take_in,
     DropController: LiveSituation._drop,
     DeposeController: LiveSituation._depose,
 }

@@ -5,6 +5,8 @@ The same situation is told to a real controller and to the engine's. Every topic
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import msgspec
 
 CONTROLLER = 0
@@ -120,6 +122,14 @@ class LeaderWritesIsr(msgspec.Struct, frozen=True, tag=True):
     isr: tuple[int, ...]
 
 
+class TakeIntoIsr(msgspec.Struct, frozen=True, tag=True):
+    """The leader, if there is one, takes every registered replica into the ISR; the controller is
+    notified before the next `Listen` ends.
+    """
+
+    topic: str
+
+
 class DropController(msgspec.Struct, frozen=True, tag=True):
     """``/controller`` is deleted; the only broker that can be controller is elected again."""
 
@@ -155,6 +165,7 @@ SituationStep = (
     | CreateTopic
     | DeleteTopic
     | LeaderWritesIsr
+    | TakeIntoIsr
     | DropController
     | DeposeController
     | Listen
@@ -180,3 +191,9 @@ class JudgedSituation(msgspec.Struct, frozen=True):
     def why_not(self, patch: str) -> str:
         """Why a release has no such situation; empty if it has."""
         return dict(self.unfit).get(patch, "")
+
+
+def whole_isr(isr: Sequence[int], replicas: Sequence[int], registered: Iterable[int]) -> list[int]:
+    """An ISR with every registered replica in it, the new ones last and in the order assigned."""
+    there = set(registered)
+    return [*isr, *(replica for replica in replicas if replica in there and replica not in isr)]

@@ -59,6 +59,12 @@ def write_isr(client: KazooClient, topic: str, isr: tuple[int, ...]) -> None:
     client.set(_state(topic), json.dumps(json.loads(data) | {"isr": isr}).encode(), stat.version)
 
 
+def replicas_of(client: KazooClient, topic: str) -> tuple[int, ...]:
+    """Where the replicas of its partition are."""
+    assigned = json.loads(client.get(f"{_TOPICS}/{topic}")[0])
+    return tuple(assigned["partitions"]["0"])
+
+
 def touch_state(client: KazooClient, topic: str) -> int:
     """Write the state as it is; the version that it has now."""
     data, stat = client.get(_state(topic))

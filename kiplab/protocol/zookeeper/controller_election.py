@@ -20,7 +20,7 @@ from ..features import Features
 from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch, SessionId
 from ..registrations import topic_of
 from ..zookeeper_facts import ControllerElected, ControllerStoodDown, ZnodeChanged
-from .broker_change import registered_brokers, start_replicas
+from .broker_change import registered_brokers, start_replicas, stop_replicas
 from .control_channels import add_channel, dropped, send_update_metadata
 from .controller_turn import ControllerMovedError, ControllerTurn, write
 from .ensemble import Ensemble, find
@@ -46,11 +46,14 @@ from .znodes import (
     ControllerZnode,
     topic_config_path,
 )
-from .zookeeper_controller import ZooKeeperController
+from .zookeeper_controller import ZooKeeperController, hosted_by
 from .zookeeper_elections import elect_for_offline_partitions, gone_offline, without_online_leader
 
 FIRST_EPOCH = ControllerEpoch(0)
 """What /controller_epoch is created with: the first controller's is one higher."""
+OFFLINE_WHEN_TAKING_OVER = (2, 3)
+"""From this code on a controller that takes over takes dead brokers out of the ISRs; before, only
+those whose end it sees itself."""
 
 
 def elect(
@@ -180,9 +183,21 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
     turn = _with_context(turn)
     turn = send_update_metadata(turn, turn.controller.live_brokers, ())
     turn = start_replicas(turn, turn.controller.live_brokers)
+    if turn.code >= OFFLINE_WHEN_TAKING_OVER:
+        turn = stop_replicas(turn, _replicas_of_the_dead(turn))
     turn = gone_offline(turn, without_online_leader(turn.controller))
     turn = turn.holding(replace(turn.controller, new=unknown_partitions(turn)))
     return elect_for_offline_partitions(turn).turn
+
+
+def _replicas_of_the_dead(turn: ControllerTurn) -> dict[BrokerId, tuple[str, ...]]:
+    """Names of partitions, by who has a replica of them and is not there.
+
+    Source: ControllerContext.onlineAndOfflineReplicas (2.3.0 to 3.4.1).
+    """
+    live = turn.controller.live_brokers
+    hosts = {broker for p in turn.controller.partitions for broker in p.replicas}
+    return {b: hosted_by(turn.controller, b) for b in sorted(hosts.difference(live))}
 
 
 def _watching(turn: ControllerTurn) -> ControllerTurn:

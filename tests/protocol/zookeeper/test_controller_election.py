@@ -85,6 +85,24 @@ def test_a_new_controller_elects_where_nobody_leads() -> None:
     assert plane.held("L-0") == "leader 1, ISR 1, epoch 1, version 1"
 
 
+@pytest.mark.parametrize(
+    ("release", "held"),
+    [
+        ("zk-2.2", "leader 1, ISR 1 2, epoch 0, version 0"),
+        ("zk-2.6", "leader 1, ISR 1, epoch 1, version 1"),
+    ],
+)
+def test_from_2_3_on_a_new_controller_takes_dead_brokers_out_of_the_isrs(
+    release: str, held: str
+) -> None:
+    plane = control_plane(release, FOLLOWED)
+    plane.session_of_operators()
+    plane.write(99, Delete(CONTROLLER_PATH))
+    plane.die(2)
+    plane.look()
+    assert plane.held("F-0") == held
+
+
 def test_a_new_controller_has_forgotten_who_was_shutting_down() -> None:
     plane = control_plane("zk-2.2", FOLLOWED, LED)
     plane.shut_down(2)

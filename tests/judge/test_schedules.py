@@ -1,0 +1,112 @@
+"""Situations by chance: the engine beside what real controllers did in them, and the way to a short
+difference.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kiplab.judge.corpus.recordings import NoRecordingError
+from kiplab.judge.zookeeper_era import schedules_command as command
+from kiplab.judge.zookeeper_era.controllers_command import Hear
+from kiplab.judge.zookeeper_era.engine_sequences import (
+    ENGINE_RELEASES,
+    engine_differences,
+    engine_sequences,
+)
+from kiplab.judge.zookeeper_era.patience import TooQuietError
+from kiplab.judge.zookeeper_era.random_situations import random_situation, turns_of
+from kiplab.judge.zookeeper_era.schedule_recordings import load_schedules
+from kiplab.judge.zookeeper_era.schedules_command import judged_schedule
+from kiplab.judge.zookeeper_era.sequences import Passage
+from kiplab.judge.zookeeper_era.shorter_situations import is_possible
+from kiplab.judge.zookeeper_era.situations import JudgedSituation, Listen
+from kiplab.protocol.features import parse_features, switched
+
+SEEDS = range(20)
+
+
+def engine_for(patch: str, without: str = "") -> Hear:
+    """The engine in the place of a real controller, without a rule if one is named."""
+    features = parse_features(ENGINE_RELEASES[patch])
+    if without:
+        features = switched(features, without, False)
+    return lambda situation, _patch: engine_sequences(situation, features)
+
+
+def test_a_release_without_recorded_schedules_says_what_makes_them(tmp_path: Path) -> None:
+    with pytest.raises(NoRecordingError, match=r"make judge-record"):
+        load_schedules("2.2.2", tmp_path)
+
+
+# --- the generator --------------------------------------------------------------------------------
+
+
+def test_equal_seeds_give_equal_situations_and_others_others() -> None:
+    made = [random_situation(seed) for seed in SEEDS]
+    assert made == [random_situation(seed) for seed in SEEDS]
+    assert len({situation.steps for situation in made}) == len(SEEDS)
+
+
+def test_what_is_made_by_chance_is_possible_and_ends_listening() -> None:
+    for seed in range(200):
+        situation = random_situation(seed)
+        assert is_possible(situation)
+        assert isinstance(situation.steps[-1], Listen)
+        again = tuple(step for turn in turns_of(situation) for step in turn)
+        assert again == situation.steps
+
+
+# --- differences ----------------------------------------------------------------------------------
+
+
+def test_a_controller_that_misses_bounces_is_found_and_shown_in_a_few_turns() -> None:
+    hear = engine_for("2.2.2", without="380.bounce-detection")
+    found = [judged_schedule("2.2.2", seed, hear)[0] for seed in SEEDS[:6]]
+    apart = [one.apart for one in found if one.apart is not None]
+    assert len(apart) > len(found) // 2
+    assert min(len(turns_of(situation)) for situation in apart) == 1
+    for situation in apart:
+        assert is_possible(situation)
+        assert list(engine_differences(situation, "2.2.2", hear(situation, "2.2.2")))
+
+
+def test_a_shorter_situation_that_real_kafka_cannot_do_is_not_taken() -> None:
+    wrong, asked = engine_for("2.2.2", without="380.bounce-detection"), list[JudgedSituation]()
+
+    def hear(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
+        asked.append(situation)
+        if len(asked) > 1:
+            raise TooQuietError("a partition did not come")
+        return wrong(situation, patch)
+
+    seed = next(s for s in SEEDS if judged_schedule("2.2.2", s, wrong)[0].apart is not None)
+    assert judged_schedule("2.2.2", seed, hear)[0].apart == random_situation(seed)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_what_is_done_is_kept_and_not_done_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "live_controllers", lambda _stack: engine_for("2.6.3"))
+    given = ["--release", "2.6.3", "--into", str(tmp_path / "done"), "--count"]
+    assert command.main([*given, "2"]) == 0
+    capsys.readouterr()
+    assert command.main([*given, "3"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "Kafka 2.6.3, seed 2: as the engine"
+    assert said[1] == "Kafka 2.6.3: 3 schedules, 0 not as the engine"
+
+
+def test_a_difference_is_told_by_its_seed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hear = engine_for("2.2.2", without="380.bounce-detection")
+    monkeypatch.setattr(command, "live_controllers", lambda _stack: hear)
+    given = ["--release", "2.2.2", "--into", str(tmp_path / "done"), "--count", "3"]
+    assert command.main(given) == 1
+    assert "not as the engine" in capsys.readouterr().out
