@@ -83,11 +83,11 @@ def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
 
 def _switched(play: Any, features: Any, switches: Sequence[tuple[str, bool]]) -> Any:
     from ..plays.header import features_of
-    from ..protocol.features import switched
+    from ..protocol.features import fitting, switched
 
     for name, on in switches:
         features = switched(features_of(play) if features is None else features, name, on)
-    return features
+    return features if features is None else fitting(features)
 
 
 def complain(sentence: str, code: int) -> int:

@@ -12,7 +12,9 @@ from ..protocol.facts import MetadataRefreshed
 from ..protocol.ids import CLIENT, BrokerId
 from ..protocol.messages import MetadataUpdate
 from ..protocol.registrations import partition
+from ..protocol.replica.broker_parts import is_fenced
 from ..protocol.replica.broker_state import Broker
+from ..protocol.replica.fenced import refuses_metadata
 from . import moves
 from .cluster import Cluster, broker
 from .events import Event, Moved
@@ -51,6 +53,9 @@ def refresh(cluster: Cluster, move: moves.RefreshMetadata) -> Moved:
     """New metadata for every partition that the consumer reads."""
     asked = informant(cluster, move.broker)
     assert asked is not None
+    refused = refuses_metadata(asked, cluster.features)
+    if refused is not None:
+        return cluster, [refused]
     events: list[Event] = []
     for mine in consumers_of(cluster, move.consumer):
         after = _told(cluster, mine, asked)
@@ -96,11 +101,17 @@ def informant(cluster: Cluster, wanted: BrokerId | None) -> Broker | None:
     if wanted is not None:
         found = reachable(cluster, wanted)
         return found if found is not None and image_of(found) is not None else None
-    near = (reachable(cluster, b.id) for b in cluster.brokers)
+    near = (_answering(cluster, b.id) for b in cluster.brokers)
     known = [
         (image.offset, b) for b in near if b is not None and (image := image_of(b)) is not None
     ]
     return max(known, key=lambda pair: pair[0])[1] if known else None
+
+
+def _answering(cluster: Cluster, id: BrokerId) -> Broker | None:
+    """The same of a broker that answers: the client goes on to the next one."""
+    found = reachable(cluster, id)
+    return None if found is None or is_fenced(found, cluster.features) else found
 
 
 def image_of(found: Broker) -> MetadataUpdate | None:

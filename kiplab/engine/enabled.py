@@ -84,6 +84,7 @@ PROGRESS = Menu(timers=_HELPFUL, controller_timers=_HELPFUL)
 
 NOT_OFFERED: dict[type, str] = {
     moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
+    moves.HeartbeatTimeout: "it is for people to say: no search is about KIP-343",
     moves.Upgrade: "which release is for people to say",
     moves.UpgradeMetadata: "which metadata version is for people to say",
     moves.RawRequest: "what a forger writes is for people to say",

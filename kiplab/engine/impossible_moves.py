@@ -19,13 +19,14 @@ from ..protocol.ids import (
 from ..protocol.log import open_transaction
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
 from ..protocol.registrations import topic_of
-from ..protocol.releases import RELEASES, at_least, known_to, not_supported, supports
+from ..protocol.releases import RELEASES, Mode, at_least, known_to, not_supported, supports
 from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
 from . import moves
 from .channels import blocker, find
 from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
+from .heartbeat_routes import needs_no_zookeeper, why_no_timeout
 from .nodes import due_ms, is_cut, kind_of, state_of
 from .producers import producers_of, turn_ms
 from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, has_timer
@@ -64,7 +65,8 @@ def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
     receiver = message.receiver
     if not cluster.cut or not is_cut(cluster, receiver, ZOOKEEPER):
         return None
-    if (kind_of(cluster, receiver), type(message.body)) not in JOINT_ROUTES:
+    joint = (kind_of(cluster, receiver), type(message.body)) in JOINT_ROUTES
+    if not joint or needs_no_zookeeper(cluster, message):
         return None
     return f"{node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
 
@@ -175,6 +177,14 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
     if cluster.timed and move.broker not in stale_sessions(cluster):
         return f"the session of broker {move.broker} is not over yet, or another one is older"
     return None
+
+
+def _heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None:
+    if broker(cluster, move.broker) is None:
+        return _no_broker(cluster, move.broker)
+    if RELEASES[cluster.features.release].mode is Mode.KRAFT:
+        return "there are no MetadataHeartbeats in KRaft; `expire` ends a session"
+    return why_no_timeout(cluster, move)
 
 
 def _produce(cluster: Cluster, move: moves.Produce) -> str | None:
@@ -421,6 +431,7 @@ _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Advance: _advance,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
+    moves.HeartbeatTimeout: _heartbeat_timeout,
     moves.Produce: _produce,
     moves.EndTransaction: _end_transaction,
     moves.ProduceAs: _produce_as,

@@ -87,6 +87,17 @@ class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
     broker: BrokerId
 
 
+class HeartbeatTimeout(msgspec.Struct, frozen=True, cache_hash=True, tag="heartbeat-timeout"):
+    """A broker's MetadataHeartbeats have come to nothing for too long (KIP-343).
+
+    There are two clocks: at the controller, which then declares the broker inactive, and at the
+    broker, which then fences itself.
+    """
+
+    broker: BrokerId
+    at_controller: bool
+
+
 class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     """A producer writes `count` records to the broker that leads, or believes it does; with
     `transaction` to the transaction that is open there, or that they begin.
@@ -254,6 +265,7 @@ Move = (
     | Advance
     | Fire
     | ExpireSession
+    | HeartbeatTimeout
     | Produce
     | EndTransaction
     | ProduceAs

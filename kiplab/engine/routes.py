@@ -29,6 +29,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from ..protocol.ids import CLIENT, CONTROLLER
+from ..protocol.kip343.broker_with_heartbeats import why_no_heartbeat
 from ..protocol.kraft import broker_lifecycle as lifecycle
 from ..protocol.kraft import periodic_elections
 from ..protocol.kraft.alter_partition import alter_partition
@@ -67,6 +68,7 @@ from ..protocol.replica.lag_check import check_lag
 from ..protocol.zookeeper.isr_writes import ANNOUNCE_ISR_MS
 from . import moves
 from .cluster import Cluster, broker
+from .heartbeat_routes import HEARTBEAT_UNANSWERED, send_heartbeat
 from .nodes import Clients, state_of
 from .route_kinds import (
     IdleCheck,
@@ -175,6 +177,7 @@ AT_ONCE: dict[tuple[NodeKind, type], AtOnce] = {
 
 UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
     (Broker, AlterPartitionRequest): alter_partition_manager.give_up_waiting,
+    **HEARTBEAT_UNANSWERED,
 }
 """What a node makes of it that no answer to its request will come."""
 _NEXT = "nothing is kept of the one under way: the next one is sent as if there had been none"
@@ -191,7 +194,9 @@ NOT_MISSED: dict[tuple[NodeKind, type], str] = {
 """Requests whose sender changes nothing when no answer will come, and why."""
 
 TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
-    (Broker, moves.Timer.HEARTBEAT): lambda b, w: lifecycle.heartbeat(b, w.clock),
+    (Broker, moves.Timer.HEARTBEAT): lambda b, w: (
+        lifecycle.heartbeat(b, w.clock) if process_of(b).session is None else send_heartbeat(b, w)
+    ),
     (Broker, moves.Timer.FETCH): lambda b, w: fetching.fetch(b, w.features),
     (Broker, moves.Timer.LAG_CHECK): lambda b, w: check_lag(b, w.features, w.clock),
     (Broker, moves.Timer.RETRY): lambda b, w: alter_partition_manager.retry(b, w.features),
@@ -218,9 +223,7 @@ PERIOD_MS = {
 
 
 def _no_heartbeats(node: Broker, _cluster: Cluster) -> str | None:
-    if process_of(node).session is None:
-        return None
-    return f"broker {node.id} has a session with ZooKeeper, and sends the controller no heartbeats"
+    return None if process_of(node).session is None else why_no_heartbeat(node)
 
 
 def _follows_nobody(node: Broker, _cluster: Cluster) -> str | None:
@@ -318,6 +321,8 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     (Controller, moves.ExpireSession): lambda w, m: (
         (CONTROLLER, expire_session(state_of(w, CONTROLLER), m.broker, w.features, w.clock)),
     ),
+    # Impossible: there are no MetadataHeartbeats.
+    (Controller, moves.HeartbeatTimeout): lambda w, _: ((CONTROLLER, (w.controller, (), ())),),
     (Controller, moves.FailOver): lambda w, _: (
         (CONTROLLER, fail_over(state_of(w, CONTROLLER), w.features, w.clock)),
     ),

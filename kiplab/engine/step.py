@@ -387,6 +387,7 @@ _MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
     moves.Advance: _advance,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
+    moves.HeartbeatTimeout: _as_the_mode_does,
     moves.Produce: _produce,
     moves.EndTransaction: _end_transaction,
     moves.ProduceAs: producers.write,

@@ -11,6 +11,12 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from ..protocol.ids import CLIENT, ZOOKEEPER, BrokerId, host_of
+from ..protocol.kip343.broker_with_heartbeats import (
+    begin_stopping,
+    start_with_heartbeats,
+    stops_by_heartbeats,
+)
+from ..protocol.kip343.heartbeat_controller import HeartbeatController
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -36,6 +42,7 @@ from ..protocol.messages import (
     UpdateMetadataRequest,
     UpdateMetadataResponse,
     WatcherEvent,
+    heartbeat_messages,
     zookeeper_messages,
 )
 from ..protocol.replica.broker_parts import process_of
@@ -51,6 +58,13 @@ from ..protocol.zookeeper.zookeeper_elections import elect_leaders
 from ..protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
 from . import moves
 from .cluster import Cluster, broker
+from .heartbeat_routes import (
+    HEARTBEAT_JOINT,
+    HEARTBEAT_NOT_ADDRESSED,
+    HEARTBEAT_NOT_MISSED,
+    HEARTBEAT_ROUTES,
+    heartbeat_timeout,
+)
 from .nodes import Clients, ensemble_of, state_of
 from .route_kinds import (
     JointRule,
@@ -99,6 +113,7 @@ ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
     (ZooKeeperController, StopReplicaResponse): _answered,
     # Only a raw request makes a broker send these by itself.
     **{(Broker, reply): _heard for reply in _OWN_ANSWERS},
+    **HEARTBEAT_ROUTES,
 }
 JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
     (ZooKeeperController, WatcherEvent): lambda c, m, w: watch_fired(
@@ -116,9 +131,7 @@ JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
     (Broker, ControlledShutdownResponse): lambda b, m, w: life.shutdown_answered(
         b, ensemble_of(w), m.body, w.features, w.clock
     ),
-    (Broker, SessionExpired): lambda b, m, w: life.session_expired(
-        b, ensemble_of(w), m.body, w.features, w.clock
-    ),
+    **HEARTBEAT_JOINT,
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
 JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
@@ -150,7 +163,9 @@ _CALLED_FOR = {
     ControlledShutdownResponse: "only brokers ask that",
 }
 OF_ZOOKEEPER = tuple(
-    body for body in get_args(Body) if body.__module__ == zookeeper_messages.__name__
+    body
+    for body in get_args(Body)
+    if body.__module__ in (zookeeper_messages.__name__, heartbeat_messages.__name__)
 )
 """Messages that KRaft has not."""
 ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
@@ -178,6 +193,7 @@ ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Broker, WatcherEvent): "the controller on it is told: whether active or not, it watches",
     (Clients, WatcherEvent): "clients have no session with ZooKeeper",
     (Clients, SessionExpired): "clients have no session with ZooKeeper",
+    **HEARTBEAT_NOT_ADDRESSED,
 }
 _SENT_AGAIN = "it stays at the head of its queue, and is sent again"
 ZOOKEEPER_NOT_MISSED: dict[tuple[NodeKind, type], str] = {
@@ -189,18 +205,40 @@ ZOOKEEPER_NOT_MISSED: dict[tuple[NodeKind, type], str] = {
         (Clients, request): "only a raw request makes a client ask that"
         for request in (*_CONTROL, ControlledShutdownRequest, SetPartitionStateRequest)
     },
+    **HEARTBEAT_NOT_MISSED,
 }
+
+
+def _as_in_a_release(table: dict[tuple[NodeKind, type], Any]) -> None:
+    """A HeartbeatController does what a ZooKeeperController does, but for what is said of it."""
+    for kind, body in tuple(table):
+        own = (HeartbeatController, body)
+        if kind is ZooKeeperController and own not in JOINT_ROUTES:
+            table[own] = table[kind, body]
+
+
+for _table in (
+    JOINT_ROUTES,
+    ZOOKEEPER_ROUTES,
+    ZOOKEEPER_NOT_ADDRESSED,
+    ZOOKEEPER_NOT_MISSED,
+):
+    _as_in_a_release(_table)
 
 
 def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
     down = broker(cluster, move.broker)
     assert down is not None
-    done = life.start(down, ensemble_of(cluster), cluster.features, cluster.clock, move.server)
+    done = start_with_heartbeats(
+        down, ensemble_of(cluster), cluster.features, cluster.clock, move.server
+    )
     return spread(move.broker, done)
 
 
 def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
     leaving = state_of(cluster, move.broker)
+    if stops_by_heartbeats(leaving, cluster.features):
+        return spread(move.broker, begin_stopping(leaving, ensemble_of(cluster)))
     done = life.begin_shutdown(leaving, ensemble_of(cluster), cluster.features, cluster.clock)
     return spread(move.broker, done)
 
@@ -239,6 +277,7 @@ def _as_it_is(cluster: Cluster, _move: Any) -> NodeEffects:
 
 ZOOKEEPER_PLANS_NOTHING: dict[NodeKind, str] = {
     Ensemble: "it is written to",
+    HeartbeatController: "it waits for heartbeats, and there is no clock",
     ZooKeeperController: "its events come from queues and watches, and there is no clock",
 }
 ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
@@ -246,6 +285,7 @@ ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     (Ensemble, moves.FinishRecovery): _as_it_is,
     (Ensemble, moves.ShutDown): _shut_down,
     (Ensemble, moves.ExpireSession): _expire,
+    (Ensemble, moves.HeartbeatTimeout): heartbeat_timeout,
     (Ensemble, moves.FailOver): _fail_over,
     (Ensemble, moves.UpgradeMetadata): _as_it_is,
     (Ensemble, moves.Elect): _elect,

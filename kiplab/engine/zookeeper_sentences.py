@@ -66,5 +66,11 @@ ZOOKEEPER_SENTENCES: dict[type, Callable[[Any], str]] = {
         f" had there, {e.high_watermark}, is gone from the disk"
     ),
     facts.ShutdownTried: _tried,
+    facts.BrokerDeclared: lambda e: (
+        f"{node_name(e.node)} declares broker {e.broker} {e.after}: {e.reason}"
+    ),
+    facts.BrokerStateChanged: lambda e: (
+        f"broker {e.node} counts itself as {e.after} from now on: {e.reason}"
+    ),
 }
 """A sentence for each of ZooKeeper's facts; `explain` has those of all the others."""

@@ -22,8 +22,11 @@ from ..protocol.ids import (
     Zxid,
     controller_on,
 )
+from ..protocol.kip343.broker_with_heartbeats import control_plane, first_state
+from ..protocol.messages import MembershipState
 from ..protocol.registrations import topic_of
 from ..protocol.replica.broker_state import Broker, Lifecycle, Volatile
+from ..protocol.zookeeper.broker_in_zookeeper import broker_info_version
 from ..protocol.zookeeper.controller_election import elect
 from ..protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from ..protocol.zookeeper.ensemble_sessions import open_session
@@ -44,7 +47,6 @@ from ..protocol.zookeeper.znodes import (
     topic_path,
     znode,
 )
-from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from . import channels
 from .cluster import Cluster
 from .first_logs import first_consumers, first_disk, first_free_offset, first_observed
@@ -137,7 +139,11 @@ def _znodes(
         # KIP-380, Broker generation: the second operation of the multi writes the data.
         version = PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
         stat = Stat(epoch_of, epoch_of, version, sessions[broker.id])
-        yield znode(broker_path(broker.id), BrokerZnode(broker.id, _FIRST), stat)
+        yield znode(
+            broker_path(broker.id),
+            BrokerZnode(broker.id, _FIRST, broker_info_version(broker.id, setup.features)),
+            stat,
+        )
     for topic in dict.fromkeys(topic_of(p.name) for p in setup.partitions):
         yield from _topic(topic, [p for p in setup.partitions if topic_of(p.name) == topic])
     for partition in setup.partitions:
@@ -180,7 +186,8 @@ def _broker(given: BrokerSetup, setup: Setup, session: SessionId | None) -> Brok
         published=True,
         controller=None,
         controller_epoch=None,
-        control_plane=ZooKeeperController(given.id),
+        control_plane=control_plane(given.id, setup.features),
+        state=MembershipState.ACTIVE if first_state(given.id, setup.features) is not None else None,
         session=session,
         checkpoints=False,
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..engine.cluster import broker
 from ..engine.consumers import consumer_of
 from ..engine.events import CommittedLost, Dropped, Event, Sent
+from ..engine.heartbeat_routes import declared_state
 from ..engine.producers import producer_of
 from ..engine.truth import partition_of, registration_of
 from ..protocol.errors import KafkaError
@@ -22,7 +23,7 @@ from ..protocol.guards import named
 from ..protocol.ids import BrokerId
 from ..protocol.messages import AlterPartitionResponse, AlterPartitionResult
 from ..protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ..protocol.replica.broker_state import log_of, replica_of
+from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from . import values
 from .expect_subjects import CONSUMER, PARTITION, PRODUCER, REPLICA, REPLY
 from .play import Statement
@@ -117,7 +118,14 @@ def _broker(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:
         "fenced": "yes" if known and known.fenced else "no",
         "shutting-down": "yes" if known and known.in_controlled_shutdown else "no",
         "state": str(node.process.lifecycle) if node and node.process else "DOWN",
+        "declared": declared_state(stage.cluster, id),
+        "own-state": _own_state(node),
     }
+
+
+def _own_state(node: Broker | None) -> str:
+    state = node.process.state if node is not None and node.process is not None else None
+    return "none" if state is None else state.name.lower()
 
 
 def _replica(stage: Stage, words: tuple[str, ...]) -> dict[str, str]:

@@ -18,7 +18,7 @@ USAGE = (
 )
 LINE = ("error", "guard", "records", "read", "acknowledged", "verdict")
 PARTITION = ("leader", "isr", "replicas", "leader-epoch", "partition-epoch", "recovery")
-BROKER = ("epoch", "fenced", "shutting-down", "state")
+BROKER = ("epoch", "fenced", "shutting-down", "state", "declared", "own-state")
 REPLICA = ("start", "end", "high-watermark", "leader-epoch", "isr")
 CONSUMER = ("position", "last-epoch", "leader", "leader-epoch", "reads-from")
 PRODUCER = ("queued", "leader", "leader-epoch")

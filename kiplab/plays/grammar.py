@@ -57,6 +57,8 @@ _EXPECT: Keys = {
     "fenced": values.yes_no,
     "shutting-down": values.yes_no,
     "state": values.text,
+    "declared": values.one_of("inactive", "active", "stopping", "none"),
+    "own-state": values.one_of("initial", "inactive", "active", "stopping", "none"),
     "start": values.number,
     "end": values.number,
     "high-watermark": values.number,
@@ -183,6 +185,10 @@ VERBS: dict[str, Verb] = {
     ),
     "shut-down": Verb("shut-down BROKER", (values.broker,)),
     "expire": Verb("expire BROKER", (values.broker,)),
+    # KIP-343 has two timeouts of a broker's heartbeats, the controller's and the broker's own.
+    # There is no clock: these lines say that one of them is over.
+    "declare-inactive": Verb("declare-inactive BROKER", (values.broker,)),
+    "fence-itself": Verb("fence-itself BROKER", (values.broker,)),
     # With a producer's name the records are a batch that it keeps until they are acknowledged, and
     # that goes to whom it takes for the leader; without, they are appended to a leader's log.
     "produce": Verb(

@@ -126,6 +126,9 @@ _WRITERS: dict[type, Callable[[Any], Statement]] = {
     moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
     moves.Fire: _fire,
     moves.ExpireSession: _about_broker("expire"),
+    moves.HeartbeatTimeout: lambda m: Statement(
+        "declare-inactive" if m.at_controller else "fence-itself", (str(m.broker),)
+    ),
     moves.Produce: _produce,
     moves.EndTransaction: _end_transaction,
     moves.ProduceAs: _produce_as,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..protocol.features import Features, parse_features, switched
+from ..protocol.features import Features, fitting, parse_features, switched
 from .header import features_of
 from .play import Play
 
@@ -24,4 +24,4 @@ def features_asked_for(
         features = switched(features, name, False)
     for name in on:
         features = switched(features, name, True)
-    return features
+    return fitting(features)

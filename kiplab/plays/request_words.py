@@ -34,7 +34,16 @@ from ..protocol.ids import (
     PartitionName,
     Sender,
 )
-from ..protocol.messages import KINDS, REQUESTS, ApiRequest, IsrMember, RecoveryOnWire
+from ..protocol.messages import (
+    KINDS,
+    REQUESTS,
+    ApiRequest,
+    IsrMember,
+    MembershipState,
+    RecoveryOnWire,
+    StateOnWire,
+    state_word,
+)
 from ..protocol.registrations import LeaderRecoveryState
 from . import values
 from .play import Statement
@@ -160,6 +169,7 @@ FORMS: dict[Any, ValueForm] = {
         lambda on: "yes" if on else "no",
     ),
     RecoveryOnWire: ValueForm(values.recovery_state, lambda _: 0),
+    StateOnWire: ValueForm(values.broker_state, lambda _: int(MembershipState.ACTIVE), state_word),
     LeaderRecoveryState: ValueForm(
         lambda text, names: LeaderRecoveryState[_RECOVERY(text, names).upper()],
         lambda _: LeaderRecoveryState.RECOVERED,

@@ -53,6 +53,9 @@ PLAIN: dict[type, str] = {
     facts.ConsumerRaised: _IN_WORDS,
     **dict.fromkeys((zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened), _AS_WANTED),
     **dict.fromkeys((zookeeper_facts.SessionEnded, zookeeper_facts.RequestsQueued), _AS_WANTED),
+    **dict.fromkeys(
+        (zookeeper_facts.BrokerDeclared, zookeeper_facts.BrokerStateChanged), _IN_WORDS
+    ),
     **dict.fromkeys((zookeeper_facts.BrokersCompared, zookeeper_facts.ReplicaStopped), _IN_WORDS),
     **dict.fromkeys(
         (zookeeper_facts.ControllerStoodDown, zookeeper_facts.ShutdownTried), _IN_WORDS

@@ -26,7 +26,7 @@ from ..protocol.ids import (
     controller_on,
     host_of,
 )
-from ..protocol.messages import BODIES
+from ..protocol.messages import BODIES, MembershipState
 from ..protocol.registrations import topic_of
 from .play_errors import PlayError, nearest
 
@@ -266,6 +266,20 @@ def recovery_state(text: str, names: Names) -> int:
         expected = "expected a byte: 0 (RECOVERED), 1 (RECOVERING), or -128 to 127"
         raise PlayError(f"{text!r} is no recovery state", expected=expected, token=text)
     return value
+
+
+def broker_state(text: str, _names: Names) -> int:
+    """A state of KIP-343's enumeration by its name, or a byte: a raw request may carry any.
+
+    Raises PlayError when it is neither.
+    """
+    known = {state.name.lower(): int(state) for state in MembershipState}
+    if text in known:
+        return known[text]
+    if re.fullmatch(r"-?[0-9]{1,3}", text) and -128 <= int(text) <= 127:
+        return int(text)
+    expected = f"expected {', '.join(known)}, or a byte: -128 to 127"
+    raise PlayError(f"{text!r} is no state of a broker", expected=expected, token=text)
 
 
 def log(text: str, _names: Names) -> tuple[tuple[int, LeaderEpoch], ...]:

@@ -202,6 +202,13 @@ def _expire(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.ExpireSession(_broker(statement)), line)
 
 
+def _heartbeat_timeout(*, at_controller: bool) -> Perform:
+    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
+        return act(stage, moves.HeartbeatTimeout(_broker(statement), at_controller), line)
+
+    return perform_it
+
+
 # --- clients and operators ----------------------------------------------------------------------
 
 
@@ -343,6 +350,8 @@ _VERBS: dict[str, Perform] = {
     "finish-recovery": _finish_recovery,
     "shut-down": _shut_down,
     "expire": _expire,
+    "declare-inactive": _heartbeat_timeout(at_controller=True),
+    "fence-itself": _heartbeat_timeout(at_controller=False),
     "produce": _produce,
     "end-transaction": _end_transaction,
     "resend": _resend,

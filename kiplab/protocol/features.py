@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from .guards import GUARDS, NATIVE, SPECIFIED, named
+from .guards import GUARDS, NATIVE, SPECIFIED, Guard, GuardKind, named
 from .ids import CONTROLLER, BrokerId, host_of
 from .releases import (
     METADATA_LEVEL,
@@ -14,6 +14,7 @@ from .releases import (
     RELEASES,
     CodeVersion,
     Mode,
+    Release,
     at_least,
     not_supported,
     supports,
@@ -97,7 +98,38 @@ def parse_features(
         features = switched(features, name, False)
     for name in on:
         features = switched(features, name, True)
+    return fitting(features)
+
+
+def fitting(features: Features) -> Features:
+    """`features` itself, if each guard that is switched on has what it acts on.
+
+    Raises UnknownFeatureError for a guard that does not fit the release, and says what is lacking.
+    """
+    release = RELEASES[features.release]
+    for guard in (GUARDS[id] for id, on in features.overrides if on and id in GUARDS):
+        lacking = _lacking(guard, release)
+        if lacking is not None:
+            raise UnknownFeatureError(f"{guard.id} does not fit Kafka {release.name}: {lacking}")
     return features
+
+
+def _lacking(guard: Guard, release: Release) -> str | None:
+    """What a release has not that a guard needs; None if it fits, or changes nothing there."""
+    proposed = {r.specified: name for name, r in RELEASES.items() if r.specified is not None}
+    if guard.kip in proposed and guard.kip != release.specified:
+        what = f"KIP-{guard.kip} was never built, and {release.name} has none of its messages"
+        return f"{what}; `--kafka {proposed[guard.kip]}` has them"
+    built_here = any(built.mode is release.mode for built in guard.built)
+    if release.specified is None or guard.kip == release.specified or built_here:
+        return None
+    lacks = guard.requires or (
+        "it is a rule of KRaft" if guard.built else "it is none of its rules"
+    )
+    return (
+        f"it lacks what {guard.subject} is about ({lacks}): leaders there ask with IsrChange, which"
+        " names no broker epochs, and the controller is that of 2.2"
+    )
 
 
 def check_release(release: str) -> str:
@@ -176,11 +208,15 @@ def _active(features: Features, node: BrokerId) -> frozenset[str]:
     native = {
         g.id
         for g in GUARDS.values()
-        if g.kind in NATIVE
-        and g.built_in(release)
+        if ((g.kind in NATIVE and g.built_in(release)) or _is_specified(g, release))
         and (g.metadata_version is None or at_least(features.metadata_version, g.metadata_version))
     }
     return frozenset(g for g in GUARDS if overrides.get(g, g in native))
+
+
+def _is_specified(guard: Guard, release: Release) -> bool:
+    """Whether `release` is a KIP as it was written, and this is one of its sentences."""
+    return guard.kind is GuardKind.AS_SPECIFIED and guard.kip == release.specified is not None
 
 
 @cache

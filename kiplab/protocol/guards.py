@@ -148,9 +148,31 @@ def _alternative(id: str, clause: str) -> Guard:
     return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, built=())
 
 
-def _as_specified(id: str, clause: str, error: KafkaError | None = None) -> Guard:
-    kind = GuardKind.AS_SPECIFIED
-    return Guard(id=id, kip=_kip(id), clause=clause, kind=kind, error=error, built=())
+def _as_specified(
+    id: str,
+    clause: str,
+    error: KafkaError | None = None,
+    *,
+    metadata_version: str | None = None,
+) -> Guard:
+    return Guard(
+        id=id,
+        kip=_kip(id),
+        clause=clause,
+        kind=GuardKind.AS_SPECIFIED,
+        error=error,
+        built=(),
+        metadata_version=metadata_version,
+    )
+
+
+HEARTBEAT_PROTOCOL = "2.2-IV1"
+"""Stands for the inter-broker protocol that KIP-343 would have come with: from it on brokers send
+heartbeats, below it they don't (KIP-343, Compatibility, Deprecation, and Migration Plan)."""
+
+
+def _heartbeat_rule(id: str, clause: str, error: KafkaError | None = None) -> Guard:
+    return _as_specified(id, clause, error, metadata_version=HEARTBEAT_PROTOCOL)
 
 
 def _kip(id: str) -> int | None:
@@ -459,6 +481,85 @@ _TABLE = (
     _as_specified(
         "704.aborts-transactions",
         "A leader that recovers aborts every transaction that is still open in its log.",
+    ),
+    # KIP-343, which nobody built and no real Kafka can judge: the release "kip-343" does all of it.
+    # Where the text leaves something open the clause says what was decided.
+    _heartbeat_rule(
+        "343.heartbeats",
+        "By heartbeats a broker tells the controller which state it wants, and learns which it"
+        " has.",
+    ),
+    _heartbeat_rule(
+        "343.incarnation-id",
+        "The controller refuses the heartbeat of an earlier incarnation of a broker.",
+        _E.STALE_BROKER_EPOCH,
+    ),
+    _heartbeat_rule(
+        "343.higher-incarnation",
+        "The controller believes a heartbeat that names a higher incarnation than it knows, and"
+        " takes that for a bounce.",
+    ),
+    _heartbeat_rule(
+        "343.inactive-at-first", "A broker that registers is inactive until it sends a heartbeat."
+    ),
+    _heartbeat_rule(
+        "343.legacy-active",
+        "A broker that registers as one that knows no heartbeats is active all the same.",
+    ),
+    _heartbeat_rule(
+        "343.fence-silent",
+        "The controller declares a broker inactive whose heartbeats stay out for"
+        " controller.heartbeat.timeout.ms.",
+    ),
+    _heartbeat_rule(
+        "343.fence-itself",
+        "A broker that has not reached the controller for broker.heartbeat.timeout.ms fences"
+        " itself.",
+    ),
+    _heartbeat_rule(
+        "343.refuse-while-fenced",
+        "A fenced broker refuses produce, fetches of consumers and followers, metadata and"
+        " offsets.",
+        _E.NOT_LEADER_OR_FOLLOWER,
+    ),
+    _heartbeat_rule(
+        "343.stopping",
+        "A broker that wants to stop leads on until others do, and is inactive once it leads"
+        " nothing.",
+    ),
+    _heartbeat_rule(
+        "343.failover-keeps-active",
+        "A controller that has just been elected takes every registered broker for active.",
+    ),
+    _heartbeat_rule(
+        "343.isr-change",
+        "A leader asks the controller for another ISR, and does not write it to ZooKeeper.",
+    ),
+    _heartbeat_rule(
+        "343.isr-change-incarnation",
+        "The controller refuses the IsrChange of any incarnation but the one that it knows.",
+        _E.STALE_BROKER_EPOCH,
+    ),
+    _heartbeat_rule(
+        "343.isr-change-leader",
+        "Only who leads a partition, under its present leader epoch, may change its ISR.",
+        _E.NOT_LEADER_OR_FOLLOWER,
+    ),
+    _heartbeat_rule(
+        "343.isr-change-valid",
+        "The ISR of an IsrChange has the leader in it, and replicas only, each once.",
+        _E.INVALID_REQUEST,
+    ),
+    _heartbeat_rule(
+        "343.active-members",
+        "A broker that is not active may not be in the ISR of an IsrChange.",
+        _E.INELIGIBLE_REPLICA,
+    ),
+    _heartbeat_rule(
+        "343.partition-epoch",
+        "An IsrChange names the partition epoch that it was prepared against, and is refused once"
+        " that is over.",
+        _E.INVALID_UPDATE_VERSION,
     ),
     # What KIP-704 rejected.
     _alternative(

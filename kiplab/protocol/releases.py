@@ -71,6 +71,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     NEVER_SPOKEN for releases whose leaders write the ISR to ZooKeeper themselves."""
     oldest_alter_partition: int
     """The lowest one that it still speaks."""
+    specified: int | None
+    """The KIP of which it does everything that the text wants; None for what was ever released."""
 
 
 def _kraft(
@@ -85,6 +87,7 @@ def _kraft(
         latest=latest,
         alter_partition=alter_partition[1],
         oldest_alter_partition=alter_partition[0],
+        specified=None,
     )
 
 
@@ -98,6 +101,7 @@ def _zookeeper(
     *brings: MetadataVersion,
     latest: str,
     alter_partition: int = NEVER_SPOKEN,
+    specified: int | None = None,
 ) -> Release:
     return Release(
         name=name,
@@ -108,6 +112,7 @@ def _zookeeper(
         latest=latest,
         alter_partition=alter_partition,
         oldest_alter_partition=min(alter_partition, 0),
+        specified=specified,
     )
 
 
@@ -136,6 +141,8 @@ _ENTRIES = (
         _protocol("2.2-IV1", fetch=10),
         latest="2.2-IV1",
     ),
+    # KIP-343 is of 2018, of the time of 2.1 and 2.2, and was never built: the code of 2.2 with it.
+    _zookeeper("kip-343", (2, 2, 2), latest="2.2-IV1", specified=343),
     _zookeeper(
         "zk-2.5.0",
         (2, 5, 0),
@@ -280,7 +287,8 @@ def checked(entries: tuple[Release, ...]) -> dict[str, Release]:
     _each_once("release", [entry.name for entry in entries])
     _each_once("metadata version", brought)
     for before, entry in pairwise(entries):
-        if entry.mode is before.mode and not before.code < entry.code:
+        same_code = entry.specified is not None and before.code == entry.code
+        if entry.mode is before.mode and not (same_code or before.code < entry.code):
             raise ValueError(f"release {entry.name} stands after {before.name}; oldest first")
         if entry.mode is before.mode and entry.alter_partition < before.alter_partition:
             said = f"release {entry.name}: alter_partition={entry.alter_partition}"

@@ -103,6 +103,26 @@ class ShutdownTried(msgspec.Struct, frozen=True, tag="shutdown-tried", kw_only=T
     left: int
 
 
+class BrokerDeclared(msgspec.Struct, frozen=True, tag="broker-declared", kw_only=True):
+    """A controller of KIP-343 has put a broker into another state; `before` is "" at first."""
+
+    node: BrokerId
+    broker: BrokerId
+    incarnation_id: BrokerEpoch
+    before: str
+    after: str
+    reason: str
+
+
+class BrokerStateChanged(msgspec.Struct, frozen=True, tag="broker-state-changed", kw_only=True):
+    """A broker of KIP-343 takes itself for something else than before."""
+
+    node: BrokerId
+    before: str
+    after: str
+    reason: str
+
+
 ZooKeeperFact = (
     ZnodeChanged
     | SessionOpened
@@ -115,4 +135,6 @@ ZooKeeperFact = (
     | ReplicaStopped
     | CheckpointLost
     | ShutdownTried
+    | BrokerDeclared
+    | BrokerStateChanged
 )

@@ -177,6 +177,8 @@ UNMARKED: dict[type, str] = {
     **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
     **dict.fromkeys((zookeeper_facts.SessionOpened, zookeeper_facts.RequestsQueued), _IN_THE_LIST),
     zookeeper_facts.ControllerStoodDown: "who is the controller is a lane of its own",
+    zookeeper_facts.BrokerDeclared: "the transcript tells it, and what comes of it has marks",
+    zookeeper_facts.BrokerStateChanged: "the transcript tells it; what it refuses has marks",
     zookeeper_facts.ShutdownTried: "its request and the answer are arrows",
     NotApplicable: "marked with the line of the play that lost its object",
 }

@@ -176,6 +176,8 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "reset": _reset,
     "race": _saying("two {0} requests at once"),
     "lose-reply": _saying("reply is lost"),
+    "declare-inactive": _saying("the controller misses broker {0}'s heartbeats"),
+    "fence-itself": _saying("broker {0} misses the controller"),
     "expire": _saying("session of broker {0} expires"),
     "heartbeat": _saying("broker {0} sends a heartbeat"),
     "check-lag": _saying("broker {0} checks the lag"),

@@ -106,6 +106,10 @@ UNLOGGED: dict[type, str] = {
         " (AbstractFetcherManager.removeFetcherForPartitions, zk-2.1 to zk-3.4); left out because"
         " there are no fetcher threads here"
     ),
+    **dict.fromkeys(
+        (zookeeper_facts.BrokerDeclared, zookeeper_facts.BrokerStateChanged),
+        "KIP-343 was never built, so there is no line to quote",
+    ),
     zookeeper_facts.CheckpointLost: "nobody compares the file with the one before it",
     **dict.fromkeys((Happened, NotApplicable, CommittedLost, PropertyBroken), _NOBODY),
 }

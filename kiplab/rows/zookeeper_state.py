@@ -7,6 +7,7 @@ from typing import Any
 
 from ..engine.zookeeper_sentences import session_name
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, NO_SESSION, broker_list
+from ..protocol.kip343.heartbeat_controller import HeartbeatController, KnownBroker
 from ..protocol.zookeeper.ensemble import Watch, ZooKeeperSession
 from ..protocol.zookeeper.znodes import (
     BrokerZnode,
@@ -78,5 +79,7 @@ ZOOKEEPER_SHORT: dict[type, Callable[[Any], str]] = {
     ZooKeeperController: _controller,
     LiveBroker: _live,
     BrokerChannel: _channel,
+    HeartbeatController: _controller,
+    KnownBroker: lambda known: f"{known.state.name.lower()}, incarnation {known.incarnation_id}",
 }
 """Structs of ZooKeeper mode in few words; `state_tree` has those of all modes."""

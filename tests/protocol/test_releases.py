@@ -44,6 +44,7 @@ MADE_UP = Release(
     latest="99.0-IV0",
     alter_partition=3,
     oldest_alter_partition=2,
+    specified=None,
 )
 """A release that never comes; it no longer runs at the oldest metadata versions."""
 ENTRIES = tuple(RELEASES.values())

@@ -25,6 +25,17 @@ READING_DISTANCE = 6
 """So many lines above a check may its comment begin to be read with it."""
 OUTLINES = {
     320: ("Motivation", "OffsetsForLeaderEpochRequest"),
+    343: (
+        "Broker State",
+        "BrokerState Enum",
+        "Controller Heartbeat, Broker-Side Heartbeat Timeout",
+        "Controller Heartbeat, Controller-Side Heartbeat Timeout",
+        "Controller Logic",
+        "Initiating ISR Changes",
+        "MetadataHeartbeatRequest",
+        "IsrChangeRequest",
+        "Compatibility, Deprecation, and Migration Plan",
+    ),
     497: ("Motivation", "AlterIsrRequest", "AlterIsrResponse", "Proposed Changes"),
     631: ("Broker Registration", "Broker Leases"),
     704: (

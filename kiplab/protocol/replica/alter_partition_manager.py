@@ -18,12 +18,13 @@ from msgspec.structs import replace
 from ..errors import KafkaError
 from ..facts import Fact
 from ..features import Features
-from ..ids import ZOOKEEPER, ControllerEpoch, PartitionEpoch
+from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     AlterPartitionResponse,
     AlterPartitionResult,
+    IsrChangeRequest,
     Send,
     SetPartitionStateRequest,
 )
@@ -48,7 +49,7 @@ def submit(broker: Broker, item: AlterPartitionItem, features: Features) -> Brok
     DefaultAlterIsrManager) and Partition.submitAlterPartition and handleAlterPartitionError (the
     same releases); KIP-497.
     """
-    if features.leaders_write_isr():
+    if features.leaders_write_isr() and not asks_by_isr_change(broker, features):
         return _written_by_the_leader(broker, item, features)
     process = process_of(broker)
     if any(i.partition == item.partition for i in process.items):
@@ -85,14 +86,33 @@ def send_unsent(broker: Broker, features: Features) -> BrokerEffect:
     process = process_of(broker)
     if process.in_flight or not process.items or process.controller is None:
         return broker, (), ()
-    request = AlterPartitionRequest(
-        version=features.alter_partition_version(broker.id, process.controller),
+    sent = replace(process, in_flight=process.items)
+    request = _request(broker, process.controller, features)
+    return replace(broker, process=sent), (Send(process.controller, request),), ()
+
+
+def asks_by_isr_change(broker: Broker, features: Features) -> bool:
+    """Whether this process asks for an ISR with an IsrChange.
+
+    Source: none; KIP-343 as it is written.
+    """
+    # KIP-343, Initiating ISR Changes: a leader makes an RPC to the controller.
+    speaks = process_of(broker).state is not None
+    return speaks and "343.isr-change" in features.active(broker.id)
+
+
+def _request(
+    broker: Broker, controller: BrokerId, features: Features
+) -> AlterPartitionRequest | IsrChangeRequest:
+    process = process_of(broker)
+    if asks_by_isr_change(broker, features):
+        return IsrChangeRequest(broker=broker.id, incarnation_id=process.epoch, items=process.items)
+    return AlterPartitionRequest(
+        version=features.alter_partition_version(broker.id, controller),
         broker=broker.id,
         broker_epoch=process.epoch,
         items=process.items,
     )
-    sent = replace(process, in_flight=process.items)
-    return replace(broker, process=sent), (Send(process.controller, request),), ()
 
 
 def forget(broker: Broker, partition: str, features: Features) -> Broker:
@@ -127,11 +147,13 @@ def retry(broker: Broker, features: Features) -> BrokerEffect:
 def answered(
     broker: Broker,
     response: AlterPartitionResponse,
-    request: AlterPartitionRequest,
+    request: AlterPartitionRequest | IsrChangeRequest,
     features: Features,
     now_ms: int | None,
 ) -> BrokerEffect:
     """Hand every result to its partition; keep and resend what got none.
+
+    Of an IsrChange as well, whose answer `kip343` puts into the terms of this one.
 
     Source: DefaultAlterPartitionManager.handleAlterPartitionResponse (3.5.0) and, for
     NOT_CONTROLLER, BrokerToControllerRequestThread.handleResponse
@@ -175,7 +197,7 @@ def _hand_over(
     place, log = here(broker, features, now_ms), log_of(broker, item.partition)
     if result.error is KafkaError.NONE and result.recovery in _RECOVERY_STATES:
         replica, facts = isr_proposals.decided(place, replica, log, result)
-    elif place.code < (3, 0):
+    elif place.code < (3, 0) and not asks_by_isr_change(broker, features):
         # It would hand the proposal over again, is refused by its own manager, and gives up.
         facts = isr_proposals.stuck(broker.id, replica, result.error)
     elif result.error in isr_proposals.REVERTING or result.error in isr_proposals.WAITING:

@@ -15,7 +15,7 @@ from ..facts import Fact
 from ..features import Features
 from ..ids import BrokerEpoch, BrokerId, Offset
 from ..log import Log
-from ..messages import Send
+from ..messages import MembershipState, Send
 from ..registrations import Registration
 from ..releases import CodeVersion
 from .broker_state import Broker, DurableReplica, Replica, Volatile, log_of
@@ -35,6 +35,8 @@ class Here(msgspec.Struct, frozen=True):
     now_ms: int | None
     writes_isr: bool = False
     """Whether it writes the ISR to ZooKeeper by itself."""
+    fenced: bool = False
+    """Whether it counts itself out (KIP-343)."""
 
     @property
     def stamp(self) -> int:
@@ -53,6 +55,7 @@ __all__ = [
     "ReplicaEffect",
     "checkpoint_of",
     "here",
+    "is_fenced",
     "log_of",
     "process_of",
     "with_log",
@@ -83,7 +86,22 @@ def here(broker: Broker, features: Features, now_ms: int | None) -> Here:
         registrations=process.image.registrations if process.image else (),
         now_ms=now_ms,
         writes_isr=features.leaders_write_isr(),
+        fenced=process.state is not None and is_fenced(broker, features),
     )
+
+
+_OUT = (MembershipState.INITIAL, MembershipState.INACTIVE)
+
+
+def is_fenced(broker: Broker, features: Features) -> bool:
+    """Whether the running process refuses what clients and followers ask: see `fenced.py`.
+
+    Source: none; KIP-343 as it is written.
+    """
+    # KIP-343, Controller Heartbeat, Broker-Side Heartbeat Timeout: a fenced node accepts no new
+    # requests.
+    refuses = "343.refuse-while-fenced" in features.active(broker.id)
+    return refuses and process_of(broker).state in _OUT
 
 
 def checkpoint_of(broker: Broker, partition: str) -> Offset:

@@ -29,7 +29,7 @@ from ..ids import (
     SessionId,
 )
 from ..log import EMPTY, Log
-from ..messages import AlterPartitionItem, MetadataUpdate
+from ..messages import AlterPartitionItem, MembershipState, MetadataUpdate
 from ..registrations import LeaderRecoveryState
 
 UNKNOWN_OFFSET = Offset(-1)
@@ -189,6 +189,9 @@ class Volatile(msgspec.Struct, frozen=True, cache_hash=True):
     """How often this process has asked a controller on a broker for its controlled shutdown."""
     isr_changes: tuple[PartitionName, ...] = ()
     """Partitions whose ISR this process has written to ZooKeeper and not announced yet, sorted."""
+    state: MembershipState | None = None
+    """Of a process that sends MetadataHeartbeats (KIP-343): what it was told last, or INACTIVE by
+    its own decision; None of any other."""
 
 
 class Broker(msgspec.Struct, frozen=True, cache_hash=True):

@@ -23,6 +23,7 @@ from ..ids import NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
 from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
+from .fenced import fenced_refuses
 from .recovering import follower_refuses, leader_refuses
 
 CONSUMER_FETCH = "consumer-fetch"
@@ -87,6 +88,9 @@ def not_the_leader(
 
     Source: Partition.getLocalLog and checkCurrentLeaderEpoch (3.2.0, 3.5.0, 3.9.0-rc3); KIP-320.
     """
+    fenced = fenced_refuses(here, partition, request)
+    if fenced is not None:
+        return fenced
     if replica is None:
         return refusal(here, partition, request, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     held = replica.leader_epoch

@@ -23,6 +23,7 @@ from . import broker_parts
 from .broker_parts import Here
 from .broker_state import Broker, Replica, replica_of
 from .client_reads import not_the_leader
+from .fenced import fenced_refuses
 from .high_watermark import move_high_watermark, wanted_in_sync
 from .recovering import leader_refuses
 
@@ -47,7 +48,7 @@ def produce(
     replica = replica_of(broker, partition)
     assert replica is not None, f"broker {broker.id} has no {partition}"
     here = broker_parts.here(broker, features, now_ms)
-    refused = leader_refuses(here, replica, PRODUCE)
+    refused = fenced_refuses(here, partition, PRODUCE) or leader_refuses(here, replica, PRODUCE)
     if refused is None and acks_all:
         refused = _too_few_in_sync(here, replica)
     if refused is not None:

@@ -64,11 +64,17 @@ def why_not_start(broker: Broker, ensemble: Ensemble) -> str | None:
 
 
 def start(
-    broker: Broker, ensemble: Ensemble, features: Features, now_ms: int | None, server: int = 0
+    broker: Broker,
+    ensemble: Ensemble,
+    features: Features,
+    now_ms: int | None,
+    server: int = 0,
+    plane: ZooKeeperController | None = None,
 ) -> Together[Broker]:
     """A new process: a session at this server of ZooKeeper, a registration, a controller's part.
 
-    Nobody may be registered under its id: see `why_not_start`.
+    `plane` is that part, where it is another one than a release has (KIP-343). Nobody may be
+    registered under its id: see `why_not_start`.
 
     Source: KafkaServer.startup and KafkaController.startup (2.1.1, 2.2.2, 2.8.2, 3.4.1).
     """
@@ -88,7 +94,7 @@ def start(
         LifecycleChanged(node=broker.id, state=Lifecycle.STARTING),
         _opened(broker.id, opened.session),
     )
-    plane = ZooKeeperController(broker=broker.id)
+    plane = ZooKeeperController(broker=broker.id) if plane is None else plane
     done = _registered(broker, plane, opened.ensemble, features)
     running = LifecycleChanged(node=broker.id, state=Lifecycle.RUNNING)
     return done._replace(facts=(*began, *done.facts, running))
@@ -136,7 +142,7 @@ def begin_shutdown(
         facts = (LifecycleChanged(node=broker.id, state=leaving),)
     tried = replace(process, lifecycle=leaving, shutdown_tries=process.shutdown_tries + 1)
     broker = replace(broker, process=tried)
-    controller, reason = _controller(broker, ensemble)
+    controller, reason = controller_of_broker(broker, ensemble)
     if controller is None:
         done = _failed(broker, ensemble, reason)
         return done._replace(facts=(*facts, *done.facts))
@@ -158,7 +164,7 @@ def shutdown_answered(
     if process_of(broker).lifecycle is not Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
         return Together(broker, ensemble)
     if response.error is KafkaError.NONE and not response.remaining:
-        return _stop(broker, ensemble)
+        return stop(broker, ensemble)
     left = f"it still leads {', '.join(response.remaining)}"
     return _failed(broker, ensemble, response.error.name if response.error else left)
 
@@ -195,12 +201,19 @@ def _registered(
 
 
 def _registration(broker: Broker, path: str, features: Features) -> tuple[Operation, ...]:
-    data = BrokerZnode(broker.id, broker.incarnation)
+    data = BrokerZnode(broker.id, broker.incarnation, broker_info_version(broker.id, features))
     if features.code_of(broker.id) < (2, 2):
         return (Create(path, data, ephemeral=True),)
     # KIP-380, How a broker gets its epoch: the answer to a create has no Stat, that to a setData
     # does, and in one transaction nobody can come in between.
     return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
+
+
+def broker_info_version(broker: BrokerId, features: Features) -> int:
+    """Of what a broker registers with: nothing but the number says what it is ready for."""
+    # KIP-343, Compatibility, Deprecation, and Migration Plan: who wants the new behaviour registers
+    # with version 5 in place of 4, and no new field.
+    return 5 if "343.heartbeats" in features.active(broker) else 4
 
 
 def _epoch(result: object, session: SessionId, active: frozenset[str]) -> BrokerEpoch:
@@ -218,7 +231,7 @@ def _opened(broker: BrokerId, session: SessionId) -> SessionOpened:
 # --- the way out ---------------------------------------------------------------------------------
 
 
-def _controller(broker: Broker, ensemble: Ensemble) -> tuple[BrokerId | None, str]:
+def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[BrokerId | None, str]:
     """Whom /controller names, if it is registered; else why nobody can be asked."""
     found = get(ensemble, _session(process_of(broker)), CONTROLLER_PATH).znode
     if found is None or not isinstance(found.data, ControllerZnode):
@@ -241,11 +254,11 @@ def _failed(broker: Broker, ensemble: Ensemble, reason: str) -> Together[Broker]
     fact = ShutdownTried(node=broker.id, reason=reason, left=left)
     if left:
         return Together(broker, ensemble, facts=(fact,))
-    done = _stop(broker, ensemble)
+    done = stop(broker, ensemble)
     return done._replace(facts=(fact, *done.facts))
 
 
-def _stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
+def stop(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
     """Write what there is to write, stand down, close the session.
 
     Source: KafkaServer.shutdown (2.1.1, 2.2.2, 2.8.2, 3.4.1).

@@ -97,7 +97,7 @@ def resign(
         return controller, ()
     fact = ControllerStoodDown(node=controller.node, broker=controller.broker, reason=reason)
     facts: tuple[Fact, ...] = (fact, *dropped(controller, controller.channels))
-    return ZooKeeperController(controller.broker, controller.session), facts
+    return type(controller)(controller.broker, controller.session), facts
 
 
 def controller_named(ensemble: Ensemble) -> BrokerId | None:

@@ -48,8 +48,11 @@ def watch_fired(
     event: WatcherEvent,
     session: SessionId,
     features: Features,
+    compare: Callable[[ControllerTurn], ControllerTurn] = brokers_changed,
 ) -> Together[ZooKeeperController]:
     """Handle the event whole; one of another session than the process has changes nothing.
+
+    `compare` is what is done when brokers come and go.
 
     Source: the ZNodeChangeHandlers and ZNodeChildChangeHandlers of KafkaController and
     KafkaController.process (2.1.1 to 3.4.1).
@@ -61,7 +64,7 @@ def watch_fired(
         if event.change == WatchEventType.DELETED:
             return elect(controller, ensemble, session, features)
         return stand_down_if_moved(turn).done()
-    handler = _handler(event.path)
+    handler = _handler(event.path, compare)
     if handler is None or not controller.active:
         return turn.done()
     try:
@@ -103,9 +106,11 @@ def refreshed(turn: ControllerTurn, names: set[str]) -> ControllerTurn:
     return turn
 
 
-def _handler(path: str) -> Callable[[ControllerTurn, str], ControllerTurn] | None:
+def _handler(
+    path: str, compare: Callable[[ControllerTurn], ControllerTurn]
+) -> Callable[[ControllerTurn, str], ControllerTurn] | None:
     if path == BROKER_IDS_PATH:
-        return lambda turn, _path: brokers_changed(turn)
+        return lambda turn, _path: compare(turn)
     if path == ISR_CHANGES_PATH:
         return lambda turn, _path: isr_changed(turn)
     if path == TOPICS_PATH:

@@ -44,6 +44,8 @@ class BrokerZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="broker"):
 
     broker: BrokerId
     incarnation: Incarnation
+    version: Count = 4
+    """Of BrokerInfo: 5 is from a broker that sends heartbeats (KIP-343)."""
 
 
 class ControllerZnode(msgspec.Struct, frozen=True, cache_hash=True, tag="controller"):

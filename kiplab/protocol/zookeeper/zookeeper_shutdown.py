@@ -51,14 +51,14 @@ def controlled_shutdown(
         reply = ControlledShutdownResponse(error=refused.error)
         return turn.holding(controller, refused).done(Send(request.broker, reply))
     try:
-        turn = _let_go(turn, request.broker)
+        turn = let_go(turn, request.broker)
     except ControllerMovedError as moved:
         return _moved(moved.turn, request.broker)
-    reply = ControlledShutdownResponse(remaining=_still_led(turn.controller, request.broker))
+    reply = ControlledShutdownResponse(remaining=still_led(turn.controller, request.broker))
     return turn.done(Send(request.broker, reply))
 
 
-def _let_go(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
+def let_go(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     leaving = tuple(sorted({*turn.controller.shutting_down, broker}))
     turn = turn.holding(replace(turn.controller, shutting_down=leaving))
     states = [cached(turn.controller, name) for name in hosted_by(turn.controller, broker)]
@@ -71,7 +71,7 @@ def _let_go(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
     return stop_replicas(queue(turn, batch), {broker: followed})
 
 
-def _still_led(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, ...]:
+def still_led(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, ...]:
     return tuple(
         p.name for p in controller.partitions if p.leader == broker and len(p.replicas) > 1
     )

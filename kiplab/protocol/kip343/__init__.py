@@ -1,0 +1,1 @@
+"""KIP-343 as it was proposed: ZooKeeper mode, with heartbeats to the controller; never built."""

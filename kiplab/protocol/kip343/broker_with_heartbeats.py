@@ -1,0 +1,249 @@
+"""A broker that sends MetadataHeartbeats: its start, its heartbeats, its fence, its way out.
+
+In comes a start, a heartbeat that is due, an answer, or word that broker.heartbeat.timeout.ms are
+over. A process registers as any broker of ZooKeeper's time does, but for the version of what it
+registers with, and is INITIAL: it refuses clients and followers until an answer makes it ACTIVE. A
+heartbeat goes to whom the process takes for the controller, and says which state it wants. What
+counts as contact is an answer without an error: NOT_CONTROLLER sends the process to ZooKeeper to
+look who the controller is, and any other error changes nothing. The timeout runs from the moment at
+which the last heartbeat was sent that was answered so; the controller's runs from that of its
+arrival. When it is over the process fences itself: INACTIVE by its own decision, until an answer
+says otherwise. To shut down it asks for STOPPING, and stops when it is told INACTIVE.
+Out go the broker, heartbeats, and facts.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ..errors import KafkaError
+from ..facts import Fact, LifecycleChanged
+from ..features import Features
+from ..ids import BrokerId, controller_on
+from ..messages import (
+    MembershipState,
+    MetadataHeartbeatRequest,
+    MetadataHeartbeatResponse,
+    Send,
+    SessionExpired,
+)
+from ..messages.heartbeat_messages import state_word
+from ..releases import RELEASES
+from ..replica.broker_parts import BrokerEffect, process_of
+from ..replica.broker_state import Broker, Lifecycle
+from ..zookeeper import broker_in_zookeeper
+from ..zookeeper.broker_in_zookeeper import broker_info_version, controller_of_broker, stop
+from ..zookeeper.ensemble import Ensemble
+from ..zookeeper.joint_effect import Together
+from ..zookeeper.zookeeper_controller import ZooKeeperController
+from ..zookeeper_facts import BrokerStateChanged
+from .declarations import FIRST_WITH_HEARTBEATS
+from .heartbeat_controller import HeartbeatController
+from .heartbeat_watches import seeded
+
+BROKER_TIMEOUT_MS = 18_000
+"""broker.heartbeat.timeout.ms. The text has no default, and says that it should be longer than the
+controller's. Plays of this mode have no clock: that it is over is the line `fence-itself`."""
+HEARTBEAT_INTERVAL_MS = 2_000
+"""How often a heartbeat is sent. The text has no such setting: this is what KRaft's brokers do."""
+
+
+def knows_heartbeats(broker: BrokerId, features: Features) -> bool:
+    """Whether the code of this broker is that of KIP-343, whatever protocol it speaks.
+
+    Source: none; KIP-343 as it is written.
+    """
+    return RELEASES[features.release_of(broker)].specified == 343
+
+
+def control_plane(broker: BrokerId, features: Features) -> ZooKeeperController:
+    """The controller that a process of this broker has in it.
+
+    Source: none; KIP-343 as it is written.
+    """
+    if knows_heartbeats(broker, features):
+        return HeartbeatController(broker)
+    return ZooKeeperController(broker)
+
+
+def first_state(broker: BrokerId, features: Features) -> MembershipState | None:
+    """The state of a process before its first answer; None of one that sends no heartbeats.
+
+    Source: none; KIP-343 as it is written.
+    """
+    # KIP-343, Compatibility, Deprecation, and Migration Plan: at an older inter-broker protocol
+    # brokers neither send heartbeats nor fence themselves.
+    speaks = broker_info_version(broker, features) >= FIRST_WITH_HEARTBEATS
+    return MembershipState.INITIAL if speaks else None
+
+
+def start_with_heartbeats(
+    broker: Broker, ensemble: Ensemble, features: Features, now_ms: int | None, server: int = 0
+) -> Together[Broker]:
+    """A new process, as in every release; what it may become the controller with is another one.
+
+    Source: none; KIP-343 as it is written.
+    """
+    plane = control_plane(broker.id, features)
+    done = broker_in_zookeeper.start(broker, ensemble, features, now_ms, server, plane)
+    process = replace(process_of(done.node), state=first_state(broker.id, features))
+    return _seeded(done._replace(node=replace(done.node, process=process)), features)
+
+
+def session_expired_with_heartbeats(
+    broker: Broker,
+    ensemble: Ensemble,
+    event: SessionExpired,
+    features: Features,
+    now_ms: int | None,
+) -> Together[Broker]:
+    """The process registers anew, and so has another incarnation id: it is INITIAL again.
+
+    Source: none; KIP-343 as it is written.
+    """
+    done = broker_in_zookeeper.session_expired(broker, ensemble, event, features, now_ms)
+    if done.node is broker:
+        return done
+    process = process_of(done.node)
+    if process.state is not None:
+        process = replace(process, state=MembershipState.INITIAL)
+    return _seeded(done._replace(node=replace(done.node, process=process)), features)
+
+
+def send_heartbeat(broker: Broker, ensemble: Ensemble | None) -> BrokerEffect:
+    """Tell the controller which state this process wants; without ZooKeeper, whom it knows of.
+
+    Source: none; KIP-343 as it is written.
+    """
+    process = process_of(broker)
+    controller = process.controller
+    if controller is None and ensemble is not None:
+        named, _ = controller_of_broker(broker, ensemble)
+        controller = None if named is None else controller_on(named)
+    if controller is None:
+        return broker, (), ()
+    stopping = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    target = MembershipState.STOPPING if stopping else MembershipState.ACTIVE
+    request = MetadataHeartbeatRequest(
+        broker=broker.id, incarnation_id=process.epoch, target_state=int(target)
+    )
+    if controller != process.controller:
+        broker = replace(broker, process=replace(process, controller=controller))
+    return broker, (Send(controller, request),), ()
+
+
+def why_no_heartbeat(broker: Broker) -> str | None:
+    """Why this process sends no heartbeat; None if it does.
+
+    Source: none; KIP-343 as it is written.
+    """
+    if process_of(broker).state is not None:
+        return None
+    has = f"broker {broker.id} has a session with ZooKeeper"
+    return f"{has}, and sends the controller no heartbeats"
+
+
+def heartbeat_answered(
+    broker: Broker,
+    ensemble: Ensemble,
+    response: MetadataHeartbeatResponse,
+    request: MetadataHeartbeatRequest,
+) -> Together[Broker]:
+    """Be what the controller says; of an error, only the way to the controller is learned.
+
+    An answer to an earlier incarnation of the process changes nothing.
+
+    Source: none; KIP-343 as it is written.
+    """
+    process = process_of(broker)
+    if process.state is None or request.incarnation_id != process.epoch:
+        return Together(broker, ensemble)
+    if response.error is KafkaError.NOT_CONTROLLER:
+        lost = replace(broker, process=replace(process, controller=None))
+        return Together(lost, ensemble)
+    if response.error is not KafkaError.NONE:
+        return Together(broker, ensemble)
+    state = MembershipState(response.current_state)
+    broker, facts = _now(broker, state, "the controller says so")
+    leaving = process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    if leaving and state is MembershipState.INACTIVE:
+        done = stop(broker, ensemble)
+        return done._replace(facts=(*facts, *done.facts))
+    return Together(broker, ensemble, facts=facts)
+
+
+def fence_itself(broker: Broker) -> BrokerEffect:
+    """broker.heartbeat.timeout.ms have passed since the last heartbeat that was acknowledged.
+
+    Source: none; KIP-343 as it is written.
+    """
+    broker, facts = _now(broker, MembershipState.INACTIVE, "it cannot reach the controller")
+    return broker, (), facts
+
+
+def why_not_fence_itself(broker: Broker, features: Features) -> str | None:
+    """Why this process would not fence itself; None if it would.
+
+    Source: none; KIP-343 as it is written.
+    """
+    reason = why_no_heartbeat(broker)
+    if reason is not None:
+        return f"{reason}: it never fences itself"
+    if process_of(broker).state in (MembershipState.INITIAL, MembershipState.INACTIVE):
+        return f"broker {broker.id} is fenced already"
+    # KIP-343, Controller Heartbeat, Broker-Side Heartbeat Timeout: who cannot contact the
+    # controller within a certain time fences itself.
+    if "343.fence-itself" not in features.active(broker.id):
+        return f"343.fence-itself is off: broker {broker.id} serves on"
+    return None
+
+
+def stops_by_heartbeats(broker: Broker, features: Features) -> bool:
+    """Whether this process asks for its controlled shutdown by a heartbeat.
+
+    Source: none; KIP-343 as it is written.
+    """
+    # KIP-343, Controller Logic: a broker that targets stopping is put into that state.
+    return process_of(broker).state is not None and "343.stopping" in features.active(broker.id)
+
+
+def begin_stopping(broker: Broker, ensemble: Ensemble) -> Together[Broker]:
+    """Controlled shutdown begins, or goes on: a heartbeat asks for STOPPING.
+
+    Source: none; KIP-343 as it is written.
+    """
+    process = process_of(broker)
+    leaving = Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    facts: tuple[Fact, ...] = ()
+    if process.lifecycle is not leaving:
+        facts = (LifecycleChanged(node=broker.id, state=leaving),)
+        broker = replace(broker, process=replace(process, lifecycle=leaving))
+    broker, sends, _ = send_heartbeat(broker, ensemble)
+    return Together(broker, ensemble, sends, facts=facts)
+
+
+def _now(broker: Broker, state: MembershipState, reason: str) -> tuple[Broker, tuple[Fact, ...]]:
+    process = process_of(broker)
+    if process.state is state or process.state is None:
+        return broker, ()
+    fact = BrokerStateChanged(
+        node=broker.id,
+        before=state_word(process.state),
+        after=state_word(state),
+        reason=reason,
+    )
+    return replace(broker, process=replace(process, state=state)), (fact,)
+
+
+def _seeded(done: Together[Broker], features: Features) -> Together[Broker]:
+    """The controller in the process may have been elected on the way."""
+    plane = process_of(done.node).control_plane
+    assert isinstance(plane, ZooKeeperController)
+    elected = seeded(Together(plane, done.ensemble, (), done.fired, done.facts), features)
+    process = replace(process_of(done.node), control_plane=elected.node)
+    return done._replace(
+        node=replace(done.node, process=process),
+        ensemble=elected.ensemble,
+        fired=elected.fired,
+        facts=elected.facts,
+    )

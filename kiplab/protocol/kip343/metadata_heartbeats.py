@@ -1,0 +1,187 @@
+"""MetadataHeartbeat at the controller, and the heartbeats that it misses (KIP-343).
+
+In comes a broker's word of which incarnation it is and which state it wants. Judged in the text's
+order: whether this is the controller, whether the id is one, whether the incarnation is right, and
+only then the state that is wanted. A lower incarnation than the known one is an old process. A
+higher one is believed without asking ZooKeeper, whose watch may still be under way: it is treated
+as a bounce, and found to be so when the watch arrives. Of a broker that is not known at all
+ZooKeeper is asked first. A target of Initial or Inactive is no wish that a broker can have.
+Out go an answer with the state that the broker is in now, or an error without one; and what follows
+from the change. Or nothing comes in for controller.heartbeat.timeout.ms: the broker is inactive.
+"""
+
+from __future__ import annotations
+
+from ..errors import KafkaError
+from ..facts import Compared, Refused
+from ..features import Features
+from ..ids import BrokerId
+from ..messages import MembershipState, MetadataHeartbeatRequest, MetadataHeartbeatResponse, Send
+from ..messages.heartbeat_messages import state_word
+from ..zookeeper.controller_election import stand_down_if_moved
+from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
+from ..zookeeper.ensemble import Ensemble
+from ..zookeeper.joint_effect import Together
+from ..zookeeper.zookeeper_controller import ZooKeeperController
+from .declarations import (
+    active_again,
+    bounced,
+    declared,
+    plane_of,
+    registered,
+    stopping,
+)
+from .heartbeat_controller import HeartbeatController, KnownBroker, known_broker
+
+KIND = "metadata-heartbeat"
+CONTROLLER_TIMEOUT_MS = 9_000
+"""controller.heartbeat.timeout.ms. The text has no default: this is what KRaft's sessions have.
+Plays of this mode have no clock: that it is over is a line of its own, `declare-inactive`."""
+_TARGETS = (MembershipState.ACTIVE, MembershipState.STOPPING)
+
+
+def metadata_heartbeat(
+    controller: HeartbeatController,
+    ensemble: Ensemble,
+    request: MetadataHeartbeatRequest,
+    features: Features,
+) -> Together[ZooKeeperController]:
+    """Put the broker into the state that it wants, or say why not.
+
+    Source: none; KIP-343 as it is written.
+    """
+    turn = ControllerTurn(controller, ensemble, features)
+    try:
+        turn, refused = _judged(turn, request)
+        if refused is None:
+            turn = _as_wanted(turn, request)
+    except ControllerMovedError as moved:
+        turn = stand_down_if_moved(moved.turn)
+        refused = _refused(turn, KafkaError.NOT_CONTROLLER, None)
+    if refused is not None:
+        reply = MetadataHeartbeatResponse(error=refused.error, error_string=_in_words(refused))
+        return turn.holding(turn.controller, refused).done(Send(request.broker, reply))
+    now = known_broker(plane_of(turn), request.broker)
+    assert now is not None, "who is not refused is known"
+    return turn.done(Send(request.broker, MetadataHeartbeatResponse(current_state=int(now.state))))
+
+
+def heartbeats_missed(
+    controller: HeartbeatController, ensemble: Ensemble, broker: BrokerId, features: Features
+) -> Together[ZooKeeperController]:
+    """controller.heartbeat.timeout.ms have passed without a heartbeat of `broker`.
+
+    Source: none; KIP-343 as it is written.
+    """
+    turn = ControllerTurn(controller, ensemble, features)
+    found = known_broker(controller, broker)
+    assert found is not None, "see why_not_missed"
+    try:
+        turn = declared(turn, found, MembershipState.INACTIVE, "its heartbeats stay out")
+    except ControllerMovedError as moved:
+        turn = stand_down_if_moved(moved.turn)
+    return turn.done()
+
+
+def why_not_missed(
+    controller: HeartbeatController, broker: BrokerId, features: Features
+) -> str | None:
+    """Why no timeout of this broker can be over; None if it can.
+
+    Source: none; KIP-343 as it is written.
+    """
+    found = known_broker(controller, broker)
+    if found is None:
+        return f"the controller knows of no broker {broker} that is registered"
+    if found.legacy:
+        return f"broker {broker} registered as one that sends no heartbeats: it is always active"
+    if broker == controller.broker:
+        return f"broker {broker} is the controller, and hears itself"
+    if found.state is MembershipState.INACTIVE:
+        return f"the controller has declared broker {broker} inactive already"
+    # KIP-343, Controller Heartbeat, Controller-Side Heartbeat Timeout: who does not heartbeat for
+    # a certain time is declared inactive.
+    if "343.fence-silent" not in features.active(controller.node):
+        return "343.fence-silent is off: the controller waits for heartbeats for ever"
+    return None
+
+
+def _judged(
+    turn: ControllerTurn, request: MetadataHeartbeatRequest
+) -> tuple[ControllerTurn, Refused | None]:
+    """Raises ControllerMovedError."""
+    if not turn.controller.active or not turn.has_session:
+        return turn, _refused(turn, KafkaError.NOT_CONTROLLER, None)
+    if request.broker < 0:
+        compared = Compared("broker id", str(request.broker), "0 or more")
+        return turn, _refused(turn, KafkaError.INVALID_REQUEST, None, compared)
+    turn, refused = _incarnation_judged(turn, request)
+    if refused is None and request.target_state not in _TARGETS:
+        compared = Compared("target state", state_word(request.target_state), "active or stopping")
+        refused = _refused(turn, KafkaError.INVALID_REQUEST, None, compared)
+    return turn, refused
+
+
+def _incarnation_judged(
+    turn: ControllerTurn, request: MetadataHeartbeatRequest
+) -> tuple[ControllerTurn, Refused | None]:
+    found = known_broker(plane_of(turn), request.broker)
+    if found is None:
+        return _unknown_judged(turn, request)
+    sent, held = request.incarnation_id, found.incarnation_id
+    compared = Compared(f"incarnation id of broker {request.broker}", str(sent), str(held))
+    if sent < held:
+        # KIP-343, Controller Logic: a lower incarnation id than the controller's is from an old
+        # incarnation, which is told so.
+        if "343.incarnation-id" in turn.active:
+            return turn, _stale(turn, compared)
+        return turn, None
+    if sent > held:
+        # KIP-343, Controller Logic: a higher one is adopted in memory, and the broker is valid.
+        if "343.higher-incarnation" not in turn.active:
+            return turn, _refused(turn, KafkaError.STALE_BROKER_EPOCH, None, compared)
+        newer = KnownBroker(request.broker, sent)
+        return bounced(turn, newer, "a heartbeat names a higher incarnation"), None
+    return turn, None
+
+
+def _unknown_judged(
+    turn: ControllerTurn, request: MetadataHeartbeatRequest
+) -> tuple[ControllerTurn, Refused | None]:
+    """A broker whose registration the controller has not looked at yet, or that has none."""
+    there = next((k for k in registered(turn) if k.broker == request.broker), None)
+    if there is not None and there.incarnation_id == request.incarnation_id:
+        return declared(turn, there, there.state, "it is registered"), None
+    held = "none" if there is None else str(there.incarnation_id)
+    name = f"incarnation id of broker {request.broker}"
+    # KIP-343, MetadataHeartbeatRequest: INVALID_INCARNATION_ID, which has no number: 77 is what
+    # Kafka has for it.
+    return turn, _stale(turn, Compared(name, str(request.incarnation_id), held))
+
+
+def _as_wanted(turn: ControllerTurn, request: MetadataHeartbeatRequest) -> ControllerTurn:
+    """Raises ControllerMovedError."""
+    found = known_broker(plane_of(turn), request.broker)
+    assert found is not None, "who is not refused is known"
+    # KIP-343, Broker State: stopping is controlled shutdown, in which leaders are moved away.
+    if request.target_state == MembershipState.STOPPING and "343.stopping" in turn.active:
+        return stopping(turn, found)
+    return active_again(turn, found)
+
+
+def _stale(turn: ControllerTurn, compared: Compared) -> Refused:
+    # KIP-343, MetadataHeartbeatRequest: the error if the incarnation id was not accepted.
+    return _refused(turn, KafkaError.STALE_BROKER_EPOCH, "343.incarnation-id", compared)
+
+
+def _refused(
+    turn: ControllerTurn, error: KafkaError, guard: str | None, *compared: Compared
+) -> Refused:
+    return Refused(
+        node=turn.controller.node, request=KIND, error=error, guard=guard, compared=compared
+    )
+
+
+def _in_words(refused: Refused) -> str:
+    said = [f"{c.name}: {c.requested}, here {c.held}" for c in refused.compared]
+    return "; ".join(said) or refused.error.name

@@ -1,0 +1,168 @@
+"""MetadataHeartbeat and IsrChange, as KIP-343 proposes them; no release has either.
+
+The text gives them no API key and no versions. Where its schemas leave something out, or contradict
+the sentences around them, a decision is taken here and said: the answer to a heartbeat carries the
+state (its first line leaves that out, its last one has it); it does not carry the broker's id and
+incarnation, which one sentence says "will be set"; and each partition of an IsrChange has a
+partition epoch, which the text has not, so that one of two requests that were swapped on their way
+can be told (`343.partition-epoch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Annotated, ClassVar
+
+import msgspec
+
+from ..errors import KafkaError
+from ..features import Features
+from ..ids import PLAIN, ApiVersion, BrokerEpoch, BrokerId, PartitionName, Sender, broker_list
+from .api_message import Against, Api, ApiRequest, ApiResponse
+from .replication_messages import AlterPartitionItem
+
+METADATA_HEARTBEAT = Api(
+    label="MetadataHeartbeat", noun="heartbeat", lane="metadata-heartbeat", routine=True
+)
+ISR_CHANGE = Api(label="IsrChange", noun="request", lane="isr-change")
+
+
+_NEVER_BUILT = "KIP-343 was never built, so there is no line to quote"
+
+
+class MembershipState(IntEnum):
+    """The four values of the enumeration that KIP-343 calls BrokerState.
+
+    INITIAL is a broker's own, before its first answer: the controller has the other three.
+    """
+
+    INITIAL = 0
+    INACTIVE = 1
+    ACTIVE = 2
+    STOPPING = 3
+
+
+StateOnWire = Annotated[int, PLAIN, "the state as a byte"]
+"""A forger may write any; the controller reads it."""
+
+
+class MetadataHeartbeatRequest(
+    ApiRequest, frozen=True, cache_hash=True, tag="metadata-heartbeat", kw_only=True
+):
+    """broker_id INT32, incarnation_id INT64, target_state INT8."""
+
+    api: ClassVar[Api] = METADATA_HEARTBEAT
+    against: ClassVar[Against] = Against.REGISTRATION
+
+    broker: Sender
+    incarnation_id: BrokerEpoch
+    target_state: StateOnWire = int(MembershipState.ACTIVE)
+
+    @classmethod
+    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
+        return 0
+
+    def in_words(self) -> str:
+        return f"MetadataHeartbeat as incarnation {self.incarnation_id}, {self._wish()}"
+
+    def on_arrow(self, _isr_of: object) -> str:
+        return f"MetadataHeartbeat · {self._wish()}"
+
+    def details(self) -> Iterator[str]:
+        yield f"incarnation id {self.incarnation_id}"
+        yield self._wish()
+
+    def _wish(self) -> str:
+        return f"wants to be {state_word(self.target_state)}"
+
+
+class MetadataHeartbeatResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="metadata-heartbeat-reply", kw_only=True
+):
+    """error_code INT16, error_string NULLABLE_STRING, current_state INT8."""
+
+    api: ClassVar[Api] = METADATA_HEARTBEAT
+    unlogged: ClassVar[str] = _NEVER_BUILT
+
+    error: KafkaError = KafkaError.NONE
+    error_string: str | None = None
+    current_state: StateOnWire = int(MembershipState.INITIAL)
+    """Of an error it says nothing; else never INITIAL."""
+
+    def in_words(self) -> str:
+        said = self.error.name if self.error else state_word(self.current_state)
+        return f"MetadataHeartbeat reply: {said}"
+
+
+class IsrChangeRequest(ApiRequest, frozen=True, cache_hash=True, tag="isr-change", kw_only=True):
+    """broker_id INT32, incarnation_id INT64, and by topic: leader_epoch, partition_index, isr."""
+
+    api: ClassVar[Api] = ISR_CHANGE
+    told: ClassVar[int] = 0
+    against: ClassVar[Against] = Against.PARTITION
+
+    broker: Sender
+    incarnation_id: BrokerEpoch
+    items: tuple[AlterPartitionItem, ...]
+
+    @classmethod
+    def version_sent(cls, _features: Features, _sender: BrokerId) -> ApiVersion:
+        return 0
+
+    def in_words(self) -> str:
+        wanted = "; ".join(
+            f"{i.partition} ISR {_isr(i)} (leader epoch {i.leader_epoch},"
+            f" partition epoch {i.partition_epoch})"
+            for i in self.items
+        )
+        return f"IsrChange as incarnation {self.incarnation_id}: {wanted}"
+
+    def on_arrow(self, _isr_of: object) -> str:
+        return f"IsrChange · {', '.join(f'{i.partition} ISR {_isr(i)}' for i in self.items)}"
+
+    def details(self) -> Iterator[str]:
+        yield f"incarnation id {self.incarnation_id}"
+        for item in self.items:
+            yield f"{item.partition}: leader epoch {item.leader_epoch}, ISR {_isr(item)}"
+
+    def about(self) -> PartitionName:
+        return self.items[0].partition if len(self.items) == 1 else ""
+
+
+class IsrChangeResult(msgspec.Struct, frozen=True, cache_hash=True):
+    """error_code INT16, error_message NULLABLE_STRING.
+
+    `partition` is for whoever reads the run: on the wire the order of the results says which.
+    """
+
+    partition: PartitionName
+    error: KafkaError = KafkaError.NONE
+    error_message: str | None = None
+
+
+class IsrChangeResponse(
+    ApiResponse, frozen=True, cache_hash=True, tag="isr-change-reply", kw_only=True
+):
+    """An error for the whole request, or one result for each partition, in the order asked for."""
+
+    api: ClassVar[Api] = ISR_CHANGE
+    unlogged: ClassVar[str] = _NEVER_BUILT
+
+    error: KafkaError = KafkaError.NONE
+    error_message: str | None = None
+    results: tuple[IsrChangeResult, ...] = ()
+
+    def in_words(self) -> str:
+        results = ", ".join(f"{r.partition} {r.error.name}" for r in self.results)
+        return f"IsrChange reply: {self.error.name if self.error or not results else results}"
+
+
+def state_word(state: int) -> str:
+    """``"active"``, or for a byte that is no state ``"state 7"``."""
+    known = {int(member): member.name.lower() for member in MembershipState}
+    return known.get(state, f"state {state}")
+
+
+def _isr(item: AlterPartitionItem) -> str:
+    return broker_list(member.broker for member in item.isr)
