@@ -16,14 +16,19 @@ from kiplab.judge.acceptance.acceptance_cases import acceptance_cases
 from kiplab.judge.acceptance.acceptance_command import as_compared, partings_of
 from kiplab.judge.acceptance.acceptance_recordings import (
     ACCEPTED,
-    ASKED_PATCHES,
     RecordedAcceptance,
     UnrecordedAcceptanceError,
+    file_of,
     keep_acceptance,
     recorded_acceptance,
-    versions_of,
 )
 from kiplab.judge.acceptance.accepting_engine import engine_answers, features_of
+from kiplab.judge.acceptance.asked_brokers import (
+    ASKED,
+    ASKED_PATCHES,
+    AT_OLDER_PROTOCOL,
+    asked_broker,
+)
 from kiplab.judge.acceptance.asked_live import answers_of
 from kiplab.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
 from kiplab.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
@@ -59,17 +64,17 @@ def refused_as_before(told: tuple[ControlAnswer, ...]) -> bool:
 # --- what is recorded -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
-def test_every_case_of_every_release_is_recorded(patch: str) -> None:
-    found = recorded_acceptance(patch)
-    assert (found.kafka, found.versions) == (patch, versions_of(patch))
+@pytest.mark.parametrize("name", ASKED)
+def test_every_case_of_every_broker_is_recorded(name: str) -> None:
+    found = recorded_acceptance(name)
+    assert (found.kafka, found.versions) == (name, asked_broker(name).versions)
     asked = {case.name: len(case.questions) for case in acceptance_cases()}
     assert {name: len(told) for name, told in found.answers.items()} == asked
     assert len(asked) == len(acceptance_cases()), "two cases have one name"
 
 
 def test_nothing_else_is_kept() -> None:
-    assert {file.stem for file in ACCEPTED.iterdir()} == set(ASKED_PATCHES)
+    assert set(ACCEPTED.iterdir()) == set(map(file_of, ASKED))
 
 
 # --- the broker epoch (KIP-380, KAFKA-9839) -------------------------------------------------------
@@ -140,6 +145,20 @@ def test_after_a_session_has_ended_the_broker_is_another_one_as_soon_as_it_knows
     assert older.error == STALE
     assert (equal.error, equal.partitions) == (OK, (11,)), "it still has its leader epoch"
     assert (higher.error, higher.partitions) == (OK, (OK,))
+
+
+@pytest.mark.parametrize("name", AT_OLDER_PROTOCOL)
+def test_in_the_middle_of_an_upgrade_a_broker_is_as_open_to_old_mail_as_at_2_1(name: str) -> None:
+    for api in APIS:
+        for given in ("own", "older", "newer", "none"):
+            told = answers(name, f"{api} with broker epoch: {given}")
+            assert told[-1].error == OK
+            assert not refused_as_before(told)
+    assert recorded_acceptance(name).checkpoint == recorded_acceptance("2.1.1").checkpoint
+
+
+def test_at_the_protocol_of_2_1_2_2_answers_every_case_as_2_1_does() -> None:
+    assert recorded_acceptance("2.2.2/2.1").answers == recorded_acceptance("2.1.1").answers
 
 
 # --- controller epoch, leader epoch ---------------------------------------------------------------
@@ -249,26 +268,27 @@ def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch
 
 
 @pytest.mark.kafka
-def test_2_2_2_answers_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> None:
+def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> None:
+    cases = [c for c in acceptance_cases() if "broker epoch" in c.name or "session" in c.name]
     try:
         schemas = control_schemas()
         with ZooKeeperProcess() as zookeeper:
             port = int(zookeeper.addresses[0].rpartition(":")[2])
-            cases = acceptance_cases()
-            now = answers_of("2.2.2", versions_of("2.2.2"), port, schemas, cases)
-            story = checkpoint_story("2.1.1", versions_of("2.1.1"), port, schemas)
+            now = answers_of(asked_broker("2.2.2"), port, schemas, cases)
+            story = checkpoint_story(asked_broker("2.1.1"), port, schemas)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
-    assert now == recorded_acceptance("2.2.2").answers
+    told = recorded_acceptance("2.2.2").answers
+    assert now == {case.name: told[case.name] for case in cases}
     assert story == recorded_acceptance("2.1.1").checkpoint
 
 
 # --- the engine -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("patch", ASKED_PATCHES)
-def test_the_engine_answers_and_does_what_kafka_does_in_every_case(patch: str) -> None:
-    assert list(partings_of(recorded_acceptance(patch))) == []
+@pytest.mark.parametrize("name", ASKED)
+def test_the_engine_answers_and_does_what_kafka_does_in_every_case(name: str) -> None:
+    assert list(partings_of(recorded_acceptance(name))) == []
 
 
 @pytest.mark.parametrize(
@@ -291,12 +311,12 @@ def test_without_one_of_its_rules_the_engine_is_told_from_kafka(patch: str, guar
 def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -> None:
     differing = {
         (patch, name)
-        for patch in ASKED_PATCHES
+        for patch in ASKED
         for name, told in recorded_acceptance(patch).answers.items()
         if tuple(map(as_compared, told)) != told
     }
     refused = "LeaderAndIsr for a new partition, itself not in the replicas"
-    assert differing == {("3.4.0", refused), ("3.4.1", refused)}
+    assert differing == {(name, refused) for name in ("3.4.0", "3.4.1", "3.4.1/2.1")}
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -14,14 +14,13 @@ from ...extras import MissingExtraError
 from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from .acceptance_recordings import (
-    ASKED_PATCHES,
     RecordedAcceptance,
     UnrecordedAcceptanceError,
     keep_acceptance,
     recorded_acceptance,
-    versions_of,
 )
 from .accepting_engine import engine_answers
+from .asked_brokers import ASKED, UnaskedBrokerError, asked_broker
 from .asked_live import asked_live
 from .control_questions import ControlAnswer, ReplicaSight
 from .engine_checkpoint import engine_checkpoint
@@ -35,13 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Ask, and say what came of it; the exit code."""
     given = _parser().parse_args(arguments)
     try:
-        for patch in given.releases:
-            versions_of(patch)
-    except UnrecordedAcceptanceError as problem:
+        for name in given.brokers:
+            asked_broker(name)
+    except UnaskedBrokerError as problem:
         print(f"judge: {problem}", file=sys.stderr)
         return BAD_INPUT
     try:
-        return _judge(given.releases or ASKED_PATCHES, record=given.record, recorded=given.recorded)
+        return _judge(given.brokers or ASKED, record=given.record, recorded=given.recorded)
     except (
         MissingKafkaError,
         MissingExtraError,
@@ -52,13 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return LACKING
 
 
-def _judge(patches: Sequence[str], *, record: bool, recorded: bool) -> int:
+def _judge(names: Sequence[str], *, record: bool, recorded: bool) -> int:
     parted = False
-    for patch in patches:
-        found = recorded_acceptance(patch) if recorded else asked_live(patch)
+    for name in names:
+        found = recorded_acceptance(name) if recorded else asked_live(name)
         differences = list(partings_of(found))
         how = "recorded" if recorded else "live"
-        print(f"{patch}, {how}: {len(found.answers)} cases, {len(differences)} differences")
+        print(f"{name}, {how}: {len(found.answers)} cases, {len(differences)} differences")
         print("\n".join(differences), end="\n" if differences else "", flush=True)
         if record:
             keep_acceptance(found)
@@ -95,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         " answers are asked for by name.",
     )
     parser.add_argument(
-        "releases", nargs="*", metavar="RELEASE", help=f"without any: {', '.join(ASKED_PATCHES)}"
+        "brokers", nargs="*", metavar="BROKER", help=f"without any: {', '.join(ASKED)}"
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--recorded", action="store_true", help="ask the recordings, without Java")

@@ -1,4 +1,4 @@
-"""What real brokers answered, kept with the package: a release in a file, a case in a paragraph."""
+"""What real brokers answered, kept with the package: a broker in a file, a case in a paragraph."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from pathlib import Path
 import msgspec
 
 from .acceptance_cases import acceptance_cases
+from .asked_brokers import asked_broker
 from .checkpoint_story import CheckpointStory
-from .control_bodies import SPOKEN, SpokenVersions
+from .control_bodies import SpokenVersions
 from .control_questions import ControlAnswer
 
 ACCEPTED = Path(__file__).parent / "accepted"
-"""One file for each patch release."""
-ASKED_PATCHES = ("2.1.1", "2.2.2", "2.5.0", "2.5.1", "2.6.3", "2.8.2", "3.4.0", "3.4.1")
-"""Releases on both sides of every rule that changed: 2.5.1 takes a newer broker epoch, 3.4.1 an
-equal leader epoch in StopReplica.
-"""
+"""One file for each broker."""
 RECORD_COMMAND = "python -m kiplab.judge.acceptance.acceptance_command --record"
 
 
 class RecordedAcceptance(msgspec.Struct, frozen=True):
-    """All that was seen of one release. `cases` marks the questions, which are not in it."""
+    """All that was seen of one broker, of which `kafka` is the name. `cases` marks the questions,
+    which are not in it.
+    """
 
     kafka: str
     versions: SpokenVersions
@@ -34,18 +33,7 @@ class RecordedAcceptance(msgspec.Struct, frozen=True):
 
 
 class UnrecordedAcceptanceError(Exception):
-    """A release that was never asked, or was asked something else; the message says what to do."""
-
-
-def versions_of(patch: str) -> SpokenVersions:
-    """The versions that a controller of this patch release sends.
-
-    Raises UnrecordedAcceptanceError for a release that is none of `ASKED_PATCHES`.
-    """
-    if patch not in ASKED_PATCHES:
-        known = ", ".join(ASKED_PATCHES)
-        raise UnrecordedAcceptanceError(f"no broker of Kafka {patch!r} is asked; there are {known}")
-    return SPOKEN[patch.rpartition(".")[0]]
+    """A broker that was never asked, or was asked something else; the message says what to do."""
 
 
 def cases_mark() -> str:
@@ -54,21 +42,21 @@ def cases_mark() -> str:
 
 
 @cache
-def recorded_acceptance(patch: str) -> RecordedAcceptance:
+def recorded_acceptance(name: str) -> RecordedAcceptance:
     """What was seen of ``"2.2.2"``. Raises UnrecordedAcceptanceError where there is nothing, or it
-    answers other questions.
+    answers other questions, UnaskedBrokerError for a broker that is not asked.
     """
-    versions_of(patch)
-    file = ACCEPTED / f"{patch}.json"
+    asked_broker(name)
+    file = file_of(name)
     try:
         found = msgspec.json.decode(file.read_bytes(), type=RecordedAcceptance)
     except (OSError, msgspec.MsgspecError) as problem:
         raise UnrecordedAcceptanceError(
-            f"{file} cannot be read ({problem}); `{RECORD_COMMAND} {patch}` writes it"
+            f"{file} cannot be read ({problem}); `{RECORD_COMMAND} {name}` writes it"
         ) from None
     if found.cases != cases_mark():
         raise UnrecordedAcceptanceError(
-            f"{file} answers other questions than are asked now; `{RECORD_COMMAND} {patch}` asks"
+            f"{file} answers other questions than are asked now; `{RECORD_COMMAND} {name}` asks"
             " these"
         )
     return found
@@ -77,10 +65,15 @@ def recorded_acceptance(patch: str) -> RecordedAcceptance:
 def keep_acceptance(found: RecordedAcceptance) -> Path:
     """Write it to its file, and say where."""
     ACCEPTED.mkdir(exist_ok=True)
-    file = ACCEPTED / f"{found.kafka}.json"
+    file = file_of(found.kafka)
     file.write_text(_written(found))
     recorded_acceptance.cache_clear()
     return file
+
+
+def file_of(name: str) -> Path:
+    """Where the recording of a broker is, or would be."""
+    return ACCEPTED / f"{name.replace('/', '_')}.json"
 
 
 def _written(found: RecordedAcceptance) -> str:

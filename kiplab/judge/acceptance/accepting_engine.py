@@ -40,7 +40,7 @@ from ...protocol.zookeeper.control_requests import leader_and_isr, stop_replica,
 from ...protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from ...protocol.zookeeper.ensemble_sessions import expire_session
 from .acceptance_cases import acceptance_cases
-from .acceptance_recordings import versions_of
+from .asked_brokers import asked_broker
 from .control_bodies import FAR_ABOVE, SpokenVersions
 from .control_questions import (
     ASKED_BROKER,
@@ -57,6 +57,8 @@ from .control_questions import (
 _ME, _CONTROLLER = BrokerId(ASKED_BROKER), BrokerId(FAKE_CONTROLLER)
 _FIRST_WITH_EPOCH = {"LeaderAndIsr": 2, "UpdateMetadata": 5, "StopReplica": 1}
 _TOPIC, CONTROLLER_EPOCH = "a", 10
+_OLDEST = "2.1-IV2"
+"""The inter-broker protocol of those that are asked at an older one than their own."""
 _TELLS_OF_DEAD_LEADERS = (2, 5)
 """The release from which on clients are told the leader epoch of a partition whose leader is not
 alive.
@@ -65,28 +67,32 @@ alive.
 _Reply = LeaderAndIsrResponse | UpdateMetadataResponse | StopReplicaResponse
 
 
-def features_of(patch: str) -> Features:
-    """What stands in the engine for a patch release that is asked: a release of its own, or the
-    nearest one with the rule that parts the two switched.
+def features_of(name: str) -> Features:
+    """What stands in the engine for a broker that is asked: a release of its own, or the nearest
+    one with the rule that parts the two switched.
+
+    Raises UnaskedBrokerError for a broker that is not asked.
     """
+    patch = asked_broker(name).patch
     parted = {
         "2.5.1": parse_features("zk-2.5.0", on=("kafka-9839.newer-epoch",)),
         "3.4.0": parse_features("zk-3.4", off=("kafka-13972.equal-epoch",)),
     }
     if patch in parted:
         return parted[patch]
-    return parse_features("zk-2.5.0" if patch == "2.5.0" else f"zk-{patch.rpartition('.')[0]}")
+    release = "zk-2.5.0" if patch == "2.5.0" else f"zk-{patch.rpartition('.')[0]}"
+    return parse_features(f"{release}/{_OLDEST}" if "/" in name else release)
 
 
 def engine_answers(
-    patch: str, features: Features | None = None
+    name: str, features: Features | None = None
 ) -> dict[str, tuple[ControlAnswer, ...]]:
-    """What the engine's broker answers in every case, as that of a patch release; its `features`
-    are those of the release, unless others are tried.
+    """What the engine's broker answers in every case, in the place of a real one; its
+    `features` are those of that, unless others are tried.
 
-    Raises UnrecordedAcceptanceError for a release that is not asked.
+    Raises UnaskedBrokerError for a broker that is not asked.
     """
-    versions, under = versions_of(patch), features or features_of(patch)
+    versions, under = asked_broker(name).versions, features or features_of(name)
     return {
         case.name: AcceptingEngine(under, versions).answers_to(case) for case in acceptance_cases()
     }

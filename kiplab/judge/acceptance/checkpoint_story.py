@@ -18,6 +18,7 @@ import msgspec
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.node_connection import NodeConnection
 from ..zookeeper_era.patience import wait_until
+from .asked_brokers import AskedBroker
 from .control_bodies import SpokenVersions, control_body
 from .control_questions import ASKED_BROKER, OTHER_BROKER, ControlQuestion
 from .live_session import LiveSession, live_session
@@ -54,11 +55,13 @@ class CheckpointStory(msgspec.Struct, frozen=True):
 
 
 def checkpoint_story(
-    patch: str, versions: SpokenVersions, zookeeper_port: int, schemas: ReleaseSchemas
+    asked: AskedBroker, zookeeper_port: int, schemas: ReleaseSchemas
 ) -> CheckpointStory:
-    """What happens to a broker of this patch release. Raises what `live_session` raises."""
-    with live_session(patch, zookeeper_port, f"checkpoint-{patch}", _SETTINGS) as session:
-        return _TwoLives(session, versions, schemas).told()
+    """What happens to one broker. Raises what `live_session` raises."""
+    chroot = f"checkpoint-{asked.patch}"
+    settings: dict[str, str | int] = {**asked.settings, **_SETTINGS}
+    with live_session(asked.patch, zookeeper_port, chroot, settings) as session:
+        return _TwoLives(session, asked.versions, schemas).told()
 
 
 class _TwoLives:
@@ -167,7 +170,7 @@ class _TwoLives:
         """A version, a count, and a line for each partition."""
         file = self._session.server.data / "replication-offset-checkpoint"
         lines = file.read_text().splitlines()[_HEAD_LINES:] if file.exists() else []
-        return {topic: int(offset) for topic, _, offset in map(str.split, lines)}
+        return {topic: int(offset) for topic, _, offset in sorted(map(str.split, lines))}
 
 
 def _messages(count: int) -> bytes:

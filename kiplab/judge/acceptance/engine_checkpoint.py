@@ -7,19 +7,19 @@ from ...protocol.log import Log, append
 from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import DurableReplica
 from ...protocol.replica.disk import checkpoint
-from .acceptance_recordings import versions_of
 from .accepting_engine import AcceptingEngine, features_of
+from .asked_brokers import asked_broker
 from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, FOLLOWED, RECORDS, CheckpointStory
 from .control_questions import ControlQuestion, GivenEpoch
 
 
-def engine_checkpoint(patch: str) -> CheckpointStory:
-    """What becomes of it at a patch release. A partition that is not in the checkpoint counts as 0
+def engine_checkpoint(name: str) -> CheckpointStory:
+    """What becomes of it. A partition that is not in the checkpoint counts as 0
     there, in the engine: it is left out here too.
 
-    Raises UnrecordedAcceptanceError for a release that is not asked.
+    Raises UnaskedBrokerError for a broker that is not asked.
     """
-    versions, features = versions_of(patch), features_of(patch)
+    versions, features = asked_broker(name).versions, features_of(name)
     engine = AcceptingEngine(features, versions, *map(_written, RECORDS))
     stopped_with = before_any_mail = _checkpoint(engine)
     old_mail = _lead(engine, 2, "older", FOLLOWED)

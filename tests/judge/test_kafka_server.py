@@ -1,0 +1,116 @@
+"""A real broker beside a ZooKeeper, live: it answers, it is killed, it ends with its parent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kiplab.judge.acceptance.control_bodies import WhereEpochs, control_body
+from kiplab.judge.acceptance.control_questions import ControlApi, ControlQuestion
+from kiplab.judge.java_process.child_jvm import DeadKafkaError
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.node_connection import NodeConnection
+from kiplab.judge.wire.request_frames import read_request, written_request
+from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
+from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from tests.judge.kafka_here import skip_without_kafka
+
+pytestmark = pytest.mark.kafka
+PATCH = "2.2.2"
+NOT_LIVE = {"ErrorCode": 8, "RemainingPartitions": ()}
+CHILD = f"""
+import sys
+from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
+with KafkaServer({PATCH!r}, sys.argv[1]) as kafka:
+    print(kafka.data.parent, flush=True)
+    input()
+"""
+
+
+@pytest.fixture(scope="module")
+def schemas() -> ReleaseSchemas:
+    try:
+        return control_schemas()
+    except MissingKafkaError as missing:
+        skip_without_kafka(missing)
+
+
+@pytest.mark.parametrize(
+    ("api", "versions"),
+    [("LeaderAndIsr", 8), ("UpdateMetadata", 9), ("StopReplica", 5), ("ControlledShutdown", 4)],
+)
+def test_every_version_of_a_control_request_is_read_as_it_was_written(
+    api: str, versions: int, schemas: ReleaseSchemas
+) -> None:
+    schema = schemas.requests[api]
+    assert schema.versions == (0, versions - 1)
+    for version in range(versions):
+        body = {"BrokerId": 7} if api == "ControlledShutdown" else control_of(api, version)
+        request = read_request(schemas, written_request(schemas, api, version, 5, body))
+        there = {f.name for f in schema.fields if f.versions.have(version)}
+        assert request.body.keys() == there
+        again = written_request(schemas, api, version, 5, request.body)
+        assert read_request(schemas, again) == request
+        assert (request.client is None) == (api == "ControlledShutdown" and version == 0)
+
+
+def control_of(api: str, version: int) -> dict[str, object]:
+    """A request about two partitions, without the fields that a version does not have."""
+    kinds: dict[str, ControlApi] = {
+        "LeaderAndIsr": "LeaderAndIsr",
+        "UpdateMetadata": "UpdateMetadata",
+        "StopReplica": "StopReplica",
+    }
+    question = ControlQuestion(kinds[api], (7, 8), isr=(0, 1), replicas=(0, 1), is_new=True)
+    return control_body(question, "a", version, WhereEpochs(40, 36, 5, 9000, 9001))
+
+
+def test_it_runs_until_it_is_killed_and_never_outlives_its_parent(
+    schemas: ReleaseSchemas,
+) -> None:
+    with ZooKeeperProcess() as zookeeper:
+        address = zookeeper.addresses[0]
+        with KafkaServer(
+            PATCH, f"{address}/one", more={"zookeeper.session.timeout.ms": 4000}
+        ) as one:
+            shut_down_is_asked(one, schemas)
+            one.kill()
+            with pytest.raises(DeadKafkaError, match=r"Kafka 2\.2\.2 does not run"):
+                one.shut_down()
+        assert not one.data.parent.exists()
+        a_killed_parent_leaves_nothing(f"{address}/two")
+
+
+def shut_down_is_asked(kafka: KafkaServer, schemas: ReleaseSchemas) -> None:
+    """The first version has a header of its own, and the broker of no id is not alive."""
+    connection = NodeConnection(kafka.port, schemas)
+    for version in (0, 1, 2):
+        assert connection.ask("ControlledShutdown", version, {"BrokerId": 9}) == NOT_LIVE
+    connection.close()
+    with pytest.raises(DeadKafkaError, match=r"Kafka 2\.2\.2 runs already"):
+        kafka.start()
+
+
+def a_killed_parent_leaves_nothing(address: str) -> None:
+    """Neither a process nor a folder."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", CHILD, address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert parent.stdout is not None
+    folder = parent.stdout.readline().strip()
+    (java,) = psutil.Process(parent.pid).children()
+    parent.kill()
+    parent.communicate()
+    java.wait(60)
+    assert not Path(folder).exists()
