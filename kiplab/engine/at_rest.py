@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..protocol.ids import NO_LEADER, controller_on
+from ..protocol.messages import MembershipState
 from ..protocol.registrations import PartitionRegistration
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
@@ -22,6 +23,9 @@ from .events import Event
 from .nodes import ensemble_of, state_of
 from .truth import registration_of, truth
 from .unclean_reigns import Broken
+
+_WAITING = (MembershipState.INITIAL, MembershipState.INACTIVE)
+"""Such a process sends a heartbeat next, and more comes of it (KIP-343)."""
 
 
 def broken_with_zookeeper(cluster: Cluster, events: Iterable[Event]) -> Iterator[Broken]:
@@ -47,6 +51,8 @@ def is_at_rest(cluster: Cluster) -> bool:
         return False
     processes = {(b.id, b.incarnation): b.process for b in cluster.brokers if b.process}
     if any(p.lifecycle is not Lifecycle.RUNNING for p in processes.values()):
+        return False
+    if any(p.state in _WAITING for p in processes.values()):
         return False
     if any((s.owner, s.incarnation) not in processes for s in ensemble_of(cluster).sessions):
         return False

@@ -66,8 +66,9 @@ class Vector(NamedTuple):
 
 def all_vectors() -> list[Vector]:
     """The vectors of every file that need nothing but their rows: no fixture."""
-    files = sorted(HERE.glob("test_vectors_*.py"))
-    modules = (importlib.import_module(f"tests.protocol.{file.stem}") for file in files)
+    files = sorted(HERE.rglob("test_vectors_*.py"))
+    names = (".".join(file.relative_to(HERE).with_suffix("").parts) for file in files)
+    modules = (importlib.import_module(f"tests.protocol.{name}") for name in names)
     return [vector for module in modules for vector in _vectors_in(module)]
 
 
