@@ -25,6 +25,8 @@ from kiplab.judge.zookeeper_era.shorter_situations import is_possible
 from kiplab.judge.zookeeper_era.situations import JudgedSituation, Listen
 from kiplab.protocol.features import parse_features, switched
 
+SCHEDULES = Path(__file__).parent / "controller_schedules"
+RECORDED = ("2.2.2", "3.4.1")
 SEEDS = range(20)
 
 
@@ -34,6 +36,27 @@ def engine_for(patch: str, without: str = "") -> Hear:
     if without:
         features = switched(features, without, False)
     return lambda situation, _patch: engine_sequences(situation, features)
+
+
+# --- recordings -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("patch", RECORDED)
+def test_the_engine_does_in_twenty_schedules_what_the_real_controller_did(patch: str) -> None:
+    schedules = load_schedules(patch, SCHEDULES)
+    assert len(schedules) == len(SEEDS)
+    for schedule in schedules:
+        lines = list(engine_differences(schedule.situation, patch, schedule.heard))
+        assert not lines, "\n".join([schedule.situation.says, *lines])
+
+
+@pytest.mark.parametrize("patch", RECORDED)
+def test_the_schedules_have_every_kind_of_request_and_of_refusal_in_them(patch: str) -> None:
+    heard = [passage for one in load_schedules(patch, SCHEDULES) for passage in one.heard]
+    requests = {(sent.api, sent.answer) for passage in heard for sent in passage.requests}
+    kinds = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
+    assert requests == {(api, answer) for api in kinds for answer in (0, 77)}
+    assert {-1, 0, 77} <= {a.error for passage in heard for a in passage.answers} <= {-1, 0, 8, 77}
 
 
 def test_a_release_without_recorded_schedules_says_what_makes_them(tmp_path: Path) -> None:
