@@ -2,7 +2,8 @@
 
 `x` counts the lines of the play that moved the cluster: 0 is before the first, what line k did
 shows at x = k, and a run of n such lines ends at x = n + 1. A lane is ``"partition"``,
-``"controller"``, ``"broker 2"``, ``"records"`` or ``"world"``.
+``"controller"``, ``"broker 2"``, ``"records"`` or ``"world"``; in runs with ZooKeeper there is
+``"ZooKeeper"`` too, and a message of a controller names its broker: ``"controller on broker 0"``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ STRIPS = ("leader epoch", "partition epoch", "ISR")
 """The tracks of a partition's own lane, from the top."""
 CONTROLLER_EPOCH, FIRST_EPOCH = ("controller", "controller epoch"), "1"
 """Lane and track of the controller's epochs, and the one of the first controller."""
+ZOOKEEPER_LANE, QUEUE_FOR = "ZooKeeper", "queue for "
+"""The lane of ZooKeeper; how the tracks of a controller's queues begin: the broker's lane follows.
+"""
 
 
 def column_of(columns: Sequence[Sequence[int]], end: int, moment: int) -> int:
@@ -55,6 +59,17 @@ class SpanRow(msgspec.Struct, frozen=True):
     `text` says the same in words. `flags`: ``life N`` (uptime), ``lacks committed``, ``log empty``,
     ``recovering`` and ``unaware`` of that (role), ``no leader`` (leader epoch), ``high watermark
     N`` (log).
+
+    With ZooKeeper a broker's uptime has the czxid of its znode, with the flag ``not told`` where
+    the broker does not know it; a role has ``idle`` where the broker neither leads nor fetches.
+
+    | lane | tracks | value |
+    |---|---|---|
+    | ZooKeeper | broker 1 ... | the session of its process |
+    | controller | controller epoch | number, with the flag ``broker 0``; none |
+    | | queue for broker 1 ... | how many requests wait, with the flags ``for N``, ``earlier`` |
+    | broker 1 ... | registered | the czxid, while the process is gone and the session lasts |
+    | | passed over | yes: the controller takes it for shutting down, and it is not |
     """
 
     lane: str
@@ -68,7 +83,8 @@ class SpanRow(msgspec.Struct, frozen=True):
 
 
 class TickRow(msgspec.Struct, frozen=True):
-    """A metadata record of the controller, about `partition` or about a broker.
+    """A metadata record of the controller, about `partition` or about a broker; or a transaction of
+    ZooKeeper, of which `offset` is the zxid and `record` the path, and whose `version` is -1.
 
     `short` is empty where the partition strip already says it. `events` are the ids of the record
     written and of what it changed.
@@ -91,6 +107,8 @@ class MessageRow(msgspec.Struct, frozen=True):
     `fields` is what it carries and `held` what the receiver held when it arrived, a sentence each;
     `log` the lines that it left in the logs of Kafka. `duplicate` marks a copy sent again.
     `began` is the id of the event that sent it, `ended` are those of what became of it.
+    `meant_for` is the broker epoch that the receiver had when a controller queued the request, -1
+    for other messages; `earlier_life` says that it came to a later life of the receiver.
     """
 
     name: str
@@ -116,11 +134,20 @@ class MessageRow(msgspec.Struct, frozen=True):
     duplicate: bool = False
     began: str = ""
     ended: tuple[str, ...] = ()
+    meant_for: int = -1
+    earlier_life: bool = False
 
     @property
     def is_telling(self) -> bool:
-        """Refused, or not there at once: what a picture has an arrow for."""
-        return self.fate == "refused" or self.x_arrived is None or self.x_arrived > self.x_sent
+        """Refused, not there at once, or for an earlier life: what a picture has an arrow for."""
+        if self.fate == "refused" or self.earlier_life:
+            return True
+        return self.x_arrived is None or self.x_arrived > self.x_sent
+
+    @property
+    def is_of_earlier_life(self) -> bool:
+        """Whether the process that sent it is gone, or the one that it was meant for."""
+        return self.previous_incarnation or self.earlier_life
 
 
 MarkKind = Literal[
@@ -140,6 +167,15 @@ MarkKind = Literal[
     "broken",
     "not applicable",
     "happened",
+    "bounced",
+    "unchanged",
+    "compared",
+    "elected",
+    "stood down",
+    "queue dropped",
+    "stopped fetching",
+    "checkpoint lost",
+    "not let go",
 ]
 """What a mark may say."""
 
@@ -302,6 +338,19 @@ def broker_lane(id: int) -> str:
 
 
 def tells_epochs(rows: Rows) -> bool:
-    """Whether this run is not all the first controller's, whose epoch would tell nothing."""
+    """Whether this run is not all the first controller's, whose epoch would tell nothing; with
+    ZooKeeper it always tells, for a controller is one of the brokers.
+    """
     spans = rows.tracks.get(CONTROLLER_EPOCH, ())
-    return any(span.value != FIRST_EPOCH for span in spans)
+    return has_zookeeper(rows) or any(span.value != FIRST_EPOCH for span in spans)
+
+
+def has_zookeeper(rows: Rows) -> bool:
+    """Whether this is a run of ZooKeeper's time."""
+    return any(lane == ZOOKEEPER_LANE for lane, _ in rows.tracks)
+
+
+def queues_in(rows: Rows) -> tuple[str, ...]:
+    """The lanes of the brokers for which requests wait at the end of some moment, in order."""
+    found = (t.removeprefix(QUEUE_FOR) for _, t in rows.tracks if t.startswith(QUEUE_FOR))
+    return tuple(sorted(found, key=lambda lane: (len(lane), lane)))

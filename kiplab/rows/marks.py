@@ -19,6 +19,7 @@ from ..engine.events import (
 from ..engine.truth import partition_of
 from ..protocol import facts, zookeeper_facts
 from ..protocol.guards import GUARDS
+from ..protocol.ids import broker_list
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
 from ..protocol.replica.produce import PRODUCE
 from ..protocol.replica.record_deletion import DELETE_RECORDS
@@ -111,6 +112,23 @@ def _elected(event: facts.LeaderElected) -> _Made:
     return broker_lane(event.leader), "unclean", "elected uncleanly"
 
 
+def _compared(event: zookeeper_facts.BrokersCompared) -> _Made:
+    bounced = ", ".join(f"{b} bounced: {was} → {now}" for b, was, now in event.bounced)
+    came = f"new {broker_list(event.new)}" if event.new else ""
+    went = f"dead {broker_list(event.dead)}" if event.dead else ""
+    said = ", ".join(filter(None, (came, bounced, went)))
+    if not said:
+        return "controller", "unchanged", "compares brokers: nothing changed"
+    return "controller", "bounced" if bounced else "compared", said
+
+
+def _queue_dropped(event: zookeeper_facts.QueueDropped) -> _Made:
+    if not event.requests:
+        return None
+    text = f"{plural(len(event.requests), 'request')} for broker {event.broker} dropped"
+    return "controller", "queue dropped", text
+
+
 _MARKS: dict[type, Callable[[Any], _Made]] = {
     facts.LifecycleChanged: _lifecycle,
     facts.Truncated: lambda e: (broker_lane(e.node), "truncated", f"truncates to {e.first}"),
@@ -151,12 +169,40 @@ _MARKS: dict[type, Callable[[Any], _Made]] = {
         "happened",
         f"controller epoch {e.epoch} takes over",
     ),
+    zookeeper_facts.BrokersCompared: _compared,
+    zookeeper_facts.QueueDropped: _queue_dropped,
+    zookeeper_facts.ControllerElected: lambda e: (
+        "controller",
+        "elected",
+        f"broker {e.broker} is the controller, epoch {e.controller_epoch}",
+    ),
+    zookeeper_facts.ControllerStoodDown: lambda e: (
+        broker_lane(e.broker),
+        "stood down",
+        f"stands down: {e.reason}",
+    ),
+    zookeeper_facts.ReplicaStopped: lambda e: (
+        broker_lane(e.node),
+        "stopped fetching",
+        f"does not fetch {e.partition}: {e.reason}",
+    ),
+    zookeeper_facts.CheckpointLost: lambda e: (
+        broker_lane(e.node),
+        "checkpoint lost",
+        f"checkpoint loses {e.partition}: HW {e.high_watermark}",
+    ),
+    zookeeper_facts.ShutdownTried: lambda e: (
+        broker_lane(e.node),
+        "not let go",
+        f"is not let go: {e.reason}",
+    ),
     CommittedLost: lambda e: ("records", "lost", f"{offsets(e.first, e.last)} lost"),
     PropertyBroken: lambda e: ("records", "broken", f"{e.property}: {e.detail}"),
     Happened: lambda e: ("world", "happened", e.text),
 }
 _BANDS = "a band, a strip or a tick changes there"
 _AN_ARROW = "messages are arrows"
+_A_TICK = "it is a tick on ZooKeeper's lane"
 _ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
 _IN_THE_LIST = "the list of events tells it, and what comes of it has arrows"
 _NO_LANE = "a producer has no lane: the transcript tells it, and its answers have marks"
@@ -174,6 +220,11 @@ UNMARKED: dict[type, str] = {
     **dict.fromkeys((facts.PositionTruncated, facts.ConsumerRaised), _ON_THE_AXIS),
     **dict.fromkeys((facts.MetadataRefreshed, facts.ReplicaPreferred), _ON_THE_AXIS),
     **dict.fromkeys((facts.BatchQueued, facts.BatchWaits, facts.ProducerInformed), _NO_LANE),
+    **dict.fromkeys(
+        (zookeeper_facts.ZnodeChanged, zookeeper_facts.SessionOpened, zookeeper_facts.SessionEnded),
+        _A_TICK,
+    ),
+    zookeeper_facts.RequestsQueued: "the controller's queue has a row where something waits in it",
     **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
     **dict.fromkeys((zookeeper_facts.SessionOpened, zookeeper_facts.RequestsQueued), _IN_THE_LIST),
     zookeeper_facts.ControllerStoodDown: "who is the controller is a lane of its own",

@@ -12,7 +12,7 @@ from ..engine.cluster import Cluster, MessageName, broker
 from ..engine.events import Delivered, Dropped, Event, Sent
 from ..engine.history import Recorded
 from ..engine.moves import Duplicate
-from ..engine.truth import partition_of
+from ..engine.truth import partition_of, registration_of
 from ..protocol.facts import Compared, IsrChanged, Refused
 from ..protocol.guards import GUARDS
 from ..protocol.ids import BrokerId, PartitionName, broker_list
@@ -21,20 +21,26 @@ from . import message_contents
 from .columns import MessageRow
 from .log_moment import Moment
 from .operator_log import all_lines
+from .queued_requests import MailWatch
 from .snapshots import Snapshot
 from .wording import lane_of
 
 Found = dict[MessageName, MessageRow]
+LEADER_EPOCH_IN_ZOOKEEPER = "zookeeper.leader-epoch"
+"""The check by which brokers pass over a LeaderAndIsr that is not newer than what they know."""
 
 
 def messages(shots: Sequence[Snapshot]) -> tuple[MessageRow, ...]:
     """All messages in the order they were sent."""
     found: Found = {}
     before = shots[0].cluster
+    mail = MailWatch(before)
     for shot in shots:
         for step, events in shot.named_steps():
+            mail.note(step.events, step.cluster)
             for id, event in events:
                 _note(found, event, shot.x, before, step)
+                _address(found, event, mail, before)
                 _name(found, id, event, events)
             before = step.cluster
     return tuple(_with_answers(found.values()))
@@ -52,6 +58,18 @@ def _note(found: Found, event: Event, x: int, before: Cluster, step: Recorded) -
     elif isinstance(event, Dropped):
         row = found.get(event.message) or _sent(event, x, before, step.cluster)
         found[event.message] = replace(row, x_arrived=x, fate="dropped", outcome=event.why)
+
+
+def _address(found: Found, event: Event, mail: MailWatch, before: Cluster) -> None:
+    """For which life of its receiver a queued request is, and whether it came to a later one."""
+    if not isinstance(event, Sent | Delivered) or event.message not in mail.sent_for:
+        return
+    meant = mail.sent_for[event.message]
+    row = replace(found[event.message], meant_for=meant)
+    if isinstance(event, Delivered):
+        now = registration_of(before, event.receiver)
+        row = replace(row, earlier_life=now is not None and meant < now.epoch)
+    found[event.message] = row
 
 
 def _name(found: Found, id: str, event: Event, events: Sequence[tuple[str, Event]]) -> None:
@@ -102,7 +120,7 @@ def _delivered(row: MessageRow, event: Delivered, x: int, events: Sequence[Event
         row, x_arrived=x, fate="delivered", previous_incarnation=event.previous_incarnation
     )
     refused = next((e for e in events if _is_about(e, event)), None)
-    if isinstance(refused, Refused):
+    if isinstance(refused, Refused) and not _is_idle(refused):
         return replace(
             row,
             fate="refused",
@@ -131,6 +149,14 @@ def _with_answers(rows: Iterable[MessageRow]) -> Iterator[MessageRow]:
 
 def _is_about(event: Event, delivered: Delivered) -> bool:
     return isinstance(event, Refused) and event.node == delivered.receiver
+
+
+def _is_idle(refused: Refused) -> bool:
+    """A LeaderAndIsr that says once more what its receiver knows: the answer is an error, and
+    nobody minds.
+    """
+    says = {compared.requested == compared.held for compared in refused.compared}
+    return refused.guard == LEADER_EPOCH_IN_ZOOKEEPER and says == {True}
 
 
 def _accepted(event: Delivered, events: Sequence[Event]) -> str:

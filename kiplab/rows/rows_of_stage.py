@@ -30,6 +30,7 @@ from .spans import spans
 from .step_labels import moments
 from .view import until
 from .wording import lane_of
+from .zookeeper_ticks import zookeeper_ticks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ def rows_of(stage: Stage) -> Rows:
         meta=_meta(stage, shots),
         moments=tuple(moments(shots)),
         spans=tuple(spans(shots)),
-        ticks=tuple(ticks(shots)),
+        ticks=(*ticks(shots), *zookeeper_ticks(shots)),
         messages=messages(shots),
         marks=tuple(marks(shots)),
         events=tuple(_events(shots)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from ..engine.cluster import Cluster, Observed, broker
 from ..engine.events import CommittedLost
@@ -22,18 +21,16 @@ from ..protocol.replica.broker_state import Broker, Lifecycle, Replica, log_of, 
 from .columns import SpanRow, broker_lane
 from .downtime import Downs, downs
 from .snapshots import Snapshot
+from .span_reading import Reading, track
 from .wording import offsets
-
-
-class Reading(NamedTuple):
-    """What a track shows at one moment. Equal neighbours become one span."""
-
-    value: str
-    text: str
-    flags: tuple[str, ...] = ()
-
-
-Read = Callable[[Snapshot], Reading | None]
+from .zookeeper_spans import (
+    broker_spans,
+    controller_in_zookeeper,
+    czxid_of,
+    is_idle,
+    is_in_zookeeper,
+    zookeeper_spans,
+)
 
 
 def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
@@ -42,49 +39,32 @@ def spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
     names = [p.name for p in truth(start).partitions]
     reasons = downs(shots)
     for name in names:
-        for track, read in _PARTITION_TRACKS.items():
-            yield from _track(shots, "partition", track, partial(read, name), name)
-    yield from _track(shots, "controller", "controller epoch", _controller_epoch)
+        for strip, read in _PARTITION_TRACKS.items():
+            yield from track(shots, "partition", strip, partial(read, name), name)
+    yield from track(shots, "controller", "controller epoch", _controller_epoch)
     for node in start.brokers:
-        yield from _track(shots, "controller", broker_lane(node.id), partial(_standing, node.id))
+        yield from track(shots, "controller", broker_lane(node.id), partial(_standing, node.id))
+    if is_in_zookeeper(start):
+        yield from zookeeper_spans(shots)
     for node in start.brokers:
         yield from _broker(shots, node.id, names, reasons)
     for name in names:
-        yield from _track(shots, "records", "state", _Records(name), name)
+        yield from track(shots, "records", "state", _Records(name), name)
 
 
 def _broker(
     shots: Sequence[Snapshot], id: BrokerId, names: Iterable[str], reasons: Downs
 ) -> Iterator[SpanRow]:
     lane = broker_lane(id)
-    yield from _track(shots, lane, "uptime", partial(_uptime, id))
-    yield from _track(shots, lane, "down", partial(_down, id, reasons))
-    yield from _track(shots, lane, "fenced", partial(_fenced, id))
-    yield from _track(shots, lane, "shutting down", partial(_shutting_down, id))
+    yield from track(shots, lane, "uptime", partial(_uptime, id))
+    yield from track(shots, lane, "down", partial(_down, id, reasons))
+    yield from track(shots, lane, "fenced", partial(_fenced, id))
+    yield from track(shots, lane, "shutting down", partial(_shutting_down, id))
+    if is_in_zookeeper(shots[0].cluster):
+        yield from broker_spans(shots, id)
     for name in names:
-        yield from _track(shots, lane, "role", partial(_role, id, name), name)
-        yield from _track(shots, lane, "log", partial(_log, id, name), name)
-
-
-def _track(
-    shots: Sequence[Snapshot], lane: str, track: str, read: Read, partition: str = ""
-) -> Iterator[SpanRow]:
-    end = shots[-1].x + 1
-    open_: tuple[int, Reading | None] = (0, None)
-    for shot in shots:
-        found = read(shot)
-        if found != open_[1]:
-            yield from _closed(open_, shot.x, lane, track, partition)
-            open_ = (shot.x, found)
-    yield from _closed(open_, end, lane, track, partition)
-
-
-def _closed(
-    open_: tuple[int, Reading | None], x: int, lane: str, track: str, partition: str
-) -> Iterator[SpanRow]:
-    x0, reading = open_
-    if reading is not None and x > x0:
-        yield SpanRow(lane, track, x0, x, reading.value, reading.text, partition, reading.flags)
+        yield from track(shots, lane, "role", partial(_role, id, name), name)
+        yield from track(shots, lane, "log", partial(_log, id, name), name)
 
 
 # --- the partition, as the metadata log has it --------------------------------------------------
@@ -123,6 +103,8 @@ _PARTITION_TRACKS: dict[str, Callable[[str, Snapshot], Reading | None]] = {
 
 
 def _controller_epoch(shot: Snapshot) -> Reading:
+    if is_in_zookeeper(shot.cluster):
+        return controller_in_zookeeper(shot)
     epoch = str(truth(shot.cluster).controller_epoch)
     return Reading(epoch, f"controller epoch {epoch}")
 
@@ -145,6 +127,8 @@ def _uptime(id: BrokerId, shot: Snapshot) -> Reading | None:
     if node is None or node.process is None:
         return None
     life = (f"life {node.incarnation}",)
+    if is_in_zookeeper(shot.cluster):
+        return czxid_of(node, shot, life)
     if node.process.epoch == NO_BROKER_EPOCH:
         return Reading("none", "not registered yet", life)
     return Reading(str(node.process.epoch), f"broker epoch {node.process.epoch}", life)
@@ -199,6 +183,9 @@ def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
     flags = ("lacks committed",) if lacks else ()
     if _is_empty(shot.cluster, node, name):
         flags = (*flags, "log empty")
+    idle = ", does not fetch" if is_idle(shot.cluster, node, state) else ""
+    if idle:
+        flags = (*flags, "idle")
     leads = mine is not None and mine.leading is not None
     if state.leader == id:
         lost = (NO_COMMITTED_RECORD_LOST.id, name) in shot.cluster.broken
@@ -207,10 +194,10 @@ def _role(id: BrokerId, name: str, shot: Snapshot) -> Reading | None:
         text = f"still believes it leads, epoch {mine.leader_epoch}"
         return Reading("believes", text, flags)
     if id in state.isr:
-        return Reading("in ISR", f"in ISR{lacks}", flags)
+        return Reading("in ISR", f"in ISR{idle}{lacks}", flags)
     if _is_proposed(shot.cluster, state, node):
         return Reading("proposed", "proposed, not decided", flags)
-    return Reading("out", "out of the ISR", flags)
+    return Reading("out", f"out of the ISR{idle}", flags)
 
 
 def _leading(
@@ -304,6 +291,9 @@ def _at_risk(cluster: Cluster, state: PartitionRegistration) -> bool:
         return False
     members = [b for b in cluster.brokers if b.id in state.isr]
     lacking = any(not holds(log_of(b, state.name), known.committed) for b in members)
+    if is_in_zookeeper(cluster):
+        # Its ISR knows of no broker epochs: whoever is gone may come back with all that it held.
+        return lacking
     return lacking or (len(state.isr) > 1 and _is_stale(cluster, known))
 
 

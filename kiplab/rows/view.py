@@ -32,7 +32,7 @@ from .metric_totals import MetricChoice
 QUIET_MIN = 3
 """So many moments in which nothing happens are worth folding."""
 _QUIET_TRACKS, _QUIET_MARKS = ("log",), ("appended",)
-_KNOWN_AT_ONCE = ("partition", "sent_by", "fields", "duplicate", "began")
+_KNOWN_AT_ONCE = ("partition", "sent_by", "fields", "duplicate", "began", "meant_for")
 _LATER = {
     field.name: field.default
     for field in msgspec.structs.fields(MessageRow)

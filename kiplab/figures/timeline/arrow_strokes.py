@@ -3,7 +3,7 @@
 | part | what it says |
 |---|---|
 | line | solid: there at once; dashed: late or on its way; dotted: lost; double: a copy sent again |
-| tail | a dot; a hollow diamond where the process that sent it was gone when it arrived |
+| tail | a dot; a hollow diamond where the process that sent it, or that it was for, was gone |
 | end | a head: accepted; ✕ midway: lost; nothing: still on its way |
 | before the head | a shield: a guard refused it; ⊘: it was refused, and no guard did it |
 """
@@ -44,7 +44,7 @@ def draw_stroke(
         line = (x0 + dx, y0 + dy, stop[0] + dx, stop[1] + dy)
         canvas.line(*line, color, width=1.4 if shift else 2, dash=dash_of(message))
     if tailed and message.x_sent >= 0:
-        draw_tail(canvas, x0, y0, color, message.previous_incarnation)
+        draw_tail(canvas, x0, y0, color, message.is_of_earlier_life)
     if lost:
         size = canvas.sizes.text + 1
         canvas.text(*stop, "✕", color, anchor="center", size=size, bold=True)

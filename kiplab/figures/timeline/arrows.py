@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ...rows.columns import MessageRow, Rows
+from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.told_messages import told_messages
 from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, height_of, width_of
@@ -46,13 +46,22 @@ def loudness(canvas: Canvas, rows: Rows, partition: str) -> str:
     where refusals come so close to each other that their boxes don't fit on one row.
     """
     here = told_messages(rows, partition)
-    found = [m for m in here if "controller" in (m.sender, m.receiver)]
-    refused = [m for m in found if m.fate == "refused" and m.receiver == "controller"]
+    found = [m for m in here if _is_with_controller(m)]
+    refused = [m for m in found if m.fate == "refused" and _is_refused_there(m)]
     if not refused:
         return "messages" if found else "silent"
     places = sorted((canvas.px(m.x_arrived or 0), needs(canvas, m)) for m in refused)
     near = any(b - a < wide for (a, wide), (b, _) in pairwise(places))
     return "crowded" if near else "refusals"
+
+
+def _is_with_controller(message: MessageRow) -> bool:
+    return any(node.startswith("controller") for node in (message.sender, message.receiver))
+
+
+def _is_refused_there(message: MessageRow) -> bool:
+    """At the controller, or by a broker that a controller on a broker asked."""
+    return message.receiver.startswith("controller") or message.meant_for >= 0
 
 
 def reserve(panel: Panel) -> None:
@@ -90,13 +99,13 @@ def _bundles(flights: list[Flight]) -> Iterator[Flight]:
     groups: dict[tuple[object, ...], list[Flight]] = {}
     for flight in flights:
         m = flight.message
-        to_controller = m.receiver == "controller"
+        to_controller = m.receiver.startswith("controller")
         end = (to_controller, m.receiver if to_controller else m.sender)
         key = (m.kind, m.label, end, m.x_sent, m.x_arrived, m.fate)
         groups.setdefault(key, []).append(flight)
     for first, *others in groups.values():
         if others:
-            where = "from" if first.message.receiver == "controller" else "to"
+            where = "from" if first.message.receiver.startswith("controller") else "to"
             label = f"{first.message.label} {where} {len(others) + 1} brokers"
             yield first._replace(message=replace(first.message, label=label))
         else:
@@ -104,8 +113,10 @@ def _bundles(flights: list[Flight]) -> Iterator[Flight]:
 
 
 def _flight(panel: Panel, message: MessageRow) -> Flight | None:
-    start, end = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
-    if end is None or not panel.is_shown(message.partition):
+    arrived = panel.rows.meta.end - 1 if message.x_arrived is None else message.x_arrived
+    start = _end_of(panel, message.sender, message.receiver, message.x_sent)
+    end = _end_of(panel, message.receiver, message.sender, arrived)
+    if end is None or not panel.shows(message):
         return None
     start = panel.lanes.controller - 26 if start is None else start
     x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
@@ -117,6 +128,18 @@ def _flight(panel: Panel, message: MessageRow) -> Flight | None:
     flight = Flight(message, message.x_sent, y0, x1, y1)
     # What was sent before the first moment shown comes in over the edge.
     return flight._replace(x0=0, y0=flight.y(0) if x1 else y0) if flight.x0 < 0 else flight
+
+
+def _end_of(panel: Panel, node: str, other: str, x: int) -> float | None:
+    """Where an arrow between `node` and `other` begins or ends at `node`. What a broker says that
+    is the controller no more, or not yet, comes from that broker's lane.
+    """
+    lanes, host = panel.lanes, node.removeprefix("controller on ")
+    if host != node:
+        if host in lanes.brokers and not panel.is_controller(host, x):
+            return lanes.band(host)
+        return lanes.controller if other == ZOOKEEPER_LANE else lanes.foot
+    return lanes.y(node)
 
 
 def _arrow(canvas: Canvas, flight: Flight) -> None:
@@ -167,7 +190,7 @@ def _label(panel: Panel, flight: Flight) -> None:
             return
         for left, top in _places(panel, flight, text, size):
             box = Box(left, top, left + width_of(text, size), top + height_of(text, size))
-            if canvas.is_free(box) and box.within(_room(panel)):
+            if canvas.is_free(box) and box.within(_room(panel, flight.message)):
                 y = (box.y0 + box.y1) / 2
                 color = _color(canvas, flight.message)
                 known = Lasting(flight.x0)
@@ -192,7 +215,7 @@ def _on_arrow(panel: Panel, flight: Flight, text: str, size: float) -> Iterator[
         box = Box(px - wide / 2, y - high / 2, px + wide / 2, y + high / 2)
         ends = sorted((canvas.px(flight.x0), canvas.px(flight.x1)))
         roomy = ends[0] + ENDS_MIN <= box.x0 and box.x1 <= ends[1] - ENDS_MIN
-        apart = panel.lanes.controller + 3 <= box.y0 and box.y1 <= lowest
+        apart = panel.lanes.foot + 3 <= box.y0 and box.y1 <= lowest
         if roomy and apart and not any(box.overlaps(b) for b in (*canvas.taken, *others)):
             yield box
 
@@ -208,17 +231,26 @@ def _write_on(canvas: Canvas, flight: Flight, box: Box, text: str) -> None:
     canvas.text(middle, y, text, color, size=size, anchor="center", lasting=known)
 
 
-def _room(panel: Panel) -> Box:
-    """Where labels may stand: below the controller's line, above the lanes of clients."""
+def _room(panel: Panel, message: MessageRow | None = None) -> Box:
+    """Where labels may stand: below the controller's line, above the lanes of clients; those of
+    watches above it.
+    """
     canvas, lanes = panel.canvas, panel.lanes
     low = min((top for top, _ in lanes.clients.values()), default=lanes.bottom)
-    return Box(canvas.px(0), lanes.controller, canvas.px(canvas.end), low)
+    top = lanes.foot
+    if message is not None and message.sender == ZOOKEEPER_LANE and lanes.zookeeper is not None:
+        top = lanes.zookeeper
+    return Box(canvas.px(0), top, canvas.px(canvas.end), low)
 
 
 def _texts(message: MessageRow) -> Iterable[str]:
     label = message.label
     fate = {"in flight": ", still on its way", "dropped": ", lost"}.get(message.fate, "")
     texts = [f"{label}{fate}", label.split(" · ")[-1] + fate, label.split(" · ")[-1]]
+    if message.earlier_life:
+        listed, _, counted = label.rpartition(" · ")
+        texts = [f"{counted}: {listed}" if listed else f"{label} for czxid {message.meant_for}"]
+        texts += [f"{listed} for czxid {message.meant_for}", counted, label]
     return [_EPOCH.sub(r"<b>\1</b>", safe(text)) for text in texts]
 
 

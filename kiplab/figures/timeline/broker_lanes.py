@@ -12,7 +12,13 @@ from . import icons, replica_bands
 from .fences import SIGN_ROOM, draw_fence, draw_gates, is_fenced_from, is_on_a_fence, say_fence
 from .log_ends import draw_log_ends
 from .panel import Panel
-from .process_states import draw_down, draw_shutting_down, top_line
+from .process_states import (
+    draw_down,
+    draw_passed_over,
+    draw_registered,
+    draw_shutting_down,
+    top_line,
+)
 from .veil import Lasting
 
 _PAD, EPOCH_STEP = 8, 12
@@ -25,6 +31,8 @@ def draw_brokers(panel: Panel) -> None:
         _name(panel, lane)
         for span in panel.spans(lane, "uptime"):
             _uptime(panel, span)
+        for span in panel.spans(lane, "registered"):
+            draw_registered(panel, span)
     # Before all other words of the lanes: the ends of the logs have a line to themselves.
     draw_log_ends(panel)
     for lane in panel.lanes.brokers:
@@ -38,6 +46,8 @@ def draw_brokers(panel: Panel) -> None:
             say_fence(panel, span)
         for span in panel.spans(lane, "shutting down"):
             draw_shutting_down(panel, span)
+        for span in panel.spans(lane, "passed over"):
+            draw_passed_over(panel, span)
         for span in panel.spans(lane, "down"):
             draw_down(panel, span)
         draw_gates(panel, lane)
@@ -66,6 +76,8 @@ def _say_epoch(panel: Panel, span: SpanRow) -> None:
     canvas, y, size = panel.canvas, top_line(panel, span.lane), panel.canvas.sizes.small
     # A bare number could be any of the four epochs.
     short = "unregistered" if span.value == "none" else f"be {span.value}"
+    if panel.lanes.zookeeper is not None and span.value != "none":
+        short = f"cz {span.value}"
     for text in (span.text, short):
         left, last = canvas.px(span.x0) + _PAD, canvas.px(span.x1) - width_of(text, size)
         while left <= last:
@@ -187,6 +199,9 @@ def _role_words(canvas: Canvas, span: SpanRow) -> tuple[list[str], str, str] | N
     if span.value in ("elected", "believes"):
         return [f"☆ {span.text}", f"☆ {span.value}", "☆"], theme.text, theme.box
     if span.value == "in ISR":
+        if "idle" in span.flags:
+            texts = [span.text, "in ISR, does not fetch", "does not fetch", "ISR, idle", "idle"]
+            return texts, theme.text, theme.offline
         hollow = "log empty" in span.flags
         color, fill = (theme.text, theme.box) if hollow else (theme.member_text, theme.member)
         return [span.text, "in ISR", "ISR"], color, fill

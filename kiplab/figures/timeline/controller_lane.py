@@ -24,7 +24,7 @@ def tick_words(canvas: Canvas, rows: Rows, partition: str) -> tuple[tuple[TickWo
     card has them.
     """
     full = list(_by_moment(rows, partition))
-    short = [(x, text.replace("→ epoch", "→")) for x, text in full]
+    short = [(x, text.replace("→ epoch", "→").replace("→ czxid", "→")) for x, text in full]
     return min((_placed(canvas, full), _placed(canvas, short)), key=lambda found: found[1])
 
 
@@ -61,6 +61,13 @@ def draw_controller(panel: Panel, *, with_epochs: bool) -> None:
         say_epochs(panel, y + EPOCH_BELOW / 2 + 2)
     canvas.line(0, y, end, y, theme.line, width=1.5)
     canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
+    if panel.lanes.zookeeper is None:
+        draw_ticks(panel, y)
+
+
+def draw_ticks(panel: Panel, y: float) -> None:
+    """On the line at `y`: a tick per moment with records, and the words that found room."""
+    canvas, theme, sizes = panel.canvas, panel.canvas.theme, panel.canvas.sizes
     here = (tick.x for tick in panel.rows.ticks if panel.is_shown(tick.partition))
     for x in dict.fromkeys(here):
         canvas.line(x, y - 6, x, y + 6, theme.text, width=2)
@@ -90,9 +97,17 @@ def say_epochs(panel: Panel, y: float) -> None:
         _say_epoch(panel.canvas, span, y)
 
 
+def _names_of_epoch(span: SpanRow) -> tuple[str, ...]:
+    """From long to short; a controller on a broker is never without that."""
+    host = next((flag for flag in span.flags if flag.startswith("broker")), "")
+    if not host:
+        return span.text, f"ce {span.value}"
+    return span.text, f"{host} · ce {span.value}", f"{host.replace('broker ', 'B')} · {span.value}"
+
+
 def _say_epoch(canvas: Canvas, span: SpanRow, y: float) -> None:
     size, start = canvas.sizes.small, canvas.px(span.x0) + 8
-    for text in (span.text, f"ce {span.value}"):
+    for text in _names_of_epoch(span):
         left, last = start, canvas.px(span.x1) - 2 - width_of(text, size)
         while left <= last:
             if canvas.is_free(canvas.box_of(canvas.at(left), y, text, size)):

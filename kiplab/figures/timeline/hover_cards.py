@@ -10,16 +10,19 @@ from ..drawing.canvas import safe
 from .panel import Panel
 
 LINE_LENGTH = 64
+_DECIDED, _WRITTEN = "decided by the controller", "as it is written in ZooKeeper"
 
 
 def draw_cards(panel: Panel) -> None:
     """Cards for strips, ticks, lanes, records and messages."""
+    keeps = panel.lanes.zookeeper is not None
     for track in STRIPS:
         y0, y1 = panel.lanes.strips[track]
         for span in panel.spans("partition", track):
             said = f"{track} of {panel.partition}: {span.text}"
-            _span(panel, span, (y0 + y1) / 2, said, "decided by the controller")
-    _ticks(panel)
+            _span(panel, span, (y0 + y1) / 2, said, _WRITTEN if keeps else _DECIDED)
+    if not keeps:
+        _ticks(panel)
     for lane in panel.lanes.brokers:
         _broker(panel, lane)
     y0, y1 = panel.lanes.records
@@ -46,6 +49,8 @@ def card_of(message: MessageRow, number: Callable[[int], str] = str) -> list[str
         lines.append("a copy, sent again")
     if message.previous_incarnation:
         lines.append("the process that sent it is gone")
+    if message.earlier_life:
+        lines.append(f"it waited in a queue since {message.receiver} was czxid {message.meant_for}")
     lines += message.held
     if message.error:
         lines += [f"refused: {message.error}", *message.compared]
@@ -87,7 +92,7 @@ def _broker(panel: Panel, lane: str) -> None:
     """Per moment: who the broker is, what it is to the partition, what its log holds."""
     y, end = panel.lanes.band(lane), panel.rows.meta.end
     said: list[list[str]] = [[] for _ in range(end)]
-    for track in ("uptime", "down", "fenced", "shutting down", "role", "log"):
+    for track in TOLD_TRACKS:
         for span in panel.spans(lane, track):
             lines = list(_standing(panel, span))
             for x in range(span.x0, span.x1):
@@ -107,12 +112,26 @@ def _standing(panel: Panel, span: SpanRow) -> Iterator[str]:
         return
     since, *cause = _lasting(panel, span)
     yield f"{span.text}: {since}"
+    if "not told" in span.flags:
+        yield "the broker itself does not know this number: before Kafka 2.2 nobody tells it"
     by = _DECIDES.get(span.value) or _DECIDES.get(span.track)
+    if panel.lanes.zookeeper is not None:
+        by = _DECIDES_IN_ZOOKEEPER.get(span.track, by)
     why = ", ".join((*cause, *([f"decided by {by}"] if by else [])))
     if why:
         yield why
 
 
+TOLD_TRACKS = (
+    *("uptime", "down", "registered", "fenced", "shutting down", "passed over"),
+    *("role", "log"),
+)
+"""What a card tells of a broker, in order."""
+_DECIDES_IN_ZOOKEEPER = {
+    "uptime": "ZooKeeper: the transaction that created its znode",
+    "registered": "ZooKeeper, for as long as the session lasts",
+    "role": "the state in ZooKeeper",
+}
 _DECIDES = {
     "proposed": "nobody yet: its leader has asked",
     "believes": "nobody: it has not heard of its successor",
@@ -134,7 +153,7 @@ def _lasting(panel: Panel, span: SpanRow) -> Iterator[str]:
 
 def _message(panel: Panel, message: MessageRow) -> None:
     ends = panel.lanes.y(message.sender), panel.lanes.y(message.receiver)
-    if ends[0] is None or ends[1] is None or not panel.is_shown(message.partition):
+    if ends[0] is None or ends[1] is None or not panel.shows(message):
         return
     x1 = panel.rows.meta.end if message.x_arrived is None else message.x_arrived
     card = folded(card_of(message, panel.rows.meta.number))

@@ -14,17 +14,23 @@ from .process_states import tile_lines
 from .veil import Lasting
 
 GLYPHS: dict[MarkKind, str] = {"crashed": "✕", "stopped": "✕", "caught up": "◆"}
-SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ "}
-COLORS: dict[MarkKind, str] = {"not proposed": "refused", "unclean": "gone", "truncated": "gone"}
+SIGNS: dict[MarkKind, str] = {"not proposed": "◇ ", "unclean": "▲ ", "checkpoint lost": "▼ "}
+COLORS: dict[MarkKind, str] = {
+    "not proposed": "refused",
+    "unclean": "gone",
+    "truncated": "gone",
+    "checkpoint lost": "gone",
+}
 """Names of the theme's colours; the other marks are muted."""
 SPOKEN: tuple[MarkKind, ...] = (
-    *("truncated", "unclean", "not proposed"),
+    *("checkpoint lost", "truncated", "unclean", "not proposed", "stood down", "not let go"),
     *("caught up", "withdrawn", "deleted", "acknowledged", "polled"),
 )
 """In order of importance: the first finds room first."""
 OF_CLIENTS: tuple[MarkKind, ...] = ("acknowledged", "polled")
 """What is said on the lane of a client where there is one."""
 _ON_THE_AXIS = "it happens on no broker's lane: the moment's label and its card say it"
+_OF_THE_CONTROLLER = "it stands above the controller's line"
 NOT_DRAWN: dict[MarkKind, str] = {
     "appended": "the end of the log moves there",
     "destroyed": "the broker is down from there on, with its records gone",
@@ -32,6 +38,12 @@ NOT_DRAWN: dict[MarkKind, str] = {
     "broken": "the verdict and the sentences name the property",
     "not applicable": _ON_THE_AXIS,
     "happened": _ON_THE_AXIS,
+    "bounced": _OF_THE_CONTROLLER,
+    "unchanged": _OF_THE_CONTROLLER,
+    "compared": _OF_THE_CONTROLLER,
+    "queue dropped": "the row of the queue says so where it ends",
+    "elected": "a tile of the controller's lane begins there",
+    "stopped fetching": "the band says so from there on",
 }
 """Marks without a glyph or words on a lane, and why."""
 

@@ -1,16 +1,23 @@
-"""Where the lanes of a panel lie, from the top: strips, controller, brokers, clients, records."""
+"""Where the lanes of a panel lie, from the top: strips, controller, brokers, clients, records.
+
+In ZooKeeper's time its line stands above the controller's, and rows for queues stand below that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...rows.columns import STRIPS, broker_lane
+from ...rows.columns import STRIPS, ZOOKEEPER_LANE, broker_lane
 from ..drawing.theme import Sizes
 
 MANY_BROKERS = 5
 ABOVE_TICKS, BETWEEN, BETWEEN_MANY = 10, 13, 8
 """Pixels over the controller's words, and between brokers, as far as there is air."""
+WATCHES, QUEUES_BELOW, QUEUE, QUEUE_GAP = 58, 24, 17, 3
+"""Pixels from ZooKeeper's line to the controller's, and from there to the first row of a queue; the
+height of such a row, and what is between two.
+"""
 
 
 class Lanes(NamedTuple):
@@ -24,6 +31,9 @@ class Lanes(NamedTuple):
     clients: dict[str, tuple[float, float]]
     records: tuple[float, float]
     bottom: float
+    zookeeper: float | None = None
+    queues: Mapping[str, tuple[float, float]] = {}
+    """By the lane of the broker that the requests wait for."""
 
     def band(self, lane: str) -> float:
         """The middle of a broker's role band."""
@@ -32,9 +42,16 @@ class Lanes(NamedTuple):
 
     def y(self, node: str) -> float | None:
         """Where messages of `node` begin and end; None for one without a lane."""
-        if node == "controller":
+        if node == ZOOKEEPER_LANE:
+            return self.zookeeper
+        if node.startswith("controller"):
             return self.controller
         return self.band(node) if node in self.brokers else None
+
+    @property
+    def foot(self) -> float:
+        """The lower end of the controller's lane: where what it sends to brokers begins."""
+        return max((bottom for _, bottom in self.queues.values()), default=self.controller)
 
     @property
     def top(self) -> float:
@@ -50,11 +67,14 @@ def lanes(
     tick_rows: int,
     talk: float,
     clients: Mapping[str, float] | None = None,
+    zookeeper: bool = False,
+    queues: Sequence[str] = (),
 ) -> Lanes:
     """A panel whose title begins at `top`.
 
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
-    for what messages have to say. `clients` are the heights of their lanes, by name.
+    for what messages have to say. `clients` are the heights of their lanes, by name. With
+    `zookeeper` the words stand above its line; `queues` are the brokers that have a row.
     """
     y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
@@ -65,7 +85,10 @@ def lanes(
     y += ABOVE_TICKS * sizes.air
     rows = tuple(y + row * (n + 0.5) for n in range(tick_rows))
     controller = y + row * tick_rows + 11
-    y = controller + talk
+    line = controller if zookeeper else None
+    controller += WATCHES if zookeeper else 0
+    rows_of_queues = dict(_queue_rows(controller + QUEUES_BELOW, queues))
+    y = max((low for _, low in rows_of_queues.values()), default=controller) + talk
     tiles = {}
     for id in brokers:
         tiles[broker_lane(id)] = (y, y + sizes.tile)
@@ -76,4 +99,13 @@ def lanes(
         y += high
     y += 5 + (ABOVE_TICKS * sizes.air if asking else 0)
     title = top + sizes.title * 0.6
-    return Lanes(title, strips, rows, controller, tiles, asking, (y, y + 18), y + 18)
+    low = y + 18
+    return Lanes(
+        title, strips, rows, controller, tiles, asking, (y, low), low, line, rows_of_queues
+    )
+
+
+def _queue_rows(y: float, queues: Sequence[str]) -> Iterator[tuple[str, tuple[float, float]]]:
+    for lane in queues:
+        yield lane, (y, y + QUEUE)
+        y += QUEUE + QUEUE_GAP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...rows.columns import MarkRow, Rows, SpanRow
+from ...rows.columns import CONTROLLER_EPOCH, MarkRow, MessageRow, Rows, SpanRow
 from ..drawing.canvas import Canvas
 from .lanes import Lanes
 
@@ -39,6 +39,15 @@ class Panel(NamedTuple):
     def marks(self, *kinds: str) -> Iterator[MarkRow]:
         """The marks of these kinds, those of other partitions left out."""
         return (m for m in self.rows.marks if m.kind in kinds and self.is_shown(m.partition))
+
+    def shows(self, message: MessageRow) -> bool:
+        """Whether a message belongs here; mail for an earlier life does whatever it is about."""
+        return message.earlier_life or self.is_shown(message.partition)
+
+    def is_controller(self, broker: str, x: int) -> bool:
+        """Whether the controller lives on the broker of this lane at `x`."""
+        spans = self.spans(*CONTROLLER_EPOCH)
+        return any(span.x0 <= x < span.x1 and broker in span.flags for span in spans)
 
     def is_shown(self, partition: str) -> bool:
         """Whether something about `partition` belongs here; empty is about all of them."""

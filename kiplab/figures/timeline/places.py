@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...rows.columns import STRIPS, Rows
+from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from .arrows import flights
 from .other_partitions import places_of_others
 from .panel import Panel
@@ -46,7 +46,10 @@ def places_of(panel: Panel, sheet: Rows, axis: tuple[float, float]) -> dict[str,
 def _lanes(panel: Panel) -> Iterator[tuple[str, float, float]]:
     lanes = panel.lanes
     yield f"partition {panel.partition}", lanes.top, lanes.strips[STRIPS[-1]][1]
-    yield "controller", lanes.controller - HALF_A_LINE, lanes.controller + HALF_A_LINE
+    if lanes.zookeeper is not None:
+        yield ZOOKEEPER_LANE, lanes.zookeeper - HALF_A_LINE, lanes.zookeeper + HALF_A_LINE
+    low = max(lanes.controller + HALF_A_LINE, lanes.foot)
+    yield "controller", lanes.controller - HALF_A_LINE, low
     for broker, (top, bottom) in lanes.brokers.items():
         yield broker, top, bottom
     yield f"records {panel.partition}", *lanes.records

@@ -36,6 +36,31 @@ def draw_shutting_down(panel: Panel, span: SpanRow) -> None:
             return
 
 
+def draw_passed_over(panel: Panel, span: SpanRow) -> None:
+    """A process that runs, and that the controller takes for one that shuts down."""
+    canvas, size = panel.canvas, panel.canvas.sizes.small
+    room = (span.x1 - span.x0) * canvas.unit - _PAD
+    left = canvas.px(span.x0) + _PAD
+    texts = ("never elected: taken for shutting down", "never elected", "")
+    for text, y in product(texts, tile_lines(panel, span.lane)):
+        wide = _SIGN + (width_of(text, size) if text else 0)
+        box = Box(left, y - size * 0.6, left + wide, y + size * 0.6)
+        if wide <= room and canvas.is_free(box):
+            icons.power(canvas, left + icons.SIGN, y, canvas.theme.gone)
+            canvas.take(box)
+            at, known = canvas.at(left + _SIGN), Lasting(span.x0)
+            if text:
+                canvas.text(at, y, text, canvas.theme.gone, size=size, lasting=known)
+            return
+
+
+def draw_registered(panel: Panel, span: SpanRow) -> None:
+    """The outline of the tile goes on while ZooKeeper counts a process in that is gone."""
+    canvas, (top, bottom) = panel.canvas, panel.lanes.brokers[span.lane]
+    edge = {"color": canvas.theme.tile_edge, "width": 1, "dash": "dot"}
+    canvas.rect(span.x0, span.x1, top, bottom, "rgba(0,0,0,0)", line=edge)
+
+
 def draw_down(panel: Panel, span: SpanRow) -> None:
     """A gap: the sign of records that are gone, and what is left in words if they fit."""
     canvas, size = panel.canvas, panel.canvas.sizes.small

@@ -31,8 +31,11 @@ def leader(canvas: Canvas, band: Band) -> None:
 
 
 def member(canvas: Canvas, band: Band) -> None:
-    """Filled; hollow while its log is empty."""
+    """Filled; hollow while its log is empty; grey while it does not fetch."""
     theme = canvas.theme
+    if "idle" in band.flags:
+        canvas.rect(*band[:4], theme.offline, line={"color": theme.line, "width": 1.5})
+        return
     fill = theme.box if "log empty" in band.flags else theme.member
     canvas.rect(*band[:4], fill, line={"color": theme.member_edge, "width": 1.5})
 
@@ -46,8 +49,11 @@ def proposed(canvas: Canvas, band: Band) -> None:
 
 
 def out(canvas: Canvas, band: Band) -> None:
-    """A thin line; hollow while the log is empty."""
+    """A thin line; hollow while the log is empty; dotted while nothing is fetched."""
     theme, y = canvas.theme, (band.y0 + band.y1) / 2
+    if "idle" in band.flags:
+        canvas.line(band.x0, y, band.x1, y, theme.gone, width=3, dash="3px,5px")
+        return
     if "log empty" in band.flags:
         edge = {"color": theme.line, "width": 1}
         canvas.rect(band.x0, band.x1, y - 2.5, y + 2.5, theme.box, line=edge)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...rows.columns import Rows, tells_epochs
+from ...rows.columns import Rows, has_zookeeper, queues_in, tells_epochs
 from ..drawing.canvas import Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, wrapped
 from ..drawing.theme import sizes_of, theme_of
@@ -16,7 +16,9 @@ from . import (
     hover_cards,
     lane_marks,
     other_partitions,
+    queue_rows,
     strips,
+    zookeeper_lane,
 )
 from .lanes import lanes
 from .panel import Panel
@@ -98,6 +100,8 @@ def draw_panel(
         tick_rows=max(controller_lane.tick_words(canvas, run, name)[1] for run in runs),
         talk=max(TALK[arrows.loudness(canvas, run, name)] for run in runs) + TILED * tiled,
         clients=client_lanes.heights(canvas, runs, name),
+        zookeeper=any(map(has_zookeeper, runs)),
+        queues=tuple(dict.fromkeys(lane for run in runs for lane in queues_in(run))),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = other_partitions.with_room(planned, rows, name)
@@ -108,7 +112,10 @@ def draw_panel(
     draw_folds(panel)
     strips.draw_title(panel, title)
     strips.draw_strips(panel)
+    zookeeper_lane.draw_zookeeper(panel)
     controller_lane.draw_controller(panel, with_epochs=tiled)
+    queue_rows.draw_queues(panel)
+    zookeeper_lane.say_compared(panel)
     client_lanes.draw_below(panel)
     broker_lanes.draw_brokers(panel)
     lane_marks.draw_glyphs(panel)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...rows.columns import STRIPS, Rows
+from ...rows.columns import STRIPS, ZOOKEEPER_LANE, Rows
 from ...rows.told_html import about
 from .arrows import flights
 from .client_lanes import flights_of
@@ -76,8 +76,9 @@ def _lanes(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
     heights = {**lanes.brokers, "records": lanes.records}
     for (lane, x), ids in found.items():
         px = canvas.px(x)
-        if lane == "controller":
-            y = lanes.controller
+        if lane == ZOOKEEPER_LANE or lane.startswith("controller"):
+            y = lanes.y(lane)
+            assert y is not None, f"events of {lane} have a lane"
             yield _mark(panel, ids, px - HALF, y - HALF, px + HALF, y + HALF)
         elif lane in heights:
             yield _mark(panel, ids, px, heights[lane][0], canvas.px(x + 1), heights[lane][1])

@@ -1,0 +1,143 @@
+"""What lasts in ZooKeeper's time: sessions, registrations, controllers on brokers, their queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from ..engine.cluster import Cluster, broker
+from ..engine.nodes import state_of
+from ..engine.truth import controller_of, registration_of, truth
+from ..protocol.ids import (
+    NO_BROKER_EPOCH,
+    NO_LEADER,
+    SESSIONS_OF_A_SERVER,
+    ZOOKEEPER,
+    BrokerId,
+    SessionId,
+    host_of,
+)
+from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
+from ..protocol.zookeeper.ensemble import Ensemble
+from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from .columns import QUEUE_FOR, ZOOKEEPER_LANE, SpanRow, broker_lane
+from .queued_requests import Waiting, mail_by_moment
+from .snapshots import Snapshot
+from .span_reading import Reading, track
+from .wording import plural
+
+Queues = dict[int, dict[BrokerId, Waiting]]
+"""By moment and broker."""
+
+
+def is_in_zookeeper(cluster: Cluster) -> bool:
+    """Whether it is ZooKeeper that keeps the metadata."""
+    return isinstance(state_of(cluster, ZOOKEEPER), Ensemble)
+
+
+def zookeeper_spans(shots: Sequence[Snapshot]) -> Iterator[SpanRow]:
+    """Sessions, by broker, and the controllers' queues as far as anything waits in them."""
+    for node in shots[0].cluster.brokers:
+        read = partial(_session, node.id)
+        yield from track(shots, ZOOKEEPER_LANE, broker_lane(node.id), read)
+    found = {shot.x: _by_broker(waiting) for shot, waiting in mail_by_moment(shots)}
+    for id in sorted({id for queues in found.values() for id in queues}):
+        name = f"{QUEUE_FOR}{broker_lane(id)}"
+        yield from track(shots, "controller", name, partial(_queue, id, found))
+
+
+def broker_spans(shots: Sequence[Snapshot], id: BrokerId) -> Iterator[SpanRow]:
+    """What ZooKeeper and the controller take a broker for, where that is not what it is."""
+    yield from track(shots, broker_lane(id), "registered", partial(_still_registered, id))
+    yield from track(shots, broker_lane(id), "passed over", partial(_passed_over, id))
+
+
+def controller_in_zookeeper(shot: Snapshot) -> Reading:
+    """The broker that /controller names."""
+    epoch, address = truth(shot.cluster).controller_epoch, controller_of(shot.cluster)
+    if address is None:
+        return Reading("none", "no controller")
+    host = broker_lane(host_of(address))
+    return Reading(str(epoch), f"controller epoch {epoch} · {host}", (host,))
+
+
+def czxid_of(node: Broker, shot: Snapshot, life: tuple[str, ...]) -> Reading:
+    """The transaction that created the znode of this process: from 2.2 on the broker's epoch."""
+    found = _of_this_life(node, shot.cluster)
+    if found is None:
+        return Reading("none", "not registered", life)
+    told = node.process is not None and node.process.epoch != NO_BROKER_EPOCH
+    flags = life if told else (*life, "not told")
+    return Reading(str(found.epoch), f"czxid {found.epoch}", flags)
+
+
+def is_idle(cluster: Cluster, node: Broker, state: PartitionRegistration) -> bool:
+    """Whether a running broker is assigned a partition that somebody else leads, and does not
+    fetch it: nobody has told it to, or somebody has told it not to.
+    """
+    process = node.process
+    if not is_in_zookeeper(cluster) or process is None or state.leader in (NO_LEADER, node.id):
+        return False
+    if process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN:
+        return False
+    return replica_of(node, state.name) is None or state.name in process.stopped
+
+
+def _of_this_life(node: Broker, cluster: Cluster) -> Registration | None:
+    found = registration_of(cluster, node.id)
+    return found if found is not None and found.incarnation == node.incarnation else None
+
+
+def _session(id: BrokerId, shot: Snapshot) -> Reading | None:
+    ensemble = state_of(shot.cluster, ZOOKEEPER)
+    mine = [s.id for s in ensemble.sessions if s.owner == id]
+    words = ", ".join(map(session_words, mine))
+    return Reading(words.replace("session ", ""), f"{words} of broker {id}") if mine else None
+
+
+def session_words(session: SessionId) -> str:
+    """``session 4``; of another server than the first, ``session 4 of server 1``."""
+    server, number = divmod(session, SESSIONS_OF_A_SERVER)
+    return f"session {number} of server {server}" if server else f"session {number}"
+
+
+def _still_registered(id: BrokerId, shot: Snapshot) -> Reading | None:
+    node, found = broker(shot.cluster, id), registration_of(shot.cluster, id)
+    if node is None or node.process is not None or found is None:
+        return None
+    text = f"still registered as czxid {found.epoch}: the session lasts"
+    return Reading(str(found.epoch), text)
+
+
+def _passed_over(id: BrokerId, shot: Snapshot) -> Reading | None:
+    """A controller forgets who shuts down when it sees the broker go: not if it never sees it."""
+    node, address = broker(shot.cluster, id), controller_of(shot.cluster)
+    if node is None or node.process is None or address is None:
+        return None
+    controller = state_of(shot.cluster, address)
+    leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
+    if leaving or not isinstance(controller, ZooKeeperController):
+        return None
+    if id not in controller.shutting_down:
+        return None
+    return Reading("yes", "never elected: the controller takes it for shutting down")
+
+
+def _by_broker(waiting: Sequence[Waiting]) -> dict[BrokerId, Waiting]:
+    """The queue that the rightful controller keeps, else any."""
+    return {w.broker: w for w in sorted(waiting, key=lambda w: w.controller)}
+
+
+def _queue(id: BrokerId, found: Queues, shot: Snapshot) -> Reading | None:
+    queue = found[shot.x].get(id)
+    if queue is None:
+        return None
+    now = registration_of(shot.cluster, id)
+    meant = list(dict.fromkeys(queue.meant_for))
+    earlier = sum(1 for epoch in queue.meant_for if now is not None and epoch < now.epoch)
+    flags = (*(f"for {epoch}" for epoch in meant), *(("earlier",) if earlier else ()))
+    listed = " and ".join(str(epoch) for epoch in meant)
+    count = len(queue.requests)
+    verb = "waits" if count == 1 else "wait"
+    return Reading(str(count), f"{plural(count, 'request')} {verb} for czxid {listed}", flags)
