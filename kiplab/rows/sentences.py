@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 from .columns import (
     CONTROLLER_EPOCH,
+    QUEUE_FOR,
     STRIPS,
     EventRow,
+    MarkRow,
     MessageRow,
     Rows,
     SpanRow,
     broker_lane,
+    queues_in,
     tells_epochs,
 )
 from .told_messages import told_messages
@@ -21,7 +24,10 @@ from .wording import plural
 LOG = "in the logs of Kafka"
 _ROUTINE = ("lifecycle", "registered")
 """Kinds of events whose log lines the sentences leave to the table."""
-_UNSPOKEN = ("sent", "delivered", "dropped", "became-follower", "registered")
+_UNSPOKEN = (
+    *("sent", "delivered", "dropped", "became-follower", "registered"),
+    *("requests-queued", "session-opened", "controller-elected"),
+)
 """Kinds of events left out of the sentences: something else says the same."""
 
 
@@ -70,6 +76,8 @@ def summary(rows: Rows) -> str:
     brokers = f"broker{'s' * (len(meta.brokers) > 1)} {_listed([str(b) for b in meta.brokers])}"
     parts = [f"{meta.title} (Kafka {meta.features}, {steps}, {brokers})."]
     parts += [_fate(message) for message in told_messages(rows)]
+    parts += [_remark(mark) for mark in rows.marks if mark.kind in _TOLD_MARKS]
+    parts += [_idle(span) for span in rows.spans if "idle" in span.flags]
     parts += [_trouble(span) for span in rows.spans if _is_trouble(span)]
     return " ".join([*parts, f"Verdict: {meta.sentence}."])
 
@@ -128,6 +136,7 @@ def _standing(rows: Rows, x: int) -> Iterator[str]:
     """
     if tells_epochs(rows):
         yield _at(rows, *CONTROLLER_EPOCH, x, "")
+    yield from filter(None, (_queue(rows, lane, x) for lane in queues_in(rows)))
     for name in rows.meta.partitions:
         said = [f"{track} {_at(rows, 'partition', track, x, name)}" for track in STRIPS]
         records = _at(rows, "records", "state", x, name)
@@ -153,14 +162,26 @@ def _told(rows: Rows, x: int) -> Iterator[ToldPart]:
         for line in _log_of(event, _ROUTINE):
             if "DEBUG" not in line:
                 yield ToldPart(f"in the {line.rstrip('.')}", (event.id,))
+    for lane in queues_in(rows):
+        if _queue(rows, lane, x) not in ("", _queue(rows, lane, x - 1)):
+            yield ToldPart(_queue(rows, lane, x), ())
     for message in delayed:
         if message.x_sent == x:
             words = f"{message.sender} sends {message.detail} to {message.receiver}"
             yield ToldPart(f"{words}: it is on its way", (message.began,))
 
 
+def _queue(rows: Rows, lane: str, x: int) -> str:
+    """``7 requests wait for czxid 100 of broker 1``; empty if nothing does."""
+    said = _at(rows, "controller", f"{QUEUE_FOR}{lane}", x, "")
+    return f"{said} of {lane}" if said else ""
+
+
 def _broker(rows: Rows, lane: str, x: int, partition: str) -> str:
-    tracks = ("uptime", "down", "fenced", "shutting down", "role", "log")
+    tracks = (
+        *("uptime", "down", "registered", "fenced", "shutting down", "passed over"),
+        *("role", "log"),
+    )
     said = [_at(rows, lane, track, x, partition) for track in tracks]
     return ", ".join(text for text in said if text)
 
@@ -193,6 +214,22 @@ def _fate(message: MessageRow) -> str:
         return f"{start} never arrives: {message.outcome}."
     outcome = f" and is {message.outcome}" if message.outcome else ""
     return f"{start} arrives at {message.x_arrived}{outcome}."
+
+
+_TOLD_MARKS = ("bounced", "unchanged", "checkpoint lost")
+"""Marks that no message, and nothing that lasts, says as well: only runs with ZooKeeper have them.
+"""
+
+
+def _remark(mark: MarkRow) -> str:
+    who = "the controller sees" if mark.kind == "bounced" else mark.lane
+    who = "the controller" if mark.kind == "unchanged" else who
+    return f"At {mark.x} {who}: {mark.text}."
+
+
+def _idle(span: SpanRow) -> str:
+    words = f"{span.lane} is up, is assigned {span.partition} and does not fetch it"
+    return f"From {span.x0} to {span.x1}, {words}."
 
 
 def _is_trouble(span: SpanRow) -> bool:

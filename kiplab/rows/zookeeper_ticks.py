@@ -86,5 +86,6 @@ def _session(x: int, id: str, event: SessionOpened | SessionEnded, zxid: int) ->
 
 def _zxid(step: Recorded, after: Sequence[Named]) -> int:
     """A session's beginning and its end are transactions, and nobody says which."""
-    later = (ZnodeChanged, SessionOpened, SessionEnded)
-    return truth(step.cluster).next_offset - 1 - sum(isinstance(e, later) for _, e in after)
+    written = {event.zxid for _, event in after if isinstance(event, ZnodeChanged)}
+    sessions = sum(isinstance(event, SessionOpened | SessionEnded) for _, event in after)
+    return truth(step.cluster).next_offset - 1 - len(written) - sessions

@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from ...rows.client_requests import asked_about, clients_shown
-from ...rows.columns import MessageRow, Rows
+from ...rows.columns import QUEUE_FOR, MessageRow, Rows, has_zookeeper
 from ...rows.log_blocks import log_blocks
 from ...rows.told_messages import told_messages
 from . import legend_samples
 from .legend_samples import Draw
 
+WATCH = "watcher-event"
+"""The kind of message that a watch sends when it goes off."""
 _DOWN = ("disk replaced", "tail lost", "crashed", "stopped", "down")
 
 
 class Seen(NamedTuple):
     """What occurs in a run, for the partition that is followed: (track, value) of its states,
     (value, flag) of its roles, kinds of its brokers' marks, the messages that have arrows; of the
-    cells of logs whether they were only read, and whether the leader has them.
+    cells of logs whether they were only read, and whether the leader has them. `untold` is that
+    some broker does not know the czxid that its tile has.
     """
 
     states: frozenset[tuple[str, str]]
@@ -27,13 +30,18 @@ class Seen(NamedTuple):
     messages: tuple[MessageRow, ...]
     unfenced: bool
     ticked: bool
+    zookeeper: bool
+    untold: bool
+    watched: bool
     cells: frozenset[tuple[bool, bool]]
 
 
 Occurs = Callable[[Seen], bool]
 
 
-Group = Literal["replica", "broker", "controller", "messages", "committed records", "logs"]
+Group = Literal[
+    "replica", "broker", "ZooKeeper", "controller", "messages", "committed records", "logs"
+]
 """What an entry is about, as the legend's headings say it."""
 GROUPS: tuple[Group, ...] = get_args(Group)
 
@@ -83,11 +91,14 @@ def _seen(rows: Rows, partition: str) -> Seen:
         marks=frozenset(
             m.kind
             for m in rows.marks
-            if m.partition in ("", partition) and m.lane.startswith("broker")
+            if m.partition in ("", partition) and m.lane.startswith(("broker", "controller"))
         ),
         messages=(*told_messages(rows, partition), *_asked(rows, partition)),
         unfenced=any(rows.gates(f"broker {id}") for id in rows.meta.brokers),
         ticked=bool(rows.ticks),
+        zookeeper=has_zookeeper(rows),
+        untold=any("not told" in s.flags for s in here if s.track == "uptime"),
+        watched=any(m.kind == WATCH and m.x_sent == m.x_arrived for m in rows.messages),
         cells=frozenset(
             (side.is_read, cell.has)
             for block in log_blocks(rows, partition)
@@ -115,7 +126,7 @@ def _is_track(track: str, *values: str) -> Occurs:
 
 
 def _is_tiled(seen: Seen) -> bool:
-    return any(track == "uptime" for track, _ in seen.states)
+    return not seen.zookeeper and any(track == "uptime" for track, _ in seen.states)
 
 
 def _has_new_controllers(seen: Seen) -> bool:
@@ -172,6 +183,30 @@ MARKS: tuple[Mark, ...] = (
         _has_flag("log empty", "in ISR", "out"),
     ),
     Mark(
+        "idle",
+        "replica",
+        "┅",
+        "assigned, and does not fetch",
+        legend_samples.band("out", "idle"),
+        _has_flag("idle", "out"),
+    ),
+    Mark(
+        "idle member",
+        "replica",
+        "▭",
+        "in the ISR, and does not fetch",
+        legend_samples.band("in ISR", "idle"),
+        _has_flag("idle", "in ISR"),
+    ),
+    Mark(
+        "checkpoint lost",
+        "replica",
+        "▼",
+        "checkpoint loses a partition",
+        legend_samples.glyph("▼", "gone"),
+        _is_mark("checkpoint lost"),
+    ),
+    Mark(
         "log",
         "replica",
         "╷",
@@ -199,6 +234,38 @@ MARKS: tuple[Mark, ...] = (
         _is_mark("unclean"),
     ),
     Mark("uptime", "broker", "▏", "be: broker epoch", legend_samples.tile, _is_tiled),
+    Mark(
+        "czxid",
+        "broker",
+        "▏",
+        "cz: czxid, the broker epoch",
+        legend_samples.tile,
+        lambda seen: seen.zookeeper and not seen.untold,
+    ),
+    Mark(
+        "czxid not told",
+        "broker",
+        "▏",
+        "cz: czxid, unknown to the broker",
+        legend_samples.tile,
+        lambda seen: seen.untold,
+    ),
+    Mark(
+        "registered",
+        "broker",
+        "┈",
+        "still registered",
+        legend_samples.still_registered,
+        lambda seen: any(track == "registered" for track, _ in seen.states),
+    ),
+    Mark(
+        "passed over",
+        "broker",
+        "⏻",
+        "never elected",
+        legend_samples.never_elected,
+        _is_track("passed over", "yes"),
+    ),
     Mark("fenced", "broker", "⛔", "fenced", legend_samples.fenced, _is_track("fenced", "yes")),
     Mark(
         "gate",
@@ -228,7 +295,39 @@ MARKS: tuple[Mark, ...] = (
         _is_track("down", *_DOWN[:2]),
     ),
     Mark(
-        "tick", "controller", "┼", "metadata record", legend_samples.tick, lambda seen: seen.ticked
+        "transaction",
+        "ZooKeeper",
+        "┼",
+        "transaction",
+        legend_samples.tick,
+        lambda seen: seen.ticked and seen.zookeeper,
+    ),
+    Mark(
+        "watch",
+        "ZooKeeper",
+        "↓",
+        "watch goes off",
+        legend_samples.watch,
+        lambda seen: seen.watched,
+    ),
+    Mark(
+        "tick",
+        "controller",
+        "┼",
+        "metadata record",
+        legend_samples.tick,
+        lambda seen: seen.ticked and not seen.zookeeper,
+    ),
+    Mark(
+        "bounced", "controller", "⎴", "sees a bounce", legend_samples.bounced, _is_mark("bounced")
+    ),
+    Mark(
+        "queue",
+        "controller",
+        "◇",
+        "waits in a queue",
+        legend_samples.queue,
+        lambda seen: any(track.startswith(QUEUE_FOR) for track, _ in seen.states),
     ),
     Mark(
         "controller epoch",
@@ -301,6 +400,14 @@ MARKS: tuple[Mark, ...] = (
         "sender gone",
         legend_samples.arrow(previous_incarnation=True),
         _is_message(lambda m: m.previous_incarnation),
+    ),
+    Mark(
+        "message earlier life",
+        "messages",
+        "◇→",
+        "for an earlier life",
+        legend_samples.arrow(earlier_life=True),
+        _is_message(lambda m: m.earlier_life),
     ),
     Mark(
         "safe",

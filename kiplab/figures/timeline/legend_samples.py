@@ -12,7 +12,7 @@ from ...rows.columns import MessageRow
 from ...rows.log_blocks import LogCell
 from ..drawing.canvas import Canvas
 from . import icons, replica_bands
-from .arrow_strokes import draw_stroke
+from .arrow_strokes import draw_stroke, draw_tail
 from .log_ends import Stretch, draw_line
 from .log_strip import colors_of
 
@@ -118,6 +118,42 @@ def log_line(at: Swatch) -> None:
     steps = ((1, 0), (3, 1), (3, 3))
     life = [Stretch(*ends, *step) for ends, step in zip(pairwise(xs), steps, strict=True)]
     draw_line(canvas, life, (band.y1, band.y0), (0, 4))
+
+
+def still_registered(at: Swatch) -> None:
+    """The edges of a tile whose process is gone."""
+    theme, band = at.canvas.theme, at.band(5)
+    for y in (band.y0, band.y1):
+        at.canvas.line(band.x0, y, band.x1, y, theme.tile_edge, dash="2px,3px")
+
+
+def never_elected(at: Swatch) -> None:
+    """⏻ in another colour than that of a broker that shuts down."""
+    icons.power(at.canvas, at.left + SWATCH / 2, at.y, at.canvas.theme.gone)
+
+
+def bounced(at: Swatch) -> None:
+    """A bracket."""
+    ends = at.canvas.at(at.left), at.canvas.at(at.left + SWATCH)
+    icons.bracket(at.canvas, *ends, at.y - 2, at.canvas.theme.text)
+
+
+def watch(at: Swatch) -> None:
+    """A short arrow down from a line."""
+    theme, band = at.canvas.theme, at.band(6)
+    middle = at.canvas.at(at.left + SWATCH / 2)
+    at.canvas.line(band.x0, band.y0, band.x1, band.y0, theme.line, width=1.5)
+    at.canvas.line(middle, band.y0, middle, band.y1, theme.message, width=1.2)
+    at.canvas.head(middle, band.y0, middle, band.y1, theme.message, size=6)
+
+
+def queue(at: Swatch) -> None:
+    """Requests of this life and of an earlier one, waiting."""
+    theme, band = at.canvas.theme, at.band(6)
+    at.canvas.rect(*band[:4], theme.tile)
+    for share, earlier in ((0.28, False), (0.72, True)):
+        middle = at.canvas.at(at.left + SWATCH * share)
+        draw_tail(at.canvas, middle, at.y, theme.message, earlier)
 
 
 def failed_over(at: Swatch) -> None:

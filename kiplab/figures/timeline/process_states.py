@@ -16,7 +16,7 @@ from .panel import Panel
 from .veil import Lasting
 
 GAPS = {"disk replaced": "⌀", "tail lost": "⌀"}
-_PAD, _SIGN = 8, 14
+_PAD, _SIGN, _STEP = 8, 14, 12
 
 
 def draw_shutting_down(panel: Panel, span: SpanRow) -> None:
@@ -39,26 +39,26 @@ def draw_shutting_down(panel: Panel, span: SpanRow) -> None:
 def draw_passed_over(panel: Panel, span: SpanRow) -> None:
     """A process that runs, and that the controller takes for one that shuts down."""
     canvas, size = panel.canvas, panel.canvas.sizes.small
-    room = (span.x1 - span.x0) * canvas.unit - _PAD
-    left = canvas.px(span.x0) + _PAD
+    first, last = canvas.px(span.x0) + _PAD, canvas.px(span.x1)
     texts = ("never elected: taken for shutting down", "never elected", "")
     for text, y in product(texts, tile_lines(panel, span.lane)):
         wide = _SIGN + (width_of(text, size) if text else 0)
-        box = Box(left, y - size * 0.6, left + wide, y + size * 0.6)
-        if wide <= room and canvas.is_free(box):
-            icons.power(canvas, left + icons.SIGN, y, canvas.theme.gone)
-            canvas.take(box)
-            at, known = canvas.at(left + _SIGN), Lasting(span.x0)
-            if text:
-                canvas.text(at, y, text, canvas.theme.gone, size=size, lasting=known)
-            return
+        for left in range(round(first), round(last - wide), _STEP):
+            box = Box(left, y - size * 0.6, left + wide, y + size * 0.6)
+            if canvas.is_free(Box(left - _PAD, box.y0, box.x1 + _PAD, box.y1)):
+                icons.power(canvas, left + icons.SIGN, y, canvas.theme.gone)
+                canvas.take(box)
+                at, known = canvas.at(left + _SIGN), Lasting(int(canvas.at(left)))
+                if text:
+                    canvas.text(at, y, text, canvas.theme.gone, size=size, lasting=known)
+                return
 
 
 def draw_registered(panel: Panel, span: SpanRow) -> None:
-    """The outline of the tile goes on while ZooKeeper counts a process in that is gone."""
-    canvas, (top, bottom) = panel.canvas, panel.lanes.brokers[span.lane]
-    edge = {"color": canvas.theme.tile_edge, "width": 1, "dash": "dot"}
-    canvas.rect(span.x0, span.x1, top, bottom, "rgba(0,0,0,0)", line=edge)
+    """The edges of the tile go on while ZooKeeper counts a process in that is gone."""
+    canvas = panel.canvas
+    for y in panel.lanes.brokers[span.lane]:
+        canvas.line(span.x0, y, span.x1, y, canvas.theme.tile_edge, dash="2px,3px")
 
 
 def draw_down(panel: Panel, span: SpanRow) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...rows.columns import Rows, has_zookeeper, queues_in, tells_epochs
 from ..drawing.canvas import Canvas, safe
-from ..drawing.text_width import LINE_HEIGHT, wrapped
+from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from ..drawing.theme import sizes_of, theme_of
 from . import (
     arrows,
@@ -34,6 +34,7 @@ TILED = 8
 MARGIN = 14
 BOXES = ("lead", "callout", "shield")
 """How the names of the shapes begin that a refusal's words stand in."""
+BADGE = "ZooKeeper era"
 GROUND_FROM = 18
 """Pixels of a column below which grounds would be nothing but noise."""
 
@@ -57,9 +58,10 @@ def canvas_of(
 def draw_heading(canvas: Canvas, rows: Rows) -> float:
     """Name, title and question of the play; returns where the panels may begin."""
     meta, sizes = rows.meta, canvas.sizes
+    badge = _draw_badge(canvas) if has_zookeeper(rows) else 0
     named = bool(meta.name) and meta.name != meta.title
     name = meta.name if named else ""
-    title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading)
+    title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading, badge)
     bold = title.replace(safe(name), f"<b>{safe(name)}</b>", 1) if name else title
     y = _paragraph(canvas, bold, MARGIN, sizes.heading, canvas.theme.text)
     if meta.question:
@@ -68,8 +70,21 @@ def draw_heading(canvas: Canvas, rows: Rows) -> float:
     return y + 18
 
 
-def _lines(canvas: Canvas, text: str, size: float) -> str:
-    room = (canvas.width - 2 * MARGIN) / 1.05
+def _draw_badge(canvas: Canvas) -> float:
+    """The time that a run is from, at the right end of the title; returns the pixels it takes."""
+    theme, size = canvas.theme, canvas.sizes.small
+    wide, y = width_of(BADGE, size, bold=True) + 16, MARGIN + canvas.sizes.heading * 0.65
+    left, right = canvas.width - MARGIN - wide, canvas.width - MARGIN
+    edge = {"color": theme.line, "width": 1.2}
+    ends = canvas.at(left), canvas.at(right)
+    canvas.rect(*ends, y - size, y + size, theme.tile, line=edge, name="badge")
+    middle = canvas.at((left + right) / 2)
+    canvas.text(middle, y, BADGE, anchor="center", size=size, bold=True, layer="badge")
+    return wide + 12
+
+
+def _lines(canvas: Canvas, text: str, size: float, less: float = 0) -> str:
+    room = (canvas.width - 2 * MARGIN - less) / 1.05
     return "<br>".join(safe(line) for line in (wrapped(text, room, size) or text).split("<br>"))
 
 
@@ -114,6 +129,7 @@ def draw_panel(
     strips.draw_strips(panel)
     zookeeper_lane.draw_zookeeper(panel)
     controller_lane.draw_controller(panel, with_epochs=tiled)
+    zookeeper_lane.draw_watches(panel)
     queue_rows.draw_queues(panel)
     zookeeper_lane.say_compared(panel)
     client_lanes.draw_below(panel)

@@ -23,7 +23,7 @@ _BRACKET_ABOVE, _GAP = 12, 8
 
 
 def draw_zookeeper(panel: Panel) -> None:
-    """The line, its ticks, and the watches that went off and were looked after at once."""
+    """The line and its ticks."""
     y = panel.lanes.zookeeper
     if y is None:
         return
@@ -34,13 +34,20 @@ def draw_zookeeper(panel: Panel) -> None:
     canvas.line(0, y, end, y, theme.line, width=1.5)
     canvas.take(Box(canvas.px(0), y - 1, canvas.px(end), y + 1))
     draw_ticks(panel, y)
+    _cards(panel, y)
+
+
+def draw_watches(panel: Panel) -> None:
+    """Those that the controller was told of at once; late ones are messages like any other."""
+    canvas, theme, y = panel.canvas, panel.canvas.theme, panel.lanes.zookeeper
+    if y is None:
+        return
     for message in _watches(panel):
         x, low = message.x_sent, panel.lanes.controller - 3
         canvas.line(x, y + 7, x, low, theme.message, width=1.2)
         canvas.head(x, y, x, low, theme.message, size=8)
         canvas.take(Box(canvas.px(x) - 5, y, canvas.px(x) + 5, low))
         canvas.card(x, (y + low) / 2, folded(card_of(message, panel.rows.meta.number)))
-    _cards(panel, y)
 
 
 def say_compared(panel: Panel) -> None:
