@@ -204,7 +204,6 @@ _BANDS = "a band, a strip or a tick changes there"
 _AN_ARROW = "messages are arrows"
 _A_TICK = "it is a tick on ZooKeeper's lane"
 _ON_THE_AXIS = "a consumer has no lane: the axis tells it, and so does the transcript"
-_IN_THE_LIST = "the list of events tells it, and what comes of it has arrows"
 _NO_LANE = "a producer has no lane: the transcript tells it, and its answers have marks"
 UNMARKED: dict[type, str] = {
     facts.Fetched: "marked where it matters, by `_fetched`",
@@ -226,11 +225,8 @@ UNMARKED: dict[type, str] = {
     ),
     zookeeper_facts.RequestsQueued: "the controller's queue has a row where something waits in it",
     **dict.fromkeys((Sent, Delivered, Dropped), _AN_ARROW),
-    **dict.fromkeys((zookeeper_facts.SessionOpened, zookeeper_facts.RequestsQueued), _IN_THE_LIST),
-    zookeeper_facts.ControllerStoodDown: "who is the controller is a lane of its own",
     zookeeper_facts.BrokerDeclared: "the transcript tells it, and what comes of it has marks",
     zookeeper_facts.BrokerStateChanged: "the transcript tells it; what it refuses has marks",
-    zookeeper_facts.ShutdownTried: "its request and the answer are arrows",
     NotApplicable: "marked with the line of the play that lost its object",
 }
 """Events without a mark of their own, and why."""

@@ -28,7 +28,8 @@ class Waiting(NamedTuple):
     broker epoch that the broker was registered with when it was queued, or that stands on it.
     """
 
-    controller: BrokerId
+    kept_by: BrokerId
+    """The address of the controller."""
     broker: BrokerId
     requests: tuple[str, ...]
     meant_for: tuple[BrokerEpoch, ...]

@@ -115,18 +115,18 @@ def _passed_over(id: BrokerId, shot: Snapshot) -> Reading | None:
     node, address = broker(shot.cluster, id), controller_of(shot.cluster)
     if node is None or node.process is None or address is None:
         return None
-    controller = state_of(shot.cluster, address)
+    lives_there = state_of(shot.cluster, address)
     leaving = node.process.lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
-    if leaving or not isinstance(controller, ZooKeeperController):
+    if leaving or not isinstance(lives_there, ZooKeeperController):
         return None
-    if id not in controller.shutting_down:
+    if id not in lives_there.shutting_down:
         return None
     return Reading("yes", "never elected: the controller takes it for shutting down")
 
 
 def _by_broker(waiting: Sequence[Waiting]) -> dict[BrokerId, Waiting]:
-    """The queue that the rightful controller keeps, else any."""
-    return {w.broker: w for w in sorted(waiting, key=lambda w: w.controller)}
+    """Of several controllers' queues for a broker, that of the one on the lowest broker."""
+    return {w.broker: w for w in sorted(waiting, key=lambda w: w.kept_by)}
 
 
 def _queue(id: BrokerId, found: Queues, shot: Snapshot) -> Reading | None:

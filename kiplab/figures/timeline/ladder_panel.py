@@ -130,7 +130,7 @@ def _answers(rows: Rows, partition: str) -> list[MessageRow]:
     found = (
         m
         for m in told_messages(rows, partition)
-        if m.receiver == "controller" and m.fate in ("refused", "delivered")
+        if m.receiver.startswith("controller") and m.fate in ("refused", "delivered")
     )
     return sorted(found, key=lambda m: m.x_arrived or 0)
 
