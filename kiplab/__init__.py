@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .matrices import matrix as matrix
     from .matrices import minimise as minimise
     from .plays.play_errors import PlayError as PlayError
+    from .rows.heartbeat_fates import heartbeat_fates as heartbeat_fates
     from .runs import Run as Run
     from .runs import all_plays as all_plays
     from .runs import differences as differences
@@ -95,6 +96,7 @@ _HOMES = {
     "machine.lacking": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),
+    "rows.heartbeat_fates": ("heartbeat_fates",),
     "runs": ("Run", "all_plays", "differences", "guards", "ladder", "run", "twin"),
     "widgets": ("Lab",),
 }  # fmt: skip

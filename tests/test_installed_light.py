@@ -84,6 +84,7 @@ NAMES = {
     "kiplab.predict": "{}('id', 'question?', ['yes', 'no'])",
     "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
+    "kiplab.heartbeat_fates": "{}()",
     "kiplab.request_sizes": "{}()",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.twin": "{}(one, other)",

@@ -1,0 +1,123 @@
+"""What became of KIP-343's ideas: with AlterIsr (KIP-497), in KRaft (KIP-631), or never."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import msgspec
+
+TITLE = "What became of KIP-343"
+HEADS = ("KIP-343", "what became of it", "by", "clause")
+
+
+class IdeaFate(msgspec.Struct, frozen=True):
+    """One idea of KIP-343, what Kafka has of it, the KIP that brought it (None: nobody did), and
+    the clause of the ledger that says more.
+    """
+
+    idea: str
+    became: str
+    by: int | None
+    clause: str
+
+
+FATES = (
+    IdeaFate(
+        "heartbeats to the controller",
+        "BrokerHeartbeat, every 2 s",
+        631,
+        "343.18",
+    ),
+    IdeaFate(
+        "the incarnation id, which is the czxid of the broker's znode",
+        "the broker epoch: the czxid since 2.2, in KRaft the offset of the registration",
+        380,
+        "343.12",
+    ),
+    IdeaFate(
+        "a higher incarnation is believed on the word of a heartbeat",
+        "any other epoch is refused with STALE_BROKER_EPOCH",
+        None,
+        "343.30",
+    ),
+    IdeaFate(
+        "a target state in each heartbeat",
+        "two wishes: to be fenced, to be shut down",
+        631,
+        "343.26",
+    ),
+    IdeaFate(
+        "inactive, active, stopping",
+        "fenced, unfenced, in controlled shutdown, and an answer that ends it",
+        631,
+        "343.13",
+    ),
+    IdeaFate(
+        "the controller gives a silent broker up",
+        "broker.session.timeout.ms, 9 s",
+        631,
+        "343.22",
+    ),
+    IdeaFate(
+        "a broker that cannot reach the controller fences itself",
+        "a broker that is cut off serves on",
+        None,
+        "343.19",
+    ),
+    IdeaFate(
+        "leaders ask the controller for an ISR",
+        "AlterIsr, from 3.2 on AlterPartition, with a partition epoch",
+        497,
+        "343.35",
+    ),
+    IdeaFate(
+        "brokers still register in ZooKeeper: an RPC was rejected",
+        "BrokerRegistration",
+        631,
+        "343.66",
+    ),
+    IdeaFate(
+        "legacy brokers, always active, told by the version of their znode",
+        "the whole cluster moves at one metadata version",
+        None,
+        "343.64",
+    ),
+)
+
+
+class IdeaFates(msgspec.Struct, frozen=True):
+    """The table: as text, as rows, as HTML in a notebook."""
+
+    rows: tuple[IdeaFate, ...] = FATES
+
+    def text(self) -> str:
+        """A line for each idea."""
+        return "\n".join(
+            f"{row.idea} -> {row.became} ({_brought(row)}; clause {row.clause})"
+            for row in self.rows
+        )
+
+    def report(self) -> dict[str, Any]:
+        """The rows, for programs."""
+        return {"title": TITLE, "rows": [msgspec.structs.asdict(row) for row in self.rows]}
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{escape(h)}</th>' for h in HEADS)
+        body = "".join(_line(row) for row in self.rows)
+        caption = f"<caption>{escape(TITLE)}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def heartbeat_fates() -> IdeaFates:
+    """What KRaft and AlterIsr took over of KIP-343's ideas, and what nobody ever built."""
+    return IdeaFates()
+
+
+def _line(row: IdeaFate) -> str:
+    cells = "".join(f"<td>{escape(c)}</td>" for c in (row.became, _brought(row), row.clause))
+    return f'<tr><th scope="row">{escape(row.idea)}</th>{cells}</tr>'
+
+
+def _brought(row: IdeaFate) -> str:
+    return "never" if row.by is None else f"KIP-{row.by}"
