@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from kiplab.cli.command import main
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.values import feature_set
-from kiplab.protocol.features import parse_features
+from kiplab.protocol.features import UnknownFeatureError, parse_features
 from kiplab.protocol.releases import RELEASES
 
 
@@ -34,3 +35,20 @@ def test_the_name_of_a_release_may_begin_with_its_kind(
 def test_a_release_that_there_is_not_is_told_with_those_that_there_are() -> None:
     with pytest.raises(PlayError, match=r"unknown release '2\.8'; the releases are 3\.2, 3\.3"):
         feature_set("@2.8-903")
+
+
+@pytest.mark.parametrize(
+    ("release", "guard", "lacks"),
+    [
+        ("kip-343", "903", "lacks what KIP-903 is about"),
+        ("zk-2.2", "343.specified", "`--kafka kip-343` has them"),
+        ("3.5", "343.fence-itself", "`--kafka kip-343` has them"),
+    ],
+)
+def test_rules_that_do_not_fit_a_release_say_what_it_lacks(
+    release: str, guard: str, lacks: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UnknownFeatureError, match=lacks):
+        parse_features(release, on=(guard,))
+    assert main(["play", "343-stopping", "--kafka", release, "--on", guard]) == 2
+    assert lacks in capsys.readouterr().err
