@@ -10,31 +10,53 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from kiplab.protocol.features import Features
+from kiplab.protocol.releases import RELEASES
 
 HERE = Path(__file__).parent
 
 
 def tables_of_vectors() -> dict[str, frozenset[str]]:
-    """Every file of vectors beside this one, with the releases that it looks at."""
-    files = sorted(HERE.glob("test_vectors_*.py"))
-    return {f"tests/protocol/{file.name}": frozenset(_releases_in(file.stem)) for file in files}
+    """Every file of vectors beside this one or below, with the releases that it looks at."""
+    return {
+        f"tests/protocol/{file.relative_to(HERE)}": frozenset(_releases_in(_module(file)))
+        for file in _files()
+    }
+
+
+def _files() -> list[Path]:
+    return sorted(HERE.rglob("test_vectors_*.py"))
+
+
+def _module(file: Path) -> ModuleType:
+    return importlib.import_module(".".join(("tests", "protocol", *_parts(file))))
+
+
+def _parts(file: Path) -> tuple[str, ...]:
+    return file.relative_to(HERE).with_suffix("").parts
 
 
 def without_vectors(
     looked_at: Mapping[str, Collection[str]], releases: Iterable[str]
 ) -> Iterator[str]:
-    """For each release that a file does not look at, what to add and where."""
+    """For each release that a file does not look at, what to add and where.
+
+    A file is about the modes of which it looks at any release.
+    """
     names = list(releases)
     for file, seen in looked_at.items():
-        for name in (name for name in names if name not in seen):
+        for name in (name for name in names if name not in seen and _of_a_mode(name, seen)):
             yield (
                 f"no vector of {file} looks at Kafka {name}: read its source, let the rows that"
                 f' still hold reach to it ("3.2-{name}"), and add rows for what it does otherwise'
             )
 
 
-def _releases_in(module: str) -> Iterator[str]:
-    for test in vars(importlib.import_module(f"tests.protocol.{module}")).values():
+def _of_a_mode(name: str, seen: Iterable[str]) -> bool:
+    return name not in RELEASES or RELEASES[name].mode in {RELEASES[s].mode for s in seen}
+
+
+def _releases_in(module: ModuleType) -> Iterator[str]:
+    for test in vars(module).values():
         for mark in getattr(test, "pytestmark", ()):
             if mark.name == "parametrize":
                 for row in mark.args[1]:
@@ -66,10 +88,7 @@ class Vector(NamedTuple):
 
 def all_vectors() -> list[Vector]:
     """The vectors of every file that need nothing but their rows: no fixture."""
-    files = sorted(HERE.rglob("test_vectors_*.py"))
-    names = (".".join(file.relative_to(HERE).with_suffix("").parts) for file in files)
-    modules = (importlib.import_module(f"tests.protocol.{name}") for name in names)
-    return [vector for module in modules for vector in _vectors_in(module)]
+    return [vector for file in _files() for vector in _vectors_in(_module(file))]
 
 
 def _vectors_in(module: ModuleType) -> Iterator[Vector]:

@@ -18,7 +18,7 @@ from tests.protocol.asked_for import asked_for, without_guard, without_rule
 from tests.protocol.looked_at import Vector, all_vectors
 
 PACKAGE = Path(kiplab.__file__).parent
-ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*")
+ID = re.compile(r"(\d+|kafka-\d+|zookeeper)\.[a-z]+(-[a-z]+)*")
 MADE_UP = "903.only-here"
 
 

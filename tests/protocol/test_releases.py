@@ -263,6 +263,11 @@ def test_every_release_has_vectors(file: str) -> None:
     assert not said, "\n".join(said)
 
 
+def test_every_mode_has_vectors() -> None:
+    seen = {RELEASES[name].mode for names in tables_of_vectors().values() for name in names}
+    assert seen == set(Mode)
+
+
 def test_a_release_without_vectors_is_told_for_every_table() -> None:
     tables = tables_of_vectors()
     told = [said for said in without_vectors(tables, [*RELEASES, "99.0"]) if "99.0" in said]

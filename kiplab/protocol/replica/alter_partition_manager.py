@@ -69,7 +69,8 @@ def _written_by_the_leader(
     replica = replica_of(broker, item.partition)
     leading = replica.leading if replica is not None else None
     known = leading.controller_epoch if leading is not None else None
-    # The leader writes only over the version that it has read (-1: over any).
+    # ZooKeeper writes only over the version that the leader has read, here and in every release
+    # that wrote: ReplicationUtils.updateLeaderAndIsr (2.1.1, 3.4.1). -1 means over any.
     checks = "zookeeper.isr-version" in features.active(broker.id)
     over = item if checks else replace(item, partition_epoch=PartitionEpoch(-1))
     request = SetPartitionStateRequest(
@@ -118,11 +119,11 @@ def _request(
 def forget(broker: Broker, partition: str, features: Features) -> Broker:
     """Up to 2.8 a LeaderAndIsr takes what is still unanswered of its partition off the manager.
 
-    Source: DefaultAlterIsrManager.clearPending (2.8.2; no more in 3.0.0).
+    Source: DefaultAlterIsrManager.clearPending (2.8.2), which later releases have not.
     """
     process = process_of(broker)
     left = tuple(i for i in process.items if i.partition != partition)
-    if features.code_of(broker.id) >= (3, 0) or len(left) == len(process.items):
+    if features.code_of(broker.id) >= (3, 2) or len(left) == len(process.items):
         return broker
     return replace(broker, process=replace(process, items=left))
 
@@ -197,7 +198,7 @@ def _hand_over(
     place, log = here(broker, features, now_ms), log_of(broker, item.partition)
     if result.error is KafkaError.NONE and result.recovery in _RECOVERY_STATES:
         replica, facts = isr_proposals.decided(place, replica, log, result)
-    elif place.code < (3, 0) and not asks_by_isr_change(broker, features):
+    elif place.code < (3, 2) and not asks_by_isr_change(broker, features):
         # It would hand the proposal over again, is refused by its own manager, and gives up.
         facts = isr_proposals.stuck(broker.id, replica, result.error)
     elif result.error in isr_proposals.REVERTING or result.error in isr_proposals.WAITING:

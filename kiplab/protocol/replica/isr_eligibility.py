@@ -24,8 +24,8 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
     """
     cached = registration(here.registrations, remote.broker)
     name = f"broker {remote.broker}"
-    # KIP-841 was meant for KRaft alone, but the code of 3.3 has it in ZooKeeper mode, too: there a
-    # broker is alive or it is not, and whether it shuts down only the controller knows.
+    # In ZooKeeper mode, which KIP-841 does not speak of, a broker is alive or it is not, and only
+    # the controller knows who shuts down: Partition.isReplicaIsrEligible (3.4.1).
     if cached is None and "zookeeper.leader-skips-absent" in here.active:
         return "zookeeper.leader-skips-absent", Compared(name, "caught up", "not alive")
     # KIP-841, Proposed Changes: the leader takes only active replicas for eligible, neither fenced

@@ -158,7 +158,7 @@ def decided(here: Here, replica: Replica, log: Log, result: AlterPartitionResult
     committed = replace(leading, isr_state=IsrState(result.isr, recovery=recovery))
     adopted = replace(replica, partition_epoch=result.partition_epoch, leading=committed)
     over = noted(here, replica, adopted)
-    if here.code < (3, 1) and not here.writes_isr:
+    if here.code < (3, 2) and not here.writes_isr:
         # The high watermark is not looked at before the next fetch or append.
         return adopted, over
     moved, facts = move_high_watermark(here, adopted, log)

@@ -204,8 +204,8 @@ def _registration(broker: Broker, path: str, features: Features) -> tuple[Operat
     data = BrokerZnode(broker.id, broker.incarnation, broker_info_version(broker.id, features))
     if features.code_of(broker.id) < (2, 2):
         return (Create(path, data, ephemeral=True),)
-    # KIP-380, How a broker gets its epoch: the answer to a create has no Stat, that to a setData
-    # does, and in one transaction nobody can come in between.
+    # KIP-380, Proposed Changes, Broker Registration in Zookeeper: the answer to a create has no
+    # Stat, that to a setData does, and in one transaction nobody can come in between.
     return Create(path, ephemeral=True), SetData(path, data, PartitionEpoch(0))
 
 
@@ -220,7 +220,8 @@ def _epoch(result: object, session: SessionId, active: frozenset[str]) -> Broker
     """The generation of this life: what created its znode. Up to 2.1 there is none."""
     if not isinstance(result, Stat):
         return NO_BROKER_EPOCH
-    # KIP-380, Rejected Alternatives: the id of the session as the generation.
+    # KIP-380, Rejected Alternatives: the id of the session needs no transaction to be known, but a
+    # later one need not be higher.
     return BrokerEpoch(session if "380.session-id" in active else result.czxid)
 
 

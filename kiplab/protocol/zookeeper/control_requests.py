@@ -158,18 +158,19 @@ def _refused_whole(broker: Broker, request: ControlRequest, features: Features) 
 
 def _other_life(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """Whether the request was meant for another life of this broker."""
-    guard = "380.control-request-epoch"
     mine, named = process_of(broker).epoch, request.broker_epoch
     active = features.active(broker.id)
+    # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
+    # names an earlier generation than its own was meant for an earlier life of it.
+    guard = "380.control-request-epoch"
     if guard not in active or named in (NO_BROKER_EPOCH, mine):
         return None
     compared = (Compared("broker epoch", str(named), str(mine)),)
     if named < mine:
-        # KIP-380, How a broker rejects control requests: what names an earlier generation than its
-        # own was meant for an earlier life of it.
         return _refusal(broker, request, KafkaError.STALE_BROKER_EPOCH, guard, compared)
-    # KAFKA-9839: a broker whose session has expired may be asked under its new generation before it
-    # knows of that itself. Up to 2.5.0 that is an IllegalStateException, and nobody asks again.
+    # KAFKA-9839, "Broker should accept control requests with newer broker epoch": one whose session
+    # has expired may be asked under its new generation before it knows of that. Up to 2.5.0 it
+    # throws an IllegalStateException, and nobody asks again.
     if "kafka-9839.newer-epoch" in active:
         return None
     return _refusal(broker, request, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
@@ -177,13 +178,13 @@ def _other_life(broker: Broker, request: ControlRequest, features: Features) -> 
 
 def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """Whether a later controller has spoken to this process already."""
-    guard = "zookeeper.controller-epoch"
     known = process_of(broker).controller_epoch
-    if (
-        known is None
-        or request.controller_epoch >= known
-        or guard not in features.active(broker.id)
-    ):
+    if known is None or request.controller_epoch >= known:
+        return None
+    # ZooKeeper mode has always refused a deposed controller: ReplicaManager.becomeLeaderOrFollower,
+    # stopReplicas and maybeUpdateMetadataCache (2.1.1, 3.4.1).
+    guard = "zookeeper.controller-epoch"
+    if guard not in features.active(broker.id):
         return None
     compared = (Compared("controller epoch", str(request.controller_epoch), str(known)),)
     return _refusal(broker, request, KafkaError.STALE_CONTROLLER_EPOCH, guard, compared)
@@ -240,8 +241,10 @@ def _told(
 def _not_obeyed(
     broker: Broker, state: PartitionRegistration, request: LeaderAndIsrRequest, features: Features
 ) -> Refused | None:
-    guard = "zookeeper.leader-epoch"
     held = _leader_epoch(broker, state.name)
+    # ZooKeeper mode has always had it that only a higher leader epoch counts:
+    # ReplicaManager.becomeLeaderOrFollower (2.1.1, 3.4.1).
+    guard = "zookeeper.leader-epoch"
     if state.leader_epoch <= held and guard in features.active(broker.id):
         compared = (Compared("leader epoch", str(state.leader_epoch), str(held)),)
         error = KafkaError.STALE_CONTROLLER_EPOCH
@@ -371,12 +374,14 @@ def _image(known: MetadataUpdate | None, request: UpdateMetadataRequest) -> Meta
 def _fenced(
     broker: Broker, item: StopReplicaItem, request: StopReplicaRequest, features: Features
 ) -> Refused | None:
-    guard = "570.stop-replica-epoch"
     active, held = features.active(broker.id), _leader_epoch(broker, item.partition)
-    # KIP-570, Proposed Changes: version 3 names the leader epoch; -1 is none, -2 a deletion.
-    told = request.version >= 3 and item.leader_epoch >= 0
-    if not told or guard not in active or item.leader_epoch > held:
+    # KIP-570, StopReplicaRequest: version 3 names the leader epoch, -1 being none and -2 a
+    # deletion; what names no higher one is refused.
+    guard = "570.stop-replica-epoch"
+    if guard not in active or request.version < 3 or not 0 <= item.leader_epoch <= held:
         return None
+    # KAFKA-13972, "Ensure replica state deleted after reassignment cancellation": the epoch that is
+    # held will do.
     if item.leader_epoch == held and "kafka-13972.equal-epoch" in active:
         return None
     compared = (Compared("leader epoch", str(item.leader_epoch), str(held)),)

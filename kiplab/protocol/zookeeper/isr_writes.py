@@ -144,7 +144,7 @@ def written(
         replica, facts = isr_proposals.decided(here, replica, mine, result)
         broker = broker_parts.with_replica(broker, replica)
         return _to_announce(broker, replica.partition), (), facts
-    if here.code >= (2, 7):
+    if here.code >= (2, 8):
         return broker, (), isr_proposals.stuck(broker.id, replica, response.error)
     replica, reverted = _kept(broker.id, replica, response.error)
     replica, moved = move_high_watermark(here, replica, mine)

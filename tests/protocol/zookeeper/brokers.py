@@ -7,7 +7,9 @@ broker 0, of controller epoch 5, and the broker epoch of broker 1 is 140.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from kiplab.protocol.errors import KafkaError
@@ -211,3 +213,20 @@ def with_epoch(broker: Broker, epoch: int) -> Broker:
     """The same process, registered anew."""
     assert broker.process is not None
     return replace(broker, process=replace(broker.process, epoch=BrokerEpoch(epoch)))
+
+
+def on(*releases: str) -> pytest.MarkDecorator:
+    """The test, which takes `features`, is one vector of each release."""
+    return rows("", ("", releases))
+
+
+def rows(names: str, *rows: tuple[Any, ...]) -> pytest.MarkDecorator:
+    """The test is several vectors, each (id, releases, value of each name ...)."""
+    return pytest.mark.parametrize(
+        (*names.split(), "features"),
+        [
+            pytest.param(*values, at_release(release), id=f"{id} {release}".strip())
+            for id, releases, *values in rows
+            for release in releases
+        ],
+    )

@@ -29,7 +29,9 @@ from tests.protocol.zookeeper.brokers import (
     ask,
     at_release,
     lai,
+    on,
     records,
+    rows,
     running,
     started,
     state,
@@ -62,27 +64,22 @@ def every_kind(
 # The broker epoch
 
 
-@pytest.mark.parametrize(
-    ("broker_epoch", "releases", "error"),
-    [
-        (EARLY, WITH_EPOCHS, STALE),
-        (EPOCH, WITH_EPOCHS, NONE),
-        (-1, RELEASES, NONE),
-        (LATER, ("zk-2.2", "zk-2.5.0"), LOST),
-        (LATER, ("zk-2.6", "zk-2.8", "zk-3.4"), NONE),
-    ],
-    ids=["older", "equal", "none", "newer up to 2.5.0", "newer from 2.5.1 on"],
+@rows(
+    "broker_epoch error",
+    ("older", WITH_EPOCHS, EARLY, STALE),
+    ("equal", WITH_EPOCHS, EPOCH, NONE),
+    ("none", RELEASES, -1, NONE),
+    ("newer, up to 2.5.0", ("zk-2.2", "zk-2.5.0"), LATER, LOST),
+    ("newer, from 2.5.1 on", ("zk-2.6", "zk-2.8", "zk-3.4"), LATER, NONE),
 )
 def test_the_broker_epoch_of_a_request(
-    broker_epoch: int, releases: tuple[str, ...], error: KafkaError
+    broker_epoch: int, error: KafkaError, features: Features
 ) -> None:
-    for release in releases:
-        features = at_release(release)
-        broker = running(features)
-        for request in every_kind(features, broker_epoch=broker_epoch):
-            answered = ask(broker, request, features)
-            assert answered.error is error, (release, request)
-            assert (answered.broker is broker) is (error is not NONE), (release, request)
+    broker = running(features)
+    for request in every_kind(features, broker_epoch=broker_epoch):
+        answered = ask(broker, request, features)
+        assert answered.error is error, request
+        assert (answered.broker is broker) is (error is not NONE), request
 
 
 def test_up_to_2_1_nobody_looks_at_a_broker_epoch() -> None:
@@ -106,9 +103,8 @@ def test_a_whole_refusal_names_the_guard_and_both_epochs() -> None:
     assert [(c.requested, c.held) for c in fact.compared] == [(str(EARLY), str(EPOCH))]
 
 
-@pytest.mark.parametrize("release", WITH_EPOCHS)
-def test_of_two_stale_epochs_the_brokers_is_looked_at_first(release: str) -> None:
-    features = at_release(release)
+@on(*WITH_EPOCHS)
+def test_of_two_stale_epochs_the_brokers_is_looked_at_first(features: Features) -> None:
     for request in every_kind(features, broker_epoch=EARLY, controller_epoch=CONTROLLER_EPOCH - 1):
         assert ask(running(features), request, features).error is STALE
 
@@ -116,16 +112,14 @@ def test_of_two_stale_epochs_the_brokers_is_looked_at_first(release: str) -> Non
 # What the answer says of the partitions
 
 
-@pytest.mark.parametrize("release", WITH_EPOCHS)
-def test_a_refused_leader_and_isr_repeats_the_code_for_each_partition(release: str) -> None:
-    features = at_release(release)
+@on(*WITH_EPOCHS)
+def test_a_refused_leader_and_isr_repeats_the_code_for_each_partition(features: Features) -> None:
     asked = lai(features, state(FOLLOWED, 2, 8), state(LED, 1, 8), broker_epoch=EARLY)
     assert ask(running(features), asked, features).of_partitions == {FOLLOWED: STALE, LED: STALE}
 
 
-@pytest.mark.parametrize("release", WITH_EPOCHS)
-def test_a_refused_stop_replica_of_an_earlier_life_names_no_partition(release: str) -> None:
-    features = at_release(release)
+@on(*WITH_EPOCHS)
+def test_a_refused_stop_replica_of_an_earlier_life_names_no_partition(features: Features) -> None:
     answered = ask(running(features), stop(features, FOLLOWED, broker_epoch=EARLY), features)
     assert answered.of_partitions == {}
 
@@ -139,9 +133,8 @@ def test_a_stop_replica_that_threw_names_its_partitions() -> None:
 # The controller epoch
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_an_earlier_controller_is_refused(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_an_earlier_controller_is_refused(features: Features) -> None:
     broker = running(features)
     for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH - 1):
         answered = ask(broker, request, features)
@@ -155,9 +148,8 @@ def test_an_earlier_controller_is_obeyed_where_nobody_looks() -> None:
         assert ask(running(features), request, features).error is NONE
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_each_of_the_three_requests_makes_a_later_controller_known(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_each_of_the_three_requests_makes_a_later_controller_known(features: Features) -> None:
     for request in every_kind(features, controller_epoch=CONTROLLER_EPOCH + 1):
         process = ask(running(features), request, features).broker.process
         assert process is not None
@@ -173,12 +165,11 @@ def held(answered: Answered, name: str) -> int:
     return NO_LEADER_EPOCH if found is None else found.leader_epoch
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@on(*RELEASES)
 @pytest.mark.parametrize(("leader_epoch", "error"), [(6, OLD), (7, OLD), (8, NONE)])
 def test_only_a_higher_leader_epoch_is_obeyed(
-    release: str, leader_epoch: int, error: KafkaError
+    features: Features, leader_epoch: int, error: KafkaError
 ) -> None:
-    features = at_release(release)
     for version in (10, 11):
         asked = lai(features, state(FOLLOWED, 2, leader_epoch, replicas=(2, 1), version=version))
         answered = ask(running(features), asked, features)
@@ -187,27 +178,24 @@ def test_only_a_higher_leader_epoch_is_obeyed(
         assert held(answered, FOLLOWED) == max(leader_epoch, 7)
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_partition_without_a_replica_here_is_unknown(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_partition_without_a_replica_here_is_unknown(features: Features) -> None:
     asked = lai(features, state("X-0", 2, 8, replicas=(2, 3)))
     answered = ask(running(features), asked, features)
     assert answered.of_partitions == {"X-0": KafkaError.UNKNOWN_TOPIC_OR_PARTITION}
     assert replica_of(answered.broker, "X-0") is None
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_partitions_are_judged_one_by_one(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_partitions_are_judged_one_by_one(features: Features) -> None:
     asked = lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1)), state(LED, 1, 4))
     answered = ask(running(features), asked, features)
     assert answered.of_partitions == {FOLLOWED: OLD, LED: NONE}
     assert (held(answered, FOLLOWED), held(answered, LED)) == (7, 4)
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_who_does_not_know_the_leader_gets_its_replica_and_no_more(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_who_does_not_know_the_leader_gets_its_replica_and_no_more(features: Features) -> None:
     asked = lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1)))
     answered = ask(started(features, records(FOLLOWED, 9, 5)), asked, features)
     assert answered.of_partitions == {FOLLOWED: NONE}
@@ -221,9 +209,8 @@ def test_who_does_not_know_the_leader_gets_its_replica_and_no_more(release: str)
     assert len(fetch(again.broker, features)[1]) == 1
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_leader_that_is_told_of_no_leader_leads_on(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_leader_that_is_told_of_no_leader_leads_on(features: Features) -> None:
     answered = ask(running(features), lai(features, state(LED, -1, 4, isr=(1,))), features)
     assert held(answered, LED) == 3
     replica = replica_of(answered.broker, LED)
@@ -231,9 +218,8 @@ def test_a_leader_that_is_told_of_no_leader_leads_on(release: str) -> None:
     assert replica.leading is not None
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_who_shuts_down_becomes_a_follower_that_does_not_fetch(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_who_shuts_down_becomes_a_follower_that_does_not_fetch(features: Features) -> None:
     broker = running(features)
     assert broker.process is not None
     leaving = replace(broker.process, lifecycle=Lifecycle.PENDING_CONTROLLED_SHUTDOWN)
@@ -244,13 +230,14 @@ def test_who_shuts_down_becomes_a_follower_that_does_not_fetch(release: str) -> 
     assert fetched == {FOLLOWED}
 
 
-def test_from_3_3_on_an_older_partition_epoch_is_passed_over_in_silence() -> None:
-    for release, epoch in (("zk-2.8", 8), ("zk-3.4", 7)):
-        features = at_release(release)
-        asked = lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1), version=9))
-        answered = ask(running(features), asked, features)
-        assert answered.of_partitions == {FOLLOWED: NONE}
-        assert held(answered, FOLLOWED) == epoch
+@rows("epoch", ("obeyed", RELEASES[:-1], 8), ("passed over", ("zk-3.4",), 7))
+def test_an_older_partition_epoch_is_passed_over_in_silence_from_3_3_on(
+    epoch: int, features: Features
+) -> None:
+    asked = lai(features, state(FOLLOWED, 2, 8, replicas=(2, 1), version=9))
+    answered = ask(running(features), asked, features)
+    assert answered.of_partitions == {FOLLOWED: NONE}
+    assert held(answered, FOLLOWED) == epoch
 
 
 def test_a_leader_epoch_is_not_looked_at_where_nobody_does() -> None:
@@ -262,37 +249,24 @@ def test_a_leader_epoch_is_not_looked_at_where_nobody_does() -> None:
 # StopReplica
 
 
-@pytest.mark.parametrize(
-    ("leader_epoch", "releases", "error"),
-    [
-        (6, ("zk-2.1", "zk-2.2", "zk-2.5.0"), NONE),
-        (6, ("zk-2.6", "zk-2.8", "zk-3.4"), FENCED),
-        (7, ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-3.4"), NONE),
-        (7, ("zk-2.6", "zk-2.8"), FENCED),
-        (8, RELEASES, NONE),
-        (-1, RELEASES, NONE),
-        (-2, RELEASES, NONE),
-    ],
-    ids=[
-        "lower",
-        "lower from 2.6 on",
-        "equal",
-        "equal in 2.6 and 2.8",
-        "higher",
-        "none",
-        "deleted",
-    ],
+@rows(
+    "leader_epoch error",
+    ("lower, up to 2.5", ("zk-2.1", "zk-2.2", "zk-2.5.0"), 6, NONE),
+    ("lower", ("zk-2.6", "zk-2.8", "zk-3.4"), 6, FENCED),
+    ("equal", ("zk-2.1", "zk-2.2", "zk-2.5.0", "zk-3.4"), 7, NONE),
+    ("equal, 2.6 to 3.4.0", ("zk-2.6", "zk-2.8"), 7, FENCED),
+    ("higher", RELEASES, 8, NONE),
+    ("none", RELEASES, -1, NONE),
+    ("deletion", RELEASES, -2, NONE),
 )
 def test_the_leader_epoch_of_a_stop_replica(
-    leader_epoch: int, releases: tuple[str, ...], error: KafkaError
+    leader_epoch: int, error: KafkaError, features: Features
 ) -> None:
-    for release in releases:
-        features = at_release(release)
-        answered = ask(running(features), stop(features, FOLLOWED, leader_epoch), features)
-        assert answered.error is NONE
-        assert answered.of_partitions == {FOLLOWED: error}, release
-        fetched = [s.body.about() for s in fetch(answered.broker, features)[1]]
-        assert fetched == ([FOLLOWED] if error else []), release
+    answered = ask(running(features), stop(features, FOLLOWED, leader_epoch), features)
+    assert answered.error is NONE
+    assert answered.of_partitions == {FOLLOWED: error}
+    fetched = [s.body.about() for s in fetch(answered.broker, features)[1]]
+    assert fetched == ([FOLLOWED] if error else [])
 
 
 def test_below_inter_broker_protocol_2_6_a_stop_replica_has_no_leader_epoch() -> None:
@@ -301,9 +275,8 @@ def test_below_inter_broker_protocol_2_6_a_stop_replica_has_no_leader_epoch() ->
     assert answered.of_partitions == {FOLLOWED: NONE}
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_stopped_replica_is_not_started_again_by_the_same_leader_epoch(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_stopped_replica_is_not_started_by_the_same_leader_epoch(features: Features) -> None:
     stopped = ask(running(features), stop(features, FOLLOWED, 8), features)
     assert held(stopped, FOLLOWED) == 7
     same = ask(stopped.broker, lai(features, state(FOLLOWED, 2, 7, replicas=(2, 1))), features)
@@ -313,9 +286,8 @@ def test_a_stopped_replica_is_not_started_again_by_the_same_leader_epoch(release
     assert [s.body.about() for s in fetch(higher.broker, features)[1]] == [FOLLOWED]
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_leader_that_is_to_stop_leads_on(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_leader_that_is_to_stop_leads_on(features: Features) -> None:
     answered = ask(running(features), stop(features, LED, 4), features)
     assert answered.of_partitions == {LED: NONE}
     replica = replica_of(answered.broker, LED)
@@ -323,9 +295,8 @@ def test_a_leader_that_is_to_stop_leads_on(release: str) -> None:
     assert replica.leading is not None
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_deleted_replica_takes_its_log_along(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_a_deleted_replica_takes_its_log_along(features: Features) -> None:
     broker = running(features, records(FOLLOWED, 9, 5), records(LED, 9, 9))
     deleted = ask(broker, stop(features, FOLLOWED, 8, delete=True), features)
     assert replica_of(deleted.broker, FOLLOWED) is None
@@ -347,9 +318,8 @@ def test_nothing_is_asked_to_stop_by_an_empty_stop_replica() -> None:
 # UpdateMetadata
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_the_living_are_replaced_and_the_partitions_merged(release: str) -> None:
-    features = at_release(release)
+@on(*RELEASES)
+def test_the_living_are_replaced_and_the_partitions_merged(features: Features) -> None:
     changed = state(LED, 2, 2)
     answered = ask(running(features), um(features, changed, live=(2, 0)), features)
     assert answered.broker.process is not None
@@ -378,9 +348,8 @@ def test_who_the_controller_is_only_metadata_tells() -> None:
 # A session that expires without a restart
 
 
-@pytest.mark.parametrize("release", WITH_EPOCHS)
-def test_a_process_registered_anew_refuses_what_its_old_epoch_is_on(release: str) -> None:
-    features = at_release(release)
+@on(*WITH_EPOCHS)
+def test_a_process_registered_anew_refuses_what_its_old_epoch_is_on(features: Features) -> None:
     anew = with_epoch(running(features), EPOCH + 4)
     same = state(FOLLOWED, 2, 7, replicas=(2, 1))
     assert ask(anew, lai(features, same, broker_epoch=EPOCH), features).error is STALE
