@@ -221,12 +221,11 @@ def on(*releases: str) -> pytest.MarkDecorator:
 
 
 def rows(names: str, *rows: tuple[Any, ...]) -> pytest.MarkDecorator:
-    """The test is several vectors, each (id, releases, value of each name ...)."""
-    return pytest.mark.parametrize(
-        (*names.split(), "features"),
-        [
-            pytest.param(*values, at_release(release), id=f"{id} {release}".strip())
-            for id, releases, *values in rows
-            for release in releases
-        ],
-    )
+    """The test is several vectors, each (id, releases or features, value of each name ...)."""
+    found = []
+    for id, releases, *values in rows:
+        for one in releases:
+            features = one if isinstance(one, Features) else at_release(one)
+            row = f"{id} {features.release}".strip()
+            found.append(pytest.param(*values, features, id=row))
+    return pytest.mark.parametrize((*names.split(), "features"), found)

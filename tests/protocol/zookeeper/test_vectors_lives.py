@@ -25,7 +25,7 @@ from kiplab.protocol.zookeeper.joint_effect import Together
 from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH, BrokerZnode, broker_path
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried
-from tests.protocol.zookeeper.brokers import RELEASES, at_release
+from tests.protocol.zookeeper.brokers import RELEASES, at_release, on, rows
 
 ONE, TWO = BrokerId(1), BrokerId(2)
 
@@ -39,9 +39,8 @@ class Pair(NamedTuple):
     ensemble: Ensemble
 
 
-def pair(release: str) -> Pair:
+def pair(features: Features) -> Pair:
     """Of one release."""
-    features = at_release(release)
     first = life.start(Broker(ONE), kafka_ensemble(), features, None)
     second = life.start(Broker(TWO), first.ensemble, features, None)
     return Pair(features, first.node, second.node, second.ensemble)
@@ -62,7 +61,7 @@ def kinds(done: Together[Broker]) -> list[str]:
 
 
 def test_at_2_1_a_broker_registers_by_one_create_and_has_no_epoch() -> None:
-    pairs = pair("zk-2.1")
+    pairs = pair(at_release("zk-2.1"))
     registered = find(pairs.ensemble, broker_path(TWO))
     assert registered is not None
     assert registered.data == BrokerZnode(TWO, pairs.two.incarnation)
@@ -70,9 +69,9 @@ def test_at_2_1_a_broker_registers_by_one_create_and_has_no_epoch() -> None:
     assert process(pairs.two).epoch == NO_BROKER_EPOCH
 
 
-@pytest.mark.parametrize("release", RELEASES[1:])
-def test_from_2_2_on_a_transaction_of_two_writes_tells_the_epoch(release: str) -> None:
-    pairs = pair(release)
+@on(*RELEASES[1:])
+def test_from_2_2_on_a_transaction_of_two_writes_tells_the_epoch(features: Features) -> None:
+    pairs = pair(features)
     registered = find(pairs.ensemble, broker_path(TWO))
     assert registered is not None
     assert registered.data == BrokerZnode(TWO, pairs.two.incarnation)
@@ -81,16 +80,18 @@ def test_from_2_2_on_a_transaction_of_two_writes_tells_the_epoch(release: str) -
     assert registered.stat.ephemeral_owner == process(pairs.two).session
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_new_process_knows_of_no_controller_no_metadata_and_no_replica(release: str) -> None:
-    born = process(pair(release).two)
+@on(*RELEASES)
+def test_a_new_process_knows_no_controller_no_metadata_and_no_replica(
+    features: Features,
+) -> None:
+    born = process(pair(features).two)
     assert (born.lifecycle, born.controller, born.controller_epoch) == ("RUNNING", None, None)
     assert (born.image, born.replicas, born.checkpoints) == (None, (), False)
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_the_first_to_start_becomes_the_controller(release: str) -> None:
-    pairs = pair(release)
+@on(*RELEASES)
+def test_the_first_to_start_becomes_the_controller(features: Features) -> None:
+    pairs = pair(features)
     planes = [process(b).control_plane for b in (pairs.one, pairs.two)]
     assert all(isinstance(p, ZooKeeperController) for p in planes)
     assert [p.active for p in planes if isinstance(p, ZooKeeperController)] == [True, False]
@@ -121,7 +122,7 @@ def test_a_process_can_begin_at_any_server() -> None:
 
 
 def test_while_an_earlier_life_is_registered_there_is_no_start() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     down = replace(pairs.two, process=None)
     reason = life.why_not_start(down, pairs.ensemble)
     assert reason is not None
@@ -132,8 +133,8 @@ def test_while_an_earlier_life_is_registered_there_is_no_start() -> None:
     assert life.why_not_start(down, expire_session(pairs.ensemble, session).ensemble) is None
 
 
-def test_the_rejected_generation_is_the_id_of_the_session() -> None:
-    features = parse_features("zk-2.2", on=("380.session-id",))
+@rows("", ("380.session-id", [parse_features(r, on=("380.session-id",)) for r in RELEASES[1:]]))
+def test_the_rejected_generation_is_the_id_of_the_session(features: Features) -> None:
     started = life.start(Broker(ONE), kafka_ensemble(), features, None).node
     assert process(started).epoch == BrokerEpoch(process(started).session or 0)
 
@@ -148,11 +149,11 @@ def expired(pairs: Pair, broker: Broker) -> tuple[Ensemble, SessionExpired]:
     return expire_session(pairs.ensemble, session).ensemble, SessionExpired(session=session)
 
 
-@pytest.mark.parametrize("release", RELEASES[1:])
+@on(*RELEASES[1:])
 def test_who_hears_that_its_session_is_over_registers_anew_under_a_higher_epoch(
-    release: str,
+    features: Features,
 ) -> None:
-    pairs = pair(release)
+    pairs = pair(features)
     ensemble, event = expired(pairs, pairs.two)
     done = life.session_expired(pairs.two, ensemble, event, pairs.features, None)
     before, after = process(pairs.two), process(done.node)
@@ -166,7 +167,7 @@ def test_who_hears_that_its_session_is_over_registers_anew_under_a_higher_epoch(
 
 
 def test_word_of_a_session_that_was_left_behind_changes_nothing() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     event = SessionExpired(session=SessionId(99))
     done = life.session_expired(pairs.two, pairs.ensemble, event, pairs.features, None)
     assert (done.node, done.ensemble) == (pairs.two, pairs.ensemble)
@@ -174,7 +175,7 @@ def test_word_of_a_session_that_was_left_behind_changes_nothing() -> None:
 
 
 def test_a_controller_whose_session_is_over_stands_down_and_may_be_elected_again() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     ensemble, event = expired(pairs, pairs.one)
     done = life.session_expired(pairs.one, ensemble, event, pairs.features, None)
     told = kinds(done)
@@ -187,7 +188,7 @@ def test_a_controller_whose_session_is_over_stands_down_and_may_be_elected_again
 
 
 def test_a_process_keeps_what_it_knows_when_its_session_is_over() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     knows = replace(process(pairs.two), checkpoints=True, stopped=("F-0",), shutdown_tries=1)
     ensemble, event = expired(pairs, pairs.two)
     two = replace(pairs.two, process=knows)
@@ -209,9 +210,9 @@ def answered(done: Together[Broker], features: Features, **said: object) -> Toge
     return life.shutdown_answered(done.node, done.ensemble, reply, features, None)
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_a_shutdown_asks_whom_zookeeper_names(release: str) -> None:
-    pairs = pair(release)
+@on(*RELEASES)
+def test_a_shutdown_asks_whom_zookeeper_names(features: Features) -> None:
+    pairs = pair(features)
     done = begun(pairs)
     assert process(done.node).lifecycle is Lifecycle.PENDING_CONTROLLED_SHUTDOWN
     (send,) = done.sends
@@ -223,7 +224,7 @@ def test_a_shutdown_asks_whom_zookeeper_names(release: str) -> None:
 
 def test_below_inter_broker_protocol_2_2_it_names_no_epoch() -> None:
     features = parse_features("zk-2.2/2.1-IV2")
-    pairs = pair("zk-2.2")._replace(features=features)
+    pairs = pair(at_release("zk-2.2"))._replace(features=features)
     (send,) = begun(pairs).sends
     asked = send.body
     assert isinstance(asked, ControlledShutdownRequest)
@@ -231,7 +232,7 @@ def test_below_inter_broker_protocol_2_2_it_names_no_epoch() -> None:
 
 
 def test_a_broker_that_is_let_go_stops_and_closes_its_session() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     done = answered(begun(pairs), pairs.features)
     assert not done.node.up
     assert find(done.ensemble, broker_path(TWO)) is None
@@ -248,7 +249,7 @@ def test_a_broker_that_is_let_go_stops_and_closes_its_session() -> None:
     ],
 )
 def test_any_other_answer_is_one_try_of_three(said: dict[str, object], reason: str) -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     left = []
     done = begun(pairs)
     for again in (True, True, False):
@@ -264,7 +265,7 @@ def test_any_other_answer_is_one_try_of_three(said: dict[str, object], reason: s
 
 
 def test_three_tries_without_an_answer_are_enough() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     done = begun(pairs)
     for _ in range(2):
         done = life.begin_shutdown(done.node, done.ensemble, pairs.features, None)
@@ -275,7 +276,7 @@ def test_three_tries_without_an_answer_are_enough() -> None:
 
 
 def test_a_try_without_a_controller_fails_at_once() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     session = process(pairs.one).session
     assert session is not None
     alone = pairs._replace(ensemble=expire_session(pairs.ensemble, session).ensemble)
@@ -287,7 +288,7 @@ def test_a_try_without_a_controller_fails_at_once() -> None:
 
 
 def test_each_try_names_the_epoch_of_that_moment() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     first = begun(pairs)
     ensemble, event = expired(pairs, first.node)
     anew = life.session_expired(first.node, ensemble, event, pairs.features, None)
@@ -302,14 +303,14 @@ def test_each_try_names_the_epoch_of_that_moment() -> None:
 
 
 def test_an_answer_to_a_process_that_does_not_shut_down_changes_nothing() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     reply = ControlledShutdownResponse()
     done = life.shutdown_answered(pairs.two, pairs.ensemble, reply, pairs.features, None)
     assert done.node is pairs.two
 
 
 def test_a_controller_that_stops_stands_down_and_the_others_are_told() -> None:
-    pairs = pair("zk-2.2")
+    pairs = pair(at_release("zk-2.2"))
     done = life.begin_shutdown(pairs.one, pairs.ensemble, pairs.features, None)
     done = answered(done, pairs.features)
     assert "ControllerStoodDown" in kinds(done)
