@@ -63,7 +63,7 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
 
     def leaders_write_isr(self) -> bool:
         """Whether a leader writes the ISR to ZooKeeper by itself, and asks no controller."""
-        # KIP-497, Compatibility: AlterIsr waits for an inter-broker protocol of its own.
+        # KIP-497 waits for an inter-broker protocol of its own: KafkaServer.startup (2.8.2).
         return not at_least(self.metadata_version, "2.7-IV2")
 
     def fetch_version(self) -> int:

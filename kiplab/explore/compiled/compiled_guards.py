@@ -14,6 +14,7 @@ from .word_layout import RULES
 
 _NO_SHUTDOWN = "Nothing shuts down at this level, and it refuses plays that begin so."
 _NO_UNCLEAN = "The level refuses plays with an unclean election, and none of its actions is one."
+_NO_ZOOKEEPER = "The level is of KRaft: no broker has a session, and no controller is on a broker."
 WITHOUT_EFFECT: dict[str, str] = {
     "kafka-14154.newer-epoch": (
         "Epochs reach a leader from the only controller there is, so no request names a newer one."
@@ -47,6 +48,19 @@ WITHOUT_EFFECT: dict[str, str] = {
         "A heartbeat and its answer are one action, and only who is registered has it."
     ),
     "kafka-12670.unclean-by-config": _NO_UNCLEAN,
+    "380.control-request-epoch": _NO_ZOOKEEPER,
+    "380.shutdown-epoch": _NO_ZOOKEEPER,
+    "380.bounce-detection": _NO_ZOOKEEPER,
+    "380.live-set-first": _NO_ZOOKEEPER,
+    "380.session-id": _NO_ZOOKEEPER,
+    "kafka-9839.newer-epoch": _NO_ZOOKEEPER,
+    "570.stop-replica-epoch": _NO_ZOOKEEPER,
+    "kafka-13972.equal-epoch": _NO_ZOOKEEPER,
+    "zookeeper.controller-epoch": _NO_ZOOKEEPER,
+    "zookeeper.leader-epoch": _NO_ZOOKEEPER,
+    "zookeeper.controller-check": _NO_ZOOKEEPER,
+    "zookeeper.isr-version": _NO_ZOOKEEPER,
+    "zookeeper.leader-skips-absent": "Every broker is registered as the play begins, and stays so.",
 }
 """Guards that are not compiled, and why none of them can make a difference there."""
 KNOWN = frozenset(RULES) | frozenset(WITHOUT_EFFECT)

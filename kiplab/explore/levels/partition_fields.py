@@ -62,6 +62,7 @@ _NO_CLOCK = "The level has no clock."
 _NO_UNCLEAN = "The level has no unclean election."
 _NO_REASSIGNMENT = "The level refuses plays with a reassignment, and has no action for one."
 _NO_SHUTDOWN = "The level refuses plays with a controlled shutdown, and has no action for one."
+_NO_ZOOKEEPER = "The level is of KRaft."
 CONSTANT: Mapping[type, Mapping[str, str]] = {
     Cluster: {
         "features": "No action switches a guard or a release.",
@@ -105,7 +106,13 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "controller": "In KRaft it has one address.",
         "controller_epoch": "In KRaft no broker has one.",
         "control_plane": "In KRaft no broker has one.",
+        "session": _NO_ZOOKEEPER,
+        "checkpoints": "In KRaft the task runs from the start.",
+        "stopped": _NO_ZOOKEEPER,
+        "shutdown_tries": _NO_ZOOKEEPER,
+        "isr_changes": _NO_ZOOKEEPER,
     },
+    Leading: {"controller_epoch": _NO_ZOOKEEPER},
     IsrState: {"recovery": _NO_UNCLEAN},
     Replica: {
         "partition": _ONE_PARTITION,
