@@ -22,6 +22,7 @@ from ..ids import (
     NO_BROKER_EPOCH,
     NO_LEADER,
     NO_LEADER_EPOCH,
+    BrokerEpoch,
     BrokerId,
     ControllerEpoch,
     Incarnation,
@@ -65,6 +66,12 @@ from ..zookeeper_facts import ReplicaStopped
 
 LEADER_DURING_DELETE = BrokerId(-2)
 """The leader of a partition that is being deleted (LeaderAndIsr.LeaderDuringDelete)."""
+_NAMES_A_LIFE: dict[type, int] = {
+    LeaderAndIsrRequest: 2,
+    UpdateMetadataRequest: 5,
+    StopReplicaRequest: 1,
+}
+"""The first version of each request that has a broker epoch (KIP-380)."""
 _ALIVE = Incarnation(0)
 """UpdateMetadata says that a broker lives, and nothing of its process."""
 
@@ -158,7 +165,7 @@ def _refused_whole(broker: Broker, request: ControlRequest, features: Features) 
 
 def _other_life(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:
     """Whether the request was meant for another life of this broker."""
-    mine, named = process_of(broker).epoch, request.broker_epoch
+    mine, named = process_of(broker).epoch, _broker_epoch(request)
     active = features.active(broker.id)
     # KIP-380, Proposed Changes, Broker Rejects Control Requests Applied to Former Generations: what
     # names an earlier generation than its own was meant for an earlier life of it.
@@ -174,6 +181,11 @@ def _other_life(broker: Broker, request: ControlRequest, features: Features) -> 
     if "kafka-9839.newer-epoch" in active:
         return None
     return _refusal(broker, request, KafkaError.UNKNOWN_SERVER_ERROR, None, compared)
+
+
+def _broker_epoch(request: ControlRequest) -> BrokerEpoch:
+    told = request.version >= _NAMES_A_LIFE[type(request)]
+    return request.broker_epoch if told else NO_BROKER_EPOCH
 
 
 def _old_controller(broker: Broker, request: ControlRequest, features: Features) -> Refused | None:

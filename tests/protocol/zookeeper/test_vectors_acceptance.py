@@ -109,6 +109,13 @@ def test_of_two_stale_epochs_the_brokers_is_looked_at_first(features: Features) 
         assert ask(running(features), request, features).error is STALE
 
 
+@on(*WITH_EPOCHS)
+def test_an_epoch_that_is_not_on_the_wire_is_not_looked_at(features: Features) -> None:
+    for request, version in zip(every_kind(features, broker_epoch=EARLY), (1, 4, 0), strict=True):
+        earlier = replace(request, version=version)
+        assert ask(running(features), earlier, features).error is NONE
+
+
 # What the answer says of the partitions
 
 
