@@ -310,25 +310,26 @@ def _is_alive(broker: Broker, leader: BrokerId) -> bool:
 def _replica_alone(broker: Broker, state: PartitionRegistration) -> tuple[Broker, tuple[Fact, ...]]:
     """Nobody to follow: there is a replica from now on, with its high watermark, and no more.
 
-    So that the high watermark is in the checkpoint (KAFKA-1647). What it plays stays as it is.
+    So that the high watermark is in the checkpoint (KAFKA-1647). A replica that there is already
+    stays as it is, with its fetcher.
     """
-    if replica_of(broker, state.name) is None:
-        mine = log_of(broker, state.name)
-        known = max(mine.start, min(checkpoint_of(broker, state.name), mine.end))
-        alone = Replica(
-            partition=state.name,
-            leader=NO_LEADER,
-            leader_epoch=NO_LEADER_EPOCH,
-            partition_epoch=PartitionEpoch(0),
-            replicas=(),
-            high_watermark=Offset(known),
-            min_insync_replicas=state.min_insync_replicas,
-        )
-        broker = with_replica(broker, alone)
-    nobody = "there is no leader"
+    if replica_of(broker, state.name) is not None:
+        return broker, ()
+    mine = log_of(broker, state.name)
+    known = max(mine.start, min(checkpoint_of(broker, state.name), mine.end))
+    alone = Replica(
+        partition=state.name,
+        leader=NO_LEADER,
+        leader_epoch=NO_LEADER_EPOCH,
+        partition_epoch=PartitionEpoch(0),
+        replicas=(),
+        high_watermark=Offset(known),
+        min_insync_replicas=state.min_insync_replicas,
+    )
     absent = f"its leader, broker {state.leader}, is not in the metadata of broker {broker.id}"
-    reason = nobody if state.leader == NO_LEADER else absent
-    return broker, (ReplicaStopped(node=broker.id, partition=state.name, reason=reason),)
+    reason = "there is no leader" if state.leader == NO_LEADER else absent
+    fact = ReplicaStopped(node=broker.id, partition=state.name, reason=reason)
+    return with_replica(broker, alone), (fact,)
 
 
 def _appointed(broker: Broker, partition: str, by: ControllerEpoch) -> Broker:

@@ -226,6 +226,18 @@ def test_a_leader_that_is_told_of_no_leader_leads_on(features: Features) -> None
 
 
 @on(*RELEASES)
+def test_a_follower_that_is_told_of_an_unknown_leader_goes_on_with_the_one_it_has(
+    features: Features,
+) -> None:
+    broker = ask(running(features), um(features, live=(0, 1)), features).broker
+    answered = ask(broker, lai(features, state(FOLLOWED, 3, 8, replicas=(3, 1))), features)
+    assert answered.of_partitions == {FOLLOWED: NONE}
+    assert replica_of(answered.broker, FOLLOWED) == replica_of(broker, FOLLOWED)
+    assert [s.receiver for s in fetch(answered.broker, features)[1]] == [2]
+    assert answered.effect[2] == ()
+
+
+@on(*RELEASES)
 def test_who_shuts_down_becomes_a_follower_that_does_not_fetch(features: Features) -> None:
     broker = running(features)
     assert broker.process is not None
