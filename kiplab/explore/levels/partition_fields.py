@@ -111,6 +111,7 @@ CONSTANT: Mapping[type, Mapping[str, str]] = {
         "stopped": _NO_ZOOKEEPER,
         "shutdown_tries": _NO_ZOOKEEPER,
         "isr_changes": _NO_ZOOKEEPER,
+        "state": "KIP-343's heartbeats need ZooKeeper.",
     },
     Leading: {"controller_epoch": _NO_ZOOKEEPER},
     IsrState: {"recovery": _NO_UNCLEAN},
