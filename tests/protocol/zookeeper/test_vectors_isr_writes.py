@@ -41,7 +41,7 @@ from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.replica.lag_check import check_lag
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import open_session
-from kiplab.protocol.zookeeper.ensemble_writes import Create, SetData, transact
+from kiplab.protocol.zookeeper.ensemble_writes import Create, Operation, SetData, transact
 from kiplab.protocol.zookeeper.isr_writes import announce_isr, set_partition_state, written
 from kiplab.protocol.zookeeper.znodes import (
     ISR_CHANGES_PATH,
@@ -82,7 +82,8 @@ def zookeeper(*, isr: tuple[int, ...] = (1,), leader_epoch: int = 3) -> Ensemble
     data = PartitionStateZnode(
         LED, ME, LeaderEpoch(leader_epoch), ControllerEpoch(5), tuple(map(BrokerId, isr))
     )
-    made = (*(Create(path) for path in above), *(SetData(PATH, data) for _ in range(10)))
+    written_often = [SetData(PATH, data) for _ in range(10)]
+    made: tuple[Operation, ...] = (*map(Create, above), *written_often)
     return transact(opened.ensemble, opened.session, made).ensemble
 
 
