@@ -19,7 +19,15 @@ from ..protocol.ids import (
 from ..protocol.log import open_transaction
 from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
 from ..protocol.registrations import topic_of
-from ..protocol.releases import RELEASES, Mode, at_least, known_to, not_supported, supports
+from ..protocol.releases import (
+    NEVER_SPOKEN,
+    RELEASES,
+    Mode,
+    at_least,
+    known_to,
+    not_supported,
+    supports,
+)
 from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
 from . import moves
@@ -27,7 +35,7 @@ from .channels import blocker, find
 from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .heartbeat_routes import needs_no_zookeeper, why_no_timeout
-from .nodes import due_ms, is_cut, kind_of, state_of
+from .nodes import due_ms, has_zookeeper, is_cut, kind_of, state_of
 from .producers import producers_of, turn_ms
 from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, has_timer
 from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
@@ -127,6 +135,8 @@ def _not_in_flight(cluster: Cluster, name: MessageName) -> str:
 
 
 def _advance(cluster: Cluster, move: moves.Advance) -> str | None:
+    if not cluster.timed and has_zookeeper(cluster):
+        return "a run with ZooKeeper has no clock; `expire` ends a session"
     if not cluster.timed:
         return "this run has no clock; write `timed` in the play's header to give it one"
     return None if move.ms > 0 else "time only goes forward"
@@ -138,6 +148,8 @@ def _fire(cluster: Cluster, move: moves.Fire) -> str | None:
         return f"there is no {node_name(move.node)}"
     if state is None:
         return _running(cluster, move.node)[1]
+    if not has_timer(type(state), move.timer) and has_zookeeper(cluster):
+        return f"with ZooKeeper nobody has a {move.timer} timer"
     if not has_timer(type(state), move.timer):
         return f"{node_name(move.node)} has no {move.timer} timer"
     idle = IDLE.get((type(state), move.timer))
@@ -159,10 +171,15 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> str | None:
 
 def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
     """A real controller closes the connection."""
+    if move.receiver == CONTROLLER and has_zookeeper(cluster):
+        kind = KINDS[type(move.body)]
+        return f"{kind} is asked of KRaft's controller, and this cluster has ZooKeeper"
     if not isinstance(move.body, AlterPartitionRequest):
         return None
     release = RELEASES[cluster.features.release_of(move.receiver)]
     asked, oldest = move.body.version, release.oldest_alter_partition
+    if release.alter_partition == NEVER_SPOKEN:
+        return f"Kafka {release.name} has no AlterPartition: leaders write the ISR to ZooKeeper"
     if asked >= oldest:
         return None
     return f"Kafka {release.name} speaks AlterPartition from version {oldest} on, not {asked}"
@@ -170,6 +187,8 @@ def _unspoken(cluster: Cluster, move: moves.RawRequest) -> str | None:
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> str | None:
     known = registration_of(cluster, move.broker)
+    if has_zookeeper(cluster) and not session_lasts(cluster, move.broker):
+        return f"broker {move.broker} has no session with ZooKeeper"
     if known is None and not session_lasts(cluster, move.broker):
         return f"broker {move.broker} is not registered"
     if not session_lasts(cluster, move.broker):
@@ -292,6 +311,8 @@ def _finish_recovery(cluster: Cluster, move: moves.FinishRecovery) -> str | None
         return reason
     if found.process.lifecycle is not Lifecycle.RECOVERY:
         state = found.process.lifecycle
+        if has_zookeeper(cluster):
+            return f"broker {move.broker} is {state}: with ZooKeeper nobody is fenced"
         return f"broker {move.broker} is {state}; it recovers once it is registered"
     if found.process.ready_to_unfence:
         return f"broker {move.broker} has recovered already"
@@ -331,7 +352,9 @@ def _cut(cluster: Cluster, move: moves.Cut) -> str | None:
         return "a link has two ends"
     other = ZOOKEEPER if controller_of(cluster) == CONTROLLER else CONTROLLER
     if other in (move.one, move.other):
-        return f"there is no {node_name(other)} apart from the brokers in this cluster"
+        apart = f"there is no {node_name(other)} apart from the brokers in this cluster"
+        instead = "; cut the link to zookeeper, or to the broker that is the controller"
+        return apart + (instead if other == CONTROLLER else "")
     return "that link is cut already" if is_cut(cluster, move.one, move.other) else None
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..protocol.features import UnknownFeatureError, parse_features, switched
 from ..protocol.releases import RELEASES, Mode, not_supported, supports
 from . import values
-from .header import consumer_name, features_of, partition_name
+from .header import DEFAULT_RELEASE, consumer_name, features_of, partition_name
 from .play import Play, Statement
 from .play_errors import PlayError
 from .values import Names
@@ -28,6 +29,7 @@ def judge(play: Play) -> None:
     lines = list(enumerate(play.statements, 1))
     for verb in _ONCE:
         _distinct(_all(lines, verb), lambda s: s.verb, "stands there twice")
+    _guards_fit(play, lines)
     _versions_fit(
         play, [line for verb in ("metadata", "broker", "controller") for line in _all(lines, verb)]
     )
@@ -90,6 +92,19 @@ def _at_most(lines: list[HeaderLine], most: int, what: str) -> None:
         raise _wrong(lines[most], "the cluster is too large", f"at most {most} {what}")
 
 
+def _guards_fit(play: Play, lines: list[HeaderLine]) -> None:
+    """A guard is switched where the release has ZooKeeper, or where it has none."""
+    kafka = play.first("kafka")
+    features = parse_features(kafka.words[0] if kafka else DEFAULT_RELEASE)
+    for line, statement in (*_all(lines, "off"), *_all(lines, "on")):
+        for word in statement.words:
+            try:
+                switched(features, word, True)
+            except UnknownFeatureError as problem:
+                expected = "another release, in the line `kafka`, or another guard"
+                raise _wrong(line, str(problem), expected, word) from None
+
+
 def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
     """A node does not start at a metadata version that its release does not know."""
     for line, statement in lines:
@@ -117,7 +132,7 @@ def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine
         features = features_of(play)
     except PlayError:
         return
-    mode = RELEASES[features.release].mode
+    mode = features.mode
     with_zookeeper = mode is Mode.ZOOKEEPER
     for line, statement in lines:
         _not_the_others(line, statement, with_zookeeper=with_zookeeper)

@@ -80,7 +80,7 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
         release = self.release
         if self.metadata_version != RELEASES[self.release].latest:
             release += f"/{self.metadata_version}"
-        return " ".join([release, *_grouped(self.overrides)])
+        return " ".join([release, *_grouped(self.overrides, self.mode)])
 
 
 def parse_features(
@@ -161,6 +161,8 @@ def check_features(features: Features) -> Features:
     for id, _ in features.overrides:
         if id not in GUARDS:
             raise UnknownFeatureError(f"unknown guard {id!r}; {_suggestion(id)}")
+        if features.mode not in GUARDS[id].modes:
+            raise UnknownFeatureError(of_another_mode(id, features.release))
     nodes, ids = [n for n, _ in features.nodes], [g for g, _ in features.overrides]
     if nodes != sorted(set(nodes)) or ids != sorted(set(ids)):
         raise UnknownFeatureError("nodes and guards are listed once each, in order")
@@ -182,13 +184,30 @@ def at_metadata_version(features: Features, metadata_version: str) -> Features:
 def switched(features: Features, name: str, on: bool) -> Features:
     """`features` with a guard, or with all that a name means (`guards.named`), switched on or off.
 
-    Raises UnknownFeatureError when there is no such guard or KIP.
+    Of a KIP's guards those are meant that the mode of `features` knows. Raises UnknownFeatureError
+    when there is no such guard or KIP, or when all of them belong to the other mode.
     """
     ids = named(name)
     if not ids:
         raise UnknownFeatureError(f"unknown guard {name!r}; {_suggestion(name)}")
-    overrides = {**dict(features.overrides), **dict.fromkeys(ids, on)}
+    fitting = _fitting(ids, features.mode)
+    if not fitting:
+        raise UnknownFeatureError(of_another_mode(name, features.release))
+    overrides = {**dict(features.overrides), **dict.fromkeys(fitting, on)}
     return msgspec.structs.replace(features, overrides=tuple(sorted(overrides.items())))
+
+
+def _fitting(ids: tuple[str, ...], mode: Mode) -> tuple[str, ...]:
+    return tuple(id for id in ids if mode in GUARDS[id].modes)
+
+
+def of_another_mode(name: str, release: str) -> str:
+    """Why a guard or a KIP cannot be switched at `release`; no stop at the end."""
+    subjects = {g.id.split(".")[0] for g in GUARDS.values() if RELEASES[release].mode in g.modes}
+    known = f"guards that it knows begin with one of {', '.join(sorted(subjects))}"
+    if RELEASES[release].mode is Mode.ZOOKEEPER:
+        return f"{name} belongs to KRaft, and Kafka {release} has ZooKeeper; {known}"
+    return f"{name} belongs to clusters with ZooKeeper, and Kafka {release} has none; {known}"
 
 
 def _suggestion(name: str) -> str:
@@ -225,7 +244,7 @@ def _alter_partition_max(features: Features, node: BrokerId) -> int:
     return max([RELEASES[features.release_of(node)].alter_partition, *lifted])
 
 
-def _grouped(overrides: tuple[tuple[str, bool], ...]) -> list[str]:
+def _grouped(overrides: tuple[tuple[str, bool], ...], mode: Mode) -> list[str]:
     """A KIP whose refusals and rules all point one way is written as its bare number, and one of
     which several guards that no release has do as ``704.specified``.
     """
@@ -233,7 +252,7 @@ def _grouped(overrides: tuple[tuple[str, bool], ...]) -> list[str]:
     left = dict(overrides)
     for subject in dict.fromkeys(id.split(".")[0] for id in left):
         for name, fewest in ((subject, 1), (f"{subject}.{SPECIFIED}", 2)):
-            ids = named(name)
+            ids = _fitting(named(name), mode)
             for on, sign in ((False, "-"), (True, "+")):
                 if len(ids) >= fewest and all(left.get(id) is on for id in ids):
                     words.append(sign + name)

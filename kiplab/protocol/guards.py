@@ -82,9 +82,16 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     kind: GuardKind
     built: tuple[Built, ...]
     """One for each mode that has it; empty where no release ever had."""
+    meant_for: tuple[Mode, ...] = ()
+    """The modes that it would be in, where no release ever had it."""
     error: KafkaError | None = None
     metadata_version: str | None = None
     alter_partition_version: int | None = None
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """Where it can be switched: whoever keeps the metadata otherwise, nobody asks for it."""
+        return self.meant_for or tuple(built.mode for built in self.built)
 
     def built_in(self, release: Release) -> bool:
         """Whether Kafka of `release` does what the guard says."""
@@ -144,15 +151,22 @@ def _rule(id: str, clause: str, *built: Built, metadata_version: str | None = No
     )
 
 
-def _alternative(id: str, clause: str) -> Guard:
-    return Guard(id=id, kip=_kip(id), clause=clause, kind=GuardKind.ALTERNATIVE, built=())
+def _alternative(id: str, clause: str, *modes: Mode) -> Guard:
+    return Guard(
+        id=id,
+        kip=_kip(id),
+        clause=clause,
+        kind=GuardKind.ALTERNATIVE,
+        built=(),
+        meant_for=modes or (Mode.KRAFT,),
+    )
 
 
 def _as_specified(
     id: str,
     clause: str,
     error: KafkaError | None = None,
-    *,
+    *modes: Mode,
     metadata_version: str | None = None,
 ) -> Guard:
     return Guard(
@@ -163,6 +177,7 @@ def _as_specified(
         error=error,
         built=(),
         metadata_version=metadata_version,
+        meant_for=modes or (Mode.KRAFT,),
     )
 
 
@@ -172,7 +187,7 @@ heartbeats, below it they don't (KIP-343, Compatibility, Deprecation, and Migrat
 
 
 def _heartbeat_rule(id: str, clause: str, error: KafkaError | None = None) -> Guard:
-    return _as_specified(id, clause, error, metadata_version=HEARTBEAT_PROTOCOL)
+    return _as_specified(id, clause, error, Mode.ZOOKEEPER, metadata_version=HEARTBEAT_PROTOCOL)
 
 
 def _kip(id: str) -> int | None:
@@ -204,9 +219,13 @@ _TABLE = (
     _as_specified(
         "380.live-set-first",
         "The controller takes over the whole set of live brokers before it reacts to any change.",
+        None,
+        Mode.ZOOKEEPER,
     ),
     _alternative(
-        "380.session-id", "The id of a broker's session with ZooKeeper says which life speaks."
+        "380.session-id",
+        "The id of a broker's session with ZooKeeper says which life speaks.",
+        Mode.ZOOKEEPER,
     ),
     _rule(
         "kafka-9839.newer-epoch",
@@ -461,17 +480,21 @@ _TABLE = (
         "704.leader-recovers",
         "A leader that was elected uncleanly recovers first: it lets nobody into the ISR, and tells"
         " the controller when it is done.",
+        None,
+        *Mode,
     ),
     _as_specified(
         "704.leader-refuses",
         "While it recovers, the leader answers no Fetch, Produce, ListOffsets, DeleteRecords and"
         " OffsetForLeaderEpoch.",
         _E.NOT_LEADER_OR_FOLLOWER,
+        *Mode,
     ),
     _as_specified(
         "704.follower-refuses",
         "While its leader recovers, a follower answers no consumer.",
         _E.NOT_LEADER_OR_FOLLOWER,
+        *Mode,
     ),
     _as_specified(
         "704.unclean-again",
@@ -481,6 +504,8 @@ _TABLE = (
     _as_specified(
         "704.aborts-transactions",
         "A leader that recovers aborts every transaction that is still open in its log.",
+        None,
+        *Mode,
     ),
     # KIP-343, which nobody built and no real Kafka can judge: the release "kip-343" does all of it.
     # Where the text leaves something open the clause says what was decided.
@@ -604,8 +629,20 @@ def named(name: str) -> tuple[str, ...]:
 
 
 def releases_of(guard: Guard) -> str:
-    """``"3.5 and later"``, ``"all"`` or ``"never built"``."""
+    """``"3.5 and later"``, ``"all"``, ``"all of KRaft; zk-2.8 and later"`` or ``"never built"``."""
     if not guard.built:
         return "never built"
-    always = all(built.first is None for built in guard.built)
-    return "all" if always else f"{guard.releases[0]} and later"
+    always = {built.mode for built in guard.built if built.first is None}
+    if always == set(Mode):
+        return "all"
+    return "; ".join(_releases_of(guard, built) for built in guard.built)
+
+
+_ALL_OF = {Mode.KRAFT: "all of KRaft", Mode.ZOOKEEPER: "all with ZooKeeper"}
+
+
+def _releases_of(guard: Guard, built: Built) -> str:
+    if built.first is None:
+        return _ALL_OF[built.mode]
+    first = next(name for name in guard.releases if RELEASES[name].mode is built.mode)
+    return f"{first} and later"

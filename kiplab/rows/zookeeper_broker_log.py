@@ -201,7 +201,7 @@ def proposed(event: facts.IsrProposed, moment: Moment) -> Iterator[LogLine]:
     with the log ends of the replicas.
     """
     state = partition_of(moment.before, event.partition)
-    older = moment.code(event.node) < (2, 7)
+    older = moment.code(event.node) < (2, 8)
     if older and state is not None and len(event.isr) > len(state.isr):
         text = f"Expanding ISR from {_ids(state.isr)} to {_ids(event.isr)}"
         yield _broker(event.node, "INFO", "Partition", text)
@@ -213,7 +213,7 @@ def isr_changed(event: facts.IsrChanged, moment: Moment) -> Iterator[LogLine]:
     if state is None or moment.delivered is None or not _is_written_by_leader(event, moment):
         return
     code = moment.code(state.leader)
-    if (2, 5) <= code < (2, 7):
+    if (2, 5) <= code < (2, 8):
         text = f"ISR updated to [{_ids(event.after)}] and zkVersion updated to"
         yield _broker(state.leader, "INFO", "Partition", f"{text} [{event.partition_epoch}]")
 
@@ -226,7 +226,7 @@ def _is_written_by_leader(event: facts.IsrChanged, moment: Moment) -> bool:
 def reverted(event: facts.IsrReverted, moment: Moment) -> Iterator[LogLine]:
     """Of Partition.updateIsr up to 2.6: what KIP-497's managers say, KRaft's brokers say too."""
     code = moment.code(event.node)
-    if code >= (2, 7):
+    if code >= (2, 8):
         yield from broker_log.reverted(event, moment)
         return
     state = _version(event, moment)
@@ -262,7 +262,7 @@ def epoch_dropped(event: facts.EpochDropped, moment: Moment) -> Iterator[LogLine
 
 def _in_log(lines: Iterable[LogLine], code: CodeVersion) -> Iterator[LogLine]:
     for line in lines:
-        yield line._replace(logger="Log") if code < (3, 1) else line
+        yield line._replace(logger="Log") if code < (3, 2) else line
 
 
 def _broker(id: BrokerId, level: str, logger: str, text: str) -> LogLine:

@@ -275,5 +275,5 @@ def test_an_operator_asks_whom_the_mode_says(world: Cluster) -> None:
 
 
 def test_the_partition_level_refuses_another_mode(world: Cluster) -> None:
-    with pytest.raises(PlayError, match="this play is a MadeUpTruth, not KRaft's"):
+    with pytest.raises(PlayError, match="level partition knows KRaft"):
         kraft_controller(in_a_mode_of_its_own(world))

@@ -151,7 +151,7 @@ def kraft_controller(cluster: Cluster) -> Controller:
     """
     held = cluster.controller
     if not isinstance(held, Controller):
-        problem = f"the control plane of this play is a {type(held).__name__}, not KRaft's"
+        problem = "level partition knows KRaft, and none of its controllers is in this play"
         raise PlayError(problem, expected="level cluster explores other modes")
     return held
 

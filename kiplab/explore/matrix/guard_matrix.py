@@ -118,8 +118,8 @@ def matrix_of(
     A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
     Nothing is told to anybody but `progress` and `say`. Raises as `matrix`.
     """
-    names = _checked(guards)
     features = question.features
+    names = _checked(guards, features.release)
     if as_specified and PENDING not in dict(features.overrides):
         features = switched(features, PENDING, True)
     subsets = [s for size in range(len(names) + 1) for s in combinations(names, size)]
@@ -160,7 +160,7 @@ def matrix_of(
     )
 
 
-def _checked(guards: str | Iterable[str]) -> tuple[str, ...]:
+def _checked(guards: str | Iterable[str], release: str) -> tuple[str, ...]:
     names = (guards,) if isinstance(guards, str) else tuple(guards)
     seen: dict[str, str] = {}
     for name in names:
@@ -169,7 +169,7 @@ def _checked(guards: str | Iterable[str]) -> tuple[str, ...]:
                 raise ExploreError(f"{name} and {seen[id]} both switch {id}; name it once")
             seen[id] = name
         # Says which guards there are, if this is none.
-        switched(Features(DEFAULT_KAFKA, ""), name, False)
+        switched(Features(release, ""), name, False)
     if not 1 <= len(names) <= GUARDS_MAX:
         raise ExploreError(
             f"{len(names)} guards make {2 ** len(names):,} cells; expected 1 to {GUARDS_MAX} of"
