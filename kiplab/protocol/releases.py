@@ -332,6 +332,13 @@ RELEASES = checked(_ENTRIES)
 """Every release by name, the oldest of its mode first."""
 METADATA_VERSIONS = metadata_versions_of(_ENTRIES)
 """Every metadata version by name, oldest first."""
+
+
+def of_mode(mode: Mode) -> tuple[str, ...]:
+    """Names of the releases of a mode, the oldest first."""
+    return tuple(name for name, release in RELEASES.items() if release.mode is mode)
+
+
 _FIRST_LEVEL = 1 - list(METADATA_VERSIONS).index("3.0-IV1")
 METADATA_LEVEL = {name: at for at, name in enumerate(METADATA_VERSIONS, start=_FIRST_LEVEL)}
 """Feature level of each metadata version: 3.0-IV1 is 1, 4.3-IV0 is 30; what is older has none in

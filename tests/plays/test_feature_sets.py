@@ -9,10 +9,10 @@ from kiplab.cli.command import main
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.values import feature_set
 from kiplab.protocol.features import UnknownFeatureError, parse_features
-from kiplab.protocol.releases import RELEASES
+from kiplab.protocol.releases import RELEASES, Mode, of_mode
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", of_mode(Mode.KRAFT))
 def test_every_release_may_be_asked_for(release: str) -> None:
     lowest = RELEASES[release].lowest
     assert feature_set(f"@{release}") == parse_features(release)
@@ -22,7 +22,19 @@ def test_every_release_may_be_asked_for(release: str) -> None:
     assert feature_set(f"@{release}/{lowest}-903+{on}") == asked
 
 
-@pytest.mark.parametrize("name", ["3.10", "zk-2.5.0", "kip-343"])
+@pytest.mark.parametrize("release", of_mode(Mode.ZOOKEEPER))
+def test_every_release_with_zookeeper_may_be_asked_for(release: str) -> None:
+    assert feature_set(f"@{release}") == parse_features(release)
+    asked = parse_features(f"{release}/2.1-IV2", off=("380",), on=("kafka-9839",))
+    assert feature_set(f"@{release}/2.1-IV2-380+kafka-9839") == asked
+
+
+def test_guards_of_another_mode_are_refused_with_those_that_there_are() -> None:
+    with pytest.raises(PlayError, match="903 belongs to KRaft, and Kafka zk-2"):
+        feature_set("@zk-2.2-903")
+
+
+@pytest.mark.parametrize("name", ["3.10", "zk-9.9.0", "kip-343"])
 def test_the_name_of_a_release_may_begin_with_its_kind(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -33,7 +45,9 @@ def test_the_name_of_a_release_may_begin_with_its_kind(
 
 
 def test_a_release_that_there_is_not_is_told_with_those_that_there_are() -> None:
-    with pytest.raises(PlayError, match=r"unknown release '2\.8'; the releases are 3\.2, 3\.3"):
+    with pytest.raises(
+        PlayError, match=r"unknown release '2\.8'; the releases are zk-2\.1, zk-2\.2"
+    ):
         feature_set("@2.8-903")
 
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from kiplab.protocol.features import UnknownFeatureError, parse_features, switched
+from kiplab.protocol.features import (
+    UnknownFeatureError,
+    check_features,
+    parse_features,
+    switched,
+)
 from kiplab.protocol.guards import GUARDS, GuardKind, named, releases_of
 from kiplab.protocol.ids import CONTROLLER, BrokerId
-from kiplab.protocol.releases import RELEASES
+from kiplab.protocol.releases import NEVER_SPOKEN, RELEASES
 
 VERSIONS = {
+    "zk-2.1": (NEVER_SPOKEN, 10),
+    "zk-2.2": (NEVER_SPOKEN, 10),
+    "zk-2.5.0": (NEVER_SPOKEN, 11),
+    "zk-2.6": (NEVER_SPOKEN, 11),
+    "zk-2.8": (0, 12),
+    "zk-2.8/2.7-IV0": (0, 11),
+    "zk-3.4": (2, 13),
+    "zk-3.4/2.8-IV1": (2, 12),
     "3.2": (1, 13),
     "3.3": (2, 13),
     "3.4": (2, 13),
@@ -46,8 +60,6 @@ def test_versions_on_the_wire(kafka: str, versions: tuple[int, int]) -> None:
 
 
 def test_a_mixed_cluster_speaks_the_older_version() -> None:
-    from msgspec.structs import replace
-
     features = replace(parse_features("3.5"), nodes=((BrokerId(2), "3.4"),))
     assert features.alter_partition_version(BrokerId(1)) == 3
     assert features.alter_partition_version(BrokerId(2)) == 2
@@ -105,7 +117,12 @@ def test_alternatives_never_act_by_themselves(release: str) -> None:
 
 @pytest.mark.parametrize(
     ("kafka", "said"),
-    [("3.1", "3.2, 3.3"), ("3.5/9.9-IV0", "3.5-IV2"), ("3.4/3.5-IV1", "3.0-IV1 to 3.4-IV0")],
+    [
+        ("3.1", "3.2, 3.3"),
+        ("2.2", "zk-2.1, zk-2.2"),
+        ("3.5/9.9-IV0", "3.5-IV2"),
+        ("3.4/3.5-IV1", "3.0-IV1 to 3.4-IV0"),
+    ],
 )
 def test_what_does_not_exist_is_refused_with_what_does(kafka: str, said: str) -> None:
     with pytest.raises(UnknownFeatureError, match=said):
@@ -131,9 +148,64 @@ def test_labels_read_like_the_command_line(
     assert parse_features(label.split()[0], off=off, on=on).label() == label
 
 
+ALWAYS = ("all", "all of KRaft", "all with ZooKeeper")
+
+
 def test_every_guard_says_what_it_is() -> None:
     for guard in GUARDS.values():
         assert guard.clause.endswith("."), guard.id
         assert guard.error is not None or guard.kind is not GuardKind.REFUSAL
         assert guard.error is None or guard.kind in (GuardKind.REFUSAL, GuardKind.AS_SPECIFIED)
-        assert releases_of(guard) in ("all", "never built") or "and later" in releases_of(guard)
+        for said in releases_of(guard).split("; "):
+            assert said in ("never built", *ALWAYS) or said.endswith(" and later"), guard.id
+
+
+@pytest.mark.parametrize(
+    ("id", "said"),
+    [
+        ("903.controller-epoch", "3.5 and later"),
+        ("380.bounce-detection", "zk-2.2 and later"),
+        ("497.leader-epoch", "all of KRaft"),
+        ("zookeeper.isr-version", "all with ZooKeeper"),
+        ("497.maximal-isr", "all of KRaft; zk-2.8 and later"),
+        ("320.fenced-fetch", "all"),
+        ("380.session-id", "never built"),
+    ],
+)
+def test_where_a_guard_is_built_names_the_mode_unless_its_release_does(id: str, said: str) -> None:
+    assert releases_of(GUARDS[id]) == said
+
+
+@pytest.mark.parametrize("name", ["903", "903.controller-epoch", "841", "631.heartbeat-epoch"])
+@pytest.mark.parametrize("on", [True, False])
+def test_a_guard_of_kraft_is_none_of_a_release_with_zookeeper(name: str, on: bool) -> None:
+    said = f"{name} belongs to KRaft, and Kafka zk-2.2 has ZooKeeper; guards that it knows begin"
+    with pytest.raises(UnknownFeatureError, match=f"{said} with one of 320, 380"):
+        switched(parse_features("zk-2.2"), name, on)
+
+
+@pytest.mark.parametrize("name", ["380", "380.session-id", "zookeeper", "kafka-9839.newer-epoch"])
+def test_a_guard_of_zookeepers_time_is_none_of_a_release_without(name: str) -> None:
+    said = f"{name} belongs to clusters with ZooKeeper, and Kafka 3.5 has none; guards that it"
+    with pytest.raises(UnknownFeatureError, match=said):
+        parse_features("3.5", on=(name,))
+
+
+def test_of_a_kip_that_both_modes_have_those_guards_are_meant_that_there_are() -> None:
+    features = parse_features("zk-2.8", off=("497",))
+    assert features.overrides == (("497.maximal-isr", False),)
+    assert features.label() == "zk-2.8 -497"
+    specified = parse_features("zk-3.4", on=("704.specified",))
+    assert "704.leader-refuses" in specified.active(BrokerId(1))
+    assert "704.unclean-again" not in dict(specified.overrides)
+    assert specified.label() == "zk-3.4 +704.specified"
+
+
+def test_features_that_mix_the_modes_are_refused_however_they_were_made() -> None:
+    odd = replace(parse_features("zk-2.2"), overrides=(("903.fetch-epoch", True),))
+    with pytest.raises(UnknownFeatureError, match="belongs to KRaft"):
+        check_features(odd)
+
+
+def test_every_guard_belongs_to_some_mode() -> None:
+    assert all(guard.modes for guard in GUARDS.values())

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ...plays.header import names_of
+from ...plays.header import features_of, names_of
 from ...plays.play import Play
 from ...protocol.features import Features, switched
 from ...protocol.guards import GUARDS, named
 from ...protocol.ids import CONTROLLER, BrokerId
+from ...protocol.releases import Mode
 from ..levels.level_table import ExploreError
 from ..search import announcements
 from ..search.interrupts import interruptible
@@ -118,6 +119,7 @@ def matrix_of(
     A hand that switched PENDING in its features decides on it, whatever `as_specified` says.
     Nothing is told to anybody but `progress` and `say`. Raises as `matrix`.
     """
+    _is_of_kraft(question.play)
     features = question.features
     names = _checked(guards, features.release)
     if as_specified and PENDING not in dict(features.overrides):
@@ -158,6 +160,12 @@ def matrix_of(
         ),
         seconds=time.perf_counter() - began,
     )
+
+
+def _is_of_kraft(play: Play) -> None:
+    if features_of(play).mode is not Mode.KRAFT:
+        problem = "a matrix is of KRaft's rules, and this play is of"
+        raise ExploreError(f"{problem} Kafka {features_of(play).release}, with ZooKeeper")
 
 
 def _checked(guards: str | Iterable[str], release: str) -> tuple[str, ...]:
