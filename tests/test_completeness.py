@@ -21,6 +21,7 @@ from msgspec.structs import FieldInfo, fields
 
 import kiplab.protocol
 from kiplab.engine import (
+    at_rest,
     clock,
     enabled,
     events,
@@ -465,10 +466,10 @@ TABLES = (
     Table(
         "property",
         "check",
-        "kiplab/engine/observer.py or unclean_reigns.py, which yields it where it breaks",
+        "kiplab/engine/observer.py, unclean_reigns.py or at_rest.py, which yields it where it breaks",
         lambda: {
             getattr(properties, name).id
-            for file in (observer.__file__, unclean_reigns.__file__)
+            for file in (observer.__file__, unclean_reigns.__file__, at_rest.__file__)
             for name in named_in(file, "properties")
             if isinstance(getattr(properties, name), properties.Property)
         },

@@ -18,6 +18,7 @@ from kiplab.protocol.releases import NEVER_SPOKEN, RELEASES
 VERSIONS = {
     "zk-2.1": (NEVER_SPOKEN, 10),
     "zk-2.2": (NEVER_SPOKEN, 10),
+    "kip-343": (NEVER_SPOKEN, 10),
     "zk-2.5.0": (NEVER_SPOKEN, 11),
     "zk-2.6": (NEVER_SPOKEN, 11),
     "zk-2.8": (0, 12),
