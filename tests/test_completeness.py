@@ -466,7 +466,8 @@ TABLES = (
     Table(
         "property",
         "check",
-        "kiplab/engine/observer.py, unclean_reigns.py or at_rest.py, which yields it where it breaks",
+        "kiplab/engine/observer.py, unclean_reigns.py or at_rest.py, which yields it where it"
+        " breaks",
         lambda: {
             getattr(properties, name).id
             for file in (observer.__file__, unclean_reigns.__file__, at_rest.__file__)
