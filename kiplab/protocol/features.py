@@ -190,14 +190,17 @@ def switched(features: Features, name: str, on: bool) -> Features:
     ids = named(name)
     if not ids:
         raise UnknownFeatureError(f"unknown guard {name!r}; {_suggestion(name)}")
-    fitting = _fitting(ids, features.mode)
-    if not fitting:
-        raise UnknownFeatureError(of_another_mode(name, features.release))
-    overrides = {**dict(features.overrides), **dict.fromkeys(fitting, on)}
+    known = _of_mode(ids, features.mode)
+    if not known:
+        lacking = _lacking(GUARDS[ids[0]], RELEASES[features.release])
+        fits_not = f"{name} does not fit Kafka {features.release}: {lacking}"
+        another = of_another_mode(name, features.release)
+        raise UnknownFeatureError(another if lacking is None else fits_not)
+    overrides = {**dict(features.overrides), **dict.fromkeys(known, on)}
     return msgspec.structs.replace(features, overrides=tuple(sorted(overrides.items())))
 
 
-def _fitting(ids: tuple[str, ...], mode: Mode) -> tuple[str, ...]:
+def _of_mode(ids: tuple[str, ...], mode: Mode) -> tuple[str, ...]:
     return tuple(id for id in ids if mode in GUARDS[id].modes)
 
 
@@ -252,7 +255,7 @@ def _grouped(overrides: tuple[tuple[str, bool], ...], mode: Mode) -> list[str]:
     left = dict(overrides)
     for subject in dict.fromkeys(id.split(".")[0] for id in left):
         for name, fewest in ((subject, 1), (f"{subject}.{SPECIFIED}", 2)):
-            ids = _fitting(named(name), mode)
+            ids = _of_mode(named(name), mode)
             for on, sign in ((False, "-"), (True, "+")):
                 if len(ids) >= fewest and all(left.get(id) is on for id in ids):
                     words.append(sign + name)
