@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from .rows.heartbeat_fates import heartbeat_fates as heartbeat_fates
     from .runs import Run as Run
     from .runs import all_plays as all_plays
+    from .runs import bounces as bounces
     from .runs import differences as differences
     from .runs import guards as guards
     from .runs import ladder as ladder
@@ -97,7 +98,7 @@ _HOMES = {
     "matrices": ("alternatives", "matrix", "minimise"),
     "plays.play_errors": ("PlayError",),
     "rows.heartbeat_fates": ("heartbeat_fates",),
-    "runs": ("Run", "all_plays", "differences", "guards", "ladder", "run", "twin"),
+    "runs": ("Run", "all_plays", "bounces", "differences", "guards", "ladder", "run", "twin"),
     "widgets": ("Lab",),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

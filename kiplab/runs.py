@@ -175,6 +175,27 @@ def twin(one: Run, other: Run, **options: Any) -> Figure:
     return draw(one.rows(), other.rows(), **options)
 
 
+def bounces(**options: Any) -> Figure:
+    """The four failures of KIP-380's motivation as small panels, without it and with it.
+
+    Options, and errors, as of `kiplab.figures.timeline.bounce_panels.bounce_panels`. Raises
+    MissingExtraError without plotly.
+    """
+    from .figures.timeline.bounce_panels import (
+        BOUNCES,
+        OFF,
+        ON,
+        BouncePair,
+        bounce_panels,
+    )
+
+    pairs = (
+        BouncePair(run(name, kafka=OFF).rows(), run(name, kafka=ON).rows(), partition)
+        for name, partition in BOUNCES
+    )
+    return bounce_panels(tuple(pairs), **options)
+
+
 def ladder(*runs: Run, **options: Any) -> Figure:
     """Two to four runs of one play as small multiples; ◆ marks where each leaves the first.
 

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from kiplab.figures.drawing.svg import svg
 from kiplab.figures.drawing.theme import LIGHT
+from kiplab.figures.timeline.bounce_panels import BouncePair, bounce_drawing
 from kiplab.figures.timeline.legend_marks import occurring
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.sheet import BADGE
 from kiplab.figures.timeline.twin import twin
 from kiplab.figures.timeline.under_way import so_far
+from kiplab.runs import bounces
 from tests.figures.boxes import covered, cut_off, words
 from tests.figures.small_plays import FAILED_OVER, cards, play, shapes
 from tests.figures.zookeeper_plays import ALL, OFF, ON, run
@@ -99,3 +102,28 @@ def test_the_lanes_of_zookeeper_and_the_controller_have_a_place() -> None:
     by_name = {name: (top, bottom) for name, top, bottom in lanes}
     assert by_name["ZooKeeper"][1] < by_name["controller"][0]
     assert by_name["controller"][1] < by_name["broker 0"][0]
+
+
+@pytest.mark.parametrize("width", [600, 980, 1400])
+def test_four_small_panels_stand_off_and_on(width: int) -> None:
+    figure = bounces(width=width)
+    told = said(figure)
+    assert told.count("<b>ZooKeeper</b>") == 8 + 1, "a lane for each panel, and the legend"
+    assert sum("KIP-380 off" in text for text in told) == 4
+    assert sum("KIP-380 on" in text for text in told) == 4
+    for number in range(1, 5):
+        assert any(text.startswith(f"<b>{number}  ") for text in told)
+    assert sum("STALE_BROKER_EPOCH" in text for text in told) == 3
+    assert any("bounced: 100" in text for text in told)
+    assert any("nothing changed" in text or "no change" in text for text in told)
+    assert "checkpoint loses" in " ".join(told)
+
+
+def test_panels_of_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match="nothing to draw"):
+        bounce_drawing(())
+
+
+def test_small_panels_are_drawn_without_plotly() -> None:
+    pairs = [BouncePair(run("stop replica", OFF), run("stop replica", ON), "F-0")]
+    assert "STALE_BROKER_EPOCH" in svg(bounce_drawing(pairs, theme="dark"))

@@ -23,11 +23,16 @@ def draw_cards(panel: Panel) -> None:
             _span(panel, span, (y0 + y1) / 2, said, _WRITTEN if keeps else _DECIDED)
     if not keeps:
         _ticks(panel)
-    for lane in panel.lanes.brokers:
-        _broker(panel, lane)
+    draw_lane_cards(panel)
     y0, y1 = panel.lanes.records
     for span in panel.spans("records", "state"):
         _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
+
+
+def draw_lane_cards(panel: Panel) -> None:
+    """Cards for the lanes of brokers, and for messages."""
+    for lane in panel.lanes.brokers:
+        _broker(panel, lane)
     for message in told_messages(panel.rows, panel.partition):
         _message(panel, message)
 

@@ -76,7 +76,7 @@ def ladder_drawing(
     bottom = _draw_moments(sheet, columns, axis, ends)
     if legend:
         bottom = _draw_legend(sheet, columns[0].canvas, seen, bottom + 4, name)
-    return veil_until(_joined(sheet, columns, max(bottom + 10, height or 0), said), until)
+    return veil_until(joined(sheet, columns, max(bottom + 10, height or 0), said), until)
 
 
 ladder = as_figure(ladder_drawing)
@@ -158,10 +158,10 @@ def _draw_moments(
     for column, end in zip(columns, ends, strict=True):
         draw_numbers(column.canvas, longest.meta, end + 18)
         mark_steps(column.canvas, longest.meta, end + 18)
-    return _draw_key(sheet, longest, max(ends) + 18 + 2 * SIZES.text)
+    return draw_key(sheet, longest, max(ends) + 18 + 2 * SIZES.text)
 
 
-def _draw_key(sheet: Canvas, rows: Rows, top: float) -> float:
+def draw_key(sheet: Canvas, rows: Rows, top: float) -> float:
     """``1 request sent   2 crashes``: all moments in as many equal columns as fit the sheet."""
     size, theme = SIZES.small + 1, sheet.theme
     items = [(rows.meta.number(m.x), m.label) for m in rows.moments if m.line]
@@ -206,7 +206,7 @@ def _longest(runs: tuple[Rows, ...]) -> Rows:
 # --- one drawing ---------------------------------------------------------------------------------
 
 
-def _joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: str) -> Json:
+def joined(sheet: Canvas, columns: tuple[Column, ...], height: float, label: str) -> Json:
     """The sheet with every column on an x axis of its own, all y axes being one."""
     joined = sheet.drawing(height, label)
     layout = joined["layout"]

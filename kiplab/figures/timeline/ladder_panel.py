@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ...rows.columns import MessageRow, Rows, tells_epochs
+from ...rows.columns import MessageRow, Meta, Rows, tells_epochs
 from ...rows.told_messages import told_messages
 from ..drawing.canvas import Box, Canvas, safe
-from ..drawing.text_width import LINE_HEIGHT, first_fit, width_of
+from ..drawing.text_width import LINE_HEIGHT, first_fit, shortened, width_of
 from . import broker_lanes, controller_lane, hover_cards, icons, lane_marks, strips
 from .lanes import lanes
 from .panel import Panel
@@ -42,7 +42,7 @@ def draw_rung(
     talk, brokers = TALK + TILED * tells_epochs(rows), rows.meta.brokers
     planned = lanes(begin, brokers, canvas.sizes, tick_rows=said.answered, talk=talk)
     panel = Panel(canvas, rows, partition, planned, (), run)
-    _draw_head(panel, top, said.title, said.note)
+    draw_head(panel, top, said.title, said.note)
     strips.draw_grid(panel)
     draw_folds(panel)
     if said.differs is not None:
@@ -75,22 +75,32 @@ def _mark(panel: Panel, x: int) -> None:
     canvas.text(x, top, "◆", anchor="center", size=canvas.sizes.text)
 
 
-def _draw_head(panel: Panel, top: float, title: str, note: str) -> None:
+def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
     """Title; verdict below it; at its right the note, or as much of it as there is room for."""
     canvas, meta = panel.canvas, panel.rows.meta
     theme, size = canvas.theme, canvas.sizes.title
     colors = {"loss": theme.lost_text, "harm": theme.risk_text, "safe": theme.safe_text}
     left, line = canvas.at(MARGIN), size * LINE_HEIGHT
     canvas.text(left, top + line / 2, safe(title), size=size, bold=True)
-    said = f"{strips.VERDICT_GLYPHS[meta.verdict]} {safe(meta.sentence)}"
     color, y = colors[meta.verdict], top + line * 1.45
     small = canvas.sizes.text + 1
+    said = _verdict(canvas, meta, small)
     canvas.text(left, y, said, color, size=small, bold=True, layer="verdict")
     room = canvas.width - 2 * MARGIN - width_of(said, small, bold=True) - 20
     short = first_fit((note, "no difference"), room, canvas.sizes.small)
     if short and note:
         right = canvas.at(canvas.width - MARGIN)
         canvas.text(right, y, safe(short), theme.muted, size=canvas.sizes.small, anchor="right")
+
+
+def _verdict(canvas: Canvas, meta: Meta, size: float) -> str:
+    """All of it, or what there is room for: that nothing is lost yet is said last."""
+    glyph, room = strips.VERDICT_GLYPHS[meta.verdict], canvas.width - 2 * MARGIN
+    harm = meta.sentence.removeprefix("nothing lost yet, but ")
+    most = f"{harm.rpartition(' and ')[0]}, and more" if " and " in harm else harm
+    tried = [f"{glyph} {safe(text)}" for text in (meta.sentence, harm, most)]
+    fits = (text for text in tried if width_of(text, size, bold=True) <= room)
+    return next(fits, None) or shortened(tried[-1], room / 1.06, size)
 
 
 # --- the controller's answers -------------------------------------------------------------------

@@ -27,6 +27,8 @@ SPOKEN: tuple[MarkKind, ...] = (
     *("caught up", "withdrawn", "deleted", "acknowledged", "polled"),
 )
 """In order of importance: the first finds room first."""
+FARTHER: tuple[MarkKind, ...] = ("checkpoint lost",)
+"""What is said further on where its own place is taken: it stays so."""
 OF_CLIENTS: tuple[MarkKind, ...] = ("acknowledged", "polled")
 """What is said on the lane of a client where there is one."""
 _ON_THE_AXIS = "it happens on no broker's lane: the moment's label and its card say it"
@@ -102,6 +104,10 @@ def _lefts(panel: Panel, mark: MarkRow, wide: float) -> Iterator[float]:
     for left in (px - wide / 2, px + 9, px - 9 - wide, high - wide - 2):
         if low <= left and left + wide <= high and left < px + 12:
             yield left
+    if mark.kind in FARTHER:
+        for left in (px + 9 + n * 12 for n in range(1, 24)):
+            if left + wide <= high:
+                yield left
 
 
 def _tile(panel: Panel, mark: MarkRow) -> tuple[float, float]:

@@ -58,7 +58,7 @@ def canvas_of(
 def draw_heading(canvas: Canvas, rows: Rows) -> float:
     """Name, title and question of the play; returns where the panels may begin."""
     meta, sizes = rows.meta, canvas.sizes
-    badge = _draw_badge(canvas) if has_zookeeper(rows) else 0
+    badge = draw_badge(canvas) if has_zookeeper(rows) else 0
     named = bool(meta.name) and meta.name != meta.title
     name = meta.name if named else ""
     title = _lines(canvas, f"{name}  {meta.title}".strip(), sizes.heading, badge)
@@ -70,7 +70,7 @@ def draw_heading(canvas: Canvas, rows: Rows) -> float:
     return y + 18
 
 
-def _draw_badge(canvas: Canvas) -> float:
+def draw_badge(canvas: Canvas) -> float:
     """The time that a run is from, at the right end of the title; returns the pixels it takes."""
     theme, size = canvas.theme, canvas.sizes.small
     wide, y = width_of(BADGE, size, bold=True) + 16, MARGIN + canvas.sizes.heading * 0.65

@@ -61,7 +61,7 @@ def _happened(panel: Panel) -> IdsByPlace:
 
 def _strips(panel: Panel, found: IdsByPlace) -> Iterator[list[Any]]:
     """What began because of something."""
-    for track in STRIPS:
+    for track in (name for name in STRIPS if name in panel.lanes.strips):
         y0, y1 = panel.lanes.strips[track]
         for span in panel.spans("partition", track):
             ids = found.get(("partition", span.x0))
