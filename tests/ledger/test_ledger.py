@@ -73,7 +73,13 @@ def test_every_clause_has_a_row() -> None:
 
 
 def test_the_kips_are_these_with_so_many_clauses() -> None:
-    assert {seed.kip: seed.clause_count for seed in SEEDS} == {343: 66, 380: 55, 704: 62, 841: 21, 903: 76}
+    assert {seed.kip: seed.clause_count for seed in SEEDS} == {
+        343: 66,
+        380: 55,
+        704: 62,
+        841: 21,
+        903: 76,
+    }
 
 
 def unnamed(seeds: Sequence[Seed], guards: Sequence[str], plays: Sequence[str]) -> Iterator[str]:
