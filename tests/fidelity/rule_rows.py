@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kiplab.protocol.features import Features, switched
 from kiplab.protocol.guards import GUARDS, Guard
 from tests.fidelity.held_vectors import vectors_named, vectors_of_name
-from tests.protocol.looked_at import Vector
+from tests.protocol.looked_at import Vector, without
 
 
 class RuleRow(NamedTuple):
@@ -25,10 +24,7 @@ def rule_rows(vectors: Sequence[Vector], listed: Sequence[str]) -> tuple[RuleRow
 
 
 def _row(guard: Guard, vectors: Sequence[Vector], listed: Sequence[str]) -> RuleRow:
-    def without(features: Features) -> Features:
-        return switched(features, guard.id, False)
-
-    failing = [vector for vector in vectors if not vector.passes(without)]
+    failing = [vector for vector in vectors if not vector.passes(without(guard.id))]
     named = {id for vector in failing for id in ids_of(vector)}
     return RuleRow(guard, tuple(id for id in listed if id in named), len(failing))
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from kiplab.protocol.features import Features
+from kiplab.protocol.features import Features, switched
+from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.releases import RELEASES
 
 HERE = Path(__file__).parent
@@ -84,6 +85,16 @@ class Vector(NamedTuple):
         except Exception:
             return False
         return True
+
+
+def without(id: str) -> Callable[[Features], Features]:
+    """Switches a guard off; features of a mode that does not have it stay as they are."""
+
+    def switch(features: Features) -> Features:
+        there = features.mode in GUARDS[id].modes
+        return switched(features, id, False) if there else features
+
+    return switch
 
 
 def all_vectors() -> list[Vector]:

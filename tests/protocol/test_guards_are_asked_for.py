@@ -11,14 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 import kiplab
-from kiplab.protocol.features import switched
 from kiplab.protocol.guards import GUARDS, Guard
 from kiplab.protocol.releases import METADATA_VERSIONS, RELEASES
 from tests.protocol.asked_for import asked_for, without_guard, without_rule
-from tests.protocol.looked_at import Vector, all_vectors
+from tests.protocol.looked_at import Vector, all_vectors, without
 
 PACKAGE = Path(kiplab.__file__).parent
-ID = re.compile(r"(\d+|kafka-\d+|zookeeper)\.[a-z]+(-[a-z]+)*")
+ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*|zookeeper\.[a-z]+(-[a-z]+)+")
+"""With ZooKeeper at least two words: `zookeeper.connect` is a setting."""
 MADE_UP = "903.only-here"
 
 
@@ -70,7 +70,7 @@ def found() -> list[Vector]:
 
 def needed_by(id: str, vectors: list[Vector]) -> Vector | None:
     """A vector that fails when the guard is off at every node, or None."""
-    return next((v for v in vectors if not v.passes(lambda f: switched(f, id, False))), None)
+    return next((v for v in vectors if not v.passes(without(id))), None)
 
 
 def test_every_vector_passes_with_what_its_release_has(found: list[Vector]) -> None:
