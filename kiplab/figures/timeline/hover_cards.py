@@ -24,15 +24,16 @@ def draw_cards(panel: Panel) -> None:
     if not keeps:
         _ticks(panel)
     draw_lane_cards(panel)
-    y0, y1 = panel.lanes.records
-    for span in panel.spans("records", "state"):
-        _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
 
 
 def draw_lane_cards(panel: Panel) -> None:
-    """Cards for the lanes of brokers, and for messages."""
+    """Cards for the lanes of brokers, for records where they have a strip, and for messages."""
     for lane in panel.lanes.brokers:
         _broker(panel, lane)
+    y0, y1 = panel.lanes.records
+    if y1 > y0:
+        for span in panel.spans("records", "state"):
+            _span(panel, span, (y0 + y1) / 2, f"committed records: {span.text}")
     for message in told_messages(panel.rows, panel.partition):
         _message(panel, message)
 
