@@ -96,9 +96,8 @@ def draw_head(panel: Panel, top: float, title: str, note: str) -> None:
 def _verdict(canvas: Canvas, meta: Meta, size: float) -> str:
     """All of it, or what there is room for: that nothing is lost yet is said last."""
     glyph, room = strips.VERDICT_GLYPHS[meta.verdict], canvas.width - 2 * MARGIN
-    harm = meta.sentence.removeprefix("nothing lost yet, but ")
-    most = f"{harm.rpartition(' and ')[0]}, and more" if " and " in harm else harm
-    tried = [f"{glyph} {safe(text)}" for text in (meta.sentence, harm, most)]
+    texts = (meta.sentence, *strips.harms(meta.sentence))
+    tried = [f"{glyph} {safe(text)}" for text in texts]
     fits = (text for text in tried if width_of(text, size, bold=True) <= room)
     return next(fits, None) or shortened(tried[-1], room / 1.06, size)
 

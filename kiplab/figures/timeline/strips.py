@@ -58,10 +58,20 @@ def verdict_words(panel: Panel, title: str) -> str:
     size = canvas.sizes.title
     room = canvas.end * canvas.unit - width_of(safe(title), size, bold=True) - 24
     glyph = VERDICT_GLYPHS[meta.verdict]
-    for text in (meta.sentence, meta.sentence.split(", ")[0], meta.verdict):
+    short: tuple[str, ...] = (meta.sentence.split(", ")[0],)
+    if panel.lanes.zookeeper is not None:
+        short = harms(meta.sentence)
+    for text in (meta.sentence, *short, meta.verdict):
         if width_of(text, size, bold=True) + 2 * size <= room:
             return f"{glyph} {safe(text)}"
     return glyph
+
+
+def harms(sentence: str) -> tuple[str, ...]:
+    """A verdict with less and less of its words: that nothing is lost yet goes first."""
+    harm = sentence.removeprefix("nothing lost yet, but ")
+    fewer, _, last = harm.rpartition(" and ")
+    return (harm, f"{fewer}, and more") if fewer and last else (harm,)
 
 
 def draw_strips(panel: Panel) -> None:
