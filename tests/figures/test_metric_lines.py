@@ -110,6 +110,9 @@ def test_rows_fit_between_the_lanes_and_the_axis_and_on_the_sheet(name: str, wid
     drawn = timeline_drawing(run(name).rows(), metrics=ALL, width=width)
     words = said(drawn)
     heights = [words[name][1] for name in rows_in(drawn)]
+    if not run(name).rows().metrics:
+        assert not heights, "ZooKeeper's time has none of these metrics"
+        return
     (records,) = (at for word, at in words.items() if IS_RECORDS(word))
     number = words["<b>0</b>"][1]
     assert records[1] < min(heights)
