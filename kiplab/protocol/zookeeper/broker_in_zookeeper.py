@@ -210,7 +210,11 @@ def _registration(broker: Broker, path: str, features: Features) -> tuple[Operat
 
 
 def broker_info_version(broker: BrokerId, features: Features) -> int:
-    """Of what a broker registers with: nothing but the number says what it is ready for."""
+    """Of what a broker registers with: nothing but the number says what it is ready for.
+
+    Source: BrokerInfo.apply (2.2.2), for 4; the 5 is KIP-343's. Kafka gave that number to something
+    else at 2.7, which is not modelled.
+    """
     # KIP-343, Compatibility, Deprecation, and Migration Plan: who wants the new behaviour registers
     # with version 5 in place of 4, and no new field.
     return 5 if "343.heartbeats" in features.active(broker) else 4
@@ -233,7 +237,10 @@ def _opened(broker: BrokerId, session: SessionId) -> SessionOpened:
 
 
 def controller_of_broker(broker: Broker, ensemble: Ensemble) -> tuple[BrokerId | None, str]:
-    """Whom /controller names, if it is registered; else why nobody can be asked."""
+    """Whom /controller names, if it is registered; else why nobody can be asked.
+
+    Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1), which looks both up for each try.
+    """
     found = get(ensemble, _session(process_of(broker)), CONTROLLER_PATH).znode
     if found is None or not isinstance(found.data, ControllerZnode):
         return None, "no controller is registered in ZooKeeper"

@@ -193,7 +193,7 @@ def _take_over(turn: ControllerTurn) -> ControllerTurn:
 def _replicas_of_the_dead(turn: ControllerTurn) -> dict[BrokerId, tuple[str, ...]]:
     """Names of partitions, by who has a replica of them and is not there.
 
-    Source: ControllerContext.onlineAndOfflineReplicas (2.3.0 to 3.4.1).
+    Source: ControllerContext.onlineAndOfflineReplicas (2.5.0 to 3.4.1; since 2.3).
     """
     live = turn.controller.live_brokers
     hosts = {broker for p in turn.controller.partitions for broker in p.replicas}

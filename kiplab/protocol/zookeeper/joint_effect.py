@@ -1,4 +1,13 @@
-"""What comes of an event that a node handles together with ZooKeeper, in one step."""
+"""What comes of an event that a node handles together with ZooKeeper, in one step.
+
+In comes the event, with the node as it is and ZooKeeper as it is: a watch that arrives, a request
+from a queue, a process that starts. While Kafka handles one it reads and writes ZooKeeper and waits
+for each answer, so nothing else happens in between, and one step may hold several transactions.
+
+Out come both as they are afterwards, in their order what the node sends and what ZooKeeper sends,
+and the facts. Watches that went off are sent, never handled here: when they arrive is a question of
+the network. What an event leaves as it was stays the same object.
+"""
 
 from __future__ import annotations
 

@@ -59,6 +59,11 @@ def controlled_shutdown(
 
 
 def let_go(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
+    """The broker leads nothing any more that another can lead, and is in no ISR but as the last.
+
+    Source: KafkaController.doControlledShutdown (2.1.1 to 3.4.1), from where the broker joins
+    those that are shutting down.
+    """
     leaving = tuple(sorted({*turn.controller.shutting_down, broker}))
     turn = turn.holding(replace(turn.controller, shutting_down=leaving))
     states = [cached(turn.controller, name) for name in hosted_by(turn.controller, broker)]
@@ -72,6 +77,10 @@ def let_go(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
 
 
 def still_led(controller: ZooKeeperController, broker: BrokerId) -> tuple[str, ...]:
+    """Partitions with more than one replica that the broker leads on.
+
+    Source: KafkaController.doControlledShutdown (2.1.1 to 3.4.1): what its answer names.
+    """
     return tuple(
         p.name for p in controller.partitions if p.leader == broker and len(p.replicas) > 1
     )
