@@ -17,12 +17,15 @@ from .process_states import (
     draw_passed_over,
     draw_registered,
     draw_shutting_down,
+    is_thin,
     top_line,
 )
 from .veil import Lasting
 
 _PAD, EPOCH_STEP = 8, 12
 """Pixels: before words, and from one place that is tried for a broker epoch to the next."""
+THIN_SHIFT = 84
+"""Pixels that the words behind a broker epoch are from where it begins."""
 
 
 def draw_brokers(panel: Panel) -> None:
@@ -172,7 +175,8 @@ def _say_no_copy(panel: Panel, lane: str) -> None:
     fences = {span.x0: span.x1 for span in panel.spans(lane, "fenced")}
     for text, span in product(texts, panel.spans(lane, "uptime")):
         start = fences.get(span.x0, span.x0)
-        at = canvas.at(canvas.px(start) + _PAD)
+        beside = THIN_SHIFT if is_thin(panel, lane) else 0
+        at = canvas.at(canvas.px(start) + _PAD + beside)
         box = canvas.box_of(at, y, text, size)
         if box.x1 + _PAD <= canvas.px(span.x1) and canvas.is_free(box):
             known = Lasting(start)

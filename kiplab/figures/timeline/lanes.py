@@ -5,7 +5,7 @@ In ZooKeeper's time its line stands above the controller's, and rows for queues 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...rows.columns import STRIPS, ZOOKEEPER_LANE, broker_lane
@@ -18,6 +18,10 @@ WATCHES, QUEUES_BELOW, QUEUE, QUEUE_GAP = 58, 24, 17, 3
 """Pixels from ZooKeeper's line to the controller's, and from there to the first row of a queue; the
 height of such a row, and what is between two.
 """
+THIN = 21
+"""The height of a broker's lane that holds nothing but who it is."""
+LESS_WATCHES, LESS_TALK = 52, 120
+"""How many of the pixels for watches, and for what messages say, go with the air."""
 
 
 class Lanes(NamedTuple):
@@ -69,12 +73,14 @@ def lanes(
     clients: Mapping[str, float] | None = None,
     zookeeper: bool = False,
     queues: Sequence[str] = (),
+    thin: Collection[str] = (),
 ) -> Lanes:
     """A panel whose title begins at `top`.
 
     `tick_rows` of words stand above the controller's line, and below it there are `talk` pixels
     for what messages have to say. `clients` are the heights of their lanes, by name. With
-    `zookeeper` the words stand above its line; `queues` are the brokers that have a row.
+    `zookeeper` the words stand above its line; `queues` are the brokers that have a row, `thin` are
+    those of which there is nothing to say here.
     """
     y = top + sizes.title * (1.5 + 0.5 * sizes.air)
     strips = {}
@@ -86,13 +92,16 @@ def lanes(
     rows = tuple(y + row * (n + 0.5) for n in range(tick_rows))
     controller = y + row * tick_rows + 11
     line = controller if zookeeper else None
-    controller += WATCHES if zookeeper else 0
+    if zookeeper:
+        controller += WATCHES - LESS_WATCHES * (1 - sizes.air)
+        talk -= min(LESS_TALK * (1 - sizes.air), talk / 2)
     rows_of_queues = dict(_queue_rows(controller + QUEUES_BELOW, queues))
     y = max((low for _, low in rows_of_queues.values()), default=controller) + talk
     tiles = {}
     for id in brokers:
-        tiles[broker_lane(id)] = (y, y + sizes.tile)
-        y += sizes.tile + (BETWEEN if len(brokers) < MANY_BROKERS else BETWEEN_MANY) * sizes.air
+        tall = THIN if broker_lane(id) in thin else sizes.tile
+        tiles[broker_lane(id)] = (y, y + tall)
+        y += tall + (BETWEEN if len(brokers) < MANY_BROKERS else BETWEEN_MANY) * sizes.air
     asking = {}
     for name, high in (clients or {}).items():
         asking[name] = (y, y + high)

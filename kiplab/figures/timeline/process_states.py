@@ -12,6 +12,7 @@ from ...rows.columns import SpanRow
 from ..drawing.canvas import Box
 from ..drawing.text_width import first_fit, width_of, wrapped
 from . import icons
+from .lanes import THIN
 from .panel import Panel
 from .veil import Lasting
 
@@ -85,11 +86,21 @@ def tile_lines(panel: Panel, lane: str) -> tuple[float, float]:
     return top_line(panel, lane), bottom_line(panel, lane)
 
 
+def is_thin(panel: Panel, lane: str) -> bool:
+    """Whether a lane has one line for words."""
+    top, bottom = panel.lanes.brokers[lane]
+    return bottom - top <= THIN
+
+
 def top_line(panel: Panel, lane: str) -> float:
-    """The middle of the words at a tile's upper edge."""
+    """The middle of the words at a tile's upper edge; of all words on a thin one."""
+    if is_thin(panel, lane):
+        return panel.lanes.band(lane)
     return panel.lanes.brokers[lane][0] + panel.canvas.sizes.small * 0.75
 
 
 def bottom_line(panel: Panel, lane: str) -> float:
-    """The middle of the words at a tile's lower edge."""
+    """The middle of the words at a tile's lower edge; of all words on a thin one."""
+    if is_thin(panel, lane):
+        return panel.lanes.band(lane)
     return panel.lanes.brokers[lane][1] - panel.canvas.sizes.small * 0.72

@@ -41,9 +41,9 @@ def _draw(panel: Panel, span: SpanRow, top: float, bottom: float) -> None:
     signs = min(count, SIGNS_MAX)
     meant = " and ".join(f.removeprefix("for ") for f in span.flags if f.startswith("for "))
     texts = (f"{count} for czxid {meant}", f"{count} for {meant}", f"{count}")
-    whole = [t for t in texts if signs * SIGN + 6 + width_of(t, size) <= room]
-    if not whole:
-        signs = 1 if SIGN + 6 + width_of(texts[-1], size) <= room else 0
+    tried = [(signs, texts[1]), (1, texts[1]), (1, texts[2])]
+    wide = ((n, n * SIGN + 6 + width_of(said, size)) for n, said in tried)
+    signs = next((n for n, needs in wide if needs <= room), 0)
     for place in range(signs):
         draw_tail(canvas, canvas.at(left + place * SIGN), y, color, earlier)
     start = left + max(signs - 1, 0) * SIGN + (9 if signs else -4)

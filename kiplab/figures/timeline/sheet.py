@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...rows.columns import Rows, has_zookeeper, queues_in, tells_epochs
+from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_epochs
 from ..drawing.canvas import Canvas, safe
 from ..drawing.text_width import LINE_HEIGHT, width_of, wrapped
 from ..drawing.theme import sizes_of, theme_of
@@ -117,6 +117,7 @@ def draw_panel(
         clients=client_lanes.heights(canvas, runs, name),
         zookeeper=any(map(has_zookeeper, runs)),
         queues=tuple(dict.fromkeys(lane for run in runs for lane in queues_in(run))),
+        thin=_without_copies(runs, name),
     )
     words, _ = controller_lane.tick_words(canvas, rows, name)
     roomy = other_partitions.with_room(planned, rows, name)
@@ -143,6 +144,16 @@ def draw_panel(
     hover_cards.draw_cards(panel)
     canvas.marks += told_marks(panel)
     return panel
+
+
+def _without_copies(runs: tuple[Rows, ...], partition: str) -> frozenset[str]:
+    """Lanes of brokers that have no copy of a partition: with ZooKeeper the controller lives on a
+    broker, which often has nothing else to do.
+    """
+    lanes = {broker_lane(id) for run in runs if has_zookeeper(run) for id in run.meta.brokers}
+    playing = {s.lane for run in runs for s in run.spans if s.track == "role"}
+    here = {s.lane for run in runs for s in run.spans if s.partition == partition}
+    return frozenset(lanes - (playing & here))
 
 
 def draw_folds(panel: Panel) -> None:
