@@ -32,7 +32,7 @@ from ...protocol.messages import (
     UnregisterBrokerRequest,
 )
 from ...protocol.registrations import PartitionRegistration, registration
-from ...protocol.releases import METADATA_VERSIONS, supports
+from ...protocol.releases import METADATA_LEVEL, supports
 from ..wire.message_schemas import MessageVersions
 
 KNOWN = (BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4))
@@ -125,7 +125,8 @@ class Questions:
 
     def metadata_version(self, features: Features) -> str:
         """One to raise to: the next ones mostly, or any there is, which may be refused."""
-        names = list(METADATA_VERSIONS)
+        # KRaft has feature levels from 1 on; what is older is a protocol of ZooKeeper's time.
+        names = [name for name, level in METADATA_LEVEL.items() if level >= 1]
         if self._once_in(3):
             return self._one_of(names)
         at = names.index(features.metadata_version)
