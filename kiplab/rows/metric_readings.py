@@ -10,7 +10,7 @@ from ..engine.cluster import Cluster
 from ..engine.truth import truth
 from ..protocol.ids import CONTROLLER, BrokerId
 from ..protocol.registrations import partition
-from ..protocol.releases import CodeVersion
+from ..protocol.releases import RELEASES, CodeVersion
 from ..protocol.replica.broker_state import Broker
 from .columns import MetricRow
 from .log_moment import Moment
@@ -116,7 +116,7 @@ def _marks(moment: Moment) -> Iterator[_Key]:
 
 def _has(cluster: Cluster, metric: Metric, node: BrokerId) -> bool:
     """Whether the code that the node runs has this metric."""
-    return cluster.features.code_of(node) >= metric.since
+    return metric.is_read_at(RELEASES[cluster.features.release_of(node)])
 
 
 def _stretches(

@@ -1,12 +1,15 @@
 """The metrics that an operator would see move, under Kafka's names, read off a run.
 
-A metric is one entry of METRICS: what it counts, who reports it, since which release a KRaft
-cluster has it, and how it is read off the clusters and moves of a run. Nothing is decided here. A
+A metric is one entry of METRICS: what it counts, who reports it, since which release a cluster has
+it, and how it is read off the clusters and moves of a run. Nothing is decided here. A
 gauge of brokers is what each broker says of itself, from the metadata it has: a leader that has not
 heard of its successor still counts its partitions, and a broker that is down reports nothing.
 
 A ``...PerSec`` is a rate in Kafka, of one process. Steps have no seconds, so it is how often it was
 marked so far, through all processes of a node: it never goes back.
+
+With ZooKeeper only gauges of brokers are read: every broker has a controller there, which counts
+for itself, active or not, and leaders that write the ISR to ZooKeeper get no answer to count.
 
 Left out: what tells of time (latencies, lags), of the queue of the controller
 (TimedOutBrokerHeartbeatCount counts heartbeats that waited there too long, not brokers that were
@@ -27,7 +30,7 @@ from ..engine.truth import Truth, truth
 from ..protocol.facts import ControllerResigned, LeaderElected
 from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ..protocol.registrations import PartitionRegistration, partition
-from ..protocol.releases import CodeVersion
+from ..protocol.releases import CodeVersion, Mode, Release
 from ..protocol.replica.broker_state import Replica
 from . import isr_answers
 from .columns import MetricKind
@@ -49,7 +52,8 @@ class Led(NamedTuple):
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """One metric. `bean` is where JMX has it, `since` the first release whose KRaft clusters report
-    it, `source` where it is counted. A gauge is read off what a broker leads, partition by
+    it, `with_zookeeper` the first with ZooKeeper of which it is read (None: of none), `source`
+    where it is counted. A gauge is read off what a broker leads, partition by
     partition, or off what the controller holds; of the others `marked` says who counts one more,
     once each, because of a move.
     """
@@ -57,12 +61,18 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: MetricKind
     bean: str
-    since: tuple[int, int]
+    since: CodeVersion
     counts: str
     source: str
     is_counted: Callable[[Led], bool] | None = None
     held: Callable[[Truth], int] | None = None
     marked: Callable[[Moment], Iterator[BrokerId]] | None = None
+    with_zookeeper: CodeVersion | None = None
+
+    def is_read_at(self, release: Release) -> bool:
+        """Whether code of `release` reports it, as far as it is read here."""
+        first = self.since if release.mode is Mode.KRAFT else self.with_zookeeper
+        return first is not None and release.code >= first
 
     @property
     def by_brokers(self) -> bool:
@@ -129,7 +139,8 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker leads whose ISR is smaller than their replicas",
-        source="Partition.isUnderReplicated, 3.2 to 4.3",
+        source="Partition.isUnderReplicated, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
+        with_zookeeper=(2, 1),
         is_counted=_is_under_replicated,
     ),
     Metric(
@@ -138,7 +149,8 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker leads with fewer than min.insync.replicas in the ISR",
-        source="Partition.isUnderMinIsr, 3.2 to 4.3",
+        source="Partition.isUnderMinIsr, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
+        with_zookeeper=(2, 1),
         is_counted=lambda led: len(led.isr) < _least(led),
     ),
     Metric(
@@ -147,7 +159,8 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker leads with just min.insync.replicas in the ISR",
-        source="Partition.isAtMinIsr, 3.2 to 4.3",
+        source="Partition.isAtMinIsr, 3.2 to 4.3; with ZooKeeper 2.3.0 to 3.4.1",
+        with_zookeeper=(2, 3),
         is_counted=lambda led: len(led.isr) == _least(led),
     ),
     Metric(
@@ -156,7 +169,8 @@ _ENTRIES = (
         bean=REPLICA_MANAGER,
         since=(2, 8),
         counts="partitions that this broker believes to lead",
-        source="ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3",
+        source="ReplicaManager.leaderPartitionsIterator, 3.2 to 4.3; with ZooKeeper 2.1.1 to 3.4.1",
+        with_zookeeper=(2, 1),
         is_counted=lambda _: True,
     ),
     Metric(

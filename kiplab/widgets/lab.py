@@ -23,7 +23,7 @@ from .controls.legend_drawer import Signs
 from .controls.logs_drawer import LogsDrawer
 from .controls.offering import GoTo
 from .controls.picture_menu import PictureMenu
-from .controls.rule_switches import turned
+from .controls.rule_switches import left_behind, turned
 from .controls.rulebook import Rulebook
 from .controls.run_in_words import Telling
 from .controls.sharing import Sharing
@@ -127,7 +127,8 @@ class Lab:
     def change_rules(self, features: Features) -> None:
         """The same lines of this branch under other rules."""
         said = f"The same steps under Kafka {features.label()}."
-        self._turn_to(trees.rerun(self.tree, features), said)
+        lost = left_behind(self.bench.features, features)
+        self._turn_to(trees.rerun(self.tree, features), f"{said} {lost}".rstrip())
 
     def switch(self, name: str, on: bool) -> None:
         """Turn a guard, or a KIP's refusals and rules, on or off: ``switch("903", True)``."""

@@ -187,8 +187,23 @@ def test_no_value_is_negative_and_no_count_goes_back(name: str, kafka: str) -> N
 @pytest.mark.parametrize("kafka", RELEASES)
 def test_every_release_reports_just_the_metrics_that_it_has(kafka: str) -> None:
     reported = {row.metric for row in play(TRIO, kafka).metrics}
-    code = RELEASES[kafka].code
-    assert reported == {name for name, metric in METRICS.items() if code >= metric.since}
+    release = RELEASES[kafka]
+    assert reported == {name for name, metric in METRICS.items() if metric.is_read_at(release)}
+
+
+@pytest.mark.parametrize(("kafka", "reported"), [("zk-2.1", 3), ("zk-2.5.0", 4), ("zk-3.4", 4)])
+def test_with_zookeeper_brokers_say_what_they_lead_and_nothing_of_kraft_is_shown(
+    kafka: str, reported: int
+) -> None:
+    rows = run("380-missed-bounce", kafka=kafka).rows()
+    assert len({row.metric for row in rows.metrics}) == reported
+    assert {row.node for row in rows.metrics} == {"broker 0", "broker 1", "broker 2"}
+
+
+def test_a_leader_of_zookeeper_mode_counts_its_isr() -> None:
+    rows = run("380-missed-bounce", kafka="zk-2.2").rows()
+    assert said(rows, "LeaderCount", "broker 2")[0][2] == 1
+    assert [v for _, _, v in said(rows, "UnderReplicatedPartitions", "broker 2")] == [0, 2]
 
 
 def test_all_registered_brokers_are_active_or_fenced() -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from kiplab.plays.library import load, names
-from kiplab.protocol.ids import BrokerId
-from kiplab.widgets.controls.choices import Choice, about_broker, about_message, standing
+from kiplab.protocol.ids import BrokerId, controller_on
+from kiplab.widgets.controls.choices import (
+    Choice,
+    about_broker,
+    about_message,
+    more_about_broker,
+    standing,
+)
+from kiplab.widgets.controls.inbox import hold
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 
 TWO = BrokerId(2)
@@ -109,3 +116,58 @@ def test_what_is_offered_can_be_done_and_what_is_not_cannot(name: str) -> None:
 )
 def test_how_a_broker_does_in_a_few_words(step: int, words: str) -> None:
     assert standing(at(step).here.cluster, TWO) == words
+
+
+# --- with ZooKeeper -------------------------------------------------------------------------------
+
+ZERO, ONE = BrokerId(0), BrokerId(1)
+BOUNCE = "380-missed-bounce"
+
+
+def all_of(bench: Bench, id: BrokerId = TWO) -> dict[str, Choice]:
+    """All that can happen to a broker, by label."""
+    found = (*about_broker(bench.here, id, "kept"), *more_about_broker(bench.here, id))
+    return {choice.label: choice for choice in found}
+
+
+def test_with_zookeeper_nobody_is_fenced_and_no_controller_is_apart_from_the_brokers() -> None:
+    labels = set(all_of(at(0, BOUNCE)))
+    assert not labels & {"Unfence", "Recover", "Heartbeat", "Cut off from controller"}
+
+
+def test_with_zookeeper_a_broker_is_cut_off_from_it_or_from_the_controller_on_a_broker() -> None:
+    choices = all_of(at(0, BOUNCE))
+    lines = {label: c.line.text for label, c in choices.items() if label.startswith("Cut off")}
+    assert lines == {
+        "Cut off from ZooKeeper": "cut 2 zookeeper",
+        "Cut off from controller on broker 0": "cut 2 0",
+        "Cut off from leader 1": "cut 2 1",
+    }
+    cut = act(at(0, BOUNCE), choices["Cut off from ZooKeeper"].line)
+    assert all_of(cut)["Heal link to ZooKeeper"].reason is None
+
+
+def test_the_broker_with_the_controller_has_a_link_to_zookeeper_alone() -> None:
+    choices = all_of(at(0, BOUNCE), ZERO)
+    assert choices["Cut off from ZooKeeper"].reason is None
+    assert choices["Cut off from leader"].reason == "broker 0 follows nobody"
+
+
+def test_in_kip_343_only_brokers_that_do_it_have_heartbeats() -> None:
+    bench = at(0, "343-legacy-brokers")
+    assert all_of(bench, ONE)["Heartbeat"].reason is None
+    assert "Heartbeat" not in all_of(bench, TWO), "broker 2 is of 2.2"
+
+
+def test_with_zookeeper_a_broker_that_is_down_is_noticed_when_its_session_ends() -> None:
+    dead = act(at(0, BOUNCE), all_of(at(0, BOUNCE))["Crash"].line)
+    assert standing(dead.here.cluster, TWO) == "down, not noticed yet"
+    gone = act(dead, all_of(dead)["Expire"].line)
+    assert standing(gone.here.cluster, TWO) == "down"
+
+
+def test_what_a_controller_on_a_broker_sends_can_be_held_back() -> None:
+    bench = at(0, BOUNCE)
+    choice = hold(bench.here, "leader-and-isr", controller_on(ZERO))
+    assert choice.line.text == "hold leader-and-isr from=controller-0"
+    assert act(bench, choice.line).here.holds

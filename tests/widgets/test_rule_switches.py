@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.protocol.features import parse_features
-from kiplab.protocol.guards import GUARDS
-from kiplab.widgets.controls.rule_switches import SWITCHES, at_release, is_on, since_words, turned
+from kiplab.protocol.features import Features, fitting, parse_features
+from kiplab.protocol.releases import RELEASES, Mode
+from kiplab.widgets.controls.rule_switches import (
+    SWITCHES,
+    at_release,
+    guards_of,
+    is_on,
+    left_behind,
+    since_words,
+    turned,
+)
+
+NAMES = {mode: (*SWITCHES[mode], *guards_of(mode)) for mode in Mode}
+IN_ZOOKEEPER = ("zk-2.1", "zk-2.2", "zk-3.4")
 
 
 @pytest.mark.parametrize(
@@ -17,8 +28,24 @@ def test_each_release_has_its_kips(kafka: str, on: list[str]) -> None:
     assert [kip for kip in ("841", "903") if is_on(features, kip)] == on
 
 
-@pytest.mark.parametrize("name", [*SWITCHES, *GUARDS])
-@pytest.mark.parametrize("kafka", ["3.2", "3.5", "3.9"])
+@pytest.mark.parametrize(("kafka", "on"), [("zk-2.1", False), ("zk-2.2", True), ("zk-3.4", True)])
+def test_kip_380_came_to_clusters_with_zookeeper(kafka: str, on: bool) -> None:
+    assert is_on(parse_features(kafka), "380") is on
+
+
+@pytest.mark.parametrize(
+    ("kafka", "name"),
+    [
+        *((kafka, name) for kafka in ("3.2", "3.5", "3.9") for name in NAMES[Mode.KRAFT]),
+        # A guard of KIP-343 fits no release.
+        *(
+            (kafka, name)
+            for kafka in IN_ZOOKEEPER
+            for name in NAMES[Mode.ZOOKEEPER]
+            if not name.startswith("343.")
+        ),
+    ],
+)
 def test_a_switch_turned_and_turned_back_leaves_no_trace(name: str, kafka: str) -> None:
     features = parse_features(kafka)
     was = is_on(features, name)
@@ -33,5 +60,40 @@ def test_another_release_keeps_what_was_switched_by_hand() -> None:
 
 
 def test_a_kip_says_since_when() -> None:
-    assert since_words("841") == "Kafka 3.3 and later"
-    assert since_words("903") == "Kafka 3.5 and later"
+    assert since_words("841", Mode.KRAFT) == "Kafka 3.3 and later"
+    assert since_words("903", Mode.KRAFT) == "Kafka 3.5 and later"
+    assert since_words("380", Mode.ZOOKEEPER) == "Kafka zk-2.2 and later"
+
+
+# --- the other mode -------------------------------------------------------------------------------
+
+
+def test_no_mode_offers_guards_of_the_other() -> None:
+    assert "380.control-request-epoch" not in guards_of(Mode.KRAFT)
+    assert "903.fetch-epoch" not in guards_of(Mode.ZOOKEEPER)
+
+
+@pytest.mark.parametrize("kafka", RELEASES)
+def test_any_release_can_be_chosen_whatever_was_switched(kafka: str) -> None:
+    for before in (turned(parse_features("3.5"), "903", False), no_380()):
+        after = at_release(before, kafka)
+        assert fitting(after).release == kafka
+        assert {id for id, _ in after.overrides} <= set(guards_of(after.mode))
+
+
+def test_what_does_not_fit_the_other_mode_is_left_out_and_named() -> None:
+    after = at_release(no_380(), "3.5")
+    assert after == parse_features("3.5")
+    assert left_behind(no_380(), after) == (
+        "380.bounce-detection, 380.control-request-epoch, 380.shutdown-epoch, switched by hand,"
+        " do not fit Kafka 3.5, and are left out."
+    )
+
+
+def test_nothing_is_said_where_nothing_is_left_out() -> None:
+    assert not left_behind(no_380(), at_release(no_380(), "zk-3.4"))
+    assert not left_behind(no_380(), parse_features("zk-2.2")), "somebody switched it back"
+
+
+def no_380() -> Features:
+    return turned(parse_features("zk-2.2"), "380", False)

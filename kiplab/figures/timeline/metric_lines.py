@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from ...protocol.releases import RELEASES, Mode
 from ...rows.columns import Rows
 from ...rows.metric_totals import MetricChoice, chosen, metrics_told, moves, reports, totals
 from ...rows.metrics import METRICS, Metric
@@ -105,6 +106,13 @@ def _grid(canvas: Canvas, top: float, bottom: float) -> dict[str, object]:
     return canvas.shapes.pop()
 
 
+def _why_none(release: str, metric: Metric) -> str:
+    if RELEASES[release].mode is Mode.ZOOKEEPER:
+        return f"not read of Kafka {release}, which has ZooKeeper"
+    first = ".".join(map(str, metric.since))
+    return f"Kafka {release} has no such metric in KRaft: it came with {first}"
+
+
 def _row(
     canvas: Canvas, rows: Rows, metric: Metric, words: str, level: MetricPlace, since: int | None
 ) -> None:
@@ -114,8 +122,7 @@ def _row(
     canvas.text(at, level.middle, words, muted, size=size, anchor="right", lasting=known)
     stretches = _stretches(values)
     if not stretches:
-        first = ".".join(map(str, metric.since))
-        said = f"Kafka {rows.meta.release} has no such metric in KRaft: it came with {first}"
+        said = _why_none(rows.meta.release, metric)
         place = canvas.at(canvas.px(0) + 5)
         canvas.text(place, level.middle, said, muted, size=size, lasting=known)
         return

@@ -9,16 +9,25 @@ from ...engine import moves
 from ...engine.cluster import Cluster, Message, MessageName, broker
 from ...engine.explain import describe
 from ...engine.impossible_moves import why_not
-from ...engine.nodes import is_cut
-from ...engine.truth import partition_of, registration_of, truth
+from ...engine.nodes import has_zookeeper, is_cut
+from ...engine.truth import controller_of, partition_of, registration_of, session_lasts, truth
 from ...plays.history_as_play import statement_of
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...plays.verbs import Impossible, perform
-from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId, broker_list, node_name
+from ...protocol.ids import (
+    CONTROLLER,
+    NO_LEADER,
+    ZOOKEEPER,
+    BrokerId,
+    broker_list,
+    host_of,
+    node_name,
+)
 from ...protocol.registrations import PartitionRegistration, topic_of
+from ...protocol.releases import RELEASES
 from ...protocol.replica.broker_state import Lifecycle, Loss
 
 LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
@@ -45,21 +54,26 @@ def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Choice, ...]:
     cluster = stage.cluster
     crash = moves.Crash(id, Loss(LOSSES[disk]))
     fetch = moves.Fire(id, moves.Timer.FETCH)
+    apart = has_zookeeper(cluster)
     return (
         choice_of(cluster, crash, "Crash", "The process dies; what it takes is chosen above"),
         choice_of(
             cluster,
             moves.ExpireSession(id),
             "Expire",
-            "The controller finds the session over and fences the broker",
+            "ZooKeeper ends the session, and what was ephemeral in it is gone"
+            if apart
+            else "The controller finds the session over and fences the broker",
         ),
         choice_of(
             cluster,
             moves.Start(id),
             "Start",
-            "A new process starts and registers: a new broker epoch",
+            "A new process starts, opens a session with ZooKeeper and registers there"
+            if apart
+            else "A new process starts and registers: a new broker epoch",
         ),
-        _unfence(stage, id),
+        *(() if apart else (_unfence(stage, id),)),
         choice_of(cluster, fetch, "Fetch", "The follower fetches once from its leader"),
     )
 
@@ -67,7 +81,6 @@ def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Choice, ...]:
 def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Choice, ...]:
     """What else can happen to a broker; the last ones cut or mend its links."""
     cluster, name = stage.cluster, str(id)
-    heartbeat = moves.Fire(id, moves.Timer.HEARTBEAT)
     return (
         _tried(
             stage,
@@ -76,13 +89,8 @@ def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Choice, ...]:
             "Shut down",
             "A controlled shutdown begins: the broker asks the controller to be let go",
         ),
-        choice_of(
-            cluster,
-            moves.FinishRecovery(id),
-            "Recover",
-            "Its logs are ready: from the next heartbeat on it wants to be unfenced",
-        ),
-        choice_of(cluster, heartbeat, "Heartbeat", "The broker tells the controller that it lives"),
+        *_recovery(cluster, id),
+        *_heartbeat(cluster, id),
         _tried(
             stage,
             Statement("catch-up", (name,)),
@@ -98,6 +106,23 @@ def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Choice, ...]:
         ),
         *_links(cluster, id),
     )
+
+
+def _recovery(cluster: Cluster, id: BrokerId) -> tuple[Choice, ...]:
+    """With ZooKeeper a broker that starts is in the cluster at once, and nobody is fenced."""
+    if has_zookeeper(cluster):
+        return ()
+    advice = "Its logs are ready: from the next heartbeat on it wants to be unfenced"
+    return (choice_of(cluster, moves.FinishRecovery(id), "Recover", advice),)
+
+
+def _heartbeat(cluster: Cluster, id: BrokerId) -> tuple[Choice, ...]:
+    """With ZooKeeper only KIP-343 has brokers send them to the controller."""
+    release = RELEASES[cluster.features.release_of(id)]
+    if has_zookeeper(cluster) and release.specified is None:
+        return ()
+    beat = moves.Fire(id, moves.Timer.HEARTBEAT)
+    return (choice_of(cluster, beat, "Heartbeat", "The broker tells the controller that it lives"),)
 
 
 _TYPED = "rarely wanted in a lab: its line can be written into the play"
@@ -147,19 +172,33 @@ def _unfence(stage: Stage, id: BrokerId) -> Choice:
 
 
 def _links(cluster: Cluster, id: BrokerId) -> tuple[Choice, ...]:
-    """Cut off from the controller and from whom it follows; a link that is cut can be healed."""
+    """Cut off from who keeps the metadata and from whom it follows, and from the broker that is the
+    controller; a link that is cut can be healed.
+    """
     leaders = _leaders_of(cluster, id)
-    ends = {CONTROLLER, *leaders, *(n for link in cluster.cut if id in link for n in link)} - {id}
-    found = tuple(_link(cluster, id, end, end in leaders) for end in sorted(ends))
-    if leaders or len(found) > 1:
+    apart = _apart(cluster)
+    ends = {*apart, *leaders, *(n for link in cluster.cut if id in link for n in link)} - {id}
+    called = {end: node_name(end) for end in ends} | apart | {n: f"leader {n}" for n in leaders}
+    found = tuple(_link(cluster, id, end, called[end]) for end in sorted(ends))
+    if leaders or len(found) > len(apart.keys() - {id}):
         return found
     cut = Statement("cut", (str(id), "LEADER"))
     alone = Choice("Cut off from leader", cut, f"broker {id} follows nobody", "")
     return (*found, alone)
 
 
-def _link(cluster: Cluster, id: BrokerId, end: BrokerId, leads: bool) -> Choice:
-    who = "controller" if end == CONTROLLER else f"leader {end}" if leads else node_name(end)
+def _apart(cluster: Cluster) -> dict[BrokerId, str]:
+    """Whom every broker has a link to, and their names: the controller, wherever it lives, and
+    ZooKeeper.
+    """
+    if not has_zookeeper(cluster):
+        return {CONTROLLER: node_name(CONTROLLER)}
+    active = controller_of(cluster)
+    lives = {} if active is None else {host_of(active): node_name(active)}
+    return {ZOOKEEPER: node_name(ZOOKEEPER), **lives}
+
+
+def _link(cluster: Cluster, id: BrokerId, end: BrokerId, who: str) -> Choice:
     if is_cut(cluster, id, end):
         advice = "The link comes back; what waited on it goes on"
         return choice_of(cluster, moves.Heal(id, end), f"Heal link to {who}", advice)
@@ -183,7 +222,8 @@ def standing(cluster: Cluster, id: BrokerId) -> str:
     known = registration_of(cluster, id)
     fenced = ", fenced" if known is not None and known.fenced else ""
     if node is None or node.process is None:
-        return f"down{fenced or ', not noticed yet'}"
+        gone = has_zookeeper(cluster) and not session_lasts(cluster, id)
+        return "down" if gone else f"down{fenced or ', not noticed yet'}"
     epoch = f" as epoch {node.process.epoch}" if node.process.epoch >= 0 else ""
     return f"{_LIFE[node.process.lifecycle]}{epoch}{fenced}"
 
@@ -196,17 +236,14 @@ _LIFE = {
 }
 
 
-def node_word(node: BrokerId) -> str:
-    """A node as a play's line names it: ``"controller"`` or ``"2"``."""
-    return "controller" if node == CONTROLLER else str(node)
-
-
 # --- controller, partitions --------------------------------------------------------------------
 
 
 def about_controller(cluster: Cluster) -> tuple[Choice, ...]:
     """What can happen to the controller."""
     advice = "Another controller becomes active; it has the metadata log and no heartbeats"
+    if has_zookeeper(cluster):
+        advice = "An operator deletes /controller: whoever hears of it first tries to be the next"
     return (choice_of(cluster, moves.FailOver(), "Fail over", advice),)
 
 
@@ -260,14 +297,18 @@ def _setting(cluster: Cluster, name: str) -> Choice:
     state = partition_of(cluster, name)
     on = state is None or not state.unclean_leader_election
     move = moves.Configure(topic_of(name), on)
-    read = "kafka-12670.unclean-by-config" in cluster.features.active(CONTROLLER)
-    advice = (
-        "The controller reads it when it elects next, within 300 s"
-        if read
-        else "A controller of this release does not read it (KAFKA-12670)"
-    )
     value = "true" if on else "false"
+    advice = _who_reads(cluster)
     return choice_of(cluster, move, f"unclean.leader.election.enable={value}", advice)
+
+
+def _who_reads(cluster: Cluster) -> str:
+    """When a controller makes use of unclean.leader.election.enable."""
+    if has_zookeeper(cluster):
+        return "The controller elects at once where it is turned on, and reads it at each election"
+    if "kafka-12670.unclean-by-config" in cluster.features.active(CONTROLLER):
+        return "The controller reads it when it elects next, within 300 s"
+    return "A controller of this release does not read it (KAFKA-12670)"
 
 
 def leads(state: PartitionRegistration) -> str:

@@ -11,8 +11,9 @@ from ...engine.impossible_moves import why_not
 from ...engine.moves import Deliver
 from ...plays.play import Statement
 from ...plays.stage import Pattern, Stage
+from ...plays.values import node_word
 from ...protocol.ids import BrokerId, node_name
-from .choices import Choice, about_message, node_word
+from .choices import Choice, about_message
 
 
 class InboxOrder(msgspec.Struct, frozen=True):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.cluster import Cluster, Message, MessageName
+from ...engine.nodes import has_zookeeper
 from ...plays.play import Statement
-from ...protocol.ids import CONTROLLER, node_name
+from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
 from ...protocol.messages import BODIES
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..history_tree.bench import Bench
@@ -73,15 +74,23 @@ class _MessageRow:
             self._show_more()
 
 
+def _senders(cluster: Cluster) -> tuple[BrokerId, ...]:
+    """Who sends something by itself: with ZooKeeper every broker may have the controller on it."""
+    brokers = [node.id for node in cluster.brokers]
+    if not has_zookeeper(cluster):
+        return (CONTROLLER, *brokers)
+    return (ZOOKEEPER, *map(controller_on, brokers), *brokers)
+
+
 class _Holds:
     """What is held back from now on: a kind, a sender, two buttons."""
 
     def __init__(self, bench: Bench, act: Act) -> None:
         self._bench = bench
-        brokers = [node.id for node in bench.here.cluster.brokers]
-        senders = [(node_name(id), id) for id in (CONTROLLER, *brokers)]
+        senders = [(node_name(id), id) for id in _senders(bench.here.cluster)]
         self.kind = dropdown("kind", [(k, k) for k in BODIES])
-        self.kind.value = "alter-partition"
+        apart = has_zookeeper(bench.here.cluster)
+        self.kind.value = "leader-and-isr" if apart else "alter-partition"
         self.sender = dropdown("from", [("anybody", ANYBODY), *senders])
         for chosen in (self.kind, self.sender):
             watch(chosen, "value", lambda _: self.show(self._bench))

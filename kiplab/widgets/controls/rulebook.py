@@ -1,4 +1,7 @@
-"""The rules as controls: a release, a switch for each of three KIPs, a list of single guards."""
+"""The rules as controls: a release, a switch for each of some KIPs, a list of single guards.
+
+They are those of one mode: who keeps the metadata is for the play to say.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from typing import Any
 
 from ...protocol.features import Features
 from ...protocol.guards import GUARDS, Guard, releases_of
+from ...protocol.releases import Mode, of_mode
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import heading, muted
 from .rule_switches import (
-    EVERY_RELEASE,
     SWITCHES,
     at_release,
     clauses_of,
+    guards_of,
     hint_of,
     is_on,
     switch_words,
@@ -28,25 +32,32 @@ class Rulebook:
         self._features, self._own = own, own
         self._change = change
         self._showing = False
-        self.release = dropdown("Rules of", [(f"Kafka {r}", r) for r in EVERY_RELEASE])
+        self.release = dropdown("Rules of", _releases(own.mode))
         self.release.value = own.release
-        self.release.tooltip = (
-            "What code every node runs; what you switched by hand stays. From 4.0 on eligible"
-            " leader replicas are off."
-        )
         watch(self.release, "value", self._released)
-        self.kips = {kip: self._kip_box(kip) for kip in SWITCHES}
         self.own = button(
             "Rules as in the play", lambda: change(self._own), "Back to the play's own"
         )
         self.own.layout.margin = "2px 2px 2px auto"
-        self.box = row([self.release, *self.kips.values(), self.own])
-        self.guards = {id: self._guard_box(guard) for id, guard in GUARDS.items()}
-        self.list = column(_in_groups(self.guards), max_height="320px", overflow="auto")
+        self.box = row(())
+        self.list = column((), max_height="320px", overflow="auto")
+        self._fit(own.mode)
+
+    def _fit(self, mode: Mode) -> None:
+        """Be the rules of a mode: made anew when a play of another one is loaded."""
+        self._mode = mode
+        self.release.options = tuple(_releases(mode))
+        self.release.tooltip = _WHAT_RUNS[mode]
+        self.kips = {kip: self._kip_box(kip) for kip in SWITCHES[mode]}
+        self.guards = {id: self._guard_box(guard) for id, guard in guards_of(mode).items()}
+        self.box.children = (self.release, *self.kips.values(), self.own)
+        self.list.children = tuple(_in_groups(self.guards))
 
     def show(self, features: Features, own: Features) -> None:
         """Follow the features; nothing is called back."""
         self._features, self._own, self._showing = features, own, True
+        if features.mode is not self._mode:
+            self._fit(features.mode)
         self.release.value = features.release
         for name, box in (*self.kips.items(), *self.guards.items()):
             box.value = is_on(features, name)
@@ -59,8 +70,8 @@ class Rulebook:
         return box
 
     def _kip_box(self, kip: str) -> Any:
-        box = self._box(kip, switch_words(kip))
-        box.tooltip = clauses_of(kip)
+        box = self._box(kip, switch_words(kip, self._mode))
+        box.tooltip = clauses_of(kip, self._mode)
         return box
 
     def _guard_box(self, guard: Guard) -> Any:
@@ -76,6 +87,18 @@ class Rulebook:
     def _released(self, release: str) -> None:
         if not self._showing:
             self._change(at_release(self._features, release))
+
+
+_WHAT_RUNS = {
+    Mode.KRAFT: "What code every node runs; what you switched by hand stays. From 4.0 on eligible"
+    " leader replicas are off.",
+    Mode.ZOOKEEPER: "What code every broker runs, at its own inter-broker protocol; what you"
+    " switched by hand stays where it fits.",
+}
+
+
+def _releases(mode: Mode) -> list[tuple[str, str]]:
+    return [(f"Kafka {release}", release) for release in of_mode(mode)]
 
 
 def _in_groups(boxes: dict[str, Any]) -> list[Any]:
