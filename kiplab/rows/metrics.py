@@ -61,13 +61,13 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: MetricKind
     bean: str
-    since: CodeVersion
+    since: tuple[int, int]
     counts: str
     source: str
     is_counted: Callable[[Led], bool] | None = None
     held: Callable[[Truth], int] | None = None
     marked: Callable[[Moment], Iterator[BrokerId]] | None = None
-    with_zookeeper: CodeVersion | None = None
+    with_zookeeper: tuple[int, int] | None = None
 
     def is_read_at(self, release: Release) -> bool:
         """Whether code of `release` reports it, as far as it is read here."""

@@ -13,6 +13,7 @@ import kiplab
 from kiplab.plays.library import names
 from kiplab.widgets import Lab
 from kiplab.widgets.controls.inflight import SHOWN_MAX
+from kiplab.widgets.controls.rule_switches import at_release
 from kiplab.widgets.elements.kinds import Player
 from tests.widgets.hands import fails
 
@@ -464,3 +465,27 @@ def test_another_play_puts_controls_of_its_own_in_place_of_the_old(lab: Lab) -> 
     there = set(lab.box.root.everything())
     assert old not in there
     assert {lab.inject.button(1, "Crash"), picture} < there
+
+
+# --- with ZooKeeper -------------------------------------------------------------------------------
+
+
+def test_a_lab_has_the_releases_and_switches_of_its_plays_mode(lab: Lab) -> None:
+    before = [*lab.rulebook.kips], lab.rulebook.release.options
+    lab.load("380-missed-bounce")
+    assert [*lab.rulebook.kips] == ["380"]
+    assert "380.control-request-epoch" in lab.rulebook.guards
+    assert lab.rulebook.release.value == "zk-2.1"
+    lab.rulebook.kips["380"].value = True
+    assert lab.run.verdict == "safe"
+    lab.load("kafka-14139")
+    assert ([*lab.rulebook.kips], lab.rulebook.release.options) == before
+
+
+def test_rules_that_do_not_fit_the_other_mode_are_left_out_with_a_sentence(lab: Lab) -> None:
+    lab.rulebook.kips["903"].value = True
+    lab.change_rules(at_release(lab.bench.features, "zk-3.4"))
+    assert not lab.bench.features.overrides
+    assert "switched by hand, do not fit Kafka zk-3.4, and are left out." in text(lab.note.value)
+    lab.rulebook.own.click()
+    assert lab.rulebook.release.value == "3.4"
