@@ -247,6 +247,22 @@ def about_controller(cluster: Cluster) -> tuple[Choice, ...]:
     return (choice_of(cluster, moves.FailOver(), "Fail over", advice),)
 
 
+def about_zookeeper(cluster: Cluster) -> tuple[Choice, ...]:
+    """What an operator does in ZooKeeper, and what can happen to sessions and links with it."""
+    ids = [node.id for node in cluster.brokers]
+    links = (_link(cluster, ZOOKEEPER, id, node_name(id)) for id in ids)
+    ends = (
+        choice_of(
+            cluster,
+            moves.ExpireSession(id),
+            f"Expire {node_name(id)}",
+            "ZooKeeper ends its session, and what was ephemeral in it is gone",
+        )
+        for id in ids
+    )
+    return (*about_controller(cluster), *ends, *links)
+
+
 def about_time(stage: Stage) -> tuple[Choice, ...]:
     """How long to wait, in a run with a clock; nothing in one without."""
     if not stage.cluster.timed:

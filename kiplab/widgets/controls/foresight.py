@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...engine.events import Event
 from ...engine.explain import sentence
 from ...engine.truth import truth
 from ...plays import verdict as verdicts
@@ -40,9 +41,8 @@ def foreseen(bench: Bench, line: Statement) -> tuple[str, ...]:
 
 
 def _consequences(before: Stage, after: Stage) -> Iterator[str]:
-    for event in after.events_of(after.performed[-1]):
-        if isinstance(event, _TELLING):
-            yield _capital(f"{sentence(event).split('. ')[0]}.")
+    for event in _repeats_last(after):
+        yield _capital(f"{sentence(event).split('. ')[0]}.")
     yield from _verdict(before, after)
     yield from _records(before, after)
     yield from _standings(before, after)
@@ -50,6 +50,16 @@ def _consequences(before: Stage, after: Stage) -> Iterator[str]:
     held = holds_in_words(after)
     if held != holds_in_words(before):
         yield held or "Nothing is held back any more."
+
+
+def _repeats_last(after: Stage) -> list[Event]:
+    """The telling events of the last line; there is room for few, so one error is told once before
+    it is told again.
+    """
+    found = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
+    kinds = [getattr(event, "error", event) for event in found]
+    order = sorted(range(len(found)), key=lambda at: kinds[at] in kinds[:at])
+    return [found[at] for at in order]
 
 
 def _verdict(before: Stage, after: Stage) -> Iterator[str]:

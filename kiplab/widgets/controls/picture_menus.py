@@ -15,7 +15,7 @@ from ...engine.truth import partition_of
 from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...protocol.ids import BrokerId
-from ...rows.columns import MessageRow, Rows
+from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
 from ...rows.step_labels import expected
 from ..history_tree.bench import Bench
 from .choices import (
@@ -25,6 +25,7 @@ from .choices import (
     about_message,
     about_partition,
     about_time,
+    about_zookeeper,
     leads,
     more_about_broker,
     more_about_partition,
@@ -66,6 +67,10 @@ def _losing(crash: Choice) -> Choice:
 def _controller(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
     choices = (*about_controller(bench.here.cluster), *about_time(bench.here))
     yield sorted_out("controller", choices, "controller")
+
+
+def _zookeeper(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
+    yield sorted_out(ZOOKEEPER_LANE, about_zookeeper(bench.here.cluster), ZOOKEEPER_LANE)
 
 
 def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
@@ -146,6 +151,7 @@ def _going(title: str, bench: Bench, *offers: Offer) -> OfferGroup:
 _MENUS: dict[str, Callable[[Bench, Rows, str], Iterator[OfferGroup]]] = {
     "broker": _broker,
     "controller": _controller,
+    ZOOKEEPER_LANE: _zookeeper,
     "partition": _partition,
     "records": _partition,
     "message": _message,
