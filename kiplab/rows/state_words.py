@@ -154,6 +154,16 @@ LEFT_OUT = {
     "ZooKeeperController.broker": "it is on this broker",
     "ZooKeeperController.session": "the session of its process",
     "ZooKeeperController.timers": "it has none",
+    "ZooKeeperSession.last_contact_ms": "no run with ZooKeeper has a clock",
+    **dict.fromkeys(
+        (
+            "SetPartitionStateResponse.error",
+            "SetPartitionStateResponse.partition",
+            "SetPartitionStateResponse.partition_epoch",
+        ),
+        "the thread that asked waits for the answer: it is never on its way",
+    ),
+    "TextZnode.text": "only comparisons with a real ZooKeeper write such znodes",
     "Message.receiver": "in the message's own line",
     "Message.receiver_incarnation": "a message to a life that is over never arrives anyway",
 }
@@ -201,7 +211,6 @@ CLOCKED = {
     "Controller.checks_from_ms",
     "Controller.timers",
     "Volatile.timers",
-    "ZooKeeperSession.last_contact_ms",
     "HeartbeatState.last_contact_ms",
     "RemoteReplica.last_fetch_ms",
     "RemoteReplica.last_caught_up_ms",

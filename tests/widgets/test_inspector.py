@@ -14,10 +14,13 @@ import pytest
 from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
-from kiplab.engine.routes import node_kinds
+from kiplab.engine.routes import NOT_ADDRESSED, node_kinds
 from kiplab.plays.library import load, names
 from kiplab.plays.raw_requests import WORDS
 from kiplab.protocol.ids import BrokerId
+from kiplab.protocol.kraft.controller_state import Controller
+from kiplab.protocol.messages import BODIES
+from kiplab.protocol.replica.broker_state import Broker
 from kiplab.rows.state_tree import StateNode, changed, tree_of
 from kiplab.rows.state_words import (
     CLOCKED,
@@ -75,6 +78,11 @@ def found(tree: StateNode, *path: str) -> StateNode:
     return tree
 
 
+def is_addressed(kind: str) -> bool:
+    """Whether a node of KRaft can be sent such a request."""
+    return any((node, BODIES[kind]) not in NOT_ADDRESSED for node in (Broker, Controller))
+
+
 def clusters() -> Iterator[Cluster]:
     """Every situation of every play, move by move; and a run with a clock."""
     for name in names():
@@ -85,11 +93,16 @@ def clusters() -> Iterator[Cluster]:
     yield act(timed, read_line(timed, "produce orders-0 count=2 producer=shop")).here.cluster
     newer = made("timed\n" + "kafka 4.0\n" + SIX)
     yield act(newer, read_line(newer, "advance 2s")).here.cluster
+    apart = made("kafka zk-2.1\n" + SIX)
+    announced = ("hold watcher-event", "produce orders-0 count=1", "check-lag 1", "announce-isr 1")
+    for line in (*announced, "cut 1 zookeeper", "catch-up 2"):
+        apart = act(apart, read_line(apart, line))
+        yield from (step.cluster for step in apart.here.history.steps)
     strange = made(SIX)
     for line in (
         "poll orders-1",
         "fail-over",
-        *(f"send {kind} from=2" for kind in WORDS),
+        *(f"send {kind} from=2" for kind in WORDS if is_addressed(kind)),
         "cut 2 1",
         "send alter-partition from=2 partition=orders-0 isr=2",
     ):
