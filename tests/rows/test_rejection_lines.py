@@ -24,9 +24,7 @@ ITEM = AlterPartitionItem("a-0", LeaderEpoch(1), PartitionEpoch(1), (IsrMember(B
 REQUEST = AlterPartitionRequest(
     version=ApiVersion(3), broker=BrokerId(1), broker_epoch=BrokerEpoch(7), items=(ITEM,)
 )
-INELIGIBLE = [
-    g.id for g in GUARDS.values() if g.built and g.error is KafkaError.INELIGIBLE_REPLICA
-]
+INELIGIBLE = [g.id for g in GUARDS.values() if g.built and g.error is KafkaError.INELIGIBLE_REPLICA]
 """What nobody ever built (KIP-343) logs nothing."""
 
 
