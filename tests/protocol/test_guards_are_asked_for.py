@@ -18,7 +18,7 @@ from tests.protocol.looked_at import Vector, all_vectors, without
 
 PACKAGE = Path(kiplab.__file__).parent
 ID = re.compile(r"(\d+|kafka-\d+)\.[a-z]+(-[a-z]+)*|zookeeper\.[a-z]+(-[a-z]+)+")
-"""With ZooKeeper at least two words: `zookeeper.connect` is a setting."""
+"""With ZooKeeper at least two words: one word after the dot is a setting of Kafka's."""
 MADE_UP = "903.only-here"
 
 
