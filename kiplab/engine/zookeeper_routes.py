@@ -18,6 +18,7 @@ from ..protocol.kip343.broker_with_heartbeats import (
 )
 from ..protocol.kip343.heartbeat_controller import HeartbeatController
 from ..protocol.messages import (
+    BODIES,
     AlterPartitionRequest,
     AlterPartitionResponse,
     Body,
@@ -27,8 +28,10 @@ from ..protocol.messages import (
     ControlledShutdownResponse,
     ElectLeadersRequest,
     FetchRequest,
+    IsrChangeRequest,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
+    MetadataHeartbeatRequest,
     MetadataUpdate,
     Request,
     Response,
@@ -42,9 +45,11 @@ from ..protocol.messages import (
     UpdateMetadataRequest,
     UpdateMetadataResponse,
     WatcherEvent,
+    asked_by,
     heartbeat_messages,
     zookeeper_messages,
 )
+from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.zookeeper import broker_in_zookeeper as life
@@ -65,7 +70,7 @@ from .heartbeat_routes import (
     HEARTBEAT_ROUTES,
     heartbeat_timeout,
 )
-from .nodes import Clients, ensemble_of, state_of
+from .nodes import Clients, ensemble_of, has_zookeeper, state_of
 from .route_kinds import (
     JointRule,
     JointTimerRule,
@@ -157,6 +162,7 @@ _NO_KRAFT = "KRaft's controller is asked that"
 _ZOOKEEPER_KEEPS = "ZooKeeper is no part of Kafka, and knows only znodes"
 _CONTROL = (LeaderAndIsrRequest, UpdateMetadataRequest, StopReplicaRequest)
 _OF_KRAFT = (BrokerRegistrationRequest, BrokerHeartbeatRequest, UnregisterBrokerRequest)
+_ONLY_KRAFT = (*_OF_KRAFT, MetadataUpdate)
 _CALLED_FOR = {
     AlterPartitionResponse: "only brokers ask that",
     SetPartitionStateResponse: "only leaders write that",
@@ -168,6 +174,22 @@ OF_ZOOKEEPER = tuple(
     if body.__module__ in (zookeeper_messages.__name__, heartbeat_messages.__name__)
 )
 """Messages that KRaft has not."""
+
+
+def kinds_in(cluster: Cluster) -> tuple[str, ...]:
+    """The kinds of messages that the nodes of a cluster send each other."""
+    absent = _absent_with_zookeeper(cluster) if has_zookeeper(cluster) else OF_ZOOKEEPER
+    return tuple(kind for kind in BODIES if BODIES[asked_by(kind)] not in absent)
+
+
+def _absent_with_zookeeper(cluster: Cluster) -> tuple[type, ...]:
+    """Of what KIP-343 adds, all, unless some broker has it."""
+    releases = (cluster.features.release_of(node.id) for node in cluster.brokers)
+    if any(RELEASES[release].specified is not None for release in releases):
+        return _ONLY_KRAFT
+    return (*_ONLY_KRAFT, MetadataHeartbeatRequest, IsrChangeRequest)
+
+
 ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     **{
         (Ensemble, request): _ZOOKEEPER_KEEPS

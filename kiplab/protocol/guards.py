@@ -628,6 +628,16 @@ def named(name: str) -> tuple[str, ...]:
     return tuple(g.id for g in _TABLE if g.id.split(".")[0] == subject and g.kind in kinds)
 
 
+def releases_in(mode: Mode, guard: Guard) -> str:
+    """Of one mode, to whoever speaks of no other: ``"3.5 and later"``, ``"all"`` or ``"never
+    built"``.
+    """
+    built = next((built for built in guard.built if built.mode is mode), None)
+    if built is None:
+        return "never built"
+    return "all" if built.first is None else _releases_of(guard, built)
+
+
 def releases_of(guard: Guard) -> str:
     """``"3.5 and later"``, ``"all"``, ``"all of KRaft; zk-2.8 and later"`` or ``"never built"``."""
     if not guard.built:

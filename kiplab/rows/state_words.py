@@ -177,6 +177,7 @@ OF_OTHER_MODES = {
     "Volatile.controller_epoch": None,
     "Volatile.control_plane": None,
     "Volatile.session": None,
+    "Volatile.state": None,
     "Volatile.checkpoints": True,
     "Volatile.stopped": (),
     "Volatile.shutdown_tries": 0,

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.releases import Mode
+from kiplab.widgets.controls.rule_switches import guards_of
 from tests.browser.conftest import Student
 from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands
 from tests.browser.lab_page import LabPage
@@ -143,7 +144,8 @@ def test_every_single_rule_can_be_turned(hands: Hands) -> None:
     hands.press("Single rules")
     boxes = hands.lab.locator(".kiplab-tick label", has_text=re.compile(r"^\d+\.|^kafka-"))
     names = [name.strip() for name in boxes.all_inner_texts()]
-    assert len(names) == len(GUARDS)
+    guards = guards_of(Mode.KRAFT)
+    assert len(names) == len(guards)
     for name in names:
         box = hands.lab.get_by_label(name, exact=True)
         on = not box.is_checked()
@@ -151,7 +153,7 @@ def test_every_single_rule_can_be_turned(hands: Hands) -> None:
         expect(box).to_be_checked(checked=on)
         expect(hands.lab.locator(".kiplab-note")).to_contain_text("The same steps under Kafka 3.4")
     turned = hands.page.python("print(len({n for n, _ in lab.bench.features.overrides}))")
-    assert int(turned) >= len(GUARDS) - 2
+    assert int(turned) >= len(guards) - 2
     hands.page.photograph("lab", "control-single-rules")
     hands.press("Rules as in the play", "Single rules")
 

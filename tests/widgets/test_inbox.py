@@ -316,3 +316,32 @@ def test_rows_and_buttons_are_used_again(crowded: Bench) -> None:
 
 def test_what_a_message_says_is_shown(crowded: Bench) -> None:
     assert "BrokerHeartbeat as epoch" in html(at_panel(crowded).panel.box)
+
+
+@pytest.mark.parametrize(
+    ("play", "offered", "missing"),
+    [
+        ("kafka-14139", "metadata", "leader-and-isr"),
+        ("380-session-expiry", "leader-and-isr", "metadata"),
+        ("380-session-expiry", "watcher-event", "metadata-heartbeat"),
+        ("343-legacy-brokers", "metadata-heartbeat", "broker-heartbeat-reply"),
+    ],
+)
+def test_what_no_node_of_a_cluster_sends_is_not_offered(
+    play: str, offered: str, missing: str
+) -> None:
+    kinds = kinds_offered(open_bench(load(play)))
+    assert offered in kinds
+    assert missing not in kinds
+
+
+@pytest.mark.parametrize("play", ["kafka-14139", "380-stale-stop-replica"])
+def test_what_is_sent_in_a_play_can_be_held_back(play: str) -> None:
+    bench = open_bench(load(play))
+    sent = {m.name.kind for stop in bench.stops for m in stop.stage.cluster.messages}
+    assert sent
+    assert sent <= kinds_offered(bench)
+
+
+def kinds_offered(bench: Bench) -> set[str]:
+    return {kind for _, kind in InFlight(bench, lambda _: None).holds.kind.options}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplab.protocol.features import Features, fitting, parse_features
+from kiplab.protocol.guards import GUARDS, releases_in, releases_of
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.widgets.controls.rule_switches import (
     SWITCHES,
@@ -97,3 +98,12 @@ def test_nothing_is_said_where_nothing_is_left_out() -> None:
 
 def no_380() -> Features:
     return turned(parse_features("zk-2.2"), "380", False)
+
+
+def test_a_guard_says_since_when_in_the_mode_of_the_play_alone() -> None:
+    both = GUARDS["320.validated-position"]
+    assert releases_of(both) == "all of KRaft; zk-2.5.0 and later"
+    assert releases_in(Mode.KRAFT, both) == "all"
+    assert releases_in(Mode.ZOOKEEPER, both) == "zk-2.5.0 and later"
+    assert releases_in(Mode.KRAFT, GUARDS["903.fetch-epoch"]) == "3.5 and later"
+    assert releases_in(Mode.ZOOKEEPER, GUARDS["380.session-id"]) == "never built"

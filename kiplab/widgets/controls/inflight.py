@@ -6,9 +6,9 @@ from typing import Any
 
 from ...engine.cluster import Cluster, Message, MessageName
 from ...engine.nodes import has_zookeeper
+from ...engine.zookeeper_routes import kinds_in
 from ...plays.play import Statement
 from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node_name
-from ...protocol.messages import BODIES
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import heading, muted, stacked
@@ -88,7 +88,7 @@ class _Holds:
     def __init__(self, bench: Bench, act: Act) -> None:
         self._bench = bench
         senders = [(node_name(id), id) for id in _senders(bench.here.cluster)]
-        self.kind = dropdown("kind", [(k, k) for k in BODIES])
+        self.kind = dropdown("kind", [(k, k) for k in kinds_in(bench.here.cluster)])
         apart = has_zookeeper(bench.here.cluster)
         self.kind.value = "leader-and-isr" if apart else "alter-partition"
         self.sender = dropdown("from", [("anybody", ANYBODY), *senders])

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...protocol.features import Features
-from ...protocol.guards import GUARDS, Guard, releases_of
+from ...protocol.guards import GUARDS, Guard, releases_in
 from ...protocol.releases import Mode, of_mode
 from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
 from ..markup import heading, muted
@@ -75,7 +75,7 @@ class Rulebook:
         return box
 
     def _guard_box(self, guard: Guard) -> Any:
-        words = f"{guard.id} ({guard.kind}, {releases_of(guard)})"
+        words = f"{guard.id} ({guard.kind}, {releases_in(self._mode, guard)})"
         box = self._box(guard.id, words)
         box.tooltip = hint_of(guard)
         return box
