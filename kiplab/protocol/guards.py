@@ -83,7 +83,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     built: tuple[Built, ...]
     """One for each mode that has it; empty where no release ever had."""
     meant_for: tuple[Mode, ...] = ()
-    """The modes that it would be in, where no release ever had it."""
+    """The modes that it would be in, where no release ever had it; empty is every mode."""
     error: KafkaError | None = None
     metadata_version: str | None = None
     alter_partition_version: int | None = None
@@ -91,7 +91,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def modes(self) -> tuple[Mode, ...]:
         """Where it can be switched: whoever keeps the metadata otherwise, nobody asks for it."""
-        return self.meant_for or tuple(built.mode for built in self.built)
+        return self.meant_for or tuple(built.mode for built in self.built) or tuple(Mode)
 
     def built_in(self, release: Release) -> bool:
         """Whether Kafka of `release` does what the guard says."""

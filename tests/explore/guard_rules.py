@@ -1,8 +1,8 @@
 """Rules under which searches are held to `step`: taken from the tables of guards and releases.
 
-Each guard is switched off where Kafka has it, and on where it does not, by itself: also those that
-are declared to be without effect at the level "partition", because a declaration can be wrong, and
-together they could hide one another. Each release is run as it is.
+Each guard that KRaft knows is switched off where Kafka has it, and on where it does not, by itself:
+also those that are declared to be without effect at the level "partition", because a declaration
+can be wrong, and together they could hide one another. Each release of KRaft's is run as it is.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from kiplab.explore.compiled.compiled_guards import WITHOUT_EFFECT
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import CONTROLLER
-from kiplab.protocol.releases import RELEASES
+from kiplab.protocol.releases import Mode, of_mode
 
 Rules = dict[str, Any]
 """Keywords of the fixture `start`."""
+OF_KRAFT = tuple(id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes)
+"""The guards that may be switched where the level begins."""
 FAR_REACHING: list[Rules] = [
     {},
     {"off": ("903", "841")},
@@ -40,9 +42,10 @@ USUAL = "3.5"
 
 def rules_of_the_tables(first: str) -> list[Rules]:
     """Every guard off and on at least once, and every release, from the release `first` on."""
-    releases = list(RELEASES)[list(RELEASES).index(first) :]
+    releases = list(of_mode(Mode.KRAFT))
+    releases = releases[releases.index(first) :]
     found: list[Rules] = [{"kafka": release} for release in releases]
-    found += [one for id in GUARDS for one in _off_and_on(id, releases)]
+    found += [one for id in OF_KRAFT for one in _off_and_on(id, releases)]
     found += [
         {"kafka": releases[-1], "off": tuple(WITHOUT_EFFECT)},
         {"kafka": releases[0], "on": tuple(WITHOUT_EFFECT)},
@@ -72,7 +75,7 @@ def switched_on(rules: Iterable[Rules]) -> set[str]:
 
 def switched_off(rules: Iterable[Rules]) -> set[str]:
     """Guards that are off under some of these rules."""
-    return set[str]().union(*(set(GUARDS) - _active(one) for one in rules))
+    return set[str]().union(*(set(OF_KRAFT) - _active(one) for one in rules))
 
 
 def _active(rules: Rules) -> frozenset[str]:

@@ -13,7 +13,7 @@ from kiplab.protocol.features import (
 )
 from kiplab.protocol.guards import GUARDS, GuardKind, named, releases_of
 from kiplab.protocol.ids import CONTROLLER, BrokerId
-from kiplab.protocol.releases import NEVER_SPOKEN, RELEASES
+from kiplab.protocol.releases import NEVER_SPOKEN, RELEASES, Mode
 
 VERSIONS = {
     "zk-2.1": (NEVER_SPOKEN, 10),
@@ -213,5 +213,10 @@ def test_features_that_mix_the_modes_are_refused_however_they_were_made() -> Non
         check_features(odd)
 
 
-def test_every_guard_belongs_to_some_mode() -> None:
-    assert all(guard.modes for guard in GUARDS.values())
+def test_every_guard_of_the_table_says_in_which_mode_it_is() -> None:
+    assert [guard.id for guard in GUARDS.values() if not (guard.built or guard.meant_for)] == []
+
+
+def test_a_guard_that_says_no_mode_can_be_switched_in_every_mode() -> None:
+    somewhere = replace(GUARDS["380.session-id"], meant_for=())
+    assert somewhere.modes == tuple(Mode)

@@ -1,8 +1,9 @@
 """Which guards the compiled search knows: compiled, without effect at its level, or refused.
 
-`word_layout.RULES` are compiled. Of every other guard of the table it says here why it can make no
+`word_layout.RULES` are compiled. Of every other guard of KRaft it says here why it can make no
 difference to the compiled search; a guard of which neither is said ends in NotCompiledError where
-it is on. One that is off everywhere changes nothing: no action of the level switches guards.
+it is on. One that is off everywhere changes nothing: no action of the level switches guards. Guards
+of other modes are never on in a cluster of KRaft's, and the level begins with no other.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from .word_layout import RULES
 
 _NO_SHUTDOWN = "Nothing shuts down at this level, and it refuses plays that begin so."
 _NO_UNCLEAN = "The level refuses plays with an unclean election, and none of its actions is one."
-_NO_ZOOKEEPER = "The level is of KRaft: no broker has a session, and no controller is on a broker."
 WITHOUT_EFFECT: dict[str, str] = {
     "kafka-14154.newer-epoch": (
         "Epochs reach a leader from the only controller there is, so no request names a newer one."
@@ -48,37 +48,8 @@ WITHOUT_EFFECT: dict[str, str] = {
         "A heartbeat and its answer are one action, and only who is registered has it."
     ),
     "kafka-12670.unclean-by-config": _NO_UNCLEAN,
-    "380.control-request-epoch": _NO_ZOOKEEPER,
-    "380.shutdown-epoch": _NO_ZOOKEEPER,
-    "380.bounce-detection": _NO_ZOOKEEPER,
-    "380.live-set-first": _NO_ZOOKEEPER,
-    "380.session-id": _NO_ZOOKEEPER,
-    "kafka-9839.newer-epoch": _NO_ZOOKEEPER,
-    "570.stop-replica-epoch": _NO_ZOOKEEPER,
-    "kafka-13972.equal-epoch": _NO_ZOOKEEPER,
-    "zookeeper.controller-epoch": _NO_ZOOKEEPER,
-    "zookeeper.leader-epoch": _NO_ZOOKEEPER,
-    "zookeeper.controller-check": _NO_ZOOKEEPER,
-    "zookeeper.isr-version": _NO_ZOOKEEPER,
-    "343.heartbeats": _NO_ZOOKEEPER,
-    "343.incarnation-id": _NO_ZOOKEEPER,
-    "343.higher-incarnation": _NO_ZOOKEEPER,
-    "343.inactive-at-first": _NO_ZOOKEEPER,
-    "343.legacy-active": _NO_ZOOKEEPER,
-    "343.fence-silent": _NO_ZOOKEEPER,
-    "343.fence-itself": _NO_ZOOKEEPER,
-    "343.refuse-while-fenced": _NO_ZOOKEEPER,
-    "343.stopping": _NO_ZOOKEEPER,
-    "343.failover-keeps-active": _NO_ZOOKEEPER,
-    "343.isr-change": _NO_ZOOKEEPER,
-    "343.isr-change-incarnation": _NO_ZOOKEEPER,
-    "343.isr-change-leader": _NO_ZOOKEEPER,
-    "343.isr-change-valid": _NO_ZOOKEEPER,
-    "343.active-members": _NO_ZOOKEEPER,
-    "343.partition-epoch": _NO_ZOOKEEPER,
-    "zookeeper.leader-skips-absent": "Every broker is registered as the play begins, and stays so.",
 }
-"""Guards that are not compiled, and why none of them can make a difference there."""
+"""Guards of KRaft that are not compiled, and why none can make a difference there."""
 KNOWN = frozenset(RULES) | frozenset(WITHOUT_EFFECT)
 
 
