@@ -24,6 +24,7 @@ from ..protocol.registrations import LeaderRecoveryState
 from . import values
 from .play import Play, Statement
 from .play_errors import PlayError
+from .rule_lines import in_mode
 from .values import Names
 
 DEFAULT_RELEASE = "3.5"
@@ -76,7 +77,8 @@ def features_of(play: Play) -> Features:
 
 
 def setup_of(play: Play, features: Features) -> Setup:
-    """What the run begins with, under `features`."""
+    """What the run begins with, under `features`; what is said of the other mode is not."""
+    play = replace(play, statements=tuple(in_mode(play.statements, features.mode)))
     names = names_of(play)
     brokers = tuple(_broker(s) for s in _all(play, "broker"))
     given = play.first("given")

@@ -14,6 +14,7 @@ from . import values
 from .header import DEFAULT_RELEASE, consumer_name, features_of, partition_name
 from .play import Play, Statement
 from .play_errors import PlayError
+from .rule_lines import strange_words
 from .values import Names
 
 BROKERS_MAX, PARTITIONS_MAX, CONSUMERS_MAX = 12, 12, 12
@@ -119,13 +120,6 @@ def _versions_fit(play: Play, lines: list[HeaderLine]) -> None:
             raise _wrong(line, not_supported(release, version), expected, "kafka=")
 
 
-_KRAFT_KEYS = {
-    "broker": ("fenced", "shutting-down"),
-    "controller": ("kafka", "auto-leader-rebalance"),
-}
-_ZOOKEEPER_KEYS = {"controller": ("broker", "epoch"), "given": ("zookeeper-servers",)}
-
-
 def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
     """What is said of KRaft or of ZooKeeper belongs into a play that has it."""
     try:
@@ -135,7 +129,7 @@ def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine
     mode = features.mode
     with_zookeeper = mode is Mode.ZOOKEEPER
     for line, statement in lines:
-        _not_the_others(line, statement, with_zookeeper=with_zookeeper)
+        _not_the_others(line, statement, mode)
         release = statement.arg("kafka")
         if statement.verb == "broker" and release and RELEASES[release].mode is not mode:
             problem = (
@@ -151,15 +145,12 @@ def _fits_its_mode(play: Play, lines: list[HeaderLine], brokers: list[HeaderLine
         _controller_lives(lines, brokers)
 
 
-def _not_the_others(line: int, statement: Statement, *, with_zookeeper: bool) -> None:
-    other = _KRAFT_KEYS if with_zookeeper else _ZOOKEEPER_KEYS
-    for key in other.get(statement.verb, ()):
-        if statement.arg(key) is not None:
-            whose = "KRaft" if with_zookeeper else "ZooKeeper"
-            problem = f"{key}= is said of {whose}"
-            raise _wrong(
-                line, problem, f"a play of a release without {whose} has no such word", f"{key}="
-            )
+def _not_the_others(line: int, statement: Statement, mode: Mode) -> None:
+    whose = "KRaft" if mode is Mode.ZOOKEEPER else "ZooKeeper"
+    for key in strange_words(statement, mode):
+        problem = f"{key}= is said of {whose}"
+        expected = f"a play of a release without {whose} has no such word"
+        raise _wrong(line, problem, expected, f"{key}=")
 
 
 def _controller_lives(lines: list[HeaderLine], brokers: list[HeaderLine]) -> None:
@@ -173,7 +164,10 @@ def _controller_lives(lines: list[HeaderLine], brokers: list[HeaderLine]) -> Non
 
 def _epochs_are_past(brokers: list[HeaderLine], given: list[HeaderLine]) -> None:
     for line, statement in given:
-        offset = int(statement.arg("next-metadata-offset") or 0)
+        said = statement.arg("next-metadata-offset")
+        if said is None:
+            continue
+        offset = int(said)
         newest = max((_epoch(s) for _, s in brokers), default=0)
         if offset <= newest:
             problem = f"a broker has the epoch {newest}, which is a metadata offset"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -11,16 +11,17 @@ from ...engine.channels import find
 from ...plays.grammar import parse
 from ...plays.history_as_play import statement_of
 from ...plays.play import Play, Statement, format_play
+from ...plays.rule_lines import under_rules
 from ...plays.runner import do_line, extended, open_stage
 from ...plays.stage import Stage, matching
 from ...plays.verbs import pattern_of
 from ...protocol.features import Features
-from ...protocol.ids import CONTROLLER, BrokerId
+from ...protocol.ids import CONTROLLER
 from ..levels.level_table import Action, Level
 from ..levels.normal_recovery import READER
 from ..levels.recovery_level import NEW
 
-_SITUATION = ("broker", "topic", "replica", "consumer", "given")
+_SITUATION = ("question", "controller", "broker", "topic", "replica", "consumer", "given")
 
 
 def play_of(
@@ -62,30 +63,14 @@ def held_stage(
 
 def situation(play: Play, features: Features) -> tuple[Statement, ...]:
     """What `play` begins with, under `features`, and without a clock."""
-    question = (s for s in play.statements if s.verb == "question")
-    kept = (s for s in play.statements if s.verb in _SITUATION)
-    return (*question, *rules(features), *(at_release(s, features) for s in kept))
+    kept = (_without_clock(s) for s in play.statements if s.verb in _SITUATION)
+    return under_rules(kept, features)
 
 
-def rules(features: Features) -> Iterator[Statement]:
-    """The header lines that ask for these features, but for the releases of brokers."""
-    yield Statement("kafka", (features.release,))
-    yield Statement("metadata", (features.metadata_version,))
-    for guard, on in features.overrides:
-        yield Statement("on" if on else "off", (guard,))
-    release = dict(features.nodes).get(CONTROLLER)
-    if release is not None:
-        yield Statement("controller", (), (("kafka", release),))
-
-
-def at_release(statement: Statement, features: Features) -> Statement:
-    """A broker's line with the release that it has under these features."""
-    if statement.verb != "broker":
-        return replace(statement, comment=None)
-    release = dict(features.nodes).get(BrokerId(int(statement.words[0])))
-    args = tuple(arg for arg in statement.args if arg[0] != "kafka")
-    runs = (("kafka", release),) if release else ()
-    return Statement("broker", statement.words, (*args, *runs))
+def _without_clock(statement: Statement) -> Statement:
+    """Only a clock has a controller balance leaders."""
+    args = tuple(arg for arg in statement.args if arg[0] != "auto-leader-rebalance")
+    return replace(statement, args=args, comment=None)
 
 
 def done_by_lines(stage: Stage, level: Level, action: Action) -> Stage:

@@ -13,24 +13,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-from msgspec.structs import replace
 
 from ...engine.properties import NO_COMMITTED_RECORD_LOST, PROPERTIES
 from ...plays.grammar import VERBS, parse
 from ...plays.header import features_of
 from ...plays.library import find
-from ...plays.play import FREE_TEXT, Play, Statement, format_play
+from ...plays.play import Play, Statement, format_play
 from ...plays.play_errors import PlayError, nearest
+from ...plays.rule_lines import under_rules
 from ...plays.runner import run_play
 from ...plays.stage import Stage
-from ...protocol.features import Features
 from ..levels.level_table import ExploreError
-from ..search.path_as_play import at_release, rules
 from .shortening import Lines, Trial, dropped, goal_of, joined, moved, simplified, without_pairs
 
 TRIES_MAX = 5_000
 """Attempts; each runs a part of the play again."""
-_RULES = ("kafka", "metadata", "off", "on", "controller")
 
 
 class HasStage(Protocol):
@@ -164,18 +161,8 @@ def _parts(stage: Stage) -> tuple[Play, Lines]:
     )
     head = tuple(s for s in statements[:first] if s.verb != "expect")
     if features_of(stage.play) != stage.features:
-        head = _under(head, stage.features)
+        head = under_rules(head, stage.features)
     return Play(head, stage.play.name), body
-
-
-def _under(head: Lines, features: Features) -> Lines:
-    """The header with other rules, in the place of its own; everything else as it was."""
-    at = next((n for n, s in enumerate(head) if s.verb in _RULES), None)
-    if at is None:
-        at = sum(1 for s in head if s.verb in FREE_TEXT)
-    kept = [replace(at_release(s, features), comment=s.comment) for s in head]
-    before, after = ([s for s in part if s.verb not in _RULES] for part in (kept[:at], kept[at:]))
-    return (*before, *rules(features), *after)
 
 
 def _written(head: Play, body: Lines, property: str) -> Play:

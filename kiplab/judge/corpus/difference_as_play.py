@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from ...engine import moves
 from ...engine.events import Dropped, Event, Sent
 from ...engine.truth import Truth
-from ...explore.search.path_as_play import rules
 from ...plays.grammar import parse
 from ...plays.play import Play, Statement, format_play
 from ...plays.play_errors import PlayError
 from ...plays.raw_requests import raw_statement
 from ...plays.request_words import REQUEST_FORMS
+from ...plays.rule_lines import rules
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...protocol.errors import KafkaError

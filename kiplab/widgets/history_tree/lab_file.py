@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from ...plays.grammar import parse
 from ...plays.header import features_of
 from ...plays.library import FILE_MAX, find, names
-from ...plays.play import Play, Statement, format_play
+from ...plays.play import Play, format_play
 from ...plays.play_errors import PlayError
+from ...plays.rule_lines import under_rules
 from ...plays.tokens import decode, is_token
 from ...protocol.features import Features, UnknownFeatureError, check_features
-from ...protocol.ids import CONTROLLER, BrokerId
 from . import bench as benches
 from .bench import Bench
 from .branch_tree import BRANCHES_MAX, TRUNK, TRUNK_NAME, Branch, Tree, plant
@@ -24,7 +24,6 @@ from .branch_tree import BRANCHES_MAX, TRUNK, TRUNK_NAME, Branch, Tree, plant
 VERSION, SUFFIX, VARIABLE = 1, ".kiplab.json", "KIPLAB_WORK"
 """The variable is the one that moves a student's predictions elsewhere: labs go beside them."""
 BYTES_MAX = 20_000_000
-_RULES = ("kafka", "metadata", "off", "on", "controller")
 
 
 class SavedBranch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,29 +143,8 @@ def play_of(bench: Bench) -> str:
     play = benches.as_played(bench).play
     if features_of(play) == bench.features:
         return format_play(play)
-    kept = (s for s in play.statements if s.verb not in (*_RULES, "expect"))
-    lines = (_at_release(s, bench.features) for s in kept)
-    return format_play(Play((*_rules(bench.features), *lines), play.name))
-
-
-def _rules(features: Features) -> tuple[Statement, ...]:
-    lines = [
-        Statement("kafka", (features.release,)),
-        Statement("metadata", (features.metadata_version,)),
-    ]
-    lines += [Statement("on" if on else "off", (guard,)) for guard, on in features.overrides]
-    if (release := dict(features.nodes).get(CONTROLLER)) is not None:
-        lines.append(Statement("controller", (), (("kafka", release),)))
-    return tuple(lines)
-
-
-def _at_release(statement: Statement, features: Features) -> Statement:
-    """A broker's line with the release that it has now."""
-    if statement.verb != "broker":
-        return statement
-    release = dict(features.nodes).get(BrokerId(int(statement.words[0])))
-    args = tuple(arg for arg in statement.args if arg[0] != "kafka")
-    return replace(statement, args=args if release is None else (*args, ("kafka", release)))
+    lines = (s for s in play.statements if s.verb != "expect")
+    return format_play(Play(under_rules(lines, bench.features), play.name))
 
 
 # --- reading --------------------------------------------------------------------------------------
