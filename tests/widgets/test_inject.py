@@ -6,19 +6,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kiplab.engine.nodes import has_zookeeper
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import VERBS
+from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.stage import Stage
 from kiplab.protocol.ids import BrokerId
+from kiplab.protocol.releases import Mode
 from kiplab.widgets.controls.choices import (
+    NO_BUTTON,
     Choice,
     about_broker,
     about_controller,
     about_message,
     about_partition,
     about_time,
+    about_zookeeper,
     more_about_broker,
     more_about_partition,
 )
@@ -50,16 +55,30 @@ start 2
 unfence 2
 elect orders-0 unclean=yes
 """
+
+
 OPENED = {name: open_bench(load(name)) for name in ("kafka-14139", "last-replica", "isr-committed")}
 OPENED["recovering"] = made(RECOVERING)
 OPENED |= {"six": made(SIX), "manual": made("manual\n" + THREE), "timed": made("timed\n" + THREE)}
 OPENED |= {"shop": made(THREE + "crash 2\nproduce orders-0 count=2 producer=shop\n")}
+BOUNCE, HEARTBEATS = "380-missed-bounce", "343-partitioned-broker"
+OPENED |= {name: open_bench(load(name)) for name in (BOUNCE, HEARTBEATS)}
+
+
+def with_zookeeper() -> list[Bench]:
+    """All plays of that mode, a leader that recovers there, and a producer that waits."""
+    plays = [load(name) for name in names()]
+    opened = [open_bench(p) for p in plays if features_of(p).mode is Mode.ZOOKEEPER]
+    recovering = made("kafka zk-3.4\n" + RECOVERING.replace("unfence 2\n", ""))
+    shop = made(f"kafka zk-2.2\n{THREE}crash 1\nproduce orders-0 count=2 producer=shop\n")
+    return [*opened, recovering, shop]
 
 
 def every_choice(stage: Stage) -> tuple[Choice, ...]:
     """Every button that any panel has here."""
     cluster = stage.cluster
     found: list[Choice] = [*about_controller(cluster), *about_time(stage)]
+    found += about_zookeeper(cluster) if has_zookeeper(cluster) else ()
     for node in cluster.brokers:
         found += [*about_broker(stage, node.id, "tail-lost"), *more_about_broker(stage, node.id)]
     for state in truth(cluster).partitions:
@@ -197,15 +216,25 @@ def test_only_a_run_with_a_clock_can_wait() -> None:
 def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgrade() -> None:
     offered_verbs = {c.line.verb for bench in OPENED.values() for c in _along(bench)}
     actions = {verb for verb, found in VERBS.items() if not found.header}
-    timers = {"retry", "checkpoint", "flush", "elect-unclean", "balance-leaders"}
-    typed = {"expect", "send", "upgrade", "race", "end-transaction", *timers}
+    typed = {"expect", "send", "upgrade", "race", "end-transaction", *NO_BUTTON}
     assert actions - offered_verbs == typed
 
 
 def _along(bench: Bench) -> list[Choice]:
     choices = [c for n in range(bench.last + 1) for c in every_choice(seek(bench, n).here)]
-    cut = act(bench, read_line(bench, "cut 1 controller"))
+    cluster = bench.here.cluster
+    keeper = "zookeeper" if has_zookeeper(cluster) else "controller"
+    cut = act(bench, read_line(bench, f"cut {cluster.brokers[0].id} {keeper}"))
     return [*choices, *every_choice(cut.here)]
+
+
+def test_with_zookeeper_there_is_no_button_that_never_can_be_pressed() -> None:
+    """What only KRaft has is not offered at all: a button that is greyed out comes to life."""
+    choices = [c for bench in with_zookeeper() for c in _along(bench)]
+    assert all(c.label and c.line.verb in VERBS for c in choices)
+    # Whom it concerns may be said or not: "Cut off from leader 2".
+    offers = {(c.label.rstrip(" 0123456789"), c.reason is None) for c in choices}
+    assert {label for label, _ in offers} == {label for label, possible in offers if possible}
 
 
 # --- the panel ------------------------------------------------------------------------------------

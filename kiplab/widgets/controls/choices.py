@@ -117,12 +117,30 @@ def _recovery(cluster: Cluster, id: BrokerId) -> tuple[Choice, ...]:
 
 
 def _heartbeat(cluster: Cluster, id: BrokerId) -> tuple[Choice, ...]:
-    """With ZooKeeper only KIP-343 has brokers send them to the controller."""
-    release = RELEASES[cluster.features.release_of(id)]
-    if has_zookeeper(cluster) and release.specified is None:
+    """With ZooKeeper only KIP-343 has brokers send them to the controller, and two clocks that say
+    when they have come to nothing for too long.
+    """
+    advice = "The broker tells the controller that it lives"
+    beat = choice_of(cluster, moves.Fire(id, moves.Timer.HEARTBEAT), "Heartbeat", advice)
+    if not has_zookeeper(cluster):
+        return (beat,)
+    if RELEASES[cluster.features.release_of(id)].specified is None:
         return ()
-    beat = moves.Fire(id, moves.Timer.HEARTBEAT)
-    return (choice_of(cluster, beat, "Heartbeat", "The broker tells the controller that it lives"),)
+    return (
+        beat,
+        choice_of(
+            cluster,
+            moves.HeartbeatTimeout(id, at_controller=True),
+            "Declare inactive",
+            "The controller has waited too long for its heartbeat, and lets others lead",
+        ),
+        choice_of(
+            cluster,
+            moves.HeartbeatTimeout(id, at_controller=False),
+            "Fence itself",
+            "No heartbeat of it was answered for too long: it refuses clients from now on",
+        ),
+    )
 
 
 _TYPED = "rarely wanted in a lab: its line can be written into the play"
