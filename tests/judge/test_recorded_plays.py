@@ -29,10 +29,12 @@ from kiplab.judge.side_by_side.recorded_leaders import (
 )
 from kiplab.judge.side_by_side.rehearsal import why_untold
 from kiplab.judge.side_by_side.two_columns import RealNodes, play_in_two_columns
+from kiplab.plays.header import features_of
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
+from kiplab.protocol.releases import RELEASES, Mode
 from tests.judge.kafka_here import skip_without_kafka
 
 BYTES_MAX = 40_000
@@ -41,6 +43,13 @@ LIVE = ("3.4", "3.5")
 """Releases that are asked again whenever the suite runs."""
 LIVE_LEADERS = ("3.3", "4.3")
 """The same of brokers: in every play."""
+
+
+def has_zookeeper(play: Play) -> bool:
+    """Its controller lives on a broker, and asks brokers what KRaft's never asks: what is said of
+    it cannot be told to the controllers here, which are KRaft's.
+    """
+    return features_of(play).mode is Mode.ZOOKEEPER
 
 
 def asks_for_another_controller(play: Play) -> bool:
@@ -65,7 +74,8 @@ def cannot_be_told(play: Play) -> bool:
     return asks_for_another_controller(play) or begins_recovering_without_an_election(play)
 
 
-TOLD = [name for name in names() if not cannot_be_told(load(name))]
+KRAFT = [name for name in names() if not has_zookeeper(load(name))]
+TOLD = [name for name in KRAFT if not cannot_be_told(load(name))]
 LED = [name for name in TOLD if why_untold(load(name), parse_features("3.5")) is None]
 """Plays in which brokers are Kafka's own, too."""
 
@@ -90,6 +100,10 @@ def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release_and_agrees(n
         leads = name in LED and release in partition_releases()
         assert bool(run.both.turns) is leads
         assert run.both.turns == len(recordings_of(name)[run.kafka].leaders)
+
+
+def test_whom_the_recordings_ask_has_no_zookeeper() -> None:
+    assert {RELEASES[release].mode for release in LAST_PATCH} == {Mode.KRAFT}
 
 
 def test_every_recording_is_of_a_play_that_comes_with_kiplab() -> None:
@@ -158,7 +172,7 @@ def _further(seen: SeenPartition | None) -> SeenPartition | None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """All plays on all releases are asked again only to be written anew."""
     if "asked_again" in metafunc.fixturenames:
-        everything = [(name, release) for name in names() for release in LAST_PATCH]
+        everything = [(name, release) for name in KRAFT for release in LAST_PATCH]
         some = [("kafka-14139", release) for release in LIVE]
         rewrite = metafunc.config.getoption("--rewrite")
         metafunc.parametrize("asked_again", everything if rewrite else some, ids="-".join)
