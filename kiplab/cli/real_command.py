@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from ..judge.kafka_jars.judged_releases import LAST_PATCH
+from ..judge.kafka_jars.judged_releases import LAST_PATCH, ZOOKEEPER_PATCHES
 from .common_options import BAD_INPUT, FAILED, LACKING, code_of, complain, print_json
 
 
 def add_real_options(parser: argparse.ArgumentParser) -> None:
     """What `kiplab real` takes."""
     parser.add_argument("play", metavar="NAME|FILE|TOKEN", help="what to run")
-    releases = f"{', '.join(LAST_PATCH)}, or a patch release such as 3.4.1"
+    with_zookeeper = f"for a play with ZooKeeper {', '.join(ZOOKEEPER_PATCHES)}"
+    releases = f"{', '.join(LAST_PATCH)}, {with_zookeeper}, or a patch release such as 3.4.1"
     parser.add_argument("--kafka", metavar="RELEASE", help=f"{releases}; else the play's own")
     parser.add_argument(
         "--judge",

@@ -24,6 +24,11 @@ def have_jars(patch: str) -> bool:
     return (kafka_folder() / patch).is_dir()
 
 
+def have_jars_of_zookeeper_era(patch: str) -> bool:
+    """Whether those of a broker of ZooKeeper's years are there."""
+    return (kafka_folder() / f"{patch}-zookeeper").is_dir()
+
+
 def jars_of(patch: str) -> Path:
     """The folder of a release's jars, fetched if it is not there yet.
 

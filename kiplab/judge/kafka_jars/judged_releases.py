@@ -19,6 +19,15 @@ LAST_PATCH = {
     "4.3": 1,
 }
 """By the name of a release. Every KRaft release has one, a test says."""
+ZOOKEEPER_PATCHES = {
+    "zk-2.1": "2.1.1",
+    "zk-2.2": "2.2.2",
+    "zk-2.5.0": "2.5.0",
+    "zk-2.6": "2.6.3",
+    "zk-2.8": "2.8.2",
+    "zk-3.4": "3.4.1",
+}
+"""The patch release for each release whose clusters are kept by ZooKeeper."""
 
 MEGABYTES = 50
 """What the jars of one release take on disk, at most."""
@@ -41,3 +50,17 @@ def patch_release(name: str) -> str:
         known = ", ".join(f"{r} ({r}.{patch})" for r, patch in LAST_PATCH.items())
         raise UnjudgedReleaseError(f"no Kafka {name!r} can be run; there are {known}")
     return f"{name}.{LAST_PATCH[name]}" if name == release else name
+
+
+def zookeeper_release(name: str) -> str:
+    """``"zk-2.2"`` for that and for ``"2.2.2"``: a release of ZooKeeper's time.
+
+    Raises UnjudgedReleaseError for any other name.
+    """
+    by_patch = {patch: release for release, patch in ZOOKEEPER_PATCHES.items()}
+    if name in ZOOKEEPER_PATCHES or name in by_patch:
+        return by_patch.get(name, name)
+    known = ", ".join(f"{release} ({patch})" for release, patch in ZOOKEEPER_PATCHES.items())
+    raise UnjudgedReleaseError(
+        f"no Kafka {name!r} can be run for a play with ZooKeeper; there are {known}"
+    )

@@ -7,7 +7,10 @@ from itertools import zip_longest
 from textwrap import wrap
 
 from ...plays.verdict import sentence, verdict
+from ..zookeeper_plays.control_columns import ControlColumns
 from .two_columns import ColumnLine, TwoColumns
+
+AnyColumns = TwoColumns | ControlColumns
 
 NARROWEST, WIDEST = 80, 180
 """Characters of a line of text."""
@@ -16,7 +19,7 @@ OWN = "●"
 _GAP, _INDENT = " │ ", "     "
 
 
-def columns_text(both: TwoColumns, names: tuple[str, str], notes: Sequence[str], width: int) -> str:
+def columns_text(both: AnyColumns, names: tuple[str, str], notes: Sequence[str], width: int) -> str:
     """The whole play, in lines of `width` characters or what comes nearest; `names` head the
     columns, and `notes` come before them.
     """
@@ -47,19 +50,24 @@ def _wrapped(text: str, room: int) -> list[str]:
     return wrap(text, room, subsequent_indent="    ")
 
 
-def _counts(both: TwoColumns) -> Iterator[str]:
-    if both.judges.decides:
+def _counts(both: AnyColumns) -> Iterator[str]:
+    if isinstance(both, ControlColumns):
+        yield f"{both.requests} requests, {both.records} states of partitions"
+    elif both.judges.decides:
         yield f"{both.requests} requests, {both.records} records"
     if both.judges.leads:
         yield f"{both.turns} turns of brokers"
 
 
-def _ending(both: TwoColumns) -> Iterator[str]:
+def _ending(both: AnyColumns) -> Iterator[str]:
     counts = ", ".join(_counts(both))
     if both.agree:
         yield f"They agree ({counts}). {verdict(both.kafka)}: {sentence(both.kafka)}"
         return
     parted = next(line for line in both.lines if not line.agree)
     yield f"They part at step {parted.step}, {parted.play!r} ({counts})."
-    for who, stage in (("the engine", both.engine), ("Kafka", both.kafka)):
-        yield f"{who}: {verdict(stage)}: {sentence(stage)}"
+    yield f"the engine: {verdict(both.engine)}: {sentence(both.engine)}"
+    if isinstance(both, ControlColumns):
+        yield "Kafka: unknown: brokers go on as beside the engine's controller."
+    else:
+        yield f"Kafka: {verdict(both.kafka)}: {sentence(both.kafka)}"

@@ -13,26 +13,38 @@ from msgspec.structs import replace
 from ...engine.cluster import Cluster
 from ...machine.lacking import LackingError
 from ...plays import library
-from ...plays.header import features_of
+from ...plays.header import features_of, setup_of
 from ...plays.play import Play
 from ...plays.verdict import verdict
 from ...protocol.features import Features, UnknownFeatureError, parse_features
-from ...protocol.ids import CONTROLLER
+from ...protocol.ids import CONTROLLER, BrokerId
+from ...protocol.releases import Mode
 from ...runs import Run
 from ..controller.controller_process import ControllerProcess
 from ..conversation.real_controller import RealController
 from ..java_process.child_jvm import DeadKafkaError
-from ..kafka_jars.jar_cache import have_jars
-from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
+from ..kafka_jars.jar_cache import have_jars, have_jars_of_zookeeper_era
+from ..kafka_jars.judged_releases import (
+    MEGABYTES,
+    ZOOKEEPER_PATCHES,
+    UnjudgedReleaseError,
+    patch_release,
+    zookeeper_release,
+)
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..partition.partition_judging import partition_releases
 from ..wire.message_schemas import NoSchemasError
+from ..zookeeper_plays.control_columns import ControlColumns
+from ..zookeeper_plays.control_play import play_on_controller, play_on_recording
+from ..zookeeper_plays.control_recordings import CONTROL_RECORDINGS
+from ..zookeeper_plays.played_cluster import first_controller
 from .columns_text import WIDEST, columns_text
 from .live_kafka import LiveKafka
 from .live_leaders import LiveLeaders
-from .recorded_kafka import PlayRecording, RecordedKafka, recordings_of
+from .recorded_kafka import FOLDER, PlayRecording, RecordedKafka, recordings_of
 from .recorded_leaders import LeaderAnswer, RecordedLeaders
 from .rehearsal import why_untold
+from .renaming import Renaming
 from .scene import untold
 from .two_columns import Judges, RealNodes, TwoColumns, play_in_two_columns
 
@@ -47,6 +59,7 @@ JUDGES = {
 }
 """Who is Kafka's own, by the words of ``--judge``: both, unless somebody asks for one alone."""
 _NOT_DRIVEN = "The Partition of this release is not driven."
+_BROKERS_ARE_NOT_RUN = "the brokers of a play with ZooKeeper are the engine's: judge the controller"
 _REST = "the network, disks, followers' fetchers and clients are the engine's."
 
 
@@ -71,7 +84,7 @@ class RealRun:
 
     def __init__(
         self,
-        both: TwoColumns,
+        both: TwoColumns | ControlColumns,
         patch: str,
         source: str,
         recording: PlayRecording,
@@ -90,7 +103,11 @@ class RealRun:
 
     @property
     def verdict(self) -> dict[str, str]:
-        """``{"engine": "loss", "kafka": "loss"}``."""
+        """``{"engine": "loss", "kafka": "loss"}``. Beside a controller of ZooKeeper's time that has
+        parted from the engine's the second is ``"unknown"``: the play does not go on there.
+        """
+        if isinstance(self.both, ControlColumns) and not self.agree:
+            return {"engine": verdict(self.both.engine), "kafka": "unknown"}
         return {"engine": verdict(self.both.engine), "kafka": verdict(self.both.kafka)}
 
     @property
@@ -116,6 +133,8 @@ class RealRun:
     def who_decides(self) -> str:
         """What is Kafka's own, and what the engine's, in one sentence."""
         judges = self.both.judges
+        if isinstance(self.both, ControlColumns):
+            return self._who_decides_with_zookeeper(self.both)
         if judges.leads and judges.decides:
             own, rest = "are the controller and every broker's Partitions", ""
         elif judges.leads:
@@ -124,6 +143,15 @@ class RealRun:
             own, rest = "is the controller", "brokers, "
         said = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
         return f"{said} {self._why}".strip()
+
+    def _who_decides_with_zookeeper(self, both: ControlColumns) -> str:
+        node = first_controller(setup_of(both.engine.play, both.engine.features))
+        return (
+            f"Apache Kafka {self.kafka}'s own is the controller, on broker {node}: what the other"
+            " brokers get from it and are answered by it is compared, and what ZooKeeper has then;"
+            " those brokers, with their logs and their high watermark checkpoints, and clients are"
+            " the engine's."
+        )
 
     def report(self) -> dict[str, Any]:
         """Plain values: what `kiplab real --json` prints."""
@@ -162,12 +190,16 @@ class RealRun:
         return columns_text(self.both, self.names, self.notes, width)
 
     def timeline(self, **options: Any) -> Figure:
-        """The twin: the engine above, Kafka below. Options, and errors, as of `kiplab.twin`.
+        """The twin: the engine above, Kafka below; with ZooKeeper the one run that there is.
+        Options, and errors, as of `kiplab.twin`.
 
         Raises MissingExtraError without plotly.
         """
         from ...figures.timeline.twin import twin
 
+        if isinstance(self.both, ControlColumns):
+            # Brokers are the engine's: there is one run to draw.
+            return self.runs[0].timeline(**options)
         mine, theirs = (run.rows() for run in self.runs)
         # What is recorded, and what is called otherwise, is said above both.
         heading = " ".join([*filter(None, [mine.meta.question]), *self.notes])
@@ -198,10 +230,11 @@ def real(
     broker, and nobody has said ``"both"``, brokers are the engine's, and the notes say why.
 
     `kafka` is a release, ``"3.4"``, or one of its patch releases, ``"3.4.1"``, perhaps with a
-    metadata version (``"3.5/3.4-IV0"``); without it the play's own. It runs live if that release is
-    in the cache, or may be fetched, or if nothing is recorded of the play; where it cannot, its
-    recording is shown, which says why. With `live` it is a live run or an error, fetched if need
-    be; with False the recording is shown.
+    metadata version (``"3.5/3.4-IV0"``); without it the play's own. A play with ZooKeeper has
+    releases of its own (``"zk-2.2"``, ``"2.2.2"``), and only the controller is Kafka's there. It
+    runs live if that release is in the cache, or may be fetched, or if nothing is recorded of the
+    play; where it cannot, its recording is shown, which says why. With `live` it is a live run or
+    an error, fetched if need be; with False the recording is shown.
 
     Raises PlayError for a play that cannot be told to a real Kafka, UnknownFeatureError for
     another release or judge, MissingKafkaError for what the machine lacks, DeadKafkaError for a
@@ -220,7 +253,8 @@ def real(
         return _live(chosen)
     if live is False:
         return _recorded(chosen, recording, "It was asked for as recorded.")
-    if not fetch and not have_jars(chosen.patch):
+    have = have_jars_of_zookeeper_era if _with_zookeeper(chosen) else have_jars
+    if not fetch and not have(chosen.patch):
         how = f"live=True fetches it (about {MEGABYTES} MB)"
         return _recorded(chosen, recording, f"Kafka {chosen.patch} is not here: {how}.")
     try:
@@ -245,6 +279,9 @@ def _told(chosen: Chosen, *, asked_for: bool) -> Chosen:
 
 def _live(chosen: Chosen) -> RealRun:
     """Raises as `real` does."""
+    if _with_zookeeper(chosen):
+        columns = play_on_controller(chosen.play, chosen.features, chosen.patch)
+        return RealRun(columns, chosen.patch, LIVE, _heard(columns), note="", why="")
     controllers: list[LiveKafka] = []
     with ExitStack() as stack:
         leaders = _live_leaders(chosen, stack)
@@ -288,6 +325,10 @@ def _live_controller(chosen: Chosen, stack: ExitStack) -> RealController | None:
 
 
 def _recorded(chosen: Chosen, recording: PlayRecording, note: str) -> RealRun:
+    said = f"Recorded from Kafka {chosen.patch}, not run now. {note}"
+    if _with_zookeeper(chosen):
+        columns = play_on_recording(chosen.play, chosen.features, recording.passages)
+        return RealRun(columns, chosen.patch, RECORDED, recording, note=said, why="")
     judges = chosen.judges
 
     def begun(start: Cluster) -> RealNodes:
@@ -295,7 +336,6 @@ def _recorded(chosen: Chosen, recording: PlayRecording, note: str) -> RealRun:
         return RealNodes(RecordedKafka(recording) if judges.decides else None, leaders)
 
     both = play_in_two_columns(chosen.play, chosen.features, begun)
-    said = f"Recorded from Kafka {chosen.patch}, not run now. {note}"
     scene = recording.scene_records if judges.decides else 0
     kept = _kept(both, scene, recording.leaders)
     return RealRun(both, chosen.patch, RECORDED, kept, note=said, why=chosen.why)
@@ -305,6 +345,10 @@ def _kept(both: TwoColumns, scene: int, leaders: Sequence[LeaderAnswer]) -> Play
     return PlayRecording(both.renaming, scene, both.decisions, tuple(leaders))
 
 
+def _heard(columns: ControlColumns) -> PlayRecording:
+    return PlayRecording(Renaming(), 0, (), passages=columns.heard)
+
+
 def _recording_of(chosen: Chosen) -> PlayRecording | None:
     """Of plays that come with kiplab, at the latest metadata version of a release."""
     name, release = chosen.play.name, chosen.features.release
@@ -312,7 +356,8 @@ def _recording_of(chosen: Chosen) -> PlayRecording | None:
         return None
     if chosen.features != parse_features(release):
         return None
-    return recordings_of(name).get(chosen.patch)
+    folder = CONTROL_RECORDINGS if _with_zookeeper(chosen) else FOLDER
+    return recordings_of(name, folder).get(chosen.patch)
 
 
 # --- which play, under which rules ----------------------------------------------------------------
@@ -322,6 +367,8 @@ def _chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
     if judge not in JUDGES:
         raise UnknownFeatureError(f"no judge {judge!r}: there are {', '.join(JUDGES)}")
     found, shared = (play, None) if isinstance(play, Play) else library.find(play)
+    if features_of(found).mode is Mode.ZOOKEEPER:
+        return _chosen_with_zookeeper(found, shared or features_of(found), kafka, judge)
     if kafka is None:
         features = features_of(found) if shared is None else shared
         if features.overrides:
@@ -333,6 +380,31 @@ def _chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
     release = patch.rpartition(".")[0]
     features = parse_features(f"{release}{slash}{metadata_version}")
     return Chosen(found, features, patch, *_judges(release, judge))
+
+
+def _chosen_with_zookeeper(play: Play, features: Features, kafka: str | None, judge: str) -> Chosen:
+    """Raises UnknownFeatureError for a release, or a judge, that there is none of."""
+    if judge == "leader":
+        raise UnknownFeatureError(_BROKERS_ARE_NOT_RUN)
+    if kafka is not None:
+        name, slash, protocol = kafka.partition("/")
+        features = parse_features(f"{_zookeeper_release(name)}{slash}{protocol}")
+    elif features.overrides:
+        raise untold(play, _switching(play), "name a release: none has this switched by hand")
+    own = BrokerId(first_controller(setup_of(play, features)))
+    release = _zookeeper_release(features.release_of(own))
+    return Chosen(play, features, ZOOKEEPER_PATCHES[release], JUDGES["controller"])
+
+
+def _zookeeper_release(name: str) -> str:
+    try:
+        return zookeeper_release(name)
+    except UnjudgedReleaseError as unknown:
+        raise UnknownFeatureError(str(unknown)) from None
+
+
+def _with_zookeeper(chosen: Chosen) -> bool:
+    return chosen.features.mode is Mode.ZOOKEEPER
 
 
 def _judges(release: str, judge: str) -> tuple[Judges, str]:

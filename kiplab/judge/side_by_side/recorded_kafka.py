@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ...engine.cluster import Cluster
+from ..zookeeper_era.sequences import Passage
 from .decisions import ControllerQuestion, Decision
 from .recorded_leaders import LeaderAnswer
 from .renaming import Renaming
@@ -19,12 +20,15 @@ SUFFIX = ".json.xz"
 
 
 class PlayRecording(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The decisions of one patch release in one play, in order: a controller's, and brokers'."""
+    """The decisions of one patch release in one play, in order: a controller's, and brokers'; of a
+    controller of ZooKeeper's time, what was heard of it, line by line.
+    """
 
     renaming: Renaming
     scene_records: int
     decisions: tuple[Decision, ...]
     leaders: tuple[LeaderAnswer, ...] = ()
+    passages: tuple[Passage, ...] = ()
 
 
 class StaleRecordingError(Exception):
@@ -51,9 +55,9 @@ class RecordedKafka:
         return self._left.pop()
 
 
-def recordings_of(play: str) -> dict[str, PlayRecording]:
+def recordings_of(play: str, folder: Path = FOLDER) -> dict[str, PlayRecording]:
     """What is recorded of a play that comes with kiplab, by patch release; nothing of another."""
-    path = FOLDER / f"{play}{SUFFIX}"
+    path = folder / f"{play}{SUFFIX}"
     return _read(path) if path.is_file() else {}
 
 

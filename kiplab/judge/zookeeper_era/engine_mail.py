@@ -11,6 +11,9 @@ from ...engine.cluster import Cluster
 from ...engine.nodes import ensemble_of
 from ...protocol.ids import NO_BROKER_EPOCH
 from ...protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    AlterPartitionResult,
     LeaderAndIsrRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
@@ -24,6 +27,8 @@ from .sequences import (
     NO_EPOCH,
     STOP_REPLICA,
     UPDATE_METADATA,
+    AlterAnswer,
+    AlteredPartition,
     Passage,
     SentPartition,
     SentRequest,
@@ -78,6 +83,34 @@ def engine_request(
         partitions=tuple(sorted(told, key=lambda partition: partition.topic)),
         stopped=tuple(sorted(stopped, key=lambda replica: replica.topic)),
         live=tuple(sorted(getattr(request, "live_brokers", getattr(request, "live_leaders", ())))),
+    )
+
+
+def alter_answer(
+    request: AlterPartitionRequest, answer: AlterPartitionResponse, stamped: str
+) -> AlterAnswer:
+    """An answer of either controller; `stamped` is the generation whose epoch was sent along."""
+    return AlterAnswer(
+        broker=request.broker,
+        stamped=stamped,
+        version=request.version,
+        error=int(answer.error),
+        partitions=tuple(map(_altered, answer.results)),
+    )
+
+
+def _altered(result: AlterPartitionResult) -> AlteredPartition:
+    topic = topic_of(result.partition)
+    if result.error:
+        return AlteredPartition(topic, int(result.error))
+    return AlteredPartition(
+        topic=topic,
+        error=int(result.error),
+        leader=result.leader,
+        isr=result.isr,
+        leader_epoch=result.leader_epoch,
+        zk_version=result.partition_epoch,
+        leader_recovery_state=int(result.recovery),
     )
 
 

@@ -41,14 +41,21 @@ class Journal:
             self._taken = len(self._written)
         return new
 
-    def wait_for(self, come: Callable[[Received], bool], what: str, *, since: int = 0) -> None:
+    def wait_for(
+        self,
+        come: Callable[[Received], bool],
+        what: str,
+        *,
+        since: int = 0,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         """Until there is one that is `come`, from place `since` on.
 
-        Raises TooQuietError naming `what` after `PATIENCE_S`.
+        Raises TooQuietError naming `what` after `patience_s`.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: any(self._from(since, come)), PATIENCE_S):
-                raise TooQuietError(f"{what} did not come within {PATIENCE_S} s")
+            if not self._changed.wait_for(lambda: any(self._from(since, come)), patience_s):
+                raise TooQuietError(f"{what} did not come within {patience_s} s")
 
     def _from(self, since: int, come: Callable[[Received], bool]) -> Iterator[bool]:
         return (come(received) for received in self._written[since:])

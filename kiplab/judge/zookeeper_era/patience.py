@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 30
+PATIENCE_S = 120
+"""Longer than a machine with much else to do takes for anything."""
 _LOOK_AGAIN_S = 0.005
 
 

@@ -69,6 +69,28 @@ class ShutdownAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     remaining: tuple[str, ...] = ()
 
 
+class AlteredPartition(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of one partition of an AlterPartition; its state where there was no error."""
+
+    topic: str
+    error: int
+    leader: int = -1
+    isr: tuple[int, ...] = ()
+    leader_epoch: int = -1
+    zk_version: int = -1
+    leader_recovery_state: int = 0
+
+
+class AlterAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a leader was answered to its AlterPartition, once called AlterIsr."""
+
+    broker: int
+    stamped: str
+    version: int
+    error: int
+    partitions: tuple[AlteredPartition, ...] = ()
+
+
 class StateZnode(msgspec.Struct, frozen=True, omit_defaults=True):
     """The state of a partition in ZooKeeper. `zk_version` is that of the znode."""
 
@@ -84,8 +106,8 @@ class StateZnode(msgspec.Struct, frozen=True, omit_defaults=True):
 class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was heard up to one moment of a situation.
 
-    `requests` are in the order in which each broker got them, broker after broker; `answers` in the
-    order in which they were asked for; `znodes` by topic.
+    `requests` are in the order in which each broker got them, broker after broker; `answers`
+    and `altered` in the order in which they were asked for; `znodes` by topic.
     """
 
     title: str
@@ -93,6 +115,7 @@ class Passage(msgspec.Struct, frozen=True, omit_defaults=True):
     requests: tuple[SentRequest, ...] = ()
     answers: tuple[ShutdownAnswer, ...] = ()
     znodes: tuple[StateZnode, ...] = ()
+    altered: tuple[AlterAnswer, ...] = ()
 
     def to(self, broker: int) -> tuple[SentRequest, ...]:
         """What this broker got."""

@@ -1,0 +1,90 @@
+"""What brokers and operators ask of a real controller, each over a connection of its own."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from base64 import urlsafe_b64decode
+from typing import TYPE_CHECKING, Any
+
+from ...protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    ElectLeadersRequest,
+)
+from ..conversation.kafka_terms import TopicNames, answer_of, call_of, split
+from ..wire.message_schemas import ReleaseSchemas
+from ..wire.node_connection import NodeConnection
+from .patience import wait_until
+
+if TYPE_CHECKING:
+    from kazoo.client import KazooClient
+
+NOBODY = 9999
+"""An id that no broker has: to ask for its controlled shutdown changes nothing."""
+BROKER_NOT_AVAILABLE = 8
+_WITHOUT_EPOCH, _SINCE_EPOCH = 1, 2
+"""Versions of ControlledShutdown."""
+_ELECTIONS = "/admin/preferred_replica_election"
+_BEFORE_ELECT_LEADERS = (2, 3)
+"""The last release that an operator tells of elections by a znode alone (KIP-460)."""
+
+
+class AskedController:
+    """The controller at `port`, of a cluster that `client` looks into."""
+
+    def __init__(self, patch: str, port: int, client: KazooClient, schemas: ReleaseSchemas) -> None:
+        self._code = tuple(map(int, patch.split(".")))[:2]
+        self._port, self._client, self._schemas = port, client, schemas
+
+    def shut_down(
+        self, broker: int, version: int, epoch: int | None
+    ) -> tuple[int, tuple[str, ...]]:
+        """A ControlledShutdown: its error, and topics whose partition the broker still leads."""
+        body = {"BrokerId": broker}
+        if version >= _SINCE_EPOCH and epoch is not None:
+            body["BrokerEpoch"] = epoch
+        answer = self._ask("ControlledShutdown", version, body)
+        left = sorted(partition["TopicName"] for partition in answer["RemainingPartitions"])
+        return answer["ErrorCode"], tuple(left)
+
+    def about_nobody(self) -> int:
+        """The error of a ControlledShutdown that is of no consequence."""
+        return self.shut_down(NOBODY, _WITHOUT_EPOCH, None)[0]
+
+    def alter(self, request: AlterPartitionRequest) -> AlterPartitionResponse:
+        """AlterPartition, once AlterIsr. Raises UnspokenError for an error that has no name."""
+        call = call_of(request, self._schemas, self._topics())
+        answer = answer_of(request, self._ask(*call))
+        assert isinstance(answer, AlterPartitionResponse)
+        return answer
+
+    def elect(self, request: ElectLeadersRequest) -> None:
+        """An operator's election, which is over when this ends."""
+        if self._code <= _BEFORE_ELECT_LEADERS:
+            topics = [
+                {"topic": split(name)[0], "partition": 0} for name in request.partitions or ()
+            ]
+            self._client.create(
+                _ELECTIONS, json.dumps({"version": 1, "partitions": topics}).encode()
+            )
+            wait_until(lambda: not self._client.exists(_ELECTIONS), "the end of an election")
+        else:
+            self._ask(*call_of(request, self._schemas, self._topics()))
+
+    def _ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        connection = NodeConnection(self._port, self._schemas)
+        try:
+            return connection.ask(api, version, body)
+        finally:
+            connection.close()
+
+    def _topics(self) -> TopicNames:
+        found = {name: self._id(name) for name in self._client.get_children("/brokers/topics")}
+        ids = {name: id for name, id in found.items() if id is not None}
+        return TopicNames(ids, {id: name for name, id in ids.items()})
+
+    def _id(self, topic: str) -> uuid.UUID | None:
+        """The id that topics have since 2.8, in letters without the padding."""
+        said = json.loads(self._client.get(f"/brokers/topics/{topic}")[0]).get("topic_id")
+        return None if said is None else uuid.UUID(bytes=urlsafe_b64decode(f"{said}=="))

@@ -1,0 +1,269 @@
+"""`kiplab real` for plays with ZooKeeper: the real controller's mail line by line beside that of
+the engine's.
+
+`pytest --rewrite tests/judge/test_control_plays.py` asks the real ones anew, and writes that.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kiplab.cli.command import main
+from kiplab.judge.java_process.child_jvm import DeadKafkaError
+from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.side_by_side.columns_text import columns_text
+from kiplab.judge.side_by_side.real_run import real
+from kiplab.judge.side_by_side.recorded_kafka import (
+    SUFFIX,
+    StaleRecordingError,
+    keep_recordings,
+    recordings_of,
+)
+from kiplab.judge.zookeeper_plays.control_play import play_on_recording
+from kiplab.judge.zookeeper_plays.control_recordings import CONTROL_RECORDINGS
+from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
+from kiplab.judge.zookeeper_plays.watch_gate import watched_path
+from kiplab.plays.library import load, names
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.releases import RELEASES, Mode
+from tests.judge.kafka_here import skip_without_kafka
+
+CASES = (
+    "380-missed-bounce",
+    "380-overwritten-checkpoint",
+    "380-stale-controlled-shutdown",
+    "380-stale-stop-replica",
+)
+"""The four of KIP-380's motivation."""
+BYTES_MAX = 20_000
+"""Of the recordings of one play on every release."""
+LIVE = (("380-missed-bounce", "zk-2.1"), ("380-stale-stop-replica", "zk-2.2"))
+"""What is asked again whenever the suite runs."""
+UNTOLD = {
+    "380-zombie": "only broker 0's controller is real, and another one would take over",
+    "380-two-step-upgrade": "inter.broker.protocol.version is read when the real broker starts",
+    "380-newer-epoch": "it is a request by hand to a broker, and brokers are the engine's",
+    "380-session-id": "none has this switched by hand",
+    "343-two-leaders": "no Kafka 'kip-343' can be run for a play with ZooKeeper",
+}
+
+
+# --- what they say --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("release", ZOOKEEPER_PATCHES)
+@pytest.mark.parametrize("name", CASES)
+def test_in_each_case_of_kip_380_the_real_controller_does_as_the_engines(
+    name: str, release: str
+) -> None:
+    run = real(name, kafka=release, live=False)
+    assert [line for line in run.both.lines if not line.agree] == []
+    verdict = "harm" if release == "zk-2.1" else "safe"
+    assert run.verdict == {"engine": verdict, "kafka": verdict}
+    assert run.source == "recorded"
+
+
+def test_every_recording_is_of_a_play_with_zookeeper_and_is_small() -> None:
+    with_zookeeper = {
+        name
+        for name in names()
+        if (kafka := load(name).first("kafka")) is not None
+        and RELEASES[kafka.words[0]].mode is Mode.ZOOKEEPER
+    }
+    found = {path.name.removesuffix(SUFFIX): path for path in CONTROL_RECORDINGS.iterdir()}
+    assert set(CASES) <= set(found) <= with_zookeeper
+    assert all(path.stat().st_size < BYTES_MAX for path in found.values())
+
+
+def test_every_release_with_zookeeper_that_was_built_can_be_asked() -> None:
+    built = (r for r in RELEASES.values() if r.mode is Mode.ZOOKEEPER and r.specified is None)
+    assert {release.name for release in built} == set(ZOOKEEPER_PATCHES)
+
+
+def test_the_columns_say_for_which_life_of_a_broker_a_request_was() -> None:
+    run = real("380-stale-stop-replica", kafka="2.2.2", live=False)
+    (line,) = [line for line in run.both.lines if line.play == "release leader-and-isr"]
+    said = (
+        "broker 1 gets LeaderAndIsr v2 for broker epoch 100 (it has 135), controller epoch 5: L-0"
+    )
+    for column in (line.engine, line.kafka):
+        assert column[0].startswith(said)
+        assert column[0].endswith("it answers STALE_BROKER_EPOCH")
+    assert all(line.own)
+
+
+def test_what_a_leader_writes_is_not_called_the_controllers() -> None:
+    run = real("380-stale-stop-replica", kafka="zk-2.2", live=False)
+    (line,) = [line for line in run.both.lines if line.play == "catch-up 1"]
+    assert line.own == (False, False)
+    assert all(said.startswith("ZooKeeper: ") for said in line.kafka)
+
+
+def test_a_release_may_be_named_by_its_patch_as_well() -> None:
+    assert real(CASES[0], kafka="2.2.2", live=False).kafka == "2.2.2"
+    assert real(CASES[0], live=False).kafka == "2.1.1"
+
+
+def test_the_report_has_both_columns_and_says_that_brokers_are_the_engines() -> None:
+    report = real("380-stale-controlled-shutdown", kafka="zk-2.2", live=False).report()
+    assert report["agree"] is True
+    assert report["judge"] == {"controller": "kafka", "leader": "engine"}
+    assert report["requests"] > report["records"] > 0
+    (line,) = [
+        line for line in report["lines"] if line["line"] == "deliver controlled-shutdown n=2"
+    ]
+    refused = "broker 1 asks for its shutdown with broker epoch 100: STALE_BROKER_EPOCH"
+    assert (line["engine"], line["kafka"]) == (refused, refused)
+
+
+# --- where they part ------------------------------------------------------------------------------
+
+
+def test_a_controller_that_sends_something_else_parts_and_what_comes_of_it_is_unknown() -> None:
+    """The recording of 2.1.1, which notices no bounce, in the place of 2.2.2's."""
+    run = real("380-missed-bounce", kafka="zk-2.2", live=False)
+    other = recordings_of("380-missed-bounce", CONTROL_RECORDINGS)["2.1.1"].passages
+    run.both = play_on_recording(load("380-missed-bounce"), parse_features("zk-2.2"), other)
+    assert not run.agree
+    assert run.verdict == {"engine": "safe", "kafka": "unknown"}
+    text = columns_text(run.both, run.names, run.notes, 120)
+    assert "They part at step 4, 'release watcher-event'" in text
+    assert "Kafka: unknown: brokers go on as beside the engine's controller." in text
+
+
+def test_a_recording_of_other_lines_says_what_makes_it_anew() -> None:
+    other = recordings_of("380-missed-bounce", CONTROL_RECORDINGS)["2.2.2"].passages
+    with pytest.raises(StaleRecordingError, match=r"pytest --rewrite tests/judge/test_control_pl"):
+        play_on_recording(load("380-session-expiry"), parse_features("zk-2.2"), other)
+
+
+# --- what cannot be told --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_no_real_controller_can_be_told_is_one_sentence(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["real", name, "--live"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert UNTOLD[name] in said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--kafka", "3.5"], "no Kafka '3.5' can be run for a play with ZooKeeper; there are zk-"),
+        (["--kafka", "zk-2.2/9.9-IV0"], "9.9-IV0"),
+        (["--judge", "leader"], "the brokers of a play with ZooKeeper are the engine's"),
+    ],
+)
+def test_a_release_or_a_judge_that_there_is_none_of_is_bad_input(
+    options: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["real", CASES[0], *options]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert why in said.err
+
+
+HEADER = """\
+title   One of one's own
+kafka   zk-2.2
+broker  0 epoch=90
+broker  1 epoch=100
+topic   F replicas=1 isr=1 leader=1
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ("crash 0\n", "broker 0 is the real controller's own"),
+        ("configure F unclean-leader-election=yes\n", "a topic's settings stay what they are"),
+        ("topic F partition=1 replicas=1\n", "each topic has one partition there, number 0"),
+    ],
+)
+def test_a_line_that_cannot_be_told_is_named_with_the_reason(
+    lines: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "own.play"
+    file.write_text(HEADER + lines)
+    assert main(["real", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"kiplab: {file}:")
+    assert why in said
+
+
+def test_a_play_of_ones_own_is_not_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.play").write_text(f"{HEADER}crash 1\n")
+    assert main(["real", str(tmp_path / "own.play"), "--recorded"]) == 3
+    assert "Only plays that come with kiplab are recorded" in capsys.readouterr().err
+
+
+# --- the gate -------------------------------------------------------------------------------------
+
+
+def test_a_watch_is_told_from_what_zookeeper_answers() -> None:
+    path = b"/brokers/ids"
+    watch = struct.pack(">iqiiii", -1, -1, 0, 4, 3, len(path)) + path
+    assert watched_path(watch) == "/brokers/ids"
+    assert watched_path(struct.pack(">iqi", 7, 12, 0) + b"data") is None
+    assert watched_path(b"") is None
+
+
+# --- asked again ----------------------------------------------------------------------------------
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All plays on all releases are asked again only to be written anew."""
+    if "asked_again" in metafunc.fixturenames:
+        recorded = sorted(path.name.removesuffix(SUFFIX) for path in CONTROL_RECORDINGS.iterdir())
+        everything = [(name, release) for name in recorded for release in ZOOKEEPER_PATCHES]
+        some = everything if metafunc.config.getoption("--rewrite") else LIVE
+        metafunc.parametrize("asked_again", some, ids="-".join)
+
+
+@pytest.mark.kafka
+def test_a_real_controller_says_what_is_recorded(
+    asked_again: tuple[str, str], rewrite: bool
+) -> None:
+    name, release = asked_again
+    try:
+        run = real(name, kafka=release, live=True)
+    except MissingKafkaError as missing:
+        skip_without_kafka(missing)
+    recorded = recordings_of(name, CONTROL_RECORDINGS)
+    if rewrite:
+        keep_recordings(name, recorded | {run.kafka: run.recording}, CONTROL_RECORDINGS)
+    assert recordings_of(name, CONTROL_RECORDINGS)[run.kafka] == run.recording
+
+
+@pytest.mark.kafka
+def test_a_controller_that_ends_in_mid_play_is_named_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = set(psutil.Process().children(recursive=True))
+
+    def killed(_cluster: PlayedCluster, _path: str) -> None:
+        for child in set(psutil.Process().children()) - before:
+            child.kill()
+            child.wait()
+        raise ConnectionResetError("it is gone")
+
+    monkeypatch.setattr(PlayedCluster, "tell", killed)
+    try:
+        with pytest.raises(DeadKafkaError, match=r"Kafka 2.2.2 does not go on: it is gone"):
+            real("380-missed-bounce", kafka="zk-2.2", live=True)
+    except MissingKafkaError as missing:
+        skip_without_kafka(missing)
+    assert set(psutil.Process().children(recursive=True)) <= before
