@@ -44,6 +44,10 @@ _APIS: dict[type[ControlRequest], str] = {
 }
 _WITH_LEADER_EPOCHS = 3
 """The first version of StopReplica that has them (KIP-570)."""
+_WITH_RECOVERY = 6
+"""The first version of LeaderAndIsr that has LeaderRecoveryState (KIP-704); UpdateMetadata has none
+in any version.
+"""
 _NOT_IN_THE_ENGINE = 0
 
 
@@ -62,7 +66,8 @@ def engine_request(
     """A request that reached a broker; `generations` are named by broker and czxid."""
     partitions = getattr(request, "partitions", ())
     items = request.items if isinstance(request, StopReplicaRequest) else ()
-    told = [_told(p) for p in partitions if topic_of(p.name) != IDLE]
+    says = isinstance(request, LeaderAndIsrRequest) and request.version >= _WITH_RECOVERY
+    told = [_told(p, says_recovery=says) for p in partitions if topic_of(p.name) != IDLE]
     stops_by_epoch = request.version >= _WITH_LEADER_EPOCHS
     stopped = [
         StoppedReplica(topic_of(i.partition), i.delete, i.leader_epoch if stops_by_epoch else None)
@@ -162,7 +167,7 @@ def _in_the_engine(sent: SentRequest) -> SentRequest:
     return replace(sent, partitions=partitions)
 
 
-def _told(partition: PartitionRegistration) -> SentPartition:
+def _told(partition: PartitionRegistration, *, says_recovery: bool) -> SentPartition:
     return SentPartition(
         topic=topic_of(partition.name),
         leader=partition.leader,
@@ -171,5 +176,5 @@ def _told(partition: PartitionRegistration) -> SentPartition:
         zk_version=partition.partition_epoch,
         controller_epoch=_NOT_IN_THE_ENGINE,
         replicas=partition.replicas,
-        leader_recovery_state=int(partition.recovery),
+        leader_recovery_state=int(partition.recovery) if says_recovery else 0,
     )
