@@ -36,7 +36,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_question(parser: argparse.ArgumentParser) -> None:
     """What is asked, and within which bounds."""
     parser.add_argument(
-        "--level", default="partition", help="partition (by default), cluster or recovery"
+        "--level",
+        default="partition",
+        help="partition (by default), cluster, recovery or zookeeper",
     )
     parser.add_argument(
         "--bound",

@@ -6,8 +6,9 @@ from .cluster_level import CLUSTER
 from .level_table import ExploreError, Level
 from .partition_level import PARTITION
 from .recovery_level import RECOVERY
+from .zookeeper_level import ZOOKEEPER
 
-LEVELS = {level.name: level for level in (PARTITION, CLUSTER, RECOVERY)}
+LEVELS = {level.name: level for level in (PARTITION, CLUSTER, RECOVERY, ZOOKEEPER)}
 
 
 def level_named(name: str) -> Level:

@@ -37,7 +37,6 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.canonical import canonical
-from ...engine.channels import blocker
 from ...engine.cluster import Cluster, Message
 from ...engine.properties import GIVEN_WHILE_RECOVERING_STAYS
 from ...engine.truth import registration_of, sessions
@@ -47,9 +46,12 @@ from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Volatile
 from .level_table import CAN_DATA_BE_LOST, Action, Bound, Kind, Level, one_partition
 from .offers import (
     OF_CLIENTS,
+    arrivals,
+    deliver_first,
     has_session,
     is_down,
     leads,
+    lives_under_way,
     on,
     produce,
     registered,
@@ -125,41 +127,18 @@ def _crash(_cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
     return (moves.Crash(action.node, Loss(action.what)),)
 
 
-def _arrivals(cluster: Cluster) -> Iterable[Action]:
-    """The first message of each connection. Lives are counted among those with such a message."""
-    first: dict[Action, None] = {}
-    for message in cluster.messages:
-        name, to = message.name, message.receiver
-        if blocker(cluster, message) is None:
-            life = _lives(cluster, name.kind, name.sender, to).index(name.incarnation)
-            first[Action("deliver", name.sender, name.kind, life, to)] = None
-    return sorted(first, key=lambda a: (a.what, a.node, a.life, a.to))
-
-
-def _lives(cluster: Cluster, kind: str, sender: BrokerId, to: BrokerId | None) -> list[int]:
-    fits = (m.name for m in cluster.messages if m.receiver == to)
-    return sorted({n.incarnation for n in fits if n.kind == kind and n.sender == sender})
-
-
-def _deliver(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
-    lives = _lives(cluster, action.what, action.node, action.to)
-    wanted = (action.node, lives[action.life], action.what)
-    fits = (m for m in cluster.messages if m.name[:3] == wanted and m.receiver == action.to)
-    return tuple(moves.Deliver(m.name) for m in fits)[:1]
-
-
 def _races(cluster: Cluster) -> Iterable[Action]:
     """Fetches of two lives of one broker, to one leader: the earlier one, by its place."""
     for node in cluster.brokers:
         for leader in cluster.brokers:
-            lives = _lives(cluster, "fetch", node.id, leader.id)
+            lives = lives_under_way(cluster, "fetch", node.id, leader.id)
             for life in range(len(lives) - 1):
                 yield Action("race", node.id, "fetch", life, leader.id)
 
 
 def _race(cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
-    earlier, *_ = _deliver(cluster, action)
-    later, *_ = _deliver(cluster, replace(action, life=action.life + 1))
+    earlier, *_ = deliver_first(cluster, action)
+    later, *_ = deliver_first(cluster, replace(action, life=action.life + 1))
     return (moves.Race(earlier.message, later.message),)
 
 
@@ -188,7 +167,7 @@ CLUSTER = Level(
             offered=to_brokers("fetch", _may_fetch),
             moves=_fire(moves.Timer.FETCH),
         ),
-        Kind(name="deliver", words="a message arrives", offered=_arrivals, moves=_deliver),
+        Kind(name="deliver", words="a message arrives", offered=arrivals, moves=deliver_first),
         Kind(
             name="race",
             words="two fetches arrive at once",

@@ -63,12 +63,17 @@ def _always(_cluster: Cluster, _action: Action) -> bool:
     return True
 
 
+def _to_nobody(_cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:
+    return ()
+
+
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of action.
 
     `offered` lists it for a cluster, in an order that depends on nothing else. `moves` are what it
     does there, and `then` what it does after everything has flowed. `costs` names the bound that
     it uses up, or None. `came` judges the outcome: False means that the action came to nothing.
+    `again` is what it goes on with, as often as there is something.
     """
 
     name: str
@@ -76,12 +81,14 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     offered: Callable[[Cluster], Iterable[Action]]
     moves: Callable[[Cluster, Action], tuple[Move, ...]]
     then: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
+    again: Callable[[Cluster, Action], tuple[Move, ...]] | None = None
     costs: Callable[[Cluster, Action], str | None] = _nothing
     came: Callable[[Cluster, Action], bool] = _always
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
-    """A menu of kinds of actions; `holds` are the kinds of messages that stay in flight.
+    """A menu of kinds of actions; `holds` are the kinds of messages that stay in flight, but for
+    those that `passes` lists: (kind, receiver), the same throughout a search.
 
     `smallest` is how many states there are where nothing of that happens, on three brokers.
     `normal` is the representative of all clusters that no action of this level can tell apart;
@@ -100,6 +107,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     admit: Callable[[Cluster], Cluster]
     asks: tuple[str, ...]
     blind: tuple[str, ...]
+    passes: Callable[[Cluster], tuple[tuple[str, BrokerId], ...]] = _to_nobody
 
     def kind(self, name: str) -> Kind:
         """The kind of this name; an Action names one of its own level."""
@@ -174,6 +182,8 @@ def do(
     after = _flow(level, cluster, given, events, stepping)
     if kind.then is not None and kind.came(after, action):
         after = _flow(level, after, kind.then(after, action), events, stepping)
+    while kind.again is not None and (more := kind.again(after, action)):
+        after = _flow(level, after, more, events, stepping)
     return AfterAction(after, tuple(events))
 
 
@@ -188,16 +198,21 @@ def _flow(
         done = stepping(cluster, move)
         cluster = done.cluster
         events += done.events
-    while (ready := _ready(cluster, level.holds)) is not None:
+    passes = level.passes(cluster)
+    while (ready := _ready(cluster, level.holds, passes)) is not None:
         done = stepping(cluster, Deliver(ready.name))
         cluster = done.cluster
         events += done.events
     return cluster
 
 
-def _ready(cluster: Cluster, holds: tuple[str, ...]) -> Message | None:
+def _ready(
+    cluster: Cluster, holds: tuple[str, ...], passes: tuple[tuple[str, BrokerId], ...]
+) -> Message | None:
     for message in cluster.messages:
-        if message.name.kind not in holds and blocker(cluster, message) is None:
+        kind = message.name.kind
+        flows = kind not in holds or (kind, message.receiver) in passes
+        if flows and blocker(cluster, message) is None:
             return message
     return None
 

@@ -152,7 +152,7 @@ def kraft_controller(cluster: Cluster) -> Controller:
     held = cluster.controller
     if not isinstance(held, Controller):
         problem = "level partition knows KRaft, and none of its controllers is in this play"
-        raise PlayError(problem, expected="level cluster explores other modes")
+        raise PlayError(problem, expected="levels zookeeper and cluster explore that")
     return held
 
 

@@ -17,7 +17,7 @@ from .engine_model import EngineModel
 from .limits import Limits
 from .memoised_model import MemoisedModel
 from .size_prediction import COMPILED as COMPILED_PACE
-from .size_prediction import OWN, STEPPED, UNMEMOISED, Pace, rule_of_thumb
+from .size_prediction import OWN, QUEUED, STEPPED, UNMEMOISED, Pace, rule_of_thumb
 
 if TYPE_CHECKING:
     from ..compiled.compiled_search import CompiledModel
@@ -80,7 +80,7 @@ def steps(level: Level, start: Cluster, bounds: Mapping[str, int], note: str = "
     return Engine(STEP, model, search, note, _PACES[level.name])
 
 
-_PACES = {"partition": OWN, "cluster": UNMEMOISED, "recovery": STEPPED}
+_PACES = {"partition": OWN, "cluster": UNMEMOISED, "recovery": STEPPED, "zookeeper": QUEUED}
 
 
 def _lacking() -> MissingExtraError | None:

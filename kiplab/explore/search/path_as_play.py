@@ -14,9 +14,9 @@ from ...plays.play import Play, Statement, format_play
 from ...plays.rule_lines import under_rules
 from ...plays.runner import do_line, extended, open_stage
 from ...plays.stage import Stage, matching
+from ...plays.values import node_word
 from ...plays.verbs import pattern_of
 from ...protocol.features import Features
-from ...protocol.ids import CONTROLLER
 from ..levels.level_table import Action, Level
 from ..levels.normal_recovery import READER
 from ..levels.recovery_level import NEW
@@ -52,12 +52,15 @@ def held_stage(
     play: Play, features: Features, level: Level, more: tuple[Statement, ...] = ()
 ) -> Stage:
     """The stage before the first action, with the lines `more` at the end of its situation: what
-    the level leaves in flight is held."""
+    the level leaves in flight is held, but for what it lets pass."""
     holds = (Statement("hold", (kind,)) for kind in level.holds)
     lines = (*situation(play, features), *more, Statement(), *holds)
     stage = open_stage(Play(lines, f"{play.name}-explored"))
     for line, statement in enumerate(lines, 1):
         stage = do_line(stage, statement, line)
+    for kind, receiver in level.passes(stage.cluster):
+        passes = Statement("release", (kind,), (("to", node_word(receiver)),))
+        stage = extended(stage, passes)
     return stage
 
 
@@ -79,6 +82,8 @@ def done_by_lines(stage: Stage, level: Level, action: Action) -> Stage:
     stage = _with_lines(stage, kind.moves(stage.cluster, action))
     if kind.then is not None:
         stage = _with_lines(stage, kind.then(stage.cluster, action))
+    while kind.again is not None and (more := kind.again(stage.cluster, action)):
+        stage = _with_lines(stage, more)
     return stage
 
 
@@ -99,10 +104,9 @@ def _line(stage: Stage, move: moves.Move) -> Statement:
         return whole
     message = find(stage.cluster, move.message)
     assert message is not None
-    to = "controller" if message.receiver == CONTROLLER else str(message.receiver)
     said = dict(whole.args)
-    ends = {"from": ("from", said["from"]), "to": ("to", to)}
-    near = ("to",) if move.message.sender == CONTROLLER else ("from",)
+    ends = {"from": ("from", said["from"]), "to": ("to", node_word(message.receiver))}
+    near = ("from",) if move.message.sender >= 0 else ("to",)
     for keys in (near, ("from", "to")):
         short = Statement(whole.verb, whole.words, tuple(ends[k] for k in keys))
         if matching(stage, pattern_of(short)) is message:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...engine.properties import PROPERTIES
+from ...engine.properties import PROPERTIES, properties_of
 from ...plays.header import features_of
 from ...plays.library import find
 from ...plays.play import Play
@@ -77,15 +77,16 @@ def question_about(
 
     `features` None means the play's own. `property` is an id, several, or None for
     what the level asks (Level.asks). Raises ExploreError for an unknown level, property, bound,
-    limit or engine, and for a property that the level is blind for.
+    limit or engine, for a property that the level is blind for, and for one of another mode.
     """
     found = level_named(level)
-    asked = _properties(property, found)
+    features = features_of(play) if features is None else features
+    asked = _properties(property, found, features)
     check_engine(engine)
     check_limits(seconds, states, memory_mb)
     return Question(
         play=play,
-        features=features_of(play) if features is None else features,
+        features=features,
         bounds=found.with_defaults(bounds or {}),
         level=level,
         properties=asked,
@@ -96,7 +97,9 @@ def question_about(
     )
 
 
-def _properties(asked: str | tuple[str, ...] | None, level: Level) -> tuple[str, ...]:
+def _properties(
+    asked: str | tuple[str, ...] | None, level: Level, features: Features
+) -> tuple[str, ...]:
     wanted = level.asks if asked is None else (asked,) if isinstance(asked, str) else asked
     if not isinstance(wanted, Collection) or not wanted:
         # A proof of nothing would look like a proof.
@@ -109,6 +112,10 @@ def _properties(asked: str | tuple[str, ...] | None, level: Level) -> tuple[str,
             raise ExploreError(
                 f"nothing that happens at level {level.name} could break {id}, so that a proof"
                 f" would say nothing; it is for {_levels_for(id)}"
+            )
+        if asked is not None and PROPERTIES[id] not in properties_of(features):
+            raise ExploreError(
+                f"{id} is for mode {PROPERTIES[id].mode}, and Kafka {features.release} is of another"
             )
     return tuple(wanted)
 

@@ -48,6 +48,8 @@ UNMEMOISED = Pace(
 """Measured at the level "cluster" in proofs of up to 12,000 states."""
 STEPPED = Pace(1_500, 5_000, "at this level", certain=40_000, cheap=1_500, margin="ten")
 """Measured at the level "recovery" in proofs of up to 30,000 states."""
+QUEUED = Pace(450, 6_000, "at this level", certain=15_000, cheap=500, margin="ten")
+"""Measured at the level "zookeeper" in proofs of up to 5,000 states."""
 
 
 class SizePrediction(msgspec.Struct, frozen=True):

@@ -1,0 +1,98 @@
+"""What a state is at the level "zookeeper": `canonical`, of what a rule could still ask for.
+
+The level writes no record and fetches none, and the controller's process never ends. So what
+follows is no part of a state, whatever a run may show of it:
+
+ZooKeeper
+    Which transaction wrote a znode, and which created one that is no broker's registration.
+Broker
+    The epoch that begins at the end of a log, without a record. What is known of partitions by
+    UpdateMetadata: only who lives is asked for, when there is a leader to be followed.
+Queues
+    The partitions in an UpdateMetadata, for the same reason.
+Messages
+    The order of two that do not share a connection.
+Observer
+    What was committed and who had it.
+What is left is renumbered by `engine.canonical`: epochs count only in their order.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ...engine.canonical import canonical
+from ...engine.cluster import Cluster, Message, Observed
+from ...engine.nodes import ensemble_of
+from ...protocol import log
+from ...protocol.ids import SessionId, Zxid
+from ...protocol.messages import UpdateMetadataRequest
+from ...protocol.replica.broker_state import Broker, Durable, Volatile
+from ...protocol.zookeeper.ensemble import Ensemble
+from ...protocol.zookeeper.znodes import BrokerZnode, Stat, Znode
+from ...protocol.zookeeper.zookeeper_controller import QueuedRequest, ZooKeeperController
+
+
+def normal(cluster: Cluster) -> Cluster:
+    """The representative of all clusters that no action of this level can tell apart."""
+    return canonical(
+        replace(
+            cluster,
+            controller=_ensemble(ensemble_of(cluster)),
+            brokers=tuple(_broker(b) for b in cluster.brokers),
+            messages=_in_flight(cluster.messages),
+            observed=tuple(Observed(o.partition) for o in cluster.observed),
+            broken=(),
+        )
+    )
+
+
+def _ensemble(held: Ensemble) -> Ensemble:
+    """The numbers that come next are higher than all that are known: how much is no matter."""
+    return replace(
+        held,
+        zxid=Zxid(held.zxid + 1),
+        znodes=tuple(_znode(z) for z in held.znodes),
+        last_sessions=tuple(SessionId(last + 1) for last in held.last_sessions),
+    )
+
+
+def _znode(held: Znode) -> Znode:
+    created = held.stat.czxid if isinstance(held.data, BrokerZnode) else Zxid(0)
+    stat = Stat(created, Zxid(0), held.stat.version, held.stat.ephemeral_owner)
+    return held if stat == held.stat else replace(held, stat=stat)
+
+
+def _broker(node: Broker) -> Broker:
+    kept = tuple(replace(r, log=log.truncate(r.log, r.log.end)) for r in node.durable.replicas)
+    process = None if node.process is None else _process(node.process)
+    return replace(node, durable=Durable(kept), process=process)
+
+
+def _process(held: Volatile) -> Volatile:
+    image = None if held.image is None else replace(held.image, partitions=())
+    plane = held.control_plane
+    assert isinstance(plane, ZooKeeperController)
+    return replace(held, image=image, control_plane=_controller(plane))
+
+
+def _controller(held: ZooKeeperController) -> ZooKeeperController:
+    if not held.channels:
+        return held
+    channels = tuple(replace(c, queue=tuple(_request(r) for r in c.queue)) for c in held.channels)
+    return replace(held, channels=channels)
+
+
+def _request(held: QueuedRequest) -> QueuedRequest:
+    if isinstance(held, UpdateMetadataRequest) and held.partitions:
+        return replace(held, partitions=())
+    return held
+
+
+def _in_flight(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """In the order of their connections, and of each as they were sent."""
+    ordered = sorted(messages, key=lambda m: (m.receiver, m.lane, m.name[:2]))
+    return tuple(
+        replace(m, body=_request(m.body)) if isinstance(m.body, UpdateMetadataRequest) else m
+        for m in ordered
+    )

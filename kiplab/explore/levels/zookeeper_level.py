@@ -1,0 +1,245 @@
+"""The level "zookeeper": a controller's queues, watches, sessions, and brokers that come back.
+
+The actions, each one step of a search, with the bound that each uses up:
+
+deliver
+    One message arrives, the first of its connection: a watch that went off, a request for a
+    controlled shutdown or the answer to it, word of a session's end, or the head of the
+    controller's queue for a broker. What was queued for one life of a broker goes to the next.
+drain
+    All that is queued for a broker arrives, one after the other: short for as many `deliver`.
+start
+    A broker that is down comes up. While its earlier session lasts it could not register: left out.
+crash (crashes)
+    Crash(NOTHING): the process is gone, its log and its session stay.
+expire (expiries, if the broker runs; the session of one that is gone ends for nothing)
+    ExpireSession of whoever has a session.
+shutdown (shutdowns)
+    A broker asks for its controlled shutdown, or asks again.
+elect (elections)
+    An operator's Elect, where another broker leads than the first replica.
+
+There is no data: nobody writes, nobody fetches, so that an ISR only shrinks, and nothing is asked
+of records. The controller's broker stays up and keeps its session. Therefore what it queues for
+itself arrives at once: nothing that could happen later makes a difference to that broker, and
+nothing depends on what it knows. Answers to requests of the controller arrive at once, too: all
+that they do is to let the next request of the queue go, and that waits as well as they would.
+tests/explore/test_zookeeper_level.py compares both with a search that holds everything.
+
+The four properties are asked at rest (engine/at_rest.py), when nothing is under way any more: a way
+there has to let everything arrive. normal_zookeeper.py says what a state is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.cluster import Cluster, broker
+from ...engine.nodes import has_zookeeper, state_of
+from ...engine.properties import (
+    BROKER_ELECTABLE,
+    CHECKPOINT_KEEPS_PARTITIONS,
+    ELECTABLE_HOLDS_COMMITTED,
+    GIVEN_WHILE_RECOVERING_STAYS,
+    LEADER_SERVES,
+    NO_COMMITTED_RECORD_LOST,
+    NO_STALE_EPOCH_IN_ISR,
+    RECOVERED_RECORDS_STAY,
+    REPLICA_FETCHES,
+)
+from ...engine.truth import controller_of, session_lasts, truth
+from ...plays.play_errors import PlayError
+from ...protocol.ids import CLIENT, BrokerId, host_of
+from ...protocol.replica.broker_state import Broker
+from ...protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from .level_table import Action, Bound, Kind, Level
+from .normal_zookeeper import normal
+from .offers import OF_CLIENTS, arrivals, deliver_first, on
+
+QUEUED = ("leader-and-isr", "update-metadata", "stop-replica")
+"""Kinds of requests that a controller queues."""
+
+
+def _admit(cluster: Cluster) -> Cluster:
+    if not has_zookeeper(cluster):
+        problem = f"Kafka {cluster.features.release} has no ZooKeeper"
+        raise PlayError(problem, expected="levels partition, cluster and recovery explore KRaft")
+    if type(state_of(cluster, _controller(cluster))) is not ZooKeeperController:
+        problem = "its controllers are told by heartbeats who lives (KIP-343)"
+        raise PlayError(problem, expected="no level explores that; a play can show it")
+    if "380.session-id" in cluster.features.active(_controller(cluster)):
+        problem = "380.session-id takes session ids for generations"
+        raise PlayError(problem, expected="level zookeeper only counts in which order they come")
+    # Who reads and writes is no part of this level.
+    return normal(replace(cluster, consumers=(), producers=()))
+
+
+def _controller(cluster: Cluster) -> BrokerId:
+    """The address of the controller: in all that a search meets it is the one of the beginning."""
+    found = controller_of(cluster)
+    assert found is not None, "nothing at this level ends the controller's session"
+    return found
+
+
+def _own_queue(cluster: Cluster) -> tuple[tuple[str, BrokerId], ...]:
+    host = host_of(_controller(cluster))
+    return tuple((kind, host) for kind in QUEUED)
+
+
+# --- what is offered to whom ----------------------------------------------------------------------
+
+
+def _to_others(
+    kind: str, fits: Callable[[Cluster, Broker], bool]
+) -> Callable[[Cluster], Iterable[Action]]:
+    """Offered to every broker that fits but the controller's, in the order of their ids."""
+
+    def offered(cluster: Cluster) -> Iterable[Action]:
+        host = host_of(_controller(cluster))
+        return (Action(kind, b.id) for b in cluster.brokers if b.id != host and fits(cluster, b))
+
+    return offered
+
+
+def _runs(_cluster: Cluster, node: Broker) -> bool:
+    return node.process is not None
+
+
+def _is_down(_cluster: Cluster, node: Broker) -> bool:
+    return node.process is None
+
+
+def _has_session(cluster: Cluster, node: Broker) -> bool:
+    return session_lasts(cluster, node.id)
+
+
+def _costs_expiry(cluster: Cluster, action: Action) -> str | None:
+    """Ending the session of a broker that runs is a fault; of one that is gone, the cure."""
+    node = broker(cluster, action.node)
+    return "expiries" if node is not None and node.process is not None else None
+
+
+def _waits_long(cluster: Cluster, node: Broker) -> bool:
+    """Whether more than one request is queued for a broker that runs."""
+    plane = state_of(cluster, _controller(cluster))
+    assert isinstance(plane, ZooKeeperController)
+    queued = (len(c.queue) for c in plane.channels if c.broker == node.id)
+    return node.process is not None and sum(queued) > 1
+
+
+def _next_queued(cluster: Cluster, action: Action) -> tuple[moves.Deliver, ...]:
+    """The head of the queue for a broker, on its way while the broker is up."""
+    heads = (m for m in cluster.messages if m.receiver == action.node and m.name.kind in QUEUED)
+    return tuple(moves.Deliver(m.name) for m in heads)[:1]
+
+
+def _better_leaders(cluster: Cluster) -> Iterable[Action]:
+    for state in truth(cluster).partitions:
+        if state.leader != state.replicas[0]:
+            yield Action("elect", CLIENT, state.name)
+
+
+def _elect(_cluster: Cluster, action: Action) -> tuple[moves.Move, ...]:
+    return (moves.Elect(action.what, unclean=False),)
+
+
+def _costs(bound: str) -> Callable[[Cluster, Action], str]:
+    return lambda _cluster, _action: bound
+
+
+ZOOKEEPER = Level(
+    name="zookeeper",
+    sentence="a controller's queues, watches, sessions; brokers that leave and come back; no data",
+    kinds=(
+        Kind(name="deliver", words="a message arrives", offered=arrivals, moves=deliver_first),
+        Kind(
+            name="drain",
+            words="all that is queued for a broker arrives",
+            offered=_to_others("drain", _waits_long),
+            moves=_next_queued,
+            again=_next_queued,
+        ),
+        Kind(
+            name="start",
+            words="a broker starts and is registered",
+            offered=_to_others("start", _is_down),
+            moves=on(moves.Start),
+        ),
+        Kind(
+            name="crash",
+            words="a broker dies, and its session lasts",
+            offered=_to_others("crash", _runs),
+            moves=on(moves.Crash),
+            costs=_costs("crashes"),
+        ),
+        Kind(
+            name="expire",
+            words="a session ends",
+            offered=_to_others("expire", _has_session),
+            moves=on(moves.ExpireSession),
+            costs=_costs_expiry,
+        ),
+        Kind(
+            name="shutdown",
+            words="a broker asks for its controlled shutdown",
+            offered=_to_others("shutdown", _runs),
+            moves=on(moves.ShutDown),
+            costs=_costs("shutdowns"),
+        ),
+        Kind(
+            name="elect",
+            words="an operator asks for the preferred leader",
+            offered=_better_leaders,
+            moves=_elect,
+            costs=_costs("elections"),
+        ),
+    ),
+    holds=(
+        "watcher-event",
+        "session-expired",
+        "controlled-shutdown",
+        "controlled-shutdown-reply",
+        *QUEUED,
+    ),
+    bounds=(
+        Bound(
+            "shutdowns",
+            2,
+            "request for a controlled shutdown",
+            "requests for controlled shutdowns",
+            450,
+            6,
+        ),
+        Bound("crashes", 0, "crash", "crashes", 120, 20),
+        Bound(
+            "expiries",
+            0,
+            "session that ends although its broker runs",
+            "sessions that end although their brokers run",
+            80,
+            20,
+        ),
+        Bound("elections", 0, "preferred election", "preferred elections", 5, 3),
+    ),
+    smallest=1,
+    normal=normal,
+    admit=_admit,
+    asks=(
+        LEADER_SERVES.id,
+        REPLICA_FETCHES.id,
+        BROKER_ELECTABLE.id,
+        CHECKPOINT_KEEPS_PARTITIONS.id,
+    ),
+    blind=(
+        *OF_CLIENTS,
+        NO_COMMITTED_RECORD_LOST.id,
+        ELECTABLE_HOLDS_COMMITTED.id,
+        NO_STALE_EPOCH_IN_ISR.id,
+        GIVEN_WHILE_RECOVERING_STAYS.id,
+        RECOVERED_RECORDS_STAY.id,
+    ),
+    passes=_own_queue,
+)
