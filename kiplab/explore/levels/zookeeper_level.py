@@ -207,13 +207,13 @@ ZOOKEEPER = Level(
     bounds=(
         Bound(
             "shutdowns",
-            2,
+            1,
             "request for a controlled shutdown",
             "requests for controlled shutdowns",
             450,
             6,
         ),
-        Bound("crashes", 0, "crash", "crashes", 120, 20),
+        Bound("crashes", 1, "crash", "crashes", 120, 20),
         Bound(
             "expiries",
             0,

@@ -114,9 +114,8 @@ def _properties(
                 f" would say nothing; it is for {_levels_for(id)}"
             )
         if asked is not None and PROPERTIES[id] not in properties_of(features):
-            raise ExploreError(
-                f"{id} is for mode {PROPERTIES[id].mode}, and Kafka {features.release} is of another"
-            )
+            mode, release = PROPERTIES[id].mode, features.release
+            raise ExploreError(f"{id} is for mode {mode}, and Kafka {release} is of another")
     return tuple(wanted)
 
 

@@ -1,0 +1,192 @@
+"""The level "zookeeper": KIP-380's four failures, each with one guard off, and none with all on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.engine.setup import cluster_of
+from kiplab.explore.levels.all_levels import level_named
+from kiplab.explore.levels.level_table import ExploreError, Level
+from kiplab.explore.search.breadth_first import search
+from kiplab.explore.search.engine_model import EngineModel
+from kiplab.explore.search.path_as_play import play_of
+from kiplab.explore.search.question import question_about
+from kiplab.explore.search_terms import PROVED, REFUTED, SearchOutcome
+from kiplab.plays.grammar import parse
+from kiplab.plays.header import setup_of
+from kiplab.plays.library import load
+from kiplab.plays.play_errors import PlayError
+from kiplab.plays.runner import run_play
+from kiplab.plays.verdict import expectations
+from kiplab.protocol.features import parse_features
+
+TWO = """\
+title     A follower, and a leader, on a broker that comes and goes
+kafka     zk-2.2
+controller broker=0 epoch=5
+broker    0 epoch=90
+broker    1 epoch=100
+topic     F replicas=0,1 isr=0,1 leader=0 leader-epoch=7 log=5@7
+topic     L replicas=1,0 isr=1,0 leader=1 leader-epoch=3 log=9@3
+"""
+LED = "\n".join(line for line in TWO.splitlines() if not line.startswith("topic     F"))
+"""The same, with L alone."""
+LEVEL = level_named("zookeeper")
+SERVES, FETCHES, ELECTABLE, CHECKPOINT = LEVEL.asks
+REQUESTS, SHUTDOWN, BOUNCE = (
+    "380.control-request-epoch",
+    "380.shutdown-epoch",
+    "380.bounce-detection",
+)
+DEFAULT = LEVEL.with_defaults({})
+NOTHING = dict.fromkeys(DEFAULT, 0)
+EVERYTHING_HELD = replace(
+    LEVEL,
+    holds=(*LEVEL.holds, "leader-and-isr-reply", "update-metadata-reply", "stop-replica-reply"),
+    passes=lambda _cluster: (),
+)
+
+
+def asked(
+    off: tuple[str, ...] = (),
+    within: dict[str, int] = DEFAULT,
+    properties: tuple[str, ...] = LEVEL.asks,
+    *,
+    kafka: str = "zk-2.2",
+    level: Level = LEVEL,
+) -> SearchOutcome:
+    features = parse_features(kafka, off=off)
+    start = cluster_of(setup_of(parse(TWO, "two"), features))
+    return search(EngineModel(level, start, {**NOTHING, **within}), properties)
+
+
+@pytest.mark.parametrize(
+    ("within", "states", "transitions", "depth"),
+    [
+        ({"crashes": 1}, 14, 17, 7),
+        ({"shutdowns": 1}, 36, 72, 10),
+        ({"expiries": 1}, 9, 11, 5),
+        (DEFAULT, 223, 502, 15),
+    ],
+    ids=["crash", "shutdown", "expiry", "default"],
+)
+def test_with_all_guards_on_nothing_stays_wrong(
+    within: dict[str, int], states: int, transitions: int, depth: int
+) -> None:
+    found = asked(within=within)
+    assert found.verdict == PROVED
+    assert (found.states, found.transitions, found.depth) == (states, transitions, depth)
+
+
+@pytest.mark.parametrize(
+    ("off", "property", "steps"),
+    [
+        (BOUNCE, FETCHES, 4),
+        (SHUTDOWN, ELECTABLE, 7),
+        (REQUESTS, CHECKPOINT, 5),
+        (REQUESTS, FETCHES, 11),
+    ],
+    ids=["missed-bounce", "stale-controlled-shutdown", "overwritten-checkpoint", "stop-replica"],
+)
+def test_each_case_of_the_motivation_comes_of_one_missing_guard(
+    off: str, property: str, steps: int
+) -> None:
+    found = asked((off,), properties=(property,))
+    assert (found.verdict, found.violated, len(found.path)) == (REFUTED, property, steps)
+    features = parse_features("zk-2.2", off=(off,))
+    shown = play_of(parse(TWO, "two"), features, LEVEL, found.path, property)
+    assert expectations(run_play(shown)) == {"held": 1, "failed": 0, "skipped": 0}
+
+
+def test_the_stop_replica_of_an_earlier_life_needs_two_visits() -> None:
+    """In one life alone, what the bounce brings mends it: leader epochs have moved on since."""
+    again = (FETCHES, SERVES, ELECTABLE)
+    assert asked((REQUESTS,), {"shutdowns": 1}, again).verdict == PROVED
+    assert asked((REQUESTS,), {"crashes": 1}, again).verdict == PROVED
+
+
+class Watched(EngineModel):
+    """Remembers all that broke anywhere, whatever is asked."""
+
+    def successors(self, state: Any) -> Iterator[Any]:
+        for action, after, broken in super().successors(state):
+            self.broken |= {*broken}
+            yield action, after, broken
+
+    broken: frozenset[str] = frozenset()
+
+
+def everything_that_breaks(
+    level: Level, text: str, kafka: str, off: tuple[str, ...], within: dict[str, int]
+) -> frozenset[str]:
+    start = cluster_of(setup_of(parse(text, "two"), parse_features(kafka, off=off)))
+    model = Watched(level, start, {**NOTHING, **within})
+    assert search(model, ()).verdict == PROVED
+    return model.broken
+
+
+@pytest.mark.parametrize(
+    ("text", "kafka", "off", "within", "expected"),
+    [
+        (TWO, "zk-2.2", (), {"crashes": 1}, set()),
+        (TWO, "zk-2.2", (BOUNCE,), {"crashes": 1}, {SERVES, FETCHES}),
+        (TWO, "zk-2.1", (), {"crashes": 1}, {SERVES, FETCHES}),
+        (LED, "zk-2.2", (), {"shutdowns": 1}, set()),
+        (LED, "zk-2.2", (BOUNCE, REQUESTS), {"shutdowns": 1}, {FETCHES, ELECTABLE}),
+    ],
+)
+def test_what_arrives_at_once_makes_no_difference(
+    text: str, kafka: str, off: tuple[str, ...], within: dict[str, int], expected: set[str]
+) -> None:
+    """The search that holds everything finds the same broken, and no more."""
+    found = everything_that_breaks(LEVEL, text, kafka, off, within)
+    assert found == expected
+    assert found == everything_that_breaks(EVERYTHING_HELD, text, kafka, off, within)
+
+
+def test_a_queue_that_is_drained_at_once_leads_to_no_other_state() -> None:
+    one_by_one = replace(LEVEL, kinds=tuple(k for k in LEVEL.kinds if k.name != "drain"))
+    found, slow = asked(within={"shutdowns": 1}), asked(within={"shutdowns": 1}, level=one_by_one)
+    assert found.states == slow.states
+    assert found.depth < slow.depth
+
+
+def test_the_controllers_broker_is_left_alone() -> None:
+    found = asked(within={"crashes": 1})
+    assert set(found.taken) == {"crash", "deliver", "drain", "expire", "start"}
+    start = LEVEL.admit(cluster_of(setup_of(parse(TWO, "two"), parse_features("zk-2.2"))))
+    crashes = LEVEL.kind("crash").offered(start)
+    assert [action.node for action in crashes] == [1]
+
+
+def test_it_asks_of_what_stays_and_says_what_it_is_blind_for() -> None:
+    play = parse(TWO, "two")
+    question = question_about(play, level="zookeeper")
+    assert question.properties == (SERVES, FETCHES, ELECTABLE, CHECKPOINT)
+    with pytest.raises(ExploreError, match="level zookeeper could break no-committed-record-lost"):
+        question_about(play, level="zookeeper", property="no-committed-record-lost")
+
+
+def test_a_property_of_another_mode_is_no_question() -> None:
+    with pytest.raises(ExploreError, match=r"is for mode zookeeper, and Kafka 3\.4"):
+        question_about(load("kafka-14139"), level="cluster", property=SERVES)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("kafka-14139", "has no ZooKeeper"),
+        ("343-two-leaders", "KIP-343"),
+        ("380-session-id", "takes session ids for generations"),
+    ],
+)
+def test_what_it_cannot_speak_of_it_refuses(name: str, problem: str) -> None:
+    play = load(name)
+    question = question_about(play, level="zookeeper")
+    start = cluster_of(setup_of(play, question.features))
+    with pytest.raises(PlayError, match=problem):
+        LEVEL.admit(start)
