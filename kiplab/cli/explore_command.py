@@ -45,9 +45,15 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=N",
-        help="how often something may happen: writes=1, crashes=1, fences=0 ...",
+        help="how often something may happen: writes=1, crashes=1, fences=0 ...; each level has its"
+        " own, and a wrong name lists them",
     )
-    parser.add_argument("--property", metavar="ID", help="what to ask for; by default, data loss")
+    parser.add_argument(
+        "--property",
+        metavar="ID",
+        help="what is to hold; by default what the level asks: that no data are lost or, at level"
+        " zookeeper, that nothing stays wrong when all has arrived",
+    )
 
 
 def run(options: argparse.Namespace, chosen: Chosen) -> int:

@@ -94,7 +94,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     `normal` is the representative of all clusters that no action of this level can tell apart;
     `admit` refuses plays that the level cannot speak of, with PlayError. `asks` are the properties
     that are asked for unless others are; `blind` those of which nothing can come out here, because
-    no action could break them.
+    no action could break them; `unasked` guards that no rule asks for here, and why: with one
+    switched by hand a proof would say nothing about it.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
     admit: Callable[[Cluster], Cluster]
     asks: tuple[str, ...]
     blind: tuple[str, ...]
+    unasked: Mapping[str, str] = {}
     passes: Callable[[Cluster], tuple[tuple[str, BrokerId], ...]] = _to_nobody
 
     def kind(self, name: str) -> Kind:

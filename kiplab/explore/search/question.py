@@ -77,11 +77,13 @@ def question_about(
 
     `features` None means the play's own. `property` is an id, several, or None for
     what the level asks (Level.asks). Raises ExploreError for an unknown level, property, bound,
-    limit or engine, for a property that the level is blind for, and for one of another mode.
+    limit or engine, for a property that the level is blind for, for one of another mode, and for a
+    guard switched by hand that no rule asks for at this level.
     """
     found = level_named(level)
     features = features_of(play) if features is None else features
     asked = _properties(property, found, features)
+    _check_guards(found, features)
     check_engine(engine)
     check_limits(seconds, states, memory_mb)
     return Question(
@@ -117,6 +119,15 @@ def _properties(
             mode, release = PROPERTIES[id].mode, features.release
             raise ExploreError(f"{id} is for mode {mode}, and Kafka {release} is of another")
     return tuple(wanted)
+
+
+def _check_guards(level: Level, features: Features) -> None:
+    for id, _ in features.overrides:
+        if id in level.unasked:
+            raise ExploreError(
+                f"no rule asks for {id} at level {level.name}, so that a search would say nothing"
+                f" about it: {level.unasked[id]}"
+            )
 
 
 def _levels_for(id: str) -> str:

@@ -48,8 +48,8 @@ UNMEMOISED = Pace(
 """Measured at the level "cluster" in proofs of up to 12,000 states."""
 STEPPED = Pace(1_500, 5_000, "at this level", certain=40_000, cheap=1_500, margin="ten")
 """Measured at the level "recovery" in proofs of up to 30,000 states."""
-QUEUED = Pace(450, 6_000, "at this level", certain=15_000, cheap=500, margin="ten")
-"""Measured at the level "zookeeper" in proofs of up to 5,000 states."""
+QUEUED = Pace(220, 4_000, "at this level", certain=4_000, cheap=500, margin="ten")
+"""Measured at the level "zookeeper" on two and three brokers, in up to 7,500 states."""
 
 
 class SizePrediction(msgspec.Struct, frozen=True):
