@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ..protocol.ids import (
     NO_BROKER_EPOCH,
     ZOOKEEPER,
+    BrokerEpoch,
     BrokerId,
     ControllerEpoch,
     Incarnation,
@@ -178,10 +179,9 @@ def _broker(given: BrokerSetup, setup: Setup, session: SessionId | None) -> Brok
     down = Broker(given.id, durable=first_disk(setup, given.id))
     if session is None:
         return down
-    knows = setup.features.code_of(given.id) >= (2, 2)
     process = Volatile(
         lifecycle=Lifecycle.RUNNING,
-        epoch=given.epoch if knows else NO_BROKER_EPOCH,
+        epoch=_generation(given, setup, session),
         ready_to_unfence=True,
         published=True,
         controller=None,
@@ -192,6 +192,16 @@ def _broker(given: BrokerSetup, setup: Setup, session: SessionId | None) -> Brok
         checkpoints=False,
     )
     return replace(down, process=process)
+
+
+def _generation(given: BrokerSetup, setup: Setup, session: SessionId) -> BrokerEpoch:
+    """What the process took for its generation when it registered."""
+    if setup.features.code_of(given.id) < (2, 2):
+        return NO_BROKER_EPOCH
+    # KIP-380, Rejected Alternatives: the session's id in place of the czxid.
+    return (
+        BrokerEpoch(session) if "380.session-id" in setup.features.active(given.id) else given.epoch
+    )
 
 
 def _send_queued(cluster: Cluster) -> Cluster:
