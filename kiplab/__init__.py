@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_lose_acknowledged as check_lose_acknowledged
     from .classroom.work.attempts import check_lose_one as check_lose_one
     from .classroom.work.attempts import check_missing_guard as check_missing_guard
+    from .classroom.work.attempts import check_needed_checks as check_needed_checks
     from .classroom.work.attempts import check_nobody_dies as check_nobody_dies
     from .classroom.work.attempts import check_old_fetch as check_old_fetch
     from .classroom.work.attempts import check_order as check_order
@@ -44,18 +45,23 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_refusals as check_refusals
     from .classroom.work.attempts import check_reigns as check_reigns
     from .classroom.work.attempts import check_schedules as check_schedules
+    from .classroom.work.attempts import check_session_ids as check_session_ids
     from .classroom.work.attempts import check_shorter as check_shorter
+    from .classroom.work.attempts import check_symptoms as check_symptoms
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
     from .classroom.work.attempts import check_vanishing as check_vanishing
     from .classroom.work.attempts import check_what_closes as check_what_closes
     from .classroom.work.attempts import check_what_saves as check_what_saves
     from .classroom.work.attempts import check_what_they_notice as check_what_they_notice
+    from .classroom.work.attempts import check_who_objects as check_who_objects
     from .classroom.work.attempts import check_window as check_window
     from .explore.search.explore_play import explore as explore
+    from .judge.acceptance.real_checkpoint import real_checkpoint as real_checkpoint
     from .judge.partition.second_proposal import second_proposal as second_proposal
     from .judge.request_sizes.size_table import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
+    from .judge.zookeeper_era.real_mail import real_mail as real_mail
     from .judge.zookeeper_server.two_lives import two_lives as two_lives
     from .machine.lacking import LackingError as LackingError
     from .matrices import alternatives as alternatives
@@ -85,14 +91,17 @@ _HOMES = {
         "check_accepted", "check_acknowledged", "check_bump_price", "check_businesses",
         "check_epoch_sources", "check_epochs", "check_fences", "check_first_rule",
         "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
-        "check_lose_one", "check_missing_guard", "check_nobody_dies", "check_old_fetch",
-        "check_order", "check_proof", "check_reading", "check_refusals", "check_reigns",
-        "check_schedules", "check_shorter", "check_two_by_two", "check_vanishing",
-        "check_what_closes", "check_what_saves", "check_what_they_notice", "check_window",
+        "check_lose_one", "check_missing_guard", "check_needed_checks", "check_nobody_dies",
+        "check_old_fetch", "check_order", "check_proof", "check_reading", "check_refusals",
+        "check_reigns", "check_schedules", "check_session_ids", "check_shorter", "check_symptoms",
+        "check_two_by_two", "check_vanishing", "check_what_closes", "check_what_saves",
+        "check_what_they_notice", "check_who_objects", "check_window",
     ),
+    "judge.acceptance.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),
     "judge.request_sizes.size_table": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),
+    "judge.zookeeper_era.real_mail": ("real_mail",),
     "judge.zookeeper_server.two_lives": ("two_lives",),
     "machine.lacking": ("LackingError",),
     "matrices": ("alternatives", "matrix", "minimise"),

@@ -86,6 +86,8 @@ NAMES = {
     "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.heartbeat_fates": "{}()",
+    "kiplab.real_checkpoint": "{}()",
+    "kiplab.real_mail": "{}('bounce')",
     "kiplab.request_sizes": "{}()",
     "kiplab.run": "{}('kafka-14139')",
     "kiplab.twin": "{}(one, other)",
@@ -136,7 +138,6 @@ NEEDS = {
     "kiplab.run().timeline": "lab",
     "kiplab.run().to_html": "lab",
     "kiplab.twin": "lab",
-    "kiplab.two_lives": "real",
 }
 """What needs more than msgspec, and the extra that brings it; everything else works without."""
 PROBE = """

@@ -139,7 +139,7 @@ def test_an_engine_that_has_it_wrong_is_found_out(
 @needs_zookeeper
 def test_of_two_lives_of_a_broker_czxids_rise_and_session_ids_need_not_as_in_the_engine() -> None:
     """What KIP-380 builds on, and why it did not take session ids."""
-    lives = two_lives()
+    lives = two_lives(live=True)
     ensemble, before = open_session(kafka_ensemble(servers=2), ONE, Incarnation(1), server=1)
     ensemble = _registered(ensemble, before, 1)
     (first,) = ensemble.registrations
@@ -193,7 +193,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *scripts: ComparedScript, lives: TwoLiv
     server = nullcontext(SimpleNamespace(addresses=("127.0.0.1:1",)))
     monkeypatch.setattr(zookeeper_command, "ZooKeeperProcess", lambda **_: server)
     monkeypatch.setattr(zookeeper_command, "compared", lambda _, seeds: scripts[: len(seeds)])
-    monkeypatch.setattr(zookeeper_command, "two_lives", lambda: lives)
+    monkeypatch.setattr(zookeeper_command, "two_lives", lambda **_: lives)
     return judge.main(["zookeeper", "--scripts", str(len(scripts))])
 
 

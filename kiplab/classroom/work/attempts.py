@@ -17,8 +17,10 @@ from ..exercises import (
     closing_the_hole,
     committed,
     epochs,
+    falling_sessions,
     first_failing_rule,
     honest_refusals,
+    late_mail,
     losing_order,
     losing_schedule,
     make_or_break,
@@ -118,6 +120,10 @@ check_vanishing = keeping("recovery/vanishing", vanishing_offsets.check_vanishin
 check_what_they_notice = keeping("recovery/consumers", what_they_notice.check_what_they_notice)
 check_businesses = keeping("recovery/businesses", three_businesses.check_businesses)
 check_lose_one = keeping("recovery/lose-one", one_record_lost.check_lose_one)
+check_symptoms = keeping("bounce/symptoms", late_mail.check_symptoms)
+check_who_objects = keeping("bounce/who-objects", late_mail.check_who_objects)
+check_needed_checks = keeping("bounce/needed", late_mail.check_needed_checks)
+check_session_ids = keeping("bounce/session-ids", falling_sessions.check_session_ids)
 check_proof = keeping("explorer/proof", proofs.check_proof)
 check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
 check_holes = keeping("explorer/holes", proofs.check_holes)

@@ -1,4 +1,4 @@
-"""`kiplab.real_checkpoint`: what real brokers did with mail of an earlier life, as it was recorded."""
+"""`kiplab.real_checkpoint`: mail of an earlier life at real brokers, as it was recorded."""
 
 from __future__ import annotations
 

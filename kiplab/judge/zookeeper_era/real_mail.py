@@ -94,9 +94,9 @@ def _mail(sent: list[SentRequest]) -> Iterator[str]:
 
 
 def _told(sent: SentRequest) -> str:
-    topics = [partition.topic for partition in (*sent.partitions, *sent.stopped)]
-    about = " ".join(topics) or "of nothing"
-    return f"{sent.api} {about}" if topics or not sent.live else f"{sent.api} of brokers alone"
+    """``StopReplica(F)``; with nothing in it where it is about no partition."""
+    topics = (partition.topic for partition in (*sent.partitions, *sent.stopped))
+    return f"{sent.api}({','.join(topics)})"
 
 
 def _answered(answer: ShutdownAnswer) -> str:

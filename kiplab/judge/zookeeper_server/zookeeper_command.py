@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with ZooKeeperProcess(tick_ms=TICK_MS) as zookeeper:
             parted = _compare(zookeeper.addresses[0], seeds)
-        print(two_lives())
+        print(two_lives(live=True))
     except (MissingKafkaError, MissingExtraError, DeadKafkaError) as problem:
         print(f"judge: {problem}", file=sys.stderr)
         return LACKING
