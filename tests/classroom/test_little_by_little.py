@@ -36,6 +36,9 @@ PARTS: dict[str, tuple[object, ...]] = {
         ["2 all false", "2 all true", "2 1 false"],
         ["3 all false", "2 all true", "1 1 true"],
     ),
+    "check_symptoms": ("AABC", "BBBB", "CDAA"),
+    "check_who_objects": ("NNNB", "CCCC", "BBNB"),
+    "check_needed_checks": ("M S M M", "MSL S M L", "S M L S"),
     "check_proof": ("ABDG", "ACDG", "ABC"),
     "check_missing_guard": ("841 841 841", "903 841 903", "903 841 841"),
     "check_what_saves": ("AB", "EF", "ACG"),
@@ -66,6 +69,7 @@ def test_every_exercise_with_parts_is_tried() -> None:
         "old_fetch",
         "vanishing",
         "lose_one",
+        "session_ids",
         "shorter",
         "nobody_dies",
     }

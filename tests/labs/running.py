@@ -20,7 +20,7 @@ LABS = ROOT / "labs"
 SHUT = "This opens "
 """How what is held back begins: "This opens with the right answer, above, or ..."""
 NAMES = tuple(sorted(path.stem for path in LABS.glob("*.ipynb")))
-JAVA = ("spark",)
+JAVA = ("spark", "zookeeper")
 """Cells that need a JVM, and have tests of their own."""
 SECONDS = 180
 BYTES_MAX = 600_000
@@ -72,6 +72,14 @@ RIGHT: dict[str, str] = {
         'made = ("check-lag 1; produce orders-0 count=1 producer=shop; crash 1; expire 1; '
         'elect orders-0 unclean=yes", 11)'
     ),
+    "symptoms-check": 'answer = ["D", "A", "C", "B"]',
+    "objects-check": 'answer = ["B", "C", "B", "N"]',
+    "needed-check": 'answer = ["ML", "S", "ML", "L"]',
+    "session-ids-check": (
+        'made = "hold watcher-event to=controller-0; crash 1; expire 1; start 1 server=1; '
+        "release watcher-event; hold watcher-event to=controller-0; crash 1; expire 1; start 1; "
+        'release watcher-event"'
+    ),
     "proof-check": "ADG",
     "missing-check": 'answer = ["497.maximal-isr", "903", "631.one-live-incarnation"]',
     "holes-check": 'answer = ["F", "R", "497.partition-epoch", "2"]',
@@ -114,6 +122,10 @@ WRONG: dict[str, str] = {
     "consumers-check": 'answer = ["B", "X", "S", "N", "B"]',
     "businesses-check": 'answer = ["3 all false", "2 all true", "2 1 false"]',
     "lose-one-check": 'made = ("check-lag 1", 11)',
+    "symptoms-check": 'answer = ["A", "B", "C", "D"]',
+    "objects-check": 'answer = ["C", "B", "N", "B"]',
+    "needed-check": 'answer = ["M", "SL", "M", "-"]',
+    "session-ids-check": 'made = kiplab.run("380-rising-session-ids")',
     "proof-check": "ABCDE",
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
@@ -133,6 +145,9 @@ PREDICTIONS = {
     "04-kafka-14139": "It refuses: broker 2 has been fenced since, and KIP-841 keeps it out.",
     "05-why-from-fetch": "It asks for broker 2 as epoch 102, and the controller refuses.",
     "06-unclean-recovery": "A refusal, until broker 2 has recovered what it lacks.",
+    "07-controlled-shutdown-bounce": (
+        "It goes through both changes, one after the other: broker 1 gone, broker 1 back."
+    ),
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
     "11-the-hole-that-is-still-open": (
         "It takes it over, and still waits for broker 2: nobody has decided that yet."
@@ -161,6 +176,10 @@ TICKETS = {
     "06-unclean-recovery": (
         "Nobody: only an unclean election could make it lead, and they are off.",
         "10 committed records lost",
+    ),
+    "07-controlled-shutdown-bounce": (
+        "In three: what the controller reads in ZooKeeper has a number all the same.",
+        "a high watermark is forgotten",
     ),
     "09-could-it-still-go-wrong": (
         "It is safe: with acks=all it was never acknowledged without broker 3.",
@@ -230,6 +249,18 @@ GIVEN_AWAY = {
         "written while",
         "that nobody waited",
         "It is a clean election",
+    ),
+    "07-controlled-shutdown-bounce": (
+        "finds no change",
+        "compares two lists",
+        "bounced 1",
+        "a replica is abandoned",
+        "stop-replica refused",
+        "without M",
+        "is answered STALE_BROKER_EPOCH",
+        "the file says then",
+        "are not in order",
+        "by half",
     ),
     "09-could-it-still-go-wrong": (
         "in 14 steps",

@@ -1,0 +1,199 @@
+"""Lab 07: what it says of four failures, of three checks, of session ids, and of real Kafka."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import kiplab
+from kiplab.classroom.exercises.falling_sessions import OWN, check_session_ids
+from kiplab.classroom.exercises.late_mail import CHECKS, MESSAGES, cause_of, needed, objector
+from kiplab.judge.zookeeper_server.two_lives import RECORDED
+from kiplab.plays.library import load
+from kiplab.protocol.facts import LeaderElected, Polled
+from kiplab.protocol.zookeeper_facts import BrokersCompared, CheckpointLost
+from tests.labs.running import RIGHT, cells, prose, texts
+
+LAB = "07-controlled-shutdown-bounce"
+PLAY, BEFORE, SINCE, BETWEEN = "380-missed-bounce", "zk-2.1", "zk-2.2", "zk-2.2/2.1-IV2"
+
+
+def told(play: str, **features: str) -> dict[str, str]:
+    """The lines of a run, by their numbers."""
+    text = kiplab.run(play, **features).text()
+    return dict(re.findall(r"^ +(\d+)  (.*)$", text, re.MULTILINE))
+
+
+def compared(play: str, **features: str) -> list[BrokersCompared]:
+    """What the controller found whenever it looked."""
+    events = kiplab.run(play, **features).events
+    return [e for e in events if isinstance(e, BrokersCompared)]
+
+
+def stale(play: str, **features: str) -> list[str]:
+    """The requests that were refused for a broker epoch."""
+    refusals = kiplab.run(play, **features).refusals
+    return [str(r["request"]) for r in refusals if r["error"] == "STALE_BROKER_EPOCH"]
+
+
+# --- the run of the Lab -------------------------------------------------------------------------
+
+
+def test_the_steps_that_it_names_are_those_of_the_run() -> None:
+    lines = told(PLAY)
+    assert (lines["3"], lines["5"]) == ("start 1", "fetch 2")
+    assert lines["4"].startswith("release watcher-event")
+
+
+def test_on_2_1_the_controller_finds_no_change_and_on_2_2_a_bounce() -> None:
+    (nothing,) = compared(PLAY)
+    assert (nothing.new, nothing.bounced, nothing.dead) == ((), (), ())
+    (found,) = compared(PLAY, kafka=SINCE)
+    assert (found.new, found.bounced, found.dead) == ((), ((1, 100, 133),), ())
+    assert "(1, **133**)" in texts(LAB)["twin-why"]
+
+
+def test_on_2_1_the_leader_of_l_answers_that_it_knows_no_such_partition() -> None:
+    (refusal,) = kiplab.run(PLAY).refusals
+    assert (refusal["request"], refusal["error"]) == ("fetch", "UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def test_on_2_2_broker_2_leads_l_for_a_bounce_that_took_no_time() -> None:
+    elected = [e for e in kiplab.run(PLAY, kafka=SINCE).events if isinstance(e, LeaderElected)]
+    assert [(e.partition, e.leader) for e in elected] == [("L-0", 2)]
+
+
+# --- four plays, three checks -------------------------------------------------------------------
+
+
+def test_the_plays_of_the_lab_are_those_that_are_judged() -> None:
+    code = cells(LAB, "code")["symptoms"]
+    assert dict(re.findall(r'"([A-D])": "([\w-]+)"', code)) == MESSAGES
+    text = cells(LAB, "markdown")["needed-text"]
+    assert [guard for guard in CHECKS.values() if f"`{guard}`" not in text] == [CHECKS["M"]]
+    assert f'off="{CHECKS["M"]}"' in text
+
+
+def test_every_symptom_comes_of_one_message() -> None:
+    assert sorted(cause_of(place) for place in range(4)) == [*MESSAGES]
+
+
+@pytest.mark.parametrize("play", MESSAGES.values())
+def test_each_does_harm_on_2_1_and_none_on_2_2(play: str) -> None:
+    assert kiplab.run(play, kafka=BEFORE).verdict == "harm"
+    assert kiplab.run(play, kafka=SINCE).verdict == "safe"
+
+
+def test_who_objects_is_who_refuses_it_first() -> None:
+    assert [objector(letter) for letter in MESSAGES] == ["B", "C", "B", "N"]
+    assert set(stale(MESSAGES["A"], kafka=SINCE)) >= {"stop-replica", "leader-and-isr"}
+    assert stale(MESSAGES["B"], kafka=SINCE) == ["controlled-shutdown"]
+    assert "leader-and-isr" in stale(MESSAGES["C"], kafka=SINCE)
+    assert stale(MESSAGES["D"], kafka=SINCE) == []
+
+
+def test_two_take_one_check_and_two_take_two() -> None:
+    assert {letter: needed(letter) for letter in MESSAGES} == {
+        "A": {"M", "L"},
+        "B": {"S"},
+        "C": {"M", "L"},
+        "D": {"L"},
+    }
+
+
+def test_without_the_look_nothing_comes_after_what_was_refused() -> None:
+    for letter in "AC":
+        run = kiplab.run(MESSAGES[letter], kafka=SINCE, off=CHECKS["L"])
+        assert all(e.bounced == () for e in run.events if isinstance(e, BrokersCompared))
+        assert {r["guard"] for r in run.refusals} >= {CHECKS["M"]}
+    assert "a leader does not know that it leads" in run.sentence
+
+
+def test_the_old_line_of_the_checkpoint_goes_and_the_consumer_gets_nothing() -> None:
+    run = kiplab.run(MESSAGES["C"])
+    lost = [(e.partition, e.high_watermark) for e in run.events if isinstance(e, CheckpointLost)]
+    assert lost == [("L-0", 900)]
+    (poll,) = (e for e in run.events if isinstance(e, Polled))
+    assert (poll.node, poll.first, poll.last, poll.high_watermark) == (1, 850, 849, 0)
+
+
+def test_the_look_alone_would_have_mended_the_missed_bounce_on_2_1() -> None:
+    assert kiplab.run(PLAY, kafka=BEFORE, on=CHECKS["L"]).verdict == "safe"
+    for letter in "MS":
+        assert kiplab.run(PLAY, kafka=BEFORE, on=CHECKS[letter]).verdict == "harm"
+
+
+# --- the number that was rejected ---------------------------------------------------------------
+
+
+def test_a_session_id_that_falls_hides_a_bounce_which_its_czxid_shows() -> None:
+    made = RIGHT["session-ids-check"].split('"', 1)[1].rstrip('"')
+    token = check_session_ids(made).token
+    assert kiplab.run(token).verdict == "harm"
+    assert kiplab.run(token, kafka=SINCE, off="380.session-id").verdict == "safe"
+    assert kiplab.run(OWN).verdict == "safe"
+
+
+def test_of_a_real_zookeeper_two_lives_are_kept() -> None:
+    lives = kiplab.two_lives(live=False)
+    assert lives == RECORDED
+    assert (lives.czxids_rise, lives.sessions_rise) == (True, False)
+    assert [hex(life.session >> 56) for life in (lives.first, lives.second)] == ["0x2", "0x1"]
+    assert str(lives).endswith("(Recorded, of ZooKeeper 3.9.5.)")
+
+
+# --- real Kafka ---------------------------------------------------------------------------------
+
+
+def test_real_controllers_send_nothing_for_a_bounce_on_2_1_and_everything_on_2_2() -> None:
+    heard = kiplab.real_mail("bounce").heard
+    assert heard["2.1.1"][-1].requests == ()
+    assert {sent.stamped for sent in heard["2.2.2"][-1].to(1)} == {"b1g3"}
+
+
+def test_real_mail_of_a_shutdown_reaches_the_next_life_with_the_number_of_the_one_before() -> None:
+    heard = kiplab.real_mail("earlier-mail").heard
+    old, new = (heard[patch][1].to(1) for patch in ("2.1.1", "2.2.2"))
+    assert [sent.api for sent in old] == [sent.api for sent in new]
+    assert {(sent.generation, sent.stamped) for sent in new} == {("b1g2", "b1g1")}
+    leaders = {patch: heard[patch][-1].znode("F").leader for patch in heard}
+    assert leaders == {"2.1.1": -1, "2.2.2": 1}
+
+
+def test_a_real_controller_of_2_2_refuses_the_second_try() -> None:
+    heard = kiplab.real_mail("stale-shutdown").heard
+    errors = {patch: [a.error for a in heard[patch][-2].answers] for patch in heard}
+    assert errors == {"2.1.1": [0], "2.2.2": [77]}
+
+
+def test_a_real_broker_loses_the_line_of_l_on_2_1_and_in_the_middle_of_the_upgrade() -> None:
+    stories = kiplab.real_checkpoint().stories
+    after = {name: story.after_old_mail for name, story in stories.items()}
+    whole = {"F": 5, "L": 9}
+    assert after == {"2.1.1": {"F": 5}, "2.2.2": whole, "2.2.2/2.1": {"F": 5}}
+
+
+# --- what it says besides -----------------------------------------------------------------------
+
+
+def test_in_the_middle_of_the_upgrade_three_of_the_four_do_harm() -> None:
+    harm = [x for x, play in MESSAGES.items() if kiplab.run(play, kafka=BETWEEN).verdict == "harm"]
+    assert harm == ["A", "B", "C"]
+    assert f'"{BETWEEN}"' in cells(LAB, "code")["exit-compare"]
+    half = kiplab.run(MESSAGES["A"], kafka=BETWEEN)
+    assert half.sentence == "nothing lost yet, but a high watermark is forgotten"
+
+
+def test_the_plays_that_its_table_names_do_what_it_says() -> None:
+    elected = [
+        e.leader for e in kiplab.run("380-new-bounced-dead").events if isinstance(e, LeaderElected)
+    ]
+    assert elected == [3, 0]
+    errors = [r["error"] for r in kiplab.run("380-newer-epoch").refusals]
+    assert errors == ["UNKNOWN_SERVER_ERROR"]
+    assert kiplab.run("380-newer-epoch", kafka="zk-2.6").refusals == []
+    (found,) = compared("380-session-expiry")
+    assert [broker for broker, *_ in found.bounced] == [1]
+    named = re.findall(r"`(380-[a-z-]+)`", prose(LAB))
+    assert [name for name in named if not load(name).statements] == []
