@@ -256,30 +256,31 @@ def _wrong_objector(letter: str, said: str) -> Slip:
     return Slip(part, hint, idea, group)
 
 
-_CHECKS = {
-    "A": (
+_MISSED = {
+    "L": (
         "who refuses the old is safe",
-        "Broker 1 refuses all that was meant for its life before. Who sends it something new?",
+        "Refused or not: who sends broker 1 what it is to do now, and how does that one know?",
     ),
-    "B": (
-        "all three checks belong together",
-        "Here the controller has seen broker 1 go, and come. What is late is one request to it.",
+    "M": (
+        "what is told anew makes good what was obeyed before",
+        "The first letter that broker 1 obeys has it write a file. Is that old letter refused?",
     ),
-    "C": (
-        "who refuses the old is safe",
-        "The file is whole. But with which epoch is the next request stamped, and is that one"
-        " obeyed?",
-    ),
-    "D": (
-        "each failure is mended where its message arrives",
-        "No mail is under way to broker 1 here. What would there be to refuse?",
+    "S": (
+        "the controller knows who asks it",
+        "To whom does the late message come, and what does that one compare?",
     ),
 }
+"""By the check that is needed and was not named; the first of them is told."""
+_TOO_MANY = (
+    "all three checks belong together",
+    'Switch it off, and play it: kiplab.run(..., kafka="zk-2.2", off=...). Is there harm?',
+)
 
 
 def _wrong_checks(letter: str, said: str) -> Slip:
     part, group = f"message {letter}", _pair(tuple(MESSAGES).index(letter))
     if said == BLANK:
         return still_open(part, group)
-    idea, hint = _CHECKS[letter]
+    missed = (check for check in _MISSED if check in needed(letter) - _set(said))
+    idea, hint = next((_MISSED[check] for check in missed), _TOO_MANY)
     return Slip(part, hint, idea, group)
