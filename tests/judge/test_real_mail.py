@@ -1,0 +1,100 @@
+"""What real controllers and brokers did, in words that a lab shows: recorded, and said so."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.extras import MissingExtraError
+from kiplab.judge.acceptance.asked_brokers import UnaskedBrokerError
+from kiplab.judge.acceptance.real_checkpoint import BROKERS, real_checkpoint
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
+from kiplab.judge.zookeeper_era.real_mail import BOTH_SIDES, UnrecordedMailError, real_mail
+from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES
+from kiplab.judge.zookeeper_server import two_lives
+from kiplab.machine.lacking import LackingError
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_every_situation_is_told_of_every_release_that_has_it(name: str) -> None:
+    situation = SITUATIONS[name]
+    patches = [patch for patch in CONTROLLER_RELEASES if not situation.why_not(patch)]
+    text = real_mail(name, *patches).text()
+    assert text.startswith(situation.says)
+    assert [patch for patch in patches if f"Kafka {patch}, recorded" not in text] == []
+    assert max(len(line) for line in text.splitlines()) <= 96
+
+
+def test_each_line_says_who_got_what_and_for_which_life() -> None:
+    lines = real_mail("earlier-mail", "2.2.2").text(to=1).splitlines()
+    (first,) = (line for line in lines if "for life 1" in line)
+    assert first.startswith("      life 2 of broker 1 gets, for life 1: LeaderAndIsr(L), Update")
+    assert "a ControlledShutdown of broker 1, with the epoch of life 1, is answered NONE" in (
+        line.strip() for line in lines
+    )
+    assert not any("broker 2 gets" in line for line in lines)
+
+
+def test_before_kip_380_nothing_has_an_epoch() -> None:
+    text = real_mail("earlier-mail", "2.1.1").text()
+    assert "for life" not in text
+    assert "life 2 of broker 1 gets, without an epoch: LeaderAndIsr(L)" in text
+    assert "nobody leads F" in text
+
+
+def test_the_last_passages_can_be_had_alone() -> None:
+    mail = real_mail("stale-shutdown")
+    assert [*mail.heard] == [*BOTH_SIDES]
+    assert "broker 1 asks for its shutdown" not in mail.text(last=2)
+    assert mail.text(last=2).count("broker 2 is gone: can broker 1 lead?") == 2
+    assert repr(mail) == mail.text()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("nowhere",), "there is no situation 'nowhere'; there are beginnings, bounce, "),
+        (("bounce", "2.3.0"), "nothing is recorded of bounce with Kafka 2.3.0; there is 2.1.1, "),
+        (
+            ("protocol-2.1", "2.1.1"),
+            "nothing is recorded of protocol-2.1 with Kafka 2.1.1 (that is its own protocol",
+        ),
+    ],
+)
+def test_what_is_not_recorded_is_refused_with_what_is(asked: tuple[str, ...], said: str) -> None:
+    with pytest.raises(UnrecordedMailError) as refused:
+        real_mail(*asked)
+    assert str(refused.value).startswith(said)
+
+
+def test_a_broker_that_obeys_old_mail_loses_a_line_of_its_file() -> None:
+    told = real_checkpoint().text().split("\n\n")[1:]
+    assert [paragraph.splitlines()[0] for paragraph in told] == [
+        "Kafka 2.1.1, recorded",
+        "Kafka 2.2.2, recorded",
+        "Kafka 2.2.2 at protocol 2.1, recorded",
+    ]
+    assert ["STALE_BROKER_EPOCH" in paragraph for paragraph in told] == [False, True, False]
+    assert ["L begins at         0" in paragraph for paragraph in told] == [True, False, True]
+    assert len(told) == len(BROKERS)
+
+
+def test_a_broker_that_was_never_asked_is_refused() -> None:
+    with pytest.raises(UnaskedBrokerError, match=r"no broker of Kafka '2\.3\.0' is asked"):
+        real_checkpoint("2.3.0")
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [MissingKafkaError("There is no Java.", "Get it."), MissingExtraError("it", "kazoo", "real")],
+)
+def test_where_no_zookeeper_can_run_two_lives_are_the_recorded_ones(
+    missing: LackingError | MissingExtraError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked() -> two_lives.TwoLives:
+        raise missing
+
+    monkeypatch.setattr(two_lives, "_asked", asked)
+    assert two_lives.two_lives() is two_lives.RECORDED
+    with pytest.raises(type(missing)):
+        two_lives.two_lives(live=True)
