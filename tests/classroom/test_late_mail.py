@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kiplab.classroom.exercises.check_result import Checked
 from kiplab.classroom.exercises.falling_sessions import OWN, check_session_ids
 from kiplab.classroom.exercises.late_mail import (
     BEFORE,
@@ -50,8 +51,8 @@ def test_the_checks_of_a_play_may_be_named_in_any_order(answer: object) -> None:
         (check_needed_checks(["MQ", "S", "ML", "L"]), "There is no Q. Use M, S, L, or - for none."),
     ],
 )
-def test_a_letter_that_stands_for_nothing_is_no_attempt(found: object, known: str) -> None:
-    assert found.attempted is False
+def test_a_letter_that_stands_for_nothing_is_no_attempt(found: Checked, known: str) -> None:
+    assert not found.attempted
     assert found.message == known
 
 

@@ -95,7 +95,7 @@ def _mail(sent: list[SentRequest]) -> Iterator[str]:
 
 def _told(sent: SentRequest) -> str:
     """``StopReplica(F)``; with nothing in it where it is about no partition."""
-    topics = (partition.topic for partition in (*sent.partitions, *sent.stopped))
+    topics = [*(told.topic for told in sent.partitions), *(stop.topic for stop in sent.stopped)]
     return f"{sent.api}({','.join(topics)})"
 
 
