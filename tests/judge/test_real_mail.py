@@ -7,12 +7,12 @@ import pytest
 from kiplab.extras import MissingExtraError
 from kiplab.judge.acceptance.asked_brokers import UnaskedBrokerError
 from kiplab.judge.acceptance.real_checkpoint import BROKERS, real_checkpoint
+from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
 from kiplab.judge.zookeeper_era.real_mail import BOTH_SIDES, UnrecordedMailError, real_mail
 from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES
 from kiplab.judge.zookeeper_server import two_lives
-from kiplab.machine.lacking import LackingError
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -86,15 +86,21 @@ def test_a_broker_that_was_never_asked_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "missing",
-    [MissingKafkaError("There is no Java.", "Get it."), MissingExtraError("it", "kazoo", "real")],
+    [
+        MissingKafkaError("There is no Java.", "Get it."),
+        MissingExtraError("it", "kazoo", "real"),
+        DeadKafkaError("ZooKeeper ended by itself: it said nothing"),
+    ],
 )
-def test_where_no_zookeeper_can_run_two_lives_are_the_recorded_ones(
-    missing: LackingError | MissingExtraError, monkeypatch: pytest.MonkeyPatch
+def test_where_no_zookeeper_can_run_two_lives_are_the_recorded_ones_and_say_why(
+    missing: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked() -> two_lives.TwoLives:
         raise missing
 
     monkeypatch.setattr(two_lives, "_asked", asked)
-    assert two_lives.two_lives() is two_lives.RECORDED
+    found = two_lives.two_lives()
+    assert (found.first, found.second) == (two_lives.RECORDED.first, two_lives.RECORDED.second)
+    assert str(found).endswith(f"\nRecorded, of ZooKeeper 3.9.5. {missing}")
     with pytest.raises(type(missing)):
         two_lives.two_lives(live=True)

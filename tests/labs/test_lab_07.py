@@ -140,7 +140,7 @@ def test_of_a_real_zookeeper_two_lives_are_kept() -> None:
     assert lives == RECORDED
     assert (lives.czxids_rise, lives.sessions_rise) == (True, False)
     assert [hex(life.session >> 56) for life in (lives.first, lives.second)] == ["0x2", "0x1"]
-    assert str(lives).endswith("(Recorded, of ZooKeeper 3.9.5.)")
+    assert str(lives).endswith("\nRecorded, of ZooKeeper 3.9.5.")
 
 
 # --- real Kafka ---------------------------------------------------------------------------------

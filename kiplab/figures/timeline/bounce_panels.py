@@ -49,7 +49,7 @@ BOUNCES = (
     ("380-overwritten-checkpoint", "L-0"),
     ("380-missed-bounce", "L-0"),
 )
-"""The plays of KIP-380's four failures in the KIP's order of assumptions, and whom to follow."""
+"""The plays of KIP-380's four failures, cases A to D, and whom to follow."""
 OFF, ON = "zk-2.1", "zk-2.2"
 """The last release without KIP-380, and the first with it."""
 
@@ -70,7 +70,7 @@ def bounce_drawing(
     width: int | None = None,
     legend: bool = True,
 ) -> Json:
-    """Each pair as a numbered row of two small panels, off and on, as plotly's data and layout.
+    """Each pair as a lettered row of two small panels, off and on, as plotly's data and layout.
 
     `width` is in pixels, at least 480, by default 980; below 760 off stands over on. `theme` is
     "light" or "dark". Raises ValueError for another theme, for no pair at all, or for a partition
@@ -83,8 +83,8 @@ def bounce_drawing(
     sheet = Canvas(pixels, 1, theme_of(theme), SIZES)
     y = _draw_heading(sheet, heading)
     columns: list[Column] = []
-    for number, pair in enumerate(found, 1):
-        y, more = _draw_row(sheet, number, pair, y)
+    for place, pair in enumerate(found):
+        y, more = _draw_row(sheet, chr(ord("A") + place), pair, y)
         columns += more
     if legend:
         shown = [_quiet(run, _bounced(p.off)) for p in found for run in (p.off, p.on)]
@@ -115,7 +115,7 @@ def _quiet(run: Rows, lane: str) -> Rows:
 
 
 def _draw_row(
-    sheet: Canvas, number: int, pair: BouncePair, top: float
+    sheet: Canvas, letter: str, pair: BouncePair, top: float
 ) -> tuple[float, list[Column]]:
     """Title, two panels, and what their numbers stand for; returns where it ends."""
     name = followed_partition(pair.partition, pair.off, pair.on)
@@ -123,7 +123,7 @@ def _draw_row(
     runs = [_about(run, lane) for run in views((pair.off, pair.on), fold=False)]
     axis = max(runs, key=lambda run: run.meta.end)
     size = sheet.sizes.title
-    title = f"{number}  {axis.meta.title}"
+    title = f"{letter}  {axis.meta.title}"
     y = top + size * LINE_HEIGHT / 2
     sheet.text(sheet.at(MARGIN), y, safe(title), size=size + 1, bold=True)
     top += size * LINE_HEIGHT + 4

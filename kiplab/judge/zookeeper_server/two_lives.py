@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from ...extras import MissingExtraError, needed_by
+from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from .kazoo_sessions import KazooSession
 from .zookeeper_process import ZooKeeperProcess
@@ -24,8 +26,8 @@ class TwoLives(msgspec.Struct, frozen=True):
 
     first: BrokerLife
     second: BrokerLife
-    recorded: bool = False
-    """Whether nobody was asked now."""
+    note: str = ""
+    """Where nobody was asked now: of which ZooKeeper it is, and why; else empty."""
 
     @property
     def czxids_rise(self) -> bool:
@@ -43,9 +45,7 @@ class TwoLives(msgspec.Struct, frozen=True):
             lines.append(
                 f"{name:<7} {life.server:>6} {hex(life.czxid):>14} {hex(life.session):>20}"
             )
-        if self.recorded:
-            lines.append("(Recorded, of ZooKeeper 3.9.5.)")
-        return "\n".join(lines)
+        return "\n".join([*lines, *[self.note] * bool(self.note)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -54,7 +54,7 @@ class TwoLives(msgspec.Struct, frozen=True):
 RECORDED = TwoLives(
     BrokerLife(czxid=0x100000004, session=0x20003E6D4310000, server=2),
     BrokerLife(czxid=0x100000007, session=0x10003E6D4230000, server=1),
-    recorded=True,
+    note="Recorded, of ZooKeeper 3.9.5.",
 )
 """What it said once."""
 
@@ -63,18 +63,18 @@ def two_lives(*, live: bool | None = None) -> TwoLives:
     """Ask a real ensemble of two servers: the broker registers at server 2, then at server 1.
 
     It registers as Kafka does from 2.2 on: an empty ephemeral znode and its contents in one
-    transaction, which answers with the czxid. Where ZooKeeper cannot run it is RECORDED, and so it
-    is with `live=False`. With `live=True`, raises MissingExtraError without kazoo,
-    MissingKafkaError without Java or PySpark; DeadKafkaError if ZooKeeper does not start.
+    transaction, which answers with the czxid. With `live=False`, and where ZooKeeper cannot run, it
+    is RECORDED, which says why in its `note`. With `live=True`, raises MissingExtraError without
+    kazoo, MissingKafkaError without Java or PySpark, DeadKafkaError if ZooKeeper does not start.
     """
     if live is False:
         return RECORDED
     try:
         return _asked()
-    except (MissingExtraError, MissingKafkaError):
+    except (MissingExtraError, MissingKafkaError, DeadKafkaError) as why:
         if live:
             raise
-        return RECORDED
+        return replace(RECORDED, note=f"{RECORDED.note} {why}")
 
 
 def _asked() -> TwoLives:
