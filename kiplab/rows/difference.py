@@ -37,7 +37,8 @@ class Difference(msgspec.Struct, frozen=True):
 def first_difference(one: Rows, other: Rows) -> int | None:
     """The first moment at which the two pictures are not the same, or None.
 
-    What requests carry is not compared: it differs long before it makes a difference.
+    What requests carry is not compared, nor whether a broker knows its epoch: that differs long
+    before it makes a difference.
     """
     for x in range(max(one.meta.end, other.meta.end)):
         if _seen(one, x) != _seen(other, x):
@@ -47,7 +48,9 @@ def first_difference(one: Rows, other: Rows) -> int | None:
 
 def _seen(rows: Rows, x: int) -> set[Hashable]:
     found: set[Hashable] = {
-        (s.lane, s.track, s.partition, s.value, s.flags) for s in rows.spans if s.x0 <= x < s.x1
+        (s.lane, s.track, s.partition, s.value, frozenset(s.flags) - {"not told"})
+        for s in rows.spans
+        if s.x0 <= x < s.x1
     }
     found |= {("tick", t.short) for t in rows.ticks if t.x == x}
     found |= {("mark", m.lane, m.kind, m.text) for m in rows.marks if m.x == x}

@@ -41,6 +41,8 @@ class MailWatch:
     def __init__(self, start: Cluster) -> None:
         self._meant: dict[Key, list[BrokerEpoch]] = {}
         self._registered: dict[BrokerId, BrokerEpoch] = {}
+        self._lives: dict[tuple[BrokerId, BrokerEpoch], BrokerEpoch] = {}
+        """By what a broker takes for its epoch: the one that it was registered with then."""
         self.sent_for: dict[MessageName, BrokerEpoch] = {}
         """By the name of a request that is or was on its way: for which life it is."""
         self._learn(start)
@@ -69,7 +71,7 @@ class MailWatch:
                 unwritten = self._meant.get(key) or [self._epoch(channel.broker)]
                 unwritten = unwritten[:1] * (len(channel.queue) - len(unwritten)) + unwritten
                 epochs = tuple(
-                    body.broker_epoch if body.broker_epoch != NO_BROKER_EPOCH else meant
+                    self._life(channel.broker, body.broker_epoch, meant)
                     for body, meant in zip(channel.queue, unwritten, strict=True)
                 )
                 words = tuple(body.in_words() for body in channel.queue)
@@ -84,13 +86,22 @@ class MailWatch:
         place = len(epochs) - len(queue)
         meant = epochs[place] if 0 <= place < len(epochs) else epochs[0]
         stamped = event.body.broker_epoch
-        self.sent_for[event.message] = meant if stamped == NO_BROKER_EPOCH else stamped
+        self.sent_for[event.message] = self._life(event.receiver, stamped, meant)
 
     def _learn(self, cluster: Cluster) -> None:
         for broker in cluster.brokers:
             found = registration_of(cluster, broker.id)
             if found is not None:
                 self._registered[broker.id] = found.epoch
+                if broker.process is not None and found.incarnation == broker.incarnation:
+                    # The same number; where session ids are generations (380.session-id), not.
+                    self._lives.setdefault((broker.id, broker.process.epoch), found.epoch)
+
+    def _life(self, broker: BrokerId, stamped: BrokerEpoch, meant: BrokerEpoch) -> BrokerEpoch:
+        """The epoch under which the life that a request is for was registered."""
+        if stamped == NO_BROKER_EPOCH:
+            return meant
+        return self._lives.get((broker, stamped), stamped)
 
     def _epoch(self, broker: BrokerId) -> BrokerEpoch:
         """The last one that it was registered with."""

@@ -82,6 +82,13 @@ def test_beside_a_run_it_says_both_once_there_is_both() -> None:
         assert said in repr(shown)
 
 
+def test_what_is_refused_more_than_once_is_said_once() -> None:
+    question = ask()
+    question.lock(CHOICES[0])
+    shown = repr(question.beside(kiplab.run("380-stale-stop-replica", kafka="zk-2.2")))
+    assert "refused: STALE_BROKER_EPOCH (7 times)" in shown
+
+
 def test_something_that_is_no_choice_is_refused_in_words() -> None:
     question = ask()
     question.lock("Perhaps.")

@@ -112,7 +112,7 @@ def test_four_small_panels_stand_off_and_on(width: int) -> None:
     assert sum("KIP-380 off" in text for text in told) == 4
     assert sum("KIP-380 on" in text for text in told) == 4
     for letter in "ABCD":
-        assert any(text.startswith(f"<b>{letter}  ") for text in told)
+        assert any(text.startswith(f"<b>{letter} · ") for text in told)
     assert sum("STALE_BROKER_EPOCH" in text for text in told) == 3
     assert any("bounced: 100" in text for text in told)
     assert any("nothing changed" in text or "no change" in text for text in told)

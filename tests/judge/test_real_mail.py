@@ -42,6 +42,13 @@ def test_before_kip_380_nothing_has_an_epoch() -> None:
     assert "nobody leads F" in text
 
 
+def test_where_nobody_gets_anything_it_is_said() -> None:
+    old, new = real_mail("bounce").text(to=1, last=1).split("Kafka 2.2.2")
+    assert "broker 1 gets nothing" in old
+    assert "gets nothing" not in new
+    assert "nobody gets anything" in real_mail("bounce", "2.1.1").text()
+
+
 def test_the_last_passages_can_be_had_alone() -> None:
     mail = real_mail("stale-shutdown")
     assert [*mail.heard] == [*BOTH_SIDES]

@@ -90,8 +90,9 @@ def test_numbers_of_ones_own_are_told_for_all_three() -> None:
 
 
 def test_the_text_has_a_line_for_each_and_what_is_the_same_in_all() -> None:
-    heads, *lines, note = repr(request_sizes()).splitlines()
-    assert len(lines) == 9
+    heads, *found = repr(request_sizes()).splitlines()
+    lines, note = found[:9], " ".join(found[9:])
+    assert max(map(len, found)) <= len(heads)
     assert heads.split() == [
         *("request", "partitions", "topics", "name", "replicas", "before", "after", "change")
     ]

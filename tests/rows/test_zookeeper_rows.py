@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from kiplab.plays.library import load
+from kiplab.plays.runner import run_play
+from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import MessageRow, Rows, SpanRow
+from kiplab.rows.difference import first_difference
+from kiplab.rows.rows_of_stage import rows_of
 from kiplab.rows.sentences import sentences, summary
 from kiplab.rows.told_messages import told_messages
 from kiplab.rows.view import until
@@ -55,6 +60,18 @@ def test_mail_that_comes_to_the_life_it_is_meant_for_is_routine() -> None:
         asked = [m for m in rows.messages if m.meant_for >= 0]
         assert asked
         assert not [m for m in asked if m.is_telling and m.fate != "dropped"]
+
+
+def test_mail_is_for_the_life_it_names_where_session_ids_are_the_names() -> None:
+    rows = rows_of(run_play(load("380-session-id")))
+    meant = {m.meant_for for m in rows.messages if m.meant_for >= 0}
+    assert mail(rows) == []
+    assert meant == {90, 110, 134}
+
+
+def test_who_knows_an_epoch_is_no_difference_until_it_makes_one() -> None:
+    off, on = (rows_of(run_play(load("380-missed-bounce"), parse_features(k))) for k in (OFF, ON))
+    assert first_difference(off, on) == 4
 
 
 def test_while_it_is_on_its_way_nobody_knows_that_it_comes_to_another_life() -> None:

@@ -201,7 +201,7 @@ def _pair(place: int) -> str:
 _SYMPTOMS = (
     (
         "a broker that leads knows it",
-        "Nobody refused anything, and nobody sent anything. What did the controller hear?",
+        "No letter was refused, and none was sent. What did the controller hear?",
     ),
     (
         "a broker that is up asks for what it has to do",

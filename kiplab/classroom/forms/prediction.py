@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -142,7 +143,8 @@ class PredictionBesideRun:
         answer, run = self._prediction.answer, self._run
         if answer is None:
             return []
-        refused = "; ".join(f"refused: {r['error']}" for r in run.refusals)
+        errors = Counter(r["error"] for r in run.refusals)
+        refused = "; ".join(f"refused: {e}{f' ({n} times)' * (n > 1)}" for e, n in errors.items())
         found = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
         return [("You predicted", answer), ("The run says", found)]
 

@@ -123,7 +123,7 @@ def _draw_row(
     runs = [_about(run, lane) for run in views((pair.off, pair.on), fold=False)]
     axis = max(runs, key=lambda run: run.meta.end)
     size = sheet.sizes.title
-    title = f"{letter}  {axis.meta.title}"
+    title = f"{letter} · {axis.meta.title}"
     y = top + size * LINE_HEIGHT / 2
     sheet.text(sheet.at(MARGIN), y, safe(title), size=size + 1, bold=True)
     top += size * LINE_HEIGHT + 4

@@ -13,8 +13,8 @@ from .checkpoint_story import FOLLOWED, LED, CheckpointStory
 BROKERS = ("2.1.1", "2.2.2", "2.2.2/2.1")
 """Before KIP-380, since, and in the middle of the upgrade."""
 _WHAT = (
-    f"A real broker has the partitions {FOLLOWED} and {LED}, and stops. In its next life the first"
-    f" that it gets is a\nLeaderAndIsr of before, about {FOLLOWED} alone."
+    f"A real broker has the partitions {FOLLOWED} and {LED}, and stops.\n"
+    f"In its next life the first that it gets is a LeaderAndIsr of before, about {FOLLOWED} alone."
 )
 
 

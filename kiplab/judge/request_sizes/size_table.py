@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -34,6 +35,7 @@ TOLD = (
 )
 """What shows most: how much it depends on the length of names, and on partitions for each topic."""
 _LINE = "{:<15} {:>10} {:>7} {:>6} {:>8} {:>12} {:>12} {:>8}"
+_WIDTH = len(_LINE.format(*[""] * 8))
 
 
 class SizeChange(msgspec.Struct, frozen=True):
@@ -62,7 +64,7 @@ class RequestSizes(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """A table, and what is the same in all of its rows."""
         heads = ("request", "partitions", "topics", "name", "replicas", "before", "after", "change")
-        return "\n".join([_LINE.format(*heads), *map(_line, self.rows), NOTE])
+        return "\n".join([_LINE.format(*heads), *map(_line, self.rows), fill(NOTE, _WIDTH)])
 
     def report(self) -> dict[str, Any]:
         """Plain values."""

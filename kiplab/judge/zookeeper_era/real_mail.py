@@ -46,7 +46,8 @@ class RealMail(msgspec.Struct, frozen=True):
             yield f"  {passage.title}"
             yield from (_below(_answered(answer)) for answer in passage.answers)
             sent = [one for one in passage.requests if to in (None, one.broker)]
-            yield from (_below(line) for line in _mail(sent))
+            nothing = "nobody gets anything" if to is None else f"broker {to} gets nothing"
+            yield from (_below(line) for line in _mail(sent) or [nothing])
             yield _below("; ".join(map(_state, passage.znodes)))
 
     def __repr__(self) -> str:
@@ -84,13 +85,16 @@ def _below(line: str) -> str:
     return fill(line, _WIDTH, initial_indent=_BELOW[:6], subsequent_indent=_BELOW)
 
 
-def _mail(sent: list[SentRequest]) -> Iterator[str]:
+def _mail(sent: list[SentRequest]) -> list[str]:
     """A line for what one life of a broker got with one stamp on it, without a break."""
     marked = groupby(sent, lambda one: (one.broker, one.generation, one.stamped))
-    for (broker, generation, stamped), requests in marked:
-        stamp = "without an epoch" if stamped == NO_EPOCH else f"for life {_life(stamped)}"
-        told = ", ".join(map(_told, requests))
-        yield f"life {_life(generation)} of broker {broker} gets, {stamp}: {told}"
+    return [_of_one_life(*marks, list(requests)) for marks, requests in marked]
+
+
+def _of_one_life(broker: int, generation: str, stamped: str, requests: list[SentRequest]) -> str:
+    stamp = "without an epoch" if stamped == NO_EPOCH else f"for life {_life(stamped)}"
+    told = ", ".join(map(_told, requests))
+    return f"life {_life(generation)} of broker {broker} gets, {stamp}: {told}"
 
 
 def _told(sent: SentRequest) -> str:
