@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from kiplab.protocol.releases import Mode
 from kiplab.widgets.controls.rule_switches import guards_of
@@ -396,6 +396,42 @@ def test_the_picture_is_in_sight_while_a_fault_is_pressed(laptop: Hands) -> None
     expect(laptop.lab.locator(PICTURE).first).to_be_in_viewport(ratio=0.6)
     expect(laptop.verdict).to_be_in_viewport(ratio=1)
     expect(laptop.lab.get_by_role("button", name="Step", exact=True)).to_be_in_viewport(ratio=1)
+
+
+def test_what_is_pressed_stays_under_the_pointer_until_it_is_let_go(laptop: Hands) -> None:
+    """Else an answer that comes meanwhile takes it away, and nothing is pressed."""
+    laptop.from_the_play(1)
+    button = laptop.broker(2).get_by_role("button", name="Crash", exact=True)
+    button.hover()
+    laptop.page.page.mouse.down()
+    before = top_of(button)
+    laptop.page.python("lab.logs.toggle.value = True")
+    assert top_of(button) == before
+    laptop.page.page.mouse.up()
+    expect(laptop.lab).to_contain_text("Last line of the play here: crash 2")
+    laptop.look()
+    assert top_of(button) == pytest.approx(before, abs=2)
+    laptop.page.python("lab.logs.toggle.value = False")
+    laptop.look()
+    assert top_of(button) == pytest.approx(before, abs=2)
+
+
+def top_of(control: Locator) -> float:
+    """Where it is in the window, in pixels."""
+    box = control.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def test_a_verdict_of_two_lines_leaves_the_picture_as_high_as_it_was(laptop: Hands) -> None:
+    """A picture that was drawn anew would move everything below it a moment later."""
+    laptop.from_the_play(1)
+    heights = set()
+    for step in (11, 1, 8, 1):
+        laptop.at(step)
+        laptop.look()
+        heights.add(laptop.page.python("print(lab.box.room[1])"))
+    assert len(heights) == 1
 
 
 def test_what_has_the_focus_is_never_behind_the_picture(laptop: Hands) -> None:

@@ -22,7 +22,7 @@ from .kinds import Element, PlotlyPicture
 
 _PAGE = Path(__file__).with_name("page")
 _SCRIPTS = (
-    *("daylight", "figures", "keys", "sticky", "controls", "guide"),
+    *("daylight", "figures", "keys", "press", "sticky", "controls", "guide"),
     *("picture", "choices", "touch", "surface"),
 )
 """In this order: each uses those before it."""

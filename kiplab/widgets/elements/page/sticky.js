@@ -10,8 +10,9 @@ const PAUSE = 120;
 // As the style sheet has it: from this width on panels lie beside, and so much is theirs.
 const BESIDE = 1180;
 const PANELS_WIDE = 434;
-// As high as the head is when its verdict takes two lines: a picture keeps its height when it does.
-const HEAD_HIGH = 104;
+// At least as high as the head is when its verdict takes two lines: a picture keeps its height when
+// it does.
+const HEAD_HIGH = 112;
 
 const clipping = (box) => getComputedStyle(box).overflowY;
 const scrolls = (box) =>
@@ -28,12 +29,15 @@ const around = (panel) => {
   return [boxes, document.documentElement];
 };
 
-// `told` hears how many pixels there are for a picture, whenever that changes.
-const keepInSight = (el, told) => {
+// `told` hears how many pixels there are for a picture, whenever that changes; `busy` hears whether
+// that is about to happen.
+const keepInSight = (el, told, busy) => {
   let opened = [];
   let last = "";
   let timer;
+  let highest = [0, HEAD_HIGH];
   const watched = new Set();
+  const keep = keepInPlace(el);
   const close = () => opened.forEach((box) => box.classList.remove(OPENED));
   const settle = (head, stage) => {
     close();
@@ -51,17 +55,26 @@ const keepInSight = (el, told) => {
     stage.style.top = `${high}px`;
     const seen = (stays ? high : 0) + (fits && !beside ? stage.offsetHeight : 0);
     el.style.setProperty("--kiplab-stage", `${seen}px`);
-    tell({ width: stage.clientWidth, height: scroller.clientHeight - Math.max(high, HEAD_HIGH) });
+    tell({ width: stage.clientWidth, height: scroller.clientHeight - highestAt(el.clientWidth, high) });
+    keep(scroller);
     return [head, stage, scroller, ...holding];
+  };
+  // A head that takes a line more and gives it back must not move the picture each time.
+  const highestAt = (width, high) => {
+    highest = [width, Math.max(high, width === highest[0] ? highest[1] : HEAD_HIGH)];
+    return highest[1];
   };
   // A window that is being resized is measured when it has come to rest.
   const tell = (room) => {
     const now = JSON.stringify(room);
     clearTimeout(timer);
-    if (now === last || !room.width) return;
+    const changes = now !== last && room.width > 0;
+    busy(changes);
+    if (!changes) return;
     timer = setTimeout(() => {
       last = now;
       told(room);
+      busy(false);
     }, last ? PAUSE : 0);
   };
   // What there will be, as long as there is no picture: then the first one is of the right size.
@@ -84,6 +97,7 @@ const keepInSight = (el, told) => {
   return () => {
     clearTimeout(timer);
     watch.disconnect();
+    keep.end();
     close();
   };
 };

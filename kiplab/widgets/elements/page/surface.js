@@ -80,8 +80,13 @@ export default ({ model, el }) => {
     }
   };
   const silent = (is) => { if (!gone) say(is ? SILENT : ""); };
-  const busy = (is) => el.setAttribute("aria-busy", String(is));
-  const mail = mailbox(view, tell, silent, busy);
+  const reasons = new Set();
+  const busyWith = (reason) => (is) => {
+    if (is) reasons.add(reason);
+    else reasons.delete(reason);
+    el.setAttribute("aria-busy", String(reasons.size > 0));
+  };
+  const mail = mailbox(view, tell, silent, busyWith("mail"));
   let told = false;
   const drew = () => {
     if (!told) tell({ drawn: tree().number });
@@ -167,15 +172,23 @@ export default ({ model, el }) => {
     el.append(elementOf(tree().root));
   };
 
+  const whenLetGo = holdStill(el);
+
+  // Whether it is the next one is asked when it arrives: by the time it is drawn others may be here.
   const follow = (message) => {
+    const patch = message.number === tree().number ? message.patch : undefined;
+    whenLetGo(() => show(message, patch));
+  };
+
+  const show = (message, patch) => {
     if (message.done) mail.done(message.done);
     if (message.tree) drawAll();
-    if (!message.patch || message.number !== tree().number) return;
+    if (!patch) return;
     seen = message.number;
-    for (const [id, traits] of Object.entries(message.patch)) {
+    for (const [id, traits] of Object.entries(patch)) {
       if (elements.has(id)) paint(id, new Set(Object.keys(traits)));
     }
-    if (Object.values(message.patch).some((traits) => traits.children)) forget();
+    if (Object.values(patch).some((traits) => traits.children)) forget();
     lights.renew();
   };
 
@@ -203,7 +216,10 @@ export default ({ model, el }) => {
   kernel?.connectionStatusChanged?.connect(back);
   followLinks();
   turnFigures();
-  const leave = [watchTheme(el, (theme) => tell({ theme })), keepKeys(), keepInSight(el, (room) => tell({ room }))];
+  const leave = [
+    watchTheme(el, (theme) => tell({ theme })), keepKeys(), whenLetGo.end,
+    keepInSight(el, (room) => tell({ room }), busyWith("room")),
+  ];
   tell({ hello: tree().number });
   return () => {
     model.off("msg:custom", follow);
