@@ -242,7 +242,7 @@ def without_a_route() -> list[str]:
     """What is missing in the routing tables, one sentence for each message of a kind of node."""
     return [
         f"{body.__name__} may come to {kind.__name__}: add a rule to ROUTES, or say in"
-        " NOT_ADDRESSED why it never does (kiplab/engine/routes.py)"
+        " NOT_ADDRESSED why it never does (kiplab/engine/routes.py, or its mode's tables beside it)"
         for kind in kinds()
         for body in get_args(Body)
         if _is_routed(kind, body) == ((kind, body) in routes.NOT_ADDRESSED)

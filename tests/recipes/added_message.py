@@ -95,6 +95,13 @@ def test_it_is_sent_delivered_answered_and_explained() -> None:
     ]
 
 
+@pytest.mark.parametrize("release", ["3.5", "zk-2.8", "kip-343"])
+def test_it_is_answered_whoever_keeps_the_metadata(release: str) -> None:
+    play = parse(f"kafka {release}\n{HEAD}{WHOLE}")
+    told = transcript(run_play(play))
+    assert "· broker 1 -> broker 2: ListOffsets reply: offset 100\n" in told
+
+
 def test_a_request_can_be_retried_and_an_answer_can_not() -> None:
     here = asked()
     question, there = delivered(here)

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, "Add a message": its definition, its rule and its route are enough.
+"""CONTRIBUTING.md, "Add a message": its definition, its rule and its routes are enough.
 
 A made-up ListOffsets is added to a copy, and `added_message.py` looks at it there. What is left out
 is told: by a test, or as soon as the package is imported.
@@ -16,6 +16,7 @@ from tests.recipes.copies import Copied, copy
 MESSAGES = "kiplab/protocol/messages/replication_messages.py"
 RULE = "kiplab/protocol/replica/list_offsets.py"
 ROUTES = "kiplab/engine/routes.py"
+ZOOKEEPER_ROUTES = "kiplab/engine/zookeeper_routes.py"
 
 REQUEST = '''
 
@@ -95,6 +96,7 @@ OF_BROKERS = """\
     (Broker, ListOffsetsResponse): _heard,
 """
 NO_CONTROLLER = '    (Controller, ListOffsetsRequest): "logs are on brokers",\n'
+NO_ZOOKEEPER_CONTROLLER = '    (ZooKeeperController, ListOffsetsRequest): "logs are on brokers",\n'
 ASKED_AGAIN = '    (Broker, ListOffsetsRequest): "whoever asked asks again",\n'
 HEADING = '''\
 """Where logs end."""
@@ -112,9 +114,19 @@ STEPS = {
     "request": (MESSAGES, REQUEST, ""),
     "response": (MESSAGES, RESPONSE, ""),
     "rule": (RULE, DONE, ""),
-    "imports": (ROUTES, IMPORTS, "from ..protocol.facts import Fact\n"),
+    "imports": (ROUTES, IMPORTS, "from ..protocol.replica.lag_check import check_lag\n"),
     "route": (ROUTES, OF_BROKERS, "ROUTES: dict[tuple[NodeKind, type], Rule] = {\n"),
     "no route": (ROUTES, NO_CONTROLLER, "NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {\n"),
+    "import with ZooKeeper": (
+        ZOOKEEPER_ROUTES,
+        "from ..protocol.messages import ListOffsetsRequest\n",
+        "from ..protocol.kip343.heartbeat_controller import HeartbeatController\n",
+    ),
+    "no route with ZooKeeper": (
+        ZOOKEEPER_ROUTES,
+        NO_ZOOKEEPER_CONTROLLER,
+        "ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {\n",
+    ),
     "not missed": (ROUTES, ASKED_AGAIN, "NOT_MISSED: dict[tuple[NodeKind, type], str] = {\n"),
 }
 """Every edit that adding it takes: (file, text, what it stands behind)."""
@@ -152,12 +164,13 @@ def add(made: Copied, *, without: str = "", instead: tuple[str, str] = ("", ""))
             made.write(file, text.replace(*instead) if instead[0] else text, after=after)
 
 
-def test_definition_rule_and_route_touch_three_files_and_are_enough(copied: Copied) -> None:
+def test_definition_rule_and_routes_of_each_mode_are_enough(copied: Copied) -> None:
     add(copied)
     assert {Path(step[0]).name for step in STEPS.values()} == {
         "replication_messages.py",
         "list_offsets.py",
         "routes.py",
+        "zookeeper_routes.py",
     }
     ran = copied.test(*HELD_BY_ALL)
     assert ran.passed, ran.text
@@ -211,11 +224,18 @@ def test_what_its_definition_lacks_is_told(
         ),
         ("no route", ["ListOffsetsRequest may come to Controller: add a rule to ROUTES, or say"]),
         (
+            "no route with ZooKeeper",
+            [
+                f"ListOffsetsRequest may come to {kind}: add a rule to ROUTES, or say in"
+                for kind in ("ZooKeeperController", "HeartbeatController")
+            ],
+        ),
+        (
             "not missed",
             ["ListOffsetsRequest has no word on what its sender does without an answer"],
         ),
     ],
-    ids=["rule", "why none", "without an answer"],
+    ids=["rule", "why none", "why none with ZooKeeper", "without an answer"],
 )
 def test_a_route_that_it_lacks_is_told(copied: Copied, without: str, sentences: list[str]) -> None:
     add(copied, without=without)
