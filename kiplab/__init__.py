@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_businesses as check_businesses
     from .classroom.work.attempts import check_epoch_sources as check_epoch_sources
     from .classroom.work.attempts import check_epochs as check_epochs
+    from .classroom.work.attempts import check_fates as check_fates
     from .classroom.work.attempts import check_fences as check_fences
     from .classroom.work.attempts import check_first_rule as check_first_rule
     from .classroom.work.attempts import check_high_watermark as check_high_watermark
     from .classroom.work.attempts import check_holes as check_holes
+    from .classroom.work.attempts import check_incarnations as check_incarnations
     from .classroom.work.attempts import check_last_replica as check_last_replica
     from .classroom.work.attempts import check_lose_acknowledged as check_lose_acknowledged
     from .classroom.work.attempts import check_lose_one as check_lose_one
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_schedules as check_schedules
     from .classroom.work.attempts import check_session_ids as check_session_ids
     from .classroom.work.attempts import check_shorter as check_shorter
+    from .classroom.work.attempts import check_swapped as check_swapped
     from .classroom.work.attempts import check_symptoms as check_symptoms
+    from .classroom.work.attempts import check_timeouts as check_timeouts
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
     from .classroom.work.attempts import check_vanishing as check_vanishing
     from .classroom.work.attempts import check_what_closes as check_what_closes
@@ -89,13 +93,14 @@ _HOMES = {
     "classroom.together.class_work": ("class_work",),
     "classroom.work.attempts": (
         "check_accepted", "check_acknowledged", "check_bump_price", "check_businesses",
-        "check_epoch_sources", "check_epochs", "check_fences", "check_first_rule",
-        "check_high_watermark", "check_holes", "check_last_replica", "check_lose_acknowledged",
-        "check_lose_one", "check_missing_guard", "check_needed_checks", "check_nobody_dies",
-        "check_old_fetch", "check_order", "check_proof", "check_reading", "check_refusals",
-        "check_reigns", "check_schedules", "check_session_ids", "check_shorter", "check_symptoms",
-        "check_two_by_two", "check_vanishing", "check_what_closes", "check_what_saves",
-        "check_what_they_notice", "check_who_objects", "check_window",
+        "check_epoch_sources", "check_epochs", "check_fates", "check_fences", "check_first_rule",
+        "check_high_watermark", "check_holes", "check_incarnations", "check_last_replica",
+        "check_lose_acknowledged", "check_lose_one", "check_missing_guard", "check_needed_checks",
+        "check_nobody_dies", "check_old_fetch", "check_order", "check_proof", "check_reading",
+        "check_refusals", "check_reigns", "check_schedules", "check_session_ids", "check_shorter",
+        "check_swapped", "check_symptoms", "check_timeouts", "check_two_by_two", "check_vanishing",
+        "check_what_closes", "check_what_saves", "check_what_they_notice", "check_who_objects",
+        "check_window",
     ),
     "judge.acceptance.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),

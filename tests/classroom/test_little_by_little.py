@@ -39,6 +39,9 @@ PARTS: dict[str, tuple[object, ...]] = {
     "check_symptoms": ("AABC", "BBBB", "CDAA"),
     "check_who_objects": ("NNNB", "CCCC", "BBNB"),
     "check_needed_checks": ("M S M M", "MSL S M L", "S M L S"),
+    "check_timeouts": (["9 18", "9 18", "9 18"], ["-", "-", "9 9"], ["-", "9 9", "1 2"]),
+    "check_incarnations": ("AAAAAA", "RRRRRR", "ARRRAR"),
+    "check_fates": ("KKKKKKKKKK", "NNNNNNNNNN", "KKNKKKKAKK"),
     "check_proof": ("ABDG", "ACDG", "ABC"),
     "check_missing_guard": ("841 841 841", "903 841 903", "903 841 841"),
     "check_what_saves": ("AB", "EF", "ACG"),
@@ -70,6 +73,7 @@ def test_every_exercise_with_parts_is_tried() -> None:
         "vanishing",
         "lose_one",
         "session_ids",
+        "swapped",
         "shorter",
         "nobody_dies",
     }

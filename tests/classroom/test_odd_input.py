@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import kiplab
 from kiplab.classroom.exercises import (
+    believed_incarnations,
     closing_the_hole,
     committed,
     epochs,
@@ -26,11 +27,14 @@ from kiplab.classroom.exercises import (
     one_record_lost,
     proofs,
     race,
+    swapped_requests,
     three_businesses,
     timeline_reading,
+    two_timeouts,
     unharmed_loss,
     vanishing_offsets,
     watermark,
+    what_became,
     what_they_notice,
     why_from_fetch,
 )
@@ -61,6 +65,10 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "who-objects": late_mail.check_who_objects,
     "needed-checks": late_mail.check_needed_checks,
     "session-ids": falling_sessions.check_session_ids,
+    "timeouts": two_timeouts.check_timeouts,
+    "incarnations": believed_incarnations.check_incarnations,
+    "swapped": swapped_requests.check_swapped,
+    "fates": what_became.check_fates,
     "proof": proofs.check_proof,
     "missing-guard": missing_rule.check_missing_guard,
     "holes": proofs.check_holes,
@@ -88,6 +96,9 @@ ORDERED = {
     "symptoms": 4,
     "who-objects": 4,
     "needed-checks": 4,
+    "timeouts": 3,
+    "incarnations": 6,
+    "fates": 10,
     "missing-guard": 3,
     "holes": 4,
 }

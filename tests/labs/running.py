@@ -80,6 +80,15 @@ RIGHT: dict[str, str] = {
         "release watcher-event; hold watcher-event to=controller-0; crash 1; expire 1; start 1; "
         'release watcher-event"'
     ),
+    "timeouts-check": 'answer = ["18 9", "9 18", "-"]',
+    "incarnations-check": 'answer = ["A", "R", "A", "R", "R", "A"]',
+    "swapped-check": (
+        'made = "hold isr-change; fetch 2; duplicate isr-change from=1; '
+        "deliver isr-change from=1 n=2; produce orders-0 count=5; check-lag 1; "
+        "duplicate isr-change from=1 n=3; deliver isr-change from=1 n=4; "
+        'deliver isr-change from=1 n=1; crash 1; expire 1"'
+    ),
+    "fates-check": 'answer = ["K", "B", "N", "K", "K", "K", "N", "A", "K", "N"]',
     "proof-check": "ADG",
     "missing-check": 'answer = ["497.maximal-isr", "903", "631.one-live-incarnation"]',
     "holes-check": 'answer = ["F", "R", "497.partition-epoch", "2"]',
@@ -126,6 +135,10 @@ WRONG: dict[str, str] = {
     "objects-check": 'answer = ["C", "B", "N", "B"]',
     "needed-check": 'answer = ["M", "SL", "M", "-"]',
     "session-ids-check": 'made = kiplab.run("380-rising-session-ids")',
+    "timeouts-check": 'answer = ["9 18", "12 15", "9 9"]',
+    "incarnations-check": 'answer = ["A", "A", "R", "A", "A", "R"]',
+    "swapped-check": 'made = kiplab.run("343-asked-twice")',
+    "fates-check": 'answer = ["K", "K", "K", "K", "K", "K", "K", "A", "N", "K"]',
     "proof-check": "ABCDE",
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
@@ -148,6 +161,7 @@ PREDICTIONS = {
     "07-controlled-shutdown-bounce": (
         "It goes through both changes, one after the other: broker 1 gone, broker 1 back."
     ),
+    "08-heartbeats": "Until ZooKeeper ends its session: that takes some seconds.",
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
     "11-the-hole-that-is-still-open": (
         "It takes it over, and still waits for broker 2: nobody has decided that yet."
@@ -180,6 +194,10 @@ TICKETS = {
     "07-controlled-shutdown-bounce": (
         "In three: what the controller reads in ZooKeeper has a number all the same.",
         "a high watermark is forgotten",
+    ),
+    "08-heartbeats": (
+        "Broker 1 refuses them: after 9 seconds of silence it has fenced itself.",
+        "nothing lost",
     ),
     "09-could-it-still-go-wrong": (
         "It is safe: with acks=all it was never acknowledged without broker 3.",
@@ -261,6 +279,22 @@ GIVEN_AWAY = {
         "the file says then",
         "are not in order",
         "by half",
+    ),
+    "08-heartbeats": (
+        "no broker reads there who leads",
+        "reads nothing new",
+        "who is refused asks somebody else",
+        "declares broker 1 inactive",
+        "That is a *lease*",
+        "refuses everybody",
+        "here 140",
+        "a replica is abandoned",
+        "As written: 5 committed",
+        "the **partition epoch**",
+        "BrokerRegistration",
+        "to this day a broker",
+        "a vote that it cannot win alone",
+        "consumer-fetch",
     ),
     "09-could-it-still-go-wrong": (
         "in 14 steps",

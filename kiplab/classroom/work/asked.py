@@ -264,6 +264,37 @@ ASKED = (
         right="C",
     ),
     AskedInLab(
+        "heartbeats/stale-leader",
+        "08",
+        "Prediction: a leader that nobody tells",
+        question="Until when does broker 1 tell clients that it leads?",
+        choices=(
+            "Until ZooKeeper ends its session: that takes some seconds.",
+            "Until it looks in ZooKeeper, where it is written who leads.",
+            "Until it notices that the controller is silent.",
+            "Until the link is back, however long that takes.",
+        ),
+        right="D",
+    ),
+    AskedInLab("heartbeats/timeouts", "08", "Two timeouts, one silence", "check_timeouts"),
+    AskedInLab(
+        "heartbeats/incarnations", "08", "Two processes, one broker id", "check_incarnations"
+    ),
+    AskedInLab("heartbeats/swapped", "08", "What the text forgot", "check_swapped"),
+    AskedInLab("heartbeats/fates", "08", "What became of it?", "check_fates"),
+    AskedInLab(
+        "heartbeats/exit-ticket",
+        "08",
+        "Exit ticket",
+        question="What becomes of these five records?",
+        choices=(
+            "Broker 1 refuses them: after 9 seconds of silence it has fenced itself.",
+            "Broker 1 takes them, and never says that they are written.",
+            "Broker 1 takes them, says that they are written, and they are gone later.",
+        ),
+        right="B",
+    ),
+    AskedInLab(
         "explorer/every-order",
         "09",
         "Prediction: every order",

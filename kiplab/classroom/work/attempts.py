@@ -14,6 +14,7 @@ from typing import Concatenate, ParamSpec
 from msgspec.structs import replace
 
 from ..exercises import (
+    believed_incarnations,
     closing_the_hole,
     committed,
     epochs,
@@ -28,11 +29,14 @@ from ..exercises import (
     one_record_lost,
     proofs,
     race,
+    swapped_requests,
     three_businesses,
     timeline_reading,
+    two_timeouts,
     unharmed_loss,
     vanishing_offsets,
     watermark,
+    what_became,
     what_they_notice,
     why_from_fetch,
 )
@@ -124,6 +128,10 @@ check_symptoms = keeping("bounce/symptoms", late_mail.check_symptoms)
 check_who_objects = keeping("bounce/who-objects", late_mail.check_who_objects)
 check_needed_checks = keeping("bounce/needed", late_mail.check_needed_checks)
 check_session_ids = keeping("bounce/session-ids", falling_sessions.check_session_ids)
+check_timeouts = keeping("heartbeats/timeouts", two_timeouts.check_timeouts)
+check_incarnations = keeping("heartbeats/incarnations", believed_incarnations.check_incarnations)
+check_swapped = keeping("heartbeats/swapped", swapped_requests.check_swapped)
+check_fates = keeping("heartbeats/fates", what_became.check_fates)
 check_proof = keeping("explorer/proof", proofs.check_proof)
 check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
 check_holes = keeping("explorer/holes", proofs.check_holes)

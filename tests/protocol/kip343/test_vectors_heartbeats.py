@@ -22,6 +22,7 @@ PLAYS = (
     "343-controller-failover",
     "343-stopping",
     "343-two-leaders",
+    "343-stale-leader",
 )
 RELEASE_LINE = "kafka     kip-343\n"
 
