@@ -35,6 +35,7 @@ from .sequence_text import difference_lines
 from .sequences import Passage
 from .situations import (
     DEPOSER,
+    AskForIsr,
     AskToShutDown,
     BounceAtOnce,
     ChangeAtOnce,
@@ -147,6 +148,9 @@ class EngineSituation:
     def _ask(self, step: AskToShutDown) -> None:
         self._world.ask_to_shut_down(step.broker, step.stamped)
 
+    def _ask_for_isr(self, step: AskForIsr) -> None:
+        self._world.ask_for_isr(step)
+
     def _create(self, step: CreateTopic) -> None:
         topic, name = step.topic.name, partition_name(step.topic.name)
         assigned = ReplicaAssignment(name, tuple(map(BrokerId, step.topic.replicas)))
@@ -202,6 +206,7 @@ TOLD: dict[type[SituationStep], Callable[[EngineSituation, Any], None]] = {
     ShutGate: EngineSituation._shut_gate,
     OpenGate: EngineSituation._open_gate,
     AskToShutDown: EngineSituation._ask,
+    AskForIsr: EngineSituation._ask_for_isr,
     CreateTopic: EngineSituation._create,
     LeaderWritesIsr: EngineSituation._write_isr,
     TakeIntoIsr: EngineSituation._take_in,

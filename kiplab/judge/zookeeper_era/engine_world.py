@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ...engine import channels, moves
 from ...engine.channels import blocker
 from ...engine.cluster import Message
-from ...engine.events import Sent
+from ...engine.events import Dropped, Sent
 from ...engine.given_situation import BrokerSetup, PartitionSetup, Setup
 from ...engine.nodes import ensemble_of, with_state
 from ...engine.setup import cluster_of
@@ -28,6 +28,8 @@ from ...protocol.ids import (
     host_of,
 )
 from ...protocol.messages import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
     ControlledShutdownRequest,
     ControlledShutdownResponse,
     LeaderAndIsrResponse,
@@ -41,9 +43,9 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble_sessions import close_session, open_session
 from ...protocol.zookeeper.ensemble_writes import Operation, transact
 from ...protocol.zookeeper.joint_effect import told
-from .engine_mail import engine_request, engine_znode, partition_name
-from .sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer
-from .situations import CONTROLLER, IDLE, JudgedSituation, JudgedTopic
+from .engine_mail import alter_answer, alter_request, engine_request, engine_znode, partition_name
+from .sequences import NO_EPOCH, AlterAnswer, Passage, SentRequest, ShutdownAnswer
+from .situations import CONTROLLER, IDLE, AskForIsr, JudgedSituation, JudgedTopic
 
 _FIRST_EPOCH = 100
 """The broker epoch of broker 0 at first; those of the others follow."""
@@ -81,6 +83,8 @@ class EngineWorld:
         self._heard: list[SentRequest] = []
         self._answers: list[ShutdownAnswer] = []
         self._asked: list[tuple[int, str]] = []
+        self._alterations: list[str] = []
+        self._altered: list[AlterAnswer] = []
         self._generations: dict[tuple[int, int], str] = {}
         self._now: dict[int, str] = {}
         for broker in situation.brokers:
@@ -140,6 +144,13 @@ class EngineWorld:
         self._asked.append((broker, shown))
         self.do(moves.RawRequest(CLIENT, controller_on(BrokerId(CONTROLLER)), body))
 
+    def ask_for_isr(self, step: AskForIsr) -> None:
+        """An AlterPartition by whoever asks for it; its answer is heard when it is given."""
+        release = self.features.release_of(BrokerId(CONTROLLER))
+        body = alter_request(step, release, self._epoch(step.stamped))
+        self._alterations.append(step.stamped)
+        self.do(moves.RawRequest(CLIENT, controller_on(BrokerId(CONTROLLER)), body))
+
     def _epoch(self, stamped: str) -> int:
         name, _, more = stamped.partition("+")
         known = {generation: epoch for (_, epoch), generation in self._generations.items()}
@@ -155,6 +166,8 @@ class EngineWorld:
                 self._hear(ready, done)
             elif isinstance(ready.body, ControlledShutdownResponse):
                 self._hear_answer(ready.body)
+            elif isinstance(ready.body, AlterPartitionRequest):
+                self._hear_alteration(ready.body, done)
 
     def _ready(self) -> Iterator[Message]:
         """The controller that is judged is told first of what ZooKeeper has for everybody."""
@@ -163,6 +176,8 @@ class EngineWorld:
 
     def _may_arrive(self, message: Message) -> bool:
         body, receiver, sender = message.body, message.receiver, message.name.sender
+        if isinstance(body, AlterPartitionRequest):
+            return sender == CLIENT
         if not isinstance(body, _DELIVERED) or blocker(self.cluster, message) is not None:
             return False
         if isinstance(body, WatcherEvent):
@@ -183,6 +198,12 @@ class EngineWorld:
         generation, named = self._now[broker], self._generations
         self._heard.append(engine_request(broker, generation, request.body, int(answer), named))
 
+    def _hear_alteration(self, asked: AlterPartitionRequest, done: Step) -> None:
+        """Nobody waits for the answer: it is read off what the controller has sent."""
+        sent = (e.body for e in done.events if isinstance(e, Sent | Dropped))
+        (answer,) = {b for b in sent if isinstance(b, AlterPartitionResponse)}
+        self._altered.append(alter_answer(asked, answer, self._alterations.pop(0)))
+
     def _hear_answer(self, answer: ControlledShutdownResponse) -> None:
         broker, stamped = self._asked.pop(0)
         left = tuple(sorted(topic_of(name) for name in answer.remaining))
@@ -196,6 +217,7 @@ class EngineWorld:
         """
         heard = [sent for sent in self._heard if sent.broker not in self.withholding]
         self._heard = [sent for sent in self._heard if sent.broker in self.withholding]
+        altered, self._altered = self._altered, []
         answers: list[ShutdownAnswer] = []
         if self.gate_is_open:
             answers, self._answers = self._answers, []
@@ -206,6 +228,7 @@ class EngineWorld:
             requests=tuple(sorted(heard, key=lambda sent: sent.broker)),
             answers=tuple(answers),
             znodes=tuple(znode for znode in znodes if znode is not None),
+            altered=tuple(altered),
         )
 
 

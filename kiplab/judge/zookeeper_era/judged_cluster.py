@@ -8,27 +8,26 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..kafka_jars.judged_releases import zookeeper_release
 from ..wire.message_schemas import ReleaseSchemas
-from ..wire.node_connection import NodeConnection
+from .asked_controller import BROKER_NOT_AVAILABLE, AskedController
 from .background_loop import BackgroundLoop
 from .barrier import Barrier
 from .broker_registrations import end, session
 from .control_mail import MARKER, is_bare_marker, names_a_partition, sent_request
+from .engine_mail import alter_answer, alter_request
 from .fake_brokers import FakeBroker
 from .gate import Gate
 from .journal import Journal, Received
 from .kafka_server import KafkaServer
 from .patience import wait_until
-from .sequences import NO_EPOCH, Passage, ShutdownAnswer, StateZnode
-from .situations import CONTROLLER, IDLE, JudgedTopic
+from .sequences import NO_EPOCH, AlterAnswer, Passage, ShutdownAnswer, StateZnode
+from .situations import CONTROLLER, IDLE, AskForIsr, JudgedTopic
 from .topic_znodes import create_topic, state_of
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
 
-NOBODY = 9999
-"""An id that no broker has: to ask for its controlled shutdown changes nothing."""
-BROKER_NOT_AVAILABLE = 8
 _KIP_380 = (2, 2)
 _WITHOUT_EPOCH, _WITH_EPOCH = 1, 2
 """Versions of ControlledShutdown."""
@@ -60,6 +59,7 @@ class JudgedCluster:
         self._journal = Journal()
         self._generations: dict[tuple[int, int], str] = {}
         self._asked: list[_Asked] = []
+        self._altered: list[AlterAnswer] = []
         self._withheld: list[Received] = []
         self._topics: list[str] = []
         self._changed: list[str] = []
@@ -94,7 +94,9 @@ class JudgedCluster:
         self.kafka = stack.enter_context(KafkaServer(self.patch, where, CONTROLLER, more))
         for name in (MARKER, IDLE):
             create_topic(self.client, JudgedTopic(name, (CONTROLLER,)))
-        self.barrier = Barrier(self.client, self._journal, self._ask_for_nobody)
+        here = self.kafka.port, self.client, self._schemas
+        self._controller = AskedController(self.patch, *here)
+        self.barrier = Barrier(self.client, self._journal, self._controller.about_nobody)
 
     def _end_fakes(self) -> None:
         for fake in self.fakes.values():
@@ -131,15 +133,22 @@ class JudgedCluster:
         has_epoch = tuple(map(int, self.patch.split(".")))[:2] >= _KIP_380
         shown = stamped if has_epoch else NO_EPOCH
         version, epoch = (_WITH_EPOCH, self._epoch(shown)) if has_epoch else (_WITHOUT_EPOCH, None)
-        answer = self._pool.submit(self._ask, broker, version, epoch)
+        answer = self._pool.submit(self._controller.shut_down, broker, version, epoch)
         self._asked.append(_Asked(broker, shown, answer))
         if self.gate.is_open:
             answer.result()
 
+    def ask_for_isr(self, step: AskForIsr) -> None:
+        """Send an AlterPartition, and wait for its answer."""
+        request = alter_request(step, zookeeper_release(self.patch), self._epoch(step.stamped))
+        self._altered.append(alter_answer(request, self._controller.alter(request), step.stamped))
+
     def wait_for_controller(self, earlier_epoch: int) -> None:
         """Until the next controller has taken over. Raises TooQuietError if none does."""
         wait_until(lambda: self.controller_epoch() > earlier_epoch, "another controller epoch")
-        wait_until(lambda: self._ask_for_nobody() == BROKER_NOT_AVAILABLE, "an active controller")
+        wait_until(
+            lambda: self._controller.about_nobody() == BROKER_NOT_AVAILABLE, "an active controller"
+        )
 
     def controller_epoch(self) -> int:
         """As ZooKeeper has it."""
@@ -149,19 +158,6 @@ class JudgedCluster:
         name, _, more = stamped.partition("+")
         known = {generation: epoch for (_, epoch), generation in self._generations.items()}
         return (int(name) if stamped == NO_EPOCH else known[name]) + int(more or 0)
-
-    def _ask_for_nobody(self) -> int:
-        return self._ask(NOBODY, _WITHOUT_EPOCH, None)[0]
-
-    def _ask(self, broker: int, version: int, epoch: int | None) -> tuple[int, tuple[str, ...]]:
-        connection = NodeConnection(self.kafka.port, self._schemas)
-        body = {"BrokerId": broker} | ({} if epoch is None else {"BrokerEpoch": epoch})
-        try:
-            answer = connection.ask("ControlledShutdown", version, body)
-        finally:
-            connection.close()
-        left = sorted(partition["TopicName"] for partition in answer["RemainingPartitions"])
-        return answer["ErrorCode"], tuple(left)
 
     # --- what is heard ----------------------------------------------------------------------------
 
@@ -198,6 +194,7 @@ class JudgedCluster:
         What a broker has not answered yet is told when it does.
         """
         received = [*self._withheld, *self._journal.take()]
+        altered, self._altered = self._altered, []
         self._withheld = [one for one in received if self.fakes[one.broker].withholds]
         told = [one for one in received if not self.fakes[one.broker].withholds]
         return Passage(
@@ -210,6 +207,7 @@ class JudgedCluster:
             ),
             answers=tuple(self._answers()),
             znodes=tuple(self._znodes()),
+            altered=tuple(altered),
         )
 
     def _hearing(self) -> list[int]:

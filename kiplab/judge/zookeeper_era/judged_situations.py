@@ -7,6 +7,7 @@ motivation; case C happens at a broker.
 from __future__ import annotations
 
 from .situations import (
+    AskForIsr,
     AskToShutDown,
     BounceAtOnce,
     ChangeAtOnce,
@@ -232,6 +233,45 @@ EXPIRY = JudgedSituation(
     ),
 )
 
+_OWN_WRITES = "leaders write the ISR to ZooKeeper by themselves"
+_KNOWN_BY = "b2g1"
+
+ALTER_ISR = JudgedSituation(
+    "alter-isr",
+    "Leader 2 asks the controller for other ISRs, with epochs and members of every kind.",
+    topics=(_F, JudgedTopic("G", (2, 1)), JudgedTopic("H", (2, 1))),
+    unfit=tuple((patch, _OWN_WRITES) for patch in ("2.1.1", "2.2.2", "2.6.3")),
+    steps=(
+        EndSession(1),
+        Listen("broker 1 is gone: leader epoch 1, version 1, ISR 2"),
+        AskForIsr(2, "G", (2, 1), _KNOWN_BY, 1, 1, version=1),
+        AskForIsr(2, "H", (2, 1), _KNOWN_BY, 1, 1),
+        Listen("a member that is not registered, in version 1 and in version 2"),
+        RegisterBroker(1),
+        Listen("broker 1 is back"),
+        AskForIsr(2, "F", (2, 1), _KNOWN_BY, 1, 1),
+        AskForIsr(2, "F", (2, 1), _KNOWN_BY, 1, 1),
+        Listen("it is granted, and asked for once more: version 2"),
+        AskForIsr(2, "F", (2,), _KNOWN_BY, 1, 1),
+        AskForIsr(2, "F", (2,), _KNOWN_BY, 0, 2),
+        AskForIsr(2, "H", (2,), _KNOWN_BY, 5, 2),
+        AskForIsr(2, "F", (2,), _KNOWN_BY, 1, 9),
+        Listen("an older version, an older leader epoch, a newer one, a newer version"),
+        AskForIsr(2, "F", (2,), "b2g1+1000", 1, 2),
+        AskForIsr(2, "F", (2,), "-1", 1, 2),
+        AskForIsr(9, "F", (2,), "-1", 1, 2),
+        AskForIsr(2, "N", (2,), _KNOWN_BY, 0, 0),
+        Listen("other broker epochs, nobody's, and a topic that there is not"),
+        AskForIsr(2, "F", (2, 1), _KNOWN_BY, 1, 2, recovering=True),
+        AskForIsr(2, "F", (2,), _KNOWN_BY, 1, 2, recovering=True),
+        Listen("a leader that says that it recovers, among others and alone"),
+        AskToShutDown(1, "b1g2"),
+        Listen("broker 1 asks for its shutdown"),
+        AskForIsr(2, "F", (2, 1), _KNOWN_BY, 2, 3),
+        Listen("a member that is shutting down"),
+    ),
+)
+
 SITUATIONS = {
     situation.name: situation
     for situation in (
@@ -247,6 +287,7 @@ SITUATIONS = {
         PROTOCOL_2_1,
         ONE_CHANGE,
         EXPIRY,
+        ALTER_ISR,
     )
 }
 """By name, in the order in which they are told."""

@@ -23,6 +23,7 @@ from .patience import wait_until
 from .sequences import Passage
 from .situations import (
     DEPOSER,
+    AskForIsr,
     AskToShutDown,
     BounceAtOnce,
     ChangeAtOnce,
@@ -175,6 +176,9 @@ class LiveSituation:
     def _ask(self, step: AskToShutDown) -> None:
         self._cluster.ask_to_shut_down(step.broker, step.stamped)
 
+    def _ask_for_isr(self, step: AskForIsr) -> None:
+        self._cluster.ask_for_isr(step)
+
     def _create(self, step: CreateTopic) -> None:
         create_topic(self._cluster.client, step.topic)
         self._cluster.topic_is_there(step.topic.name)
@@ -226,6 +230,7 @@ DOES: dict[type[SituationStep], Callable[[LiveSituation, Any], None]] = {
     ShutGate: LiveSituation._shut_gate,
     OpenGate: LiveSituation._open_gate,
     AskToShutDown: LiveSituation._ask,
+    AskForIsr: LiveSituation._ask_for_isr,
     CreateTopic: LiveSituation._create,
     DeleteTopic: LiveSituation._delete,
     LeaderWritesIsr: LiveSituation._write_isr,

@@ -8,6 +8,8 @@ from itertools import zip_longest
 
 from .sequences import (
     NO_EPOCH,
+    AlterAnswer,
+    AlteredPartition,
     Passage,
     SentPartition,
     SentRequest,
@@ -24,6 +26,7 @@ def passage_lines(passage: Passage) -> Iterator[str]:
     yield f"- {passage.title}"
     yield from (f"    {request_text(request)}" for request in passage.requests)
     yield from (f"    {answer_text(answer)}" for answer in passage.answers)
+    yield from (f"    {alter_text(answer)}" for answer in passage.altered)
     states = (znode_text(znode) for znode in passage.znodes)
     yield "    " + " | ".join((f"controller epoch {passage.controller_epoch}", *states))
 
@@ -65,6 +68,22 @@ def answer_text(answer: ShutdownAnswer) -> str:
     left = f", still leads {', '.join(answer.remaining)}" if answer.remaining else ""
     stamped = "without epoch" if answer.stamped == NO_EPOCH else f"for {answer.stamped}"
     return f"ControlledShutdown({answer.broker}) {stamped} => {answer.error}{left}"
+
+
+def alter_text(answer: AlterAnswer) -> str:
+    """``AlterPartition v2 of 2 for b2g1 => 0; F: error 107``."""
+    stamped = "without epoch" if answer.stamped == NO_EPOCH else f"for {answer.stamped}"
+    results = "".join(f"; {_altered_text(result)}" for result in answer.partitions)
+    asked = f"AlterPartition v{answer.version} of {answer.broker}"
+    return f"{asked} {stamped} => {answer.error}{results}"
+
+
+def _altered_text(result: AlteredPartition) -> str:
+    if result.error:
+        return f"{result.topic}: error {result.error}"
+    recovering = " RECOVERING" if result.leader_recovery_state else ""
+    state = f"leader {result.leader} epoch {result.leader_epoch} ISR {list(result.isr)}"
+    return f"{result.topic}: {state} version {result.zk_version}{recovering}"
 
 
 def znode_text(znode: StateZnode) -> str:

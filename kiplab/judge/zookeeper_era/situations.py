@@ -101,6 +101,23 @@ class AskToShutDown(msgspec.Struct, frozen=True, tag=True):
     stamped: str
 
 
+class AskForIsr(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
+    """A leader's AlterPartition, once AlterIsr, reaches the controller, and is answered at once.
+
+    `stamped` is as of `AskToShutDown`; the epochs are what it says. It has this version, or the
+    last one that the release knows.
+    """
+
+    broker: int
+    topic: str
+    isr: tuple[int, ...]
+    stamped: str
+    leader_epoch: int
+    zk_version: int
+    recovering: bool = False
+    version: int = 2
+
+
 class CreateTopic(msgspec.Struct, frozen=True, tag=True):
     """Somebody creates a topic."""
 
@@ -162,6 +179,7 @@ SituationStep = (
     | ShutGate
     | OpenGate
     | AskToShutDown
+    | AskForIsr
     | CreateTopic
     | DeleteTopic
     | LeaderWritesIsr
