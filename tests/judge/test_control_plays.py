@@ -68,6 +68,17 @@ def test_in_each_case_of_kip_380_the_real_controller_does_as_the_engines(
     assert run.source == "recorded"
 
 
+@pytest.mark.parametrize("release", ZOOKEEPER_PATCHES)
+def test_every_play_that_is_recorded_is_on_every_release_and_agrees(release: str) -> None:
+    others = {path.name.removesuffix(SUFFIX) for path in CONTROL_RECORDINGS.iterdir()} - {*CASES}
+    assert len(others) >= 5
+    for name in others:
+        parted = [
+            line for line in real(name, kafka=release, live=False).both.lines if not line.agree
+        ]
+        assert not parted, f"{name}: {parted[0]}"
+
+
 def test_every_recording_is_of_a_play_with_zookeeper_and_is_small() -> None:
     with_zookeeper = {
         name

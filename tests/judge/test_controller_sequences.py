@@ -30,6 +30,9 @@ RECORDED = [
     if not situation.why_not(patch)
 ]
 
+OF_ALL = tuple(name for name, situation in SITUATIONS.items() if not situation.why_not("2.2.2"))
+"""Situations that every release since 2.2.2 has."""
+
 all_since_380 = pytest.mark.parametrize("patch", SINCE_380)
 each_recording = pytest.mark.parametrize(("patch", "name"), RECORDED)
 
@@ -54,6 +57,11 @@ def leaders(passage: Passage) -> dict[str, tuple[int, int, tuple[int, ...]]]:
 
 def errors(passage: Passage) -> list[int]:
     return [answer.error for answer in passage.answers]
+
+
+def alterations(passage: Passage) -> list[int]:
+    """What each AlterPartition came to: its own error, or that of its one partition."""
+    return [asked.error or asked.partitions[0].error for asked in passage.altered]
 
 
 # --- form -----------------------------------------------------------------------------------------
@@ -352,7 +360,7 @@ def without_stops_and_versions(passage: Passage) -> list[tuple[object, ...]]:
     return [(s.broker, s.generation, s.api, s.stamped, s.full, s.partitions, s.live) for s in told]
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", OF_ALL)
 def test_2_6_3_and_2_8_2_do_as_2_2_2_but_for_stop_replica(name: str) -> None:
     for patch in ("2.6.3", "2.8.2"):
         for one, other in zip(passages("2.2.2", name), passages(patch, name), strict=True):
@@ -360,7 +368,7 @@ def test_2_6_3_and_2_8_2_do_as_2_2_2_but_for_stop_replica(name: str) -> None:
             assert (one.answers, one.znodes) == (other.answers, other.znodes)
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("name", OF_ALL)
 def test_3_4_1_leaves_out_update_metadata_without_partitions_and_nothing_else(name: str) -> None:
     for one, other in zip(passages("2.8.2", name), passages("3.4.1", name), strict=True):
         earlier, later = without_stops_and_versions(one), without_stops_and_versions(other)
@@ -376,3 +384,33 @@ def test_3_4_1_tells_nobody_who_lives_where_a_dead_broker_led_nothing() -> None:
         for patch in ("2.8.2", "3.4.1")
     ]
     assert told == [[(0, 2)], []]
+
+
+# --- AlterIsr -------------------------------------------------------------------------------------
+
+
+def test_3_4_1_takes_no_member_that_is_not_there_and_2_8_2_takes_anybody() -> None:
+    """55 is what a leader hears that speaks version 1, 107 one that speaks version 2."""
+    told = {p: passages(p, "alter-isr") for p in ("2.8.2", "3.4.1")}
+    assert alterations(told["2.8.2"][1]) == [0, 0]
+    assert alterations(told["3.4.1"][1]) == [55, 107]
+    assert alterations(told["2.8.2"][-1]) == [0]
+    assert alterations(told["3.4.1"][-1]) == [107]
+
+
+def test_2_8_2_writes_a_leader_epoch_that_nobody_has_given_out() -> None:
+    """What is newer than the controller knows counts as older from 3.3 on (KAFKA-14154)."""
+    old, new = (passages(patch, "alter-isr")[4] for patch in ("2.8.2", "3.4.1"))
+    assert alterations(old) == [95, 74, 0, 95]
+    assert old.znode("H").leader_epoch == 5
+    assert alterations(new) == [95, 74, 41, 41]
+    assert new.znode("H").leader_epoch == 1
+
+
+def test_a_leader_speaks_with_exactly_the_broker_epoch_that_is_known() -> None:
+    for patch, unknown in (("2.8.2", [3, 3]), ("3.4.1", [3, 100])):
+        assert alterations(passages(patch, "alter-isr")[5]) == [77, 77, 77, *unknown]
+
+
+def test_since_3_4_1_nobody_goes_back_to_recovering() -> None:
+    assert alterations(passages("3.4.1", "alter-isr")[6]) == [42, 42]

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 from ...extras import MissingExtraError
+from ...protocol.features import parse_features
 from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
+from .control_coverage import ControlCoverage, coverage_lines
 from .control_schemas import control_schemas
-from .engine_sequences import engine_differences
+from .engine_sequences import ENGINE_RELEASES, engine_differences
 from .judged_situations import SITUATIONS
 from .live_situation import heard_live
 from .patience import TooQuietError
@@ -37,10 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ExitStack() as stack:
             hear = _from_recordings if given.recorded else live_controllers(stack)
-            found = [_judged(patch, name, hear, given) for patch, name in _wanted(given)]
+            tried = {p: ControlCoverage() for p in given.release or CONTROLLER_RELEASES}
+            wanted = _wanted(given)
+            found = [_judged(patch, name, hear, given, tried[patch]) for patch, name in wanted]
     except (MissingKafkaError, MissingExtraError, DeadKafkaError, TooQuietError) as problem:
         print(f"judge: {problem}", file=sys.stderr)
         return LACKING
+    features = {patch: parse_features(ENGINE_RELEASES[patch]) for patch in tried}
+    hits = {patch: coverage.hits for patch, coverage in tried.items()}
+    print("\n".join(coverage_lines(hits, features)))
     anew, apart = (sum(column) for column in zip(*found, strict=True)) if found else (0, 0)
     print(f"{len(found)} situations, {anew} not as recorded; in {apart} the engine does otherwise.")
     return PARTED if anew or apart else ALIKE
@@ -56,7 +63,9 @@ def _wanted(given: argparse.Namespace) -> Iterator[tuple[str, str]]:
                 yield patch, name
 
 
-def _judged(patch: str, name: str, hear: Hear, given: argparse.Namespace) -> tuple[bool, bool]:
+def _judged(
+    patch: str, name: str, hear: Hear, given: argparse.Namespace, coverage: ControlCoverage
+) -> tuple[bool, bool]:
     """Whether what is heard is not what is recorded, and whether it is not what the engine does."""
     situation, began = SITUATIONS[name], time.monotonic()
     heard = hear(situation, patch)
@@ -65,7 +74,7 @@ def _judged(patch: str, name: str, hear: Hear, given: argparse.Namespace) -> tup
     print("\n".join(line for passage in heard for line in passage_lines(passage)))
     recorded = heard if given.record else recorded_sequences(patch).get(name, ())
     anew = list(difference_lines(recorded, heard, names=("recorded", "heard")))
-    apart = list(engine_differences(situation, patch, heard))
+    apart = list(engine_differences(situation, patch, heard, coverage))
     print("\n".join([*anew, *apart]), end="\n" if anew or apart else "", flush=True)
     if given.record:
         keep_sequences(patch, {name: heard})

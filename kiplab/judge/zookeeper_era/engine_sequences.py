@@ -29,6 +29,7 @@ from ...protocol.zookeeper.znodes import (
     topic_config_path,
     topic_path,
 )
+from .control_coverage import ControlCoverage
 from .engine_mail import as_in_the_engine, partition_name
 from .engine_world import EngineWorld
 from .sequence_text import difference_lines
@@ -75,11 +76,16 @@ NOT_TOLD: dict[type[SituationStep], str] = {
 
 
 class EngineSituation:
-    """``EngineSituation(situation, features).passages()``: what is heard, passage after passage."""
+    """``EngineSituation(situation, features, coverage).passages()``: what is heard, one after the
+    other.
+    """
 
-    def __init__(self, situation: JudgedSituation, features: Features) -> None:
+    def __init__(
+        self, situation: JudgedSituation, features: Features, coverage: ControlCoverage | None
+    ) -> None:
         self._situation = situation
-        self._world = EngineWorld(situation, features, set(_registering(situation)))
+        registering = set(_registering(situation))
+        self._world = EngineWorld(situation, features, registering, coverage)
         self._changed: list[str] = []
 
     def passages(self) -> Iterator[Passage]:
@@ -216,11 +222,13 @@ TOLD: dict[type[SituationStep], Callable[[EngineSituation, Any], None]] = {
 """What each step is in the engine; `Listen` alone is none of these, nor of `NOT_TOLD`."""
 
 
-def engine_sequences(situation: JudgedSituation, features: Features) -> tuple[Passage, ...]:
+def engine_sequences(
+    situation: JudgedSituation, features: Features, coverage: ControlCoverage | None = None
+) -> tuple[Passage, ...]:
     """Every passage of a situation, as the engine's controller makes it; fewer than there are where
-    a step is `NOT_TOLD`.
+    a step is `NOT_TOLD`. What it has tried is added to `coverage`, if there is one.
     """
-    return tuple(EngineSituation(situation, features).passages())
+    return tuple(EngineSituation(situation, features, coverage).passages())
 
 
 def features_judged(situation: JudgedSituation, patch: str) -> Features:
@@ -230,12 +238,15 @@ def features_judged(situation: JudgedSituation, patch: str) -> Features:
 
 
 def engine_differences(
-    situation: JudgedSituation, patch: str, heard: tuple[Passage, ...]
+    situation: JudgedSituation,
+    patch: str,
+    heard: tuple[Passage, ...],
+    coverage: ControlCoverage | None = None,
 ) -> Iterator[str]:
     """Where the engine does otherwise than a controller of this patch release was `heard` to do, in
     lines; nothing where both are alike in all that the engine is told.
     """
-    engine = engine_sequences(situation, features_judged(situation, patch))
+    engine = engine_sequences(situation, features_judged(situation, patch), coverage)
     kafka = [as_in_the_engine(passage) for passage in heard]
     del kafka[_told_passages(situation) :]
     both = [as_in_the_engine(passage) for passage in engine]

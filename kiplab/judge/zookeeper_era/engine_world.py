@@ -43,6 +43,7 @@ from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble_sessions import close_session, open_session
 from ...protocol.zookeeper.ensemble_writes import Operation, transact
 from ...protocol.zookeeper.joint_effect import told
+from .control_coverage import ControlCoverage
 from .engine_mail import alter_answer, alter_request, engine_request, engine_znode, partition_name
 from .sequences import NO_EPOCH, AlterAnswer, Passage, SentRequest, ShutdownAnswer
 from .situations import CONTROLLER, IDLE, AskForIsr, JudgedSituation, JudgedTopic
@@ -73,8 +74,14 @@ class UnsentAnswerError(Exception):
 class EngineWorld:
     """One cluster, from before the first step of a situation on."""
 
-    def __init__(self, situation: JudgedSituation, features: Features, brokers: set[int]) -> None:
-        self.features = features
+    def __init__(
+        self,
+        situation: JudgedSituation,
+        features: Features,
+        brokers: set[int],
+        coverage: ControlCoverage | None,
+    ) -> None:
+        self.features, self._coverage = features, coverage
         self.cluster = cluster_of(_setup(situation, features, brokers))
         self.gate_is_open = True
         self.deaf: set[int] = set()
@@ -95,6 +102,8 @@ class EngineWorld:
     def do(self, move: moves.Move) -> Step:
         """One move."""
         done = step(self.cluster, move)
+        if self._coverage is not None:
+            self._coverage.see(self.cluster, move, done)
         self.cluster = done.cluster
         return done
 

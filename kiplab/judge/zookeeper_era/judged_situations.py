@@ -260,6 +260,7 @@ ALTER_ISR = JudgedSituation(
         AskForIsr(2, "F", (2,), "b2g1+1000", 1, 2),
         AskForIsr(2, "F", (2,), "-1", 1, 2),
         AskForIsr(9, "F", (2,), "-1", 1, 2),
+        AskForIsr(2, "N", (2,), _KNOWN_BY, 0, 0, version=1),
         AskForIsr(2, "N", (2,), _KNOWN_BY, 0, 0),
         Listen("other broker epochs, nobody's, and a topic that there is not"),
         AskForIsr(2, "F", (2, 1), _KNOWN_BY, 1, 2, recovering=True),

@@ -14,10 +14,13 @@ from pathlib import Path
 import msgspec
 
 from ...extras import MissingExtraError
+from ...protocol.features import parse_features
 from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
+from .control_coverage import ControlCoverage, coverage_table
+from .control_rules import ControlRule, Tried
 from .controllers_command import Hear, live_controllers
-from .engine_sequences import engine_differences
+from .engine_sequences import ENGINE_RELEASES, engine_differences
 from .patience import TooQuietError
 from .random_situations import GENERATOR, random_situation
 from .schedule_recordings import RecordedSchedule, save_schedules
@@ -33,7 +36,8 @@ AS_KAFKA, APART, UNASKED = 0, 1, 3
 class ScheduleDone(msgspec.Struct, frozen=True, omit_defaults=True):
     """What came of one seed: how much was heard, by kind, and a short way to where the two differ.
 
-    `kinds` count requests by API and answer, as in ``"StopReplica 77"``.
+    `kinds` count requests by API and answer, as in ``"StopReplica 77"``; `tried` counts rules of
+    the engine, as in ``"guard 380.shutdown-epoch"``.
     """
 
     kafka: str
@@ -41,6 +45,7 @@ class ScheduleDone(msgspec.Struct, frozen=True, omit_defaults=True):
     seed: int
     kinds: dict[str, int]
     apart: JudgedSituation | None = None
+    tried: dict[str, int] = {}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,10 +108,12 @@ def judged_schedule(patch: str, seed: int, hear: Hear) -> tuple[ScheduleDone, tu
         except TooQuietError:
             return False
 
-    apart = None
-    if any(True for _ in engine_differences(situation, patch, heard)):
+    apart, coverage = None, ControlCoverage()
+    if any(True for _ in engine_differences(situation, patch, heard, coverage)):
         apart = shortest_situation(situation, differs)
-    return ScheduleDone(patch, GENERATOR, seed, dict(Counter(_kinds(heard))), apart), heard
+    kinds = dict(Counter(_kinds(heard)))
+    tried = {str(rule): count for rule, count in coverage.hits.items()}
+    return ScheduleDone(patch, GENERATOR, seed, kinds, apart, tried), heard
 
 
 def _kinds(heard: Sequence[Passage]) -> Iterator[str]:
@@ -138,6 +145,25 @@ def _summary(done: Sequence[ScheduleDone]) -> Iterator[str]:
         yield f"Kafka {patch}: {len(of_it)} schedules, {len(apart)} not as the engine"
         yield from (f"    {kind:<24} {count:>7,}" for kind, count in sorted(kinds.items()))
         yield from (f"    seed {one.seed}: {one.apart and one.apart.steps}" for one in apart)
+    yield from _coverage(done)
+
+
+def _coverage(done: Sequence[ScheduleDone]) -> Iterator[str]:
+    """Of releases that have schedules, what those have tried; the rest is for `judge controllers`,
+    which says why where nothing tries it.
+    """
+    hits: dict[str, Counter[ControlRule]] = {}
+    for one in done:
+        counted = {ControlRule(Tried(kind), name): n for (kind, name), n in _tried(one)}
+        hits.setdefault(one.kafka, Counter()).update(counted)
+    features = {patch: parse_features(ENGINE_RELEASES[patch]) for patch in hits}
+    yield from coverage_table(hits, features)
+
+
+def _tried(one: ScheduleDone) -> Iterator[tuple[tuple[str, str], int]]:
+    for rule, count in one.tried.items():
+        kind, _, name = rule.partition(" ")
+        yield (kind, name), count
 
 
 def _parser() -> argparse.ArgumentParser:
