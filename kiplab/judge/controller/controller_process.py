@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
 import subprocess
-import tempfile
 from pathlib import Path
-from types import TracebackType
 
 from ...protocol.releases import RELEASES
 from ..java_process.child_jvm import (
@@ -16,8 +12,8 @@ from ..java_process.child_jvm import (
     java_command,
     java_of_kafka,
     last_lines,
-    memory_folder,
 )
+from ..java_process.owned_process import OwnedProcess, free_port
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import patch_release
 from .server_settings import CLUSTER_ID, server_settings
@@ -25,12 +21,11 @@ from .server_settings import CLUSTER_ID, server_settings
 LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""
 FORMAT_S = 120
-PORTS_TRIED = 3
 WITHOUT_ELR = "eligible.leader.replicas.version=0"
 """4.1 and later begin with eligible leader replicas (KIP-966), which the engine does not model."""
 
 
-class ControllerProcess:
+class ControllerProcess(OwnedProcess):
     """``with ControllerProcess("3.4") as kafka: kafka.port``: a fresh cluster of one controller.
 
     `release` is a release of the engine or a patch release; `metadata_version` the one to begin
@@ -45,27 +40,9 @@ class ControllerProcess:
         # Without Java there is no use for 50 MB of jars.
         java_of_kafka()
         self.jars = jars_of(self.patch)
-        self._folder = Path(tempfile.mkdtemp(prefix="kiplab-kafka-", dir=memory_folder()))
+        super().__init__("kafka")
         self.data = self._folder / "data"
-        self._child: ChildJvm | None = None
         self.port = 0
-
-    def __enter__(self) -> ControllerProcess:
-        try:
-            self._format()
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     # --- its clock ------------------------------------------------------------------------------
 
@@ -98,8 +75,12 @@ class ControllerProcess:
 
     # --- its life -------------------------------------------------------------------------------
 
+    def _begin(self) -> None:
+        self._settle()
+        self._format()
+        super()._begin()
+
     def _format(self) -> None:
-        self._settle_on_a_port()
         command = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", self._settings]
         # 3.2 has no versions to choose from.
         if RELEASES[self.release].code >= (3, 3):
@@ -122,28 +103,9 @@ class ControllerProcess:
                 f"Kafka {self.patch} does not begin at {self.metadata_version}: {said}"
             )
 
-    def _start(self) -> None:
-        for left in reversed(range(PORTS_TRIED)):
-            try:
-                self._child = self._launched()
-            except DeadKafkaError:
-                # Somebody may have taken the port meanwhile.
-                if not left or "BindException" not in self._log.read_text():
-                    raise
-                self._settle_on_a_port()
-            else:
-                return
-
     def _launched(self) -> ChildJvm:
         command = ["JudgeLauncher", self._settings]
         return ChildJvm(f"Kafka {self.patch}", self._classes, command, self._log)
-
-    def stop(self) -> None:
-        """End it, and forget what it has written. Stopping twice does nothing."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     # --- plumbing -------------------------------------------------------------------------------
 
@@ -151,14 +113,8 @@ class ControllerProcess:
     def _settings(self) -> str:
         return str(self._folder / "server.properties")
 
-    @property
-    def _log(self) -> Path:
-        return self._folder / "kafka.log"
-
-    def _settle_on_a_port(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+    def _settle(self) -> None:
+        self.port = free_port()
         Path(self._settings).write_text(server_settings(self.release, self.port, self.data))
 
     @property

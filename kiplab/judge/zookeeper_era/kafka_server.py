@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
-from ..java_process.child_jvm import ChildJvm, DeadKafkaError, java_of_kafka, memory_folder
+from ..java_process.child_jvm import ChildJvm, DeadKafkaError, java_of_kafka
+from ..java_process.owned_process import OwnedProcess, free_port
 from ..kafka_jars.jar_cache import jars_of_zookeeper_era
 from .broker_settings import LOG_TO_STDERR, broker_settings
 
 SERVER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""
-PORTS_TRIED = 3
 
 
-class KafkaServer:
+class KafkaServer(OwnedProcess):
     """``with KafkaServer("2.2.2", "127.0.0.1:2181/chroot") as kafka: kafka.port``: the stock
     kafka.Kafka, which may become the controller as any broker may.
 
@@ -39,26 +35,9 @@ class KafkaServer:
         # Without Java there is no use for 40 MB of jars.
         java_of_kafka()
         self.jars = jars_of_zookeeper_era(patch)
-        self._folder = Path(tempfile.mkdtemp(prefix="kiplab-kafka-", dir=memory_folder()))
+        super().__init__("kafka")
         self.data = self._folder / "data"
-        self._child: ChildJvm | None = None
         self.port = 0
-
-    def __enter__(self) -> KafkaServer:
-        try:
-            self._begin()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     # --- its lives ------------------------------------------------------------------------------
 
@@ -79,35 +58,14 @@ class KafkaServer:
         """Halt it where it stands; its files stay. Raises DeadKafkaError if it does not run."""
         self._end("kill")
 
-    def stop(self) -> None:
-        """End it, and forget what it has written. Stopping twice does nothing."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
     def log_text(self) -> str:
         """Warnings and errors of its present life."""
         return self._log.read_text()
 
     # --- plumbing -------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
-        for left in reversed(range(PORTS_TRIED)):
-            self._settle_on_a_port()
-            try:
-                self.start()
-            except DeadKafkaError:
-                # Somebody may have taken the port meanwhile.
-                if not left or "BindException" not in self.log_text():
-                    raise
-            else:
-                return
-
-    def _settle_on_a_port(self) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+    def _settle(self) -> None:
+        self.port = free_port()
         text = broker_settings(self.broker, self.port, self._zookeeper, self.data, self._more)
         (self._folder / "server.properties").write_text(text)
         (self._folder / "log4j.properties").write_text(LOG_TO_STDERR)
@@ -122,9 +80,4 @@ class KafkaServer:
         if self._child is None:
             raise DeadKafkaError(f"Kafka {self.patch} does not run")
         self._child.tell(how)
-        child, self._child = self._child, None
-        child.stop()
-
-    @property
-    def _log(self) -> Path:
-        return self._folder / "kafka.log"
+        self._let_go()

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shutil
 import socket
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 
 from ...extras import install
-from ..java_process.child_jvm import ChildJvm, DeadKafkaError, java_of_kafka, memory_folder
+from ..java_process.child_jvm import ChildJvm, java_of_kafka
+from ..java_process.owned_process import OwnedProcess, bound
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..kafka_jars.spark_jars import spark_jars
 
@@ -20,13 +19,12 @@ ZOOKEEPER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""
 ZOOKEEPER_JARS = ("zookeeper", "metrics-core", "snappy-java", "slf4j-api", "log4j")
 """How the names of the jars begin that a server needs."""
-PORTS_TRIED = 3
 PORTS_EACH = 3
 """For clients, for the others of the ensemble, and for electing its leader."""
 LONGEST_SESSION_MS = 600_000
 
 
-class ZooKeeperProcess:
+class ZooKeeperProcess(OwnedProcess):
     """``with ZooKeeperProcess() as zookeeper: zookeeper.addresses[0]``: what a client connects to.
 
     The servers of an ensemble, numbered from 1, are in one process. Sessions may be as short as two
@@ -38,67 +36,38 @@ class ZooKeeperProcess:
         self._jars = zookeeper_jars()
         self._tick_ms = tick_ms
         self._ports: list[list[int]] = [[] for _ in range(servers)]
-        self._folder = Path(tempfile.mkdtemp(prefix="kiplab-zookeeper-", dir=memory_folder()))
-        self._child: ChildJvm | None = None
-
-    def __enter__(self) -> ZooKeeperProcess:
-        try:
-            self._start()
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+        super().__init__("zookeeper")
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """``"127.0.0.1:2181"`` of each server, in the order of their numbers."""
         return tuple(f"127.0.0.1:{client}" for client, _, _ in self._ports)
 
-    def stop(self) -> None:
-        """End it, and forget what it has written. Stopping twice does nothing."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+    def _settle(self) -> None:
+        self._ports = list(_free_ports(len(self._ports)))
+        for number in self._numbers:
+            self._settle_one(number)
 
-    def _start(self) -> None:
-        for left in reversed(range(PORTS_TRIED)):
-            self._ports = list(_free_ports(len(self._ports)))
-            files = [self._settle(number) for number in range(1, len(self._ports) + 1)]
-            try:
-                self._child = self._launched(files)
-            except DeadKafkaError:
-                # Somebody may have taken a port meanwhile.
-                if not left or "BindException" not in self._log.read_text():
-                    raise
-            else:
-                return
-
-    def _settle(self, number: int) -> Path:
+    def _settle_one(self, number: int) -> None:
         """A folder for one server with its settings, and what it has written so far gone."""
-        folder = self._folder / str(number)
+        folder = self._folder_of(number)
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "data").mkdir(parents=True)
         (folder / "data" / "myid").write_text(str(number))
         text = zookeeper_settings(number, self._ports, folder / "data", self._tick_ms)
         (folder / "zoo.cfg").write_text(text)
-        return folder / "zoo.cfg"
 
-    def _launched(self, files: Sequence[Path]) -> ChildJvm:
-        command = ["-Dzookeeper.jmx.log4j.disable=true", "ZooKeeperLauncher", *map(str, files)]
+    def _launched(self) -> ChildJvm:
+        files = [str(self._folder_of(number) / "zoo.cfg") for number in self._numbers]
+        command = ["-Dzookeeper.jmx.log4j.disable=true", "ZooKeeperLauncher", *files]
         return ChildJvm("ZooKeeper", (ZOOKEEPER_LAUNCHER, *self._jars), command, self._log)
 
+    def _folder_of(self, number: int) -> Path:
+        return self._folder / str(number)
+
     @property
-    def _log(self) -> Path:
-        return self._folder / "zookeeper.log"
+    def _numbers(self) -> range:
+        return range(1, len(self._ports) + 1)
 
 
 def zookeeper_jars() -> tuple[Path, ...]:
@@ -140,11 +109,5 @@ def _free_ports(servers: int) -> Iterator[list[int]]:
     """Different ones for each server: none is given back before all are found."""
     with ExitStack() as held:
         sockets = (held.enter_context(socket.socket()) for _ in range(servers * PORTS_EACH))
-        found = iter([_bound(each) for each in sockets])
+        found = iter([bound(each) for each in sockets])
         yield from [list(islice(found, PORTS_EACH)) for _ in range(servers)]
-
-
-def _bound(free: socket.socket) -> int:
-    free.bind(("127.0.0.1", 0))
-    port: int = free.getsockname()[1]
-    return port
