@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from kiplab.cli.command import main
 from kiplab.engine.setup import cluster_of
 from kiplab.explore.levels.all_levels import level_named
 from kiplab.explore.levels.level_table import ExploreError, Level
+from kiplab.explore.levels.zookeeper_scope import AT_ONCE
 from kiplab.explore.search.breadth_first import search
 from kiplab.explore.search.engine_model import EngineModel
 from kiplab.explore.search.path_as_play import play_of
@@ -23,6 +27,7 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.verdict import expectations
 from kiplab.protocol.features import parse_features
+from kiplab.protocol.messages import KINDS
 
 TWO = """\
 title     A follower, and a leader, on a broker that comes and goes
@@ -46,7 +51,7 @@ DEFAULT = LEVEL.with_defaults({})
 NOTHING = dict.fromkeys(DEFAULT, 0)
 EVERYTHING_HELD = replace(
     LEVEL,
-    holds=(*LEVEL.holds, "leader-and-isr-reply", "update-metadata-reply", "stop-replica-reply"),
+    holds=(*LEVEL.holds, *(KINDS[body] for body in AT_ONCE)),
     passes=lambda _cluster: (),
 )
 
@@ -58,9 +63,10 @@ def asked(
     *,
     kafka: str = "zk-2.2",
     level: Level = LEVEL,
+    text: str = TWO,
 ) -> SearchOutcome:
     features = parse_features(kafka, off=off)
-    start = cluster_of(setup_of(parse(TWO, "two"), features))
+    start = cluster_of(setup_of(parse(text, "two"), features))
     return search(EngineModel(level, start, {**NOTHING, **within}), properties)
 
 
@@ -100,6 +106,26 @@ def test_each_case_of_the_motivation_comes_of_one_missing_guard(
     features = parse_features("zk-2.2", off=(off,))
     shown = play_of(parse(TWO, "two"), features, LEVEL, found.path, property)
     assert expectations(run_play(shown)) == {"held": 1, "failed": 0, "skipped": 0}
+
+
+@pytest.mark.parametrize("kafka", ["zk-2.5.0", "zk-2.6", "zk-2.8", "zk-3.4", "zk-3.4/2.7-IV2"])
+def test_later_releases_stay_well_too(kafka: str) -> None:
+    assert asked(kafka=kafka).verdict == PROVED
+
+
+def test_under_the_old_protocol_nothing_is_refused_and_a_bounce_is_seen() -> None:
+    """None of the requests has a broker epoch then; both refusals are as good as off."""
+    for property, verdict in ((CHECKPOINT, REFUTED), (ELECTABLE, REFUTED), (SERVES, PROVED)):
+        assert asked(kafka="zk-3.4/2.1-IV2", properties=(property,)).verdict == verdict
+
+
+def test_an_election_that_an_operator_asks_for_brings_the_old_request_too() -> None:
+    """Where another broker leads than the first replica; a crash alone brings none of it."""
+    back = TWO.replace("F replicas=0,1", "F replicas=1,0")
+    for within, verdict in (({"crashes": 1}, PROVED), ({"crashes": 1, "elections": 1}, REFUTED)):
+        found = asked((REQUESTS,), within, (CHECKPOINT,), text=back)
+        assert found.verdict == verdict
+    assert [action.kind for action in found.path].count("elect") == 1
 
 
 def test_the_stop_replica_of_an_earlier_life_needs_two_visits() -> None:
@@ -190,3 +216,55 @@ def test_what_it_cannot_speak_of_it_refuses(name: str, problem: str) -> None:
     start = cluster_of(setup_of(play, question.features))
     with pytest.raises(PlayError, match=problem):
         LEVEL.admit(start)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Path:
+    file = tmp_path / "two.play"
+    file.write_text(TWO, encoding="utf-8")
+    return file
+
+
+def test_the_command_says_what_it_has_proved_and_within_which_bounds(
+    two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explore", str(two), "--level", "zookeeper", "--bound", "shutdowns=0"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "Proved for these bounds (Kafka zk-2.2, level zookeeper, within 0 requests for controlled"
+        " shutdowns, 1 crash, 0 sessions that end although their brokers run and 0 preferred"
+        " elections): At rest, a leader that is up knows that it leads."
+    )
+    assert "All 14 states were looked at." in said
+    assert "no shutdown was possible" in said
+
+
+def test_a_counterexample_is_a_play_that_runs_and_shrinks(
+    two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--level", "zookeeper", "--off", BOUNCE, "--property", FETCHES, "--json"]
+    assert main(["explore", str(two), *words]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["steps"], found["property"]) == ("refuted", 4, FETCHES)
+    assert found["bounds"] == DEFAULT
+    for _ in range(2):
+        two.write_text(found["play"], encoding="utf-8")
+        assert "controller broker=0 epoch=5" in " ".join(found["play"].split())
+        assert main(["play", str(two), "--json"]) == 0
+        ran = json.loads(capsys.readouterr().out)
+        assert ran["verdict"] == "harm"
+        assert FETCHES in [broken["property"] for broken in ran["violated"]]
+        assert main(["minimise", str(two), "--property", FETCHES, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+    assert (found["minimal"], found["dropped"]) == (True, 0)
+
+
+def test_no_controller_no_search(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line for line in TWO.splitlines() if not line.startswith("controller")]
+    down = [f"{line} down=yes" if line.startswith("broker") else line for line in lines]
+    two.write_text("\n".join(down), encoding="utf-8")
+    assert main(["explore", str(two), "--level", "zookeeper"]) == 2
+    assert "no broker is the controller as the play begins" in capsys.readouterr().err
