@@ -7,7 +7,8 @@ ZooKeeper
     Which transaction wrote a znode, and which created one that is no broker's registration.
 Broker
     The epoch that begins at the end of a log, without a record. What is known of partitions by
-    UpdateMetadata: only who lives is asked for, when there is a leader to be followed.
+    UpdateMetadata: only who lives is asked for, when there is a leader to be followed, and not in
+    which life.
 Queues
     The partitions in an UpdateMetadata, for the same reason.
 Messages
@@ -25,8 +26,8 @@ from ...engine.canonical import canonical
 from ...engine.cluster import Cluster, Message, Observed
 from ...engine.nodes import ensemble_of
 from ...protocol import log
-from ...protocol.ids import SessionId, Zxid
-from ...protocol.messages import UpdateMetadataRequest
+from ...protocol.ids import Incarnation, SessionId, Zxid
+from ...protocol.messages import MetadataUpdate, UpdateMetadataRequest
 from ...protocol.replica.broker_state import Broker, Durable, Volatile
 from ...protocol.zookeeper.ensemble import Ensemble
 from ...protocol.zookeeper.znodes import BrokerZnode, Stat, Znode
@@ -70,10 +71,20 @@ def _broker(node: Broker) -> Broker:
 
 
 def _process(held: Volatile) -> Volatile:
-    image = None if held.image is None else replace(held.image, partitions=())
+    image = None if held.image is None else _who_lives(held.image)
     plane = held.control_plane
     assert isinstance(plane, ZooKeeperController)
     return replace(held, image=image, control_plane=_controller(plane))
+
+
+def _who_lives(held: MetadataUpdate) -> MetadataUpdate:
+    """An UpdateMetadata says who lives, and nothing of which life it is."""
+    alive = tuple(replace(r, incarnation=_SOME_LIFE) for r in held.registrations)
+    return replace(held, registrations=alive, partitions=())
+
+
+_SOME_LIFE = Incarnation(-1)
+"""Below 0 nothing is counted: what names no life in particular tells no two states apart."""
 
 
 def _controller(held: ZooKeeperController) -> ZooKeeperController:

@@ -28,7 +28,7 @@ request of the queue go, and that waits as well as they would. tests/explore/tes
 compares both with a search that holds everything.
 
 Two brokers are enough for each of KIP-380's four failures, and with the default bounds a search of
-two takes a second. On three brokers, as in KIP-380's plays, a proof looks at some 8,000 states.
+two takes a second. On three brokers, as in KIP-380's plays, a proof looks at thousands of states.
 
 The four properties are asked at rest (engine/at_rest.py), when nothing is under way any more: a way
 there has to let everything arrive. normal_zookeeper.py says what a state is.
