@@ -133,3 +133,32 @@ def test_a_difference_is_told_by_its_seed(
     given = ["--release", "2.2.2", "--into", str(tmp_path / "done"), "--count", "3"]
     assert command.main(given) == 1
     assert "not as the engine" in capsys.readouterr().out
+
+
+def test_what_a_busy_machine_does_not_bring_to_its_end_is_told_by_the_next_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, asked = engine_for("2.6.3"), list[str]()
+
+    def hear(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
+        asked.append(situation.name)
+        if len(asked) == 1:
+            raise TooQuietError("a partition did not come")
+        return engine(situation, patch)
+
+    monkeypatch.setattr(command, "live_controllers", lambda _stack: hear)
+    given = ["--release", "2.6.3", "--into", str(tmp_path / "done"), "--count", "2"]
+    assert command.main(given) == 3
+    said = capsys.readouterr().out
+    assert "Kafka 2.6.3, seed 0: not told to its end: a partition did not come" in said
+    assert "Kafka 2.6.3: 1 schedules, 0 not as the engine" in said
+    assert command.main(given) == 0
+    assert asked == ["random-0", "random-1", "random-0"]
+
+
+def test_the_summary_counts_what_schedules_have_tried(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "live_controllers", lambda _stack: engine_for("2.2.2"))
+    assert command.main(["--release", "2.2.2", "--count", "2"]) == 0
+    assert "\nguard 380.bounce-detection" in capsys.readouterr().out
