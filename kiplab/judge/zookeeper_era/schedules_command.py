@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             hear = live_controllers(stack)
             for patch in releases:
                 done += _run(patch, hear, given, {d.seed for d in done if d.kafka == patch})
-    except (MissingKafkaError, MissingExtraError) as problem:
+    except (MissingKafkaError, MissingExtraError, DeadKafkaError) as problem:
         print(f"judge: {problem}", file=sys.stderr)
         return UNASKED
     print("\n".join(_summary(done)))
