@@ -9,6 +9,12 @@ import msgspec
 
 TITLE = "What became of KIP-343"
 HEADS = ("KIP-343", "what became of it", "by", "clause")
+LOOK = (
+    "<style>.kiplab-fates.kiplab-fates :is(td, th) { text-align: left; }"
+    " .kiplab-fates.kiplab-fates tbody th { font-weight: normal; }"
+    " .kiplab-fates.kiplab-fates .kiplab-kip { white-space: nowrap; }</style>"
+)
+"""From the left, as sentences are read, and no KIP broken at its hyphen."""
 
 
 class IdeaFate(msgspec.Struct, frozen=True):
@@ -106,7 +112,8 @@ class IdeaFates(msgspec.Struct, frozen=True):
         head = "".join(f'<th scope="col">{escape(h)}</th>' for h in HEADS)
         body = "".join(_line(row) for row in self.rows)
         caption = f"<caption>{escape(TITLE)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f'{LOOK}<table class="kiplab-fates">'
+        return f"{table}{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def heartbeat_fates() -> IdeaFates:
@@ -115,7 +122,8 @@ def heartbeat_fates() -> IdeaFates:
 
 
 def _line(row: IdeaFate) -> str:
-    cells = "".join(f"<td>{escape(c)}</td>" for c in (row.became, _brought(row), row.clause))
+    by = f'<td class="kiplab-kip">{_brought(row)}</td>'
+    cells = f"<td>{escape(row.became)}</td>{by}<td>{row.clause}</td>"
     return f'<tr><th scope="row">{escape(row.idea)}</th>{cells}</tr>'
 
 

@@ -294,7 +294,7 @@ GIVEN_AWAY = {
         "BrokerRegistration",
         "to this day a broker",
         "a vote that it cannot win alone",
-        "consumer-fetch",
+        "until it hears otherwise",
     ),
     "09-could-it-still-go-wrong": (
         "in 14 steps",

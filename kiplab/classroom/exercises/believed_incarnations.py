@@ -76,8 +76,8 @@ def _line(number: int, sent: Performed) -> str:
     said = f"{number}  {kind} as {as_incarnation}: "
     if refusal is None:
         return f"{said}accepted"
-    compared = "; ".join(f"{c.name}: {c.requested}, here {c.held}" for c in refusal.compared)
-    return f"{said}refused, {refusal.error.name}. {compared}"
+    known = "; ".join(f"here {c.held}" for c in refusal.compared)
+    return f"{said}refused, {refusal.error.name}: {known}"
 
 
 def _refusal(sent: Performed) -> Refused | None:
