@@ -26,7 +26,8 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     all the committed), `poll` names of consumers: each polls every partition, asks for metadata and
     goes to either end; `producers` names of producers: each writes one record to every partition,
     with acks=all and with acks=1, and sends again. `configure` lists what a topic's
-    unclean.leader.election.enable becomes. `timers` are brokers', `controller_timers` those
+    unclean.leader.election.enable becomes. `heartbeat_timeouts` lists where one of KIP-343's may be
+    over: at the controller, or at the broker. `timers` are brokers', `controller_timers` those
     of control planes, wherever they live.
     """
 
@@ -45,6 +46,7 @@ class Menu(msgspec.Struct, frozen=True, kw_only=True):
     finish_leader_recovery: bool = True
     end_transaction: bool = False
     shut_down: bool = False
+    heartbeat_timeouts: tuple[bool, ...] = ()
     fail_over: bool = False
     elect: tuple[bool, ...] = ()
     configure: tuple[bool, ...] = ()
@@ -63,6 +65,7 @@ EVERYTHING = Menu(
     poll=("consumer",),
     producers=("producer",),
     shut_down=True,
+    heartbeat_timeouts=(True, False),
     fail_over=True,
     elect=(False, True),
     configure=(True, False),
@@ -84,7 +87,6 @@ PROGRESS = Menu(timers=_HELPFUL, controller_timers=_HELPFUL)
 
 NOT_OFFERED: dict[type, str] = {
     moves.Race: "which two meet is for people to say, or for a search that asks (bound races)",
-    moves.HeartbeatTimeout: "it is for people to say: no search is about KIP-343",
     moves.Upgrade: "which release is for people to say",
     moves.UpgradeMetadata: "which metadata version is for people to say",
     moves.RawRequest: "what a forger writes is for people to say",
@@ -117,6 +119,7 @@ def _candidates(cluster: Cluster, menu: Menu) -> Iterator[moves.Move]:
         yield from (moves.Crash(node.id, loss) for loss in menu.losses)
         if menu.shut_down:
             yield moves.ShutDown(node.id)
+        yield from (moves.HeartbeatTimeout(node.id, here) for here in menu.heartbeat_timeouts)
     yield from _about_partitions(cluster, menu)
     for name in menu.poll:
         yield from _about_consumer(cluster, name)
