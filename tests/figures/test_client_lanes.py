@@ -134,6 +134,14 @@ def test_both_panels_of_a_twin_have_the_lanes_of_either(implemented: Rows, speci
     )
 
 
+def test_what_no_release_ever_built_is_not_said_to_be_implemented() -> None:
+    runs = [run("343-stale-leader", kafka=release).rows() for release in ("zk-2.2", "kip-343")]
+    assert titles(tuple(runs)) == (
+        "without KIP-343 · Kafka zk-2.2",
+        "KIP-343 as specified · Kafka kip-343",
+    )
+
+
 def test_a_consumer_that_throws_says_what() -> None:
     rows = run("consumer-truncation", kafka="3.5").rows()
     (thrown,) = [m for m in rows.clients if "raises" in m.outcome]
