@@ -1,0 +1,89 @@
+"""Compiling the kernel with numba, and running the same source without it.
+
+Without numba `inner` and `root` give the function back as it is: slow, and the same numbers.
+numba keys its cache on the file of a function alone, and not on the functions that it calls; so a
+root is made by a function that takes the digest of this whole room, and keeps it in its closure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+_KernelFunction = TypeVar("_KernelFunction", bound=Callable[..., Any])
+_OPTIONS = {"error_model": "numpy", "fastmath": False}
+
+
+def has_compiler() -> bool:
+    """Whether numba is here."""
+    return find_spec("numba") is not None
+
+
+def inner(function: _KernelFunction) -> _KernelFunction:
+    """Compiled into whatever root calls it."""
+    if not has_compiler():
+        return function
+    import numba
+
+    return cast(_KernelFunction, numba.njit(**_OPTIONS)(function))
+
+
+def root(make: Callable[[int], _KernelFunction]) -> _KernelFunction:
+    """What `make` makes of the digest, compiled, and kept on disk where that can be."""
+    function = make(digest())
+    if not has_compiler():
+        return function
+    import numba
+
+    try:
+        return cast(_KernelFunction, numba.njit(cache=True, **_OPTIONS)(function))
+    except RuntimeError:
+        # Neither beside the sources nor in the user's cache may anything be written.
+        return cast(_KernelFunction, numba.njit(**_OPTIONS)(function))
+
+
+def digest() -> int:
+    """A number for the sources of this room: another one for any change."""
+    here = Path(__file__).parent
+    text = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
+    return int.from_bytes(sha256(text).digest()[:7], "big")
+
+
+def plain(function: _KernelFunction) -> _KernelFunction:
+    """The function, and all of the kernel that it calls, as Python itself runs it."""
+    return cast(_KernelFunction, _plain(function, {}))
+
+
+def _plain(function: Any, done: dict[int, Any]) -> Any:
+    if id(function) in done:
+        return done[id(function)]
+    source = getattr(function, "py_func", function)
+    names = dict(source.__globals__)
+    copy = FunctionType(source.__code__, names, source.__name__, None, source.__closure__)
+    done[id(function)] = copy
+    for name in source.__code__.co_names:
+        if hasattr(names.get(name), "py_func"):
+            names[name] = _plain(names[name], done)
+    return copy
+
+
+def words(count: int) -> Any:
+    """`count` zeros to write to: what compiled code takes, a list where nothing is compiled."""
+    if not has_compiler():
+        return [0] * count
+    import numpy as np
+
+    return np.zeros(count, dtype=np.int64)
+
+
+def as_words(numbers: Any) -> Any:
+    """Numbers in the form that compiled code takes; a list where nothing is compiled."""
+    if not has_compiler():
+        return list(numbers)
+    import numpy as np
+
+    return np.array(numbers, dtype=np.int64)

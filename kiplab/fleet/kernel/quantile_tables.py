@@ -1,0 +1,115 @@
+"""Draws in whole microseconds: inverse distribution functions as tables of integers.
+
+A table has two halves, for the words below and above the middle. A half is cut where the
+probability that is left halves, 32 times, and each of these octaves into `CELLS` equal cells; in
+between it goes along the straight line. So the tails are as fine as the middle, the longest draw
+is known (`longest`), and a draw needs no logarithm: it is the same on every machine.
+
+The knots are worked out with decimal numbers of 40 digits. The normal quantile, which Python has as
+a float, is rounded to 2^-20 first: no library's last bit is left in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, localcontext
+from functools import lru_cache
+from itertools import chain
+from statistics import NormalDist
+
+from .machine_code import inner
+
+CELLS = 128
+_CELL_BITS = 7
+OCTAVES = 32
+HALF = OCTAVES * CELLS + 1
+TABLE = 2 * HALF
+"""Words in a table."""
+_DIGITS = 40
+_Z_GRID = 1 << 20
+
+
+@inner
+def drawn(tables: list[int], start: int, word: int) -> int:
+    """The draw of a 32-bit word from the table that begins at `start`, in microseconds."""
+    if word & 0x80000000:
+        start += HALF
+        tail = 0xFFFFFFFF - word
+    else:
+        tail = word
+    # 2 * tail + 1 of 2^33: never 0, never a knot.
+    rest, octave = 2 * tail + 1, OCTAVES - 1
+    while not rest & 0x80000000:
+        rest <<= 1
+        octave -= 1
+    at = start + octave * CELLS + ((rest >> (31 - _CELL_BITS)) & (CELLS - 1))
+    part = rest & ((1 << (31 - _CELL_BITS)) - 1)
+    step = tables[at + 1] - tables[at]
+    # In two parts, as the product of a step of years and 24 bits has more than 64.
+    return tables[at] + ((step * (part >> 12)) >> 12) + ((step * (part & 0xFFF)) >> 24)
+
+
+def exponential(mean_us: int) -> tuple[int, ...]:
+    """The table of an exponential distribution with this mean."""
+    return tuple((mean_us * unit + (1 << 63)) >> 64 for unit in _unit_exponential())
+
+
+def log_normal(median_us: int, sigma: Decimal) -> tuple[int, ...]:
+    """The table of a log-normal distribution; `sigma` is its spread on the scale of logarithms."""
+    if not sigma:
+        return constant(median_us)
+
+    def low(tail: Decimal) -> Decimal:
+        return median_us * (-sigma * _normal(tail)).exp()
+
+    def high(tail: Decimal) -> Decimal:
+        return median_us * (sigma * _normal(tail)).exp()
+
+    return _table(low, high)
+
+
+def uniform(low_us: int, high_us: int) -> tuple[int, ...]:
+    """The table of the times between two."""
+    width = high_us - low_us
+    return _table(lambda tail: low_us + width * tail, lambda tail: high_us - width * tail)
+
+
+def constant(us: int) -> tuple[int, ...]:
+    """The table of one time."""
+    return (us,) * TABLE
+
+
+def longest(table: tuple[int, ...]) -> int:
+    """The longest time that can come out."""
+    return max(table[0], table[HALF], table[HALF - 1], table[-1])
+
+
+@lru_cache(maxsize=1)
+def _unit_exponential() -> tuple[int, ...]:
+    """With mean 1, in units of 2^-64."""
+    scale = 1 << 64
+    return _table(lambda tail: -scale * (1 - tail).ln(), lambda tail: -scale * tail.ln())
+
+
+Quantile = Callable[[Decimal], Decimal]
+"""Of the probability that is left on one side, at most 1/2."""
+
+
+def _table(low: Quantile, high: Quantile) -> tuple[int, ...]:
+    with localcontext(prec=_DIGITS):
+        halves = ([side(tail) for tail in _tails()] for side in (low, high))
+        return tuple(int(value.to_integral_value()) for value in chain(*halves))
+
+
+@lru_cache(maxsize=1)
+def _tails() -> tuple[Decimal, ...]:
+    """The probability at each knot of a half: 2^-33 first, 1/2 last."""
+    knots = ((octave, cell) for octave in range(OCTAVES) for cell in range(CELLS))
+    each = [Decimal((CELLS + c) << o) / Decimal(CELLS << (OCTAVES + 1)) for o, c in knots]
+    return (*each, Decimal("0.5"))
+
+
+@lru_cache(maxsize=HALF)
+def _normal(tail: Decimal) -> Decimal:
+    """How many standard deviations leave so much on one side."""
+    return Decimal(round(-NormalDist().inv_cdf(float(tail)) * _Z_GRID)) / _Z_GRID
