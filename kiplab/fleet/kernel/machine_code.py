@@ -16,6 +16,8 @@ from typing import Any, TypeVar, cast
 
 _KernelFunction = TypeVar("_KernelFunction", bound=Callable[..., Any])
 _OPTIONS = {"error_model": "numpy", "fastmath": False}
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""What only compiled code calls needs no way in from Python, which takes long to make."""
 
 
 def has_compiler() -> bool:
@@ -25,25 +27,31 @@ def has_compiler() -> bool:
 
 def inner(function: _KernelFunction) -> _KernelFunction:
     """Compiled into whatever root calls it."""
-    if not has_compiler():
-        return function
-    import numba
+    return _compiled(function, **_NO_WRAPPERS)
 
-    return cast(_KernelFunction, numba.njit(**_OPTIONS)(function))
+
+def exposed(function: _KernelFunction) -> _KernelFunction:
+    """An inner function as it can be called from Python."""
+    return _compiled(getattr(function, "py_func", function))
 
 
 def root(make: Callable[[int], _KernelFunction]) -> _KernelFunction:
     """What `make` makes of the digest, compiled, and kept on disk where that can be."""
     function = make(digest())
+    try:
+        return _compiled(function, cache=True)
+    except RuntimeError:
+        # Neither beside the sources nor in the user's cache may anything be written.
+        return _compiled(function)
+
+
+def _compiled(function: _KernelFunction, **options: bool) -> _KernelFunction:
     if not has_compiler():
         return function
     import numba
 
-    try:
-        return cast(_KernelFunction, numba.njit(cache=True, **_OPTIONS)(function))
-    except RuntimeError:
-        # Neither beside the sources nor in the user's cache may anything be written.
-        return cast(_KernelFunction, numba.njit(**_OPTIONS)(function))
+    njit: Any = numba.njit
+    return cast(_KernelFunction, njit(**_OPTIONS, **options)(function))
 
 
 def digest() -> int:

@@ -1,0 +1,81 @@
+"""The feature sets of the fleet: which KIPs hold, as bits of guards.
+
+In KRaft mode KIP-841, KIP-903 and KIP-704 can be there or not, with ZooKeeper KIP-380, KIP-343 and
+KIP-704. A set is named after what it has: ``"841+903"``; ``"none"`` has nothing of it.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+from ...protocol.features import Features, parse_features
+from .mirrored_guards import (
+    LEADER_COMPARES,
+    NOT_FENCED,
+    NOT_LEAVING,
+    ONE_INCARNATION,
+    SKIPS_FENCED,
+    SKIPS_LEAVING,
+    guard_bits,
+)
+from .simulation_loop import KIP_343, KIP_380
+
+SWITCHED = ("380", "343", "841", "903", "704")
+"""What a feature set may name."""
+IN_MODE = {"kraft": ("841", "903", "704"), "zookeeper": ("380", "343", "704")}
+"""Which of them Kafka could have had in a mode; the rest is counterfactual there."""
+_ALWAYS_ON = ("kafka-12670",)
+"""Whether there are unclean elections is asked of the world."""
+
+
+def feature_sets(mode: str) -> tuple[str, ...]:
+    """Every meaningful set of a mode, ``"none"`` first. Raises KeyError for no mode."""
+    kips = IN_MODE[mode]
+    sizes = (combinations(kips, size) for size in range(len(kips) + 1))
+    return tuple("+".join(kips_on) or "none" for kips_on in chain(*sizes))
+
+
+def label_of(name: str, mode: str) -> str:
+    """``"as Kafka"``, or ``"counterfactual"`` where a KIP is on that this mode does not know.
+
+    Raises ValueError for a feature set that there is not.
+    """
+    known = set(IN_MODE[mode])
+    return "as Kafka" if known.issuperset(_parts(name)) else "counterfactual"
+
+
+def features_of(name: str) -> Features:
+    """The engine's features for a set; KIP-380 and KIP-343 are counted, not played.
+
+    Raises ValueError for a feature set that there is not.
+    """
+    on = _parts(name)
+    off = tuple(kip for kip in ("841", "903") if kip not in on)
+    specified = ("704.specified",) if "704" in on else ()
+    return parse_features("3.5", off=off, on=(*_ALWAYS_ON, *specified))
+
+
+def mask_of(name: str) -> int:
+    """Its bits for the kernel. Raises ValueError for a feature set that there is not."""
+    on = _parts(name)
+    counted = (KIP_380 if "380" in on else 0) | (KIP_343 if "343" in on else 0)
+    return guard_bits(features_of(name)) | counted
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    parts = () if name == "none" else tuple(name.split("+"))
+    wrong = [part for part in parts if part not in SWITCHED]
+    if wrong or len(set(parts)) < len(parts):
+        example = "'none', '841', '841+903'"
+        raise ValueError(f"no feature set {name!r}; one names each of {SWITCHED} once: {example}")
+    return parts
+
+
+def is_regular(mask: int) -> bool:
+    """Whether an incident that meets no other is as simple as quiet time takes it for.
+
+    Not where a leader asks again and again for what the controller refuses.
+    """
+    fenced = mask & NOT_FENCED == 0 or mask & (SKIPS_FENCED | LEADER_COMPARES) != 0
+    leaving = (mask & SKIPS_LEAVING == 0) == (mask & NOT_LEAVING == 0)
+    return fenced and leaving and mask & ONE_INCARNATION != 0

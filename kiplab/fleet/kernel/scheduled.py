@@ -1,0 +1,65 @@
+"""The kernel over a schedule that is written down: its events in order, then what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .leader_rules import DELAY_TRIES
+from .machine_code import inner, root
+from .set_events import (
+    AT,
+    BROKER,
+    CUT_OFF,
+    KIND,
+    OUTAGE_BEGINS,
+    RANKS,
+    ROW,
+    at_rest,
+    happen,
+    run_until,
+)
+from .set_words import BROKERS, STEPS
+
+DELAYS = BROKERS * DELAY_TRIES
+"""Delays of the requests on account of one broker: by leader, then by try."""
+FIRST_MOMENT = 1
+"""Logs begin to be written then; 0 is the end of an empty one."""
+
+
+@inner
+def _learn(delays: list[int], known: list[int], row: int, b: int) -> None:
+    for n in range(DELAYS):
+        known[b * DELAYS + n] = delays[row * DELAYS + n]
+
+
+PlayOut = Callable[
+    [list[int], list[int], list[int], list[int], list[int], list[int], int, int], None
+]
+
+
+def _made(version: int) -> PlayOut:
+    def play_out(
+        s: list[int],
+        w: list[int],
+        told: list[int],
+        rows: list[int],
+        delays: list[int],
+        known: list[int],
+        leader: int,
+        end: int,
+    ) -> None:
+        at_rest(s, w, leader, FIRST_MOMENT)
+        for row in range(len(rows) // ROW):
+            at, kind, b = rows[row * ROW + AT], rows[row * ROW + KIND], rows[row * ROW + BROKER]
+            run_until(s, w, told, known, at, kind, b)
+            if kind >= CUT_OFF and kind != OUTAGE_BEGINS:
+                _learn(delays, known, row, b)
+            happen(s, w, told, known, rows, row * ROW)
+        run_until(s, w, told, known, end, RANKS, 0)
+        # The digest of the sources is in the closure: a kernel that is kept is this one.
+        s[STEPS] += 0 * version
+
+    return play_out
+
+
+play_out = root(_made)

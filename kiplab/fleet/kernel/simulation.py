@@ -1,0 +1,124 @@
+"""`simulate`: replica sets over years, under several feature sets on the same schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from .feature_sets import is_regular, mask_of
+from .machine_code import has_compiler, plain, words
+from .outside_streams import DELAYS, STREAM, STREAMS
+from .set_events import ROW
+from .set_words import BROKERS, CHECKS, COUNTS, GUARDS, STATE_WORDS, STEPS, TOLD_WORDS
+from .simulation_loop import METRICS, live
+from .world import World, compiled_world
+
+METRIC_NAMES = (
+    *("incidents", "expansions", "stale_join", "committed_loss", "race_loss", "last_replica_loss"),
+    *("unclean_loss", "shock_loss", "offline", "offline_us", "under_min_us"),
+    *("stale_control_request", "stale_metadata_us", "recovery_us", "refused"),
+)
+"""What is counted of each replication, in the order of the table."""
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """What was counted: `table` has, replication by replication, feature set by feature set, a
+    number per metric. `exposure_us` is each feature set's time, `events` how many came from
+    outside, `steps` how many were worked out in all sets together, `checks` what went wrong (0).
+    """
+
+    first: int
+    last: int
+    feature_sets: tuple[str, ...]
+    metrics: tuple[str, ...]
+    table: tuple[int, ...]
+    exposure_us: int
+    events: int
+    steps: int
+    checks: int
+
+    def count(self, replication: int, features: str, metric: str) -> int:
+        """Of one replication. Raises ValueError for a set or a metric that was not counted."""
+        row = (replication - self.first) * len(self.feature_sets) + self._set(features)
+        return self.table[row * len(self.metrics) + self.metrics.index(metric)]
+
+    def total(self, features: str, metric: str) -> int:
+        """Of all of them. Raises ValueError for a set or a metric that was not counted."""
+        start = self._set(features) * len(self.metrics) + self.metrics.index(metric)
+        return sum(self.table[start :: len(self.feature_sets) * len(self.metrics)])
+
+    def _set(self, features: str) -> int:
+        return self.feature_sets.index(features)
+
+
+def simulate(
+    world: World,
+    *,
+    seed: int,
+    first: int,
+    last: int,
+    horizon_us: int,
+    feature_sets: Sequence[str],
+    compiled: bool = True,
+    skips: bool = True,
+) -> Counts:
+    """Replications first..last-1, each a replica set over `horizon_us`, under every feature set.
+
+    The numbers depend on the world, the seed, the replication and the feature set alone: not on
+    how the replications are cut into pieces, on the other feature sets, on `compiled` or on `skips`
+    (whether quiet time is skipped). Without numba everything runs as plain Python.
+
+    Raises ValueError for a world, a range or a feature set that there is not.
+    """
+    if not 0 <= first < last < 1 << 32 or not 0 <= seed < 1 << 32 or horizon_us < 1:
+        raise ValueError(f"replications {first} to {last} of seed {seed}: nothing to simulate")
+    masks = [mask_of(name) for name in feature_sets]
+    if not masks:
+        raise ValueError("there is no feature set; expected at least one, as in ['none']")
+    skips = skips and all(map(is_regular, masks))
+    made = compiled_world(world)
+    fast = compiled and has_compiler()
+    states = _rows(len(masks), fast)
+    given = [_listed(n) if not fast else n for n in (made.numbers, made.tables)]
+    room = [words(n) if fast else [0] * n for n in _ROOM]
+    for v, mask in enumerate(masks):
+        states[v][GUARDS] = mask
+    run = live if fast else plain(live)
+    table: list[int] = []
+    events = steps = checks = 0
+    for replication in range(first, last):
+        events += int(
+            run(states, len(masks), *given, *room, seed, replication, horizon_us, int(skips))
+        )
+        for v in range(len(masks)):
+            s = states[v]
+            table += [int(n) for n in s[COUNTS : COUNTS + METRICS]]
+            steps, checks = steps + int(s[STEPS]), checks + int(s[CHECKS])
+    return Counts(
+        first=first,
+        last=last,
+        feature_sets=tuple(feature_sets),
+        metrics=METRIC_NAMES,
+        table=tuple(table),
+        exposure_us=(last - first) * horizon_us,
+        events=events,
+        steps=steps,
+        checks=checks,
+    )
+
+
+_ROOM = (*(STREAMS * STREAM, STREAMS, STREAMS, BROKERS * DELAYS, ROW, 1 + TOLD_WORDS),)
+"""Streams, their next two times, delays, one event, a trace that nobody writes."""
+
+
+def _rows(sets: int, fast: bool) -> list[list[int]]:
+    if not fast:
+        return [[0] * STATE_WORDS for _ in range(sets)]
+    flat = words(sets * STATE_WORDS)
+    rows: list[list[int]] = flat.reshape(sets, STATE_WORDS)
+    return rows
+
+
+def _listed(numbers: Sequence[int]) -> list[int]:
+    return [int(n) for n in numbers]

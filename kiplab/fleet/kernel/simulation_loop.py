@@ -1,0 +1,418 @@
+"""The life of a replica set: from event to event, and over quiet time in one step.
+
+While everybody is in sync, an incident that is over before the next event can meet nothing: it
+changes who leads, adds to the counters, and that is all. Whether it is over in time is asked first
+of the longest that it could take, then of its own draws. Everything else goes through the rules,
+event by event, for each feature set. Both ways give the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .controller_rules import account
+from .leader_rules import DELAY_TRIES
+from .machine_code import inner, root
+from .mirrored_guards import NOT_LEAVING, SKIPS_LEAVING
+from .outside_streams import (
+    BEAT_AT,
+    CLOCK,
+    DELAYS,
+    DELAYS_AT,
+    EARLY_AT,
+    FLUSH_AT,
+    QUEUED,
+    ROW_AT,
+    STREAM,
+    STREAM_BROKER,
+    crash_early,
+    draw_next,
+    is_slow,
+    know,
+    open_streams,
+    rank_of,
+)
+from .scheduled import FIRST_MOMENT
+from .set_events import (
+    AT,
+    BEAT,
+    BOUNCE,
+    BROKER,
+    CRASH,
+    CUT_OFF,
+    FLUSH,
+    KIND,
+    LASTS,
+    LEVEL_IN,
+    OUTAGE_BEGINS,
+    RANKS,
+    READY_IN,
+    RESTART,
+    SHUTDOWN,
+    at_rest,
+    happen,
+    is_at_rest,
+    run_until,
+)
+from .set_words import (
+    COUNTS,
+    EXPANSIONS,
+    GUARDS,
+    INCIDENTS,
+    LEADER,
+    MODE,
+    NEVER,
+    REFUSED,
+    RETRY_US,
+    SESSION_OVER_US,
+    STALE_CONTROL_REQUEST,
+    STALE_METADATA_US,
+    STATE_WORDS,
+    TIMEOUT_343_US,
+    TRACE,
+)
+from .world_words import (
+    BOUNCE_BOUND,
+    CRASH_BOUND,
+    EARLY_CRASHES,
+    EARLY_WITHIN,
+    FAST_IN_TIME,
+    LOOK_BACK,
+)
+
+KIP_380, KIP_343 = 1 << 40, 1 << 41
+"""Bits beside those of guards: what the two change is counted, not played."""
+METRICS = REFUSED - COUNTS + 1
+_NO_EVENT = -1
+
+
+@inner
+def _first_two(times: list[int], count: int) -> tuple[int, int]:
+    """The stream whose event comes first, and when the first of the others comes."""
+    first, at, other = 0, NEVER, NEVER
+    for i in range(count):
+        if times[i] < at:
+            first, other, at = i, at, times[i]
+        elif times[i] < other:
+            other = times[i]
+    return first, other
+
+
+@inner
+def know_all(
+    st: list[int],
+    times: list[int],
+    count: int,
+    w: list[int],
+    tables: list[int],
+    seed: int,
+    replication: int,
+) -> None:
+    """Everything that follows from the next event of each stream."""
+    for j in range(count):
+        if times[j] < NEVER:
+            know(st, times, j, w, tables, seed, replication)
+
+
+@inner
+def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, int]:
+    """The stream, the time and the rank of what comes first: an event, or what precedes one."""
+    best, best_at, best_rank, best_b = _NO_EVENT, NEVER, RANKS, 0
+    for i in range(count):
+        if times[i] >= NEVER:
+            continue
+        at = i * STREAM
+        b = st[at + STREAM_BROKER]
+        for part in range(3):
+            when, rank = times[i], rank_of(st[at + CLOCK])
+            if part == 0:
+                when, rank = st[at + FLUSH_AT], FLUSH
+            elif part == 1:
+                when, rank = st[at + BEAT_AT], BEAT
+            earlier = when < best_at or (when == best_at and rank < best_rank)
+            if earlier or (when == best_at and rank == best_rank and b < best_b):
+                best, best_at, best_rank, best_b = i, when, rank, b
+    return best, best_at, best_rank
+
+
+@inner
+def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
+    """By when everything that follows from an event alone is over, at the latest."""
+    row = i * STREAM + ROW_AT
+    now, kind, b = st[row + AT], st[row + KIND], st[row + BROKER]
+    back = max(st[row + READY_IN], st[row + LEVEL_IN])
+    if kind == CRASH:
+        gone = max(st[row + RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
+    else:
+        gone = st[row + SHUTDOWN] + st[row + RESTART]
+    asked = leader if leader != b else 1 if b == 0 else 0
+    delays = i * STREAM + DELAYS_AT + asked * DELAY_TRIES
+    return now + gone + back + max(st[delays], st[delays + 1])
+
+
+@inner
+def _rejoins(on: int) -> bool:
+    """Whether a leader that is about to stop is let into the ISR once more (before KIP-841)."""
+    return on & (SKIPS_LEAVING | NOT_LEAVING) == 0
+
+
+@inner
+def _skip(states: list[list[int]], sets: int, kind: int, b: int) -> None:
+    """What an incident that meets no other comes to."""
+    for v in range(sets):
+        s = states[v]
+        s[INCIDENTS] += 1
+        s[EXPANSIONS] += 1
+        if s[LEADER] == b:
+            s[EXPANSIONS] += 1 if kind == BOUNCE and _rejoins(s[GUARDS]) else 0
+            s[LEADER] = 1 if b == 0 else 0
+
+
+@inner
+def _count_outside(states: list[list[int]], sets: int, w: list[int], st: list[int], i: int) -> None:
+    """Of KIP-380 and KIP-343: what depends on the event alone, with ZooKeeper."""
+    if not w[MODE]:
+        return
+    at = i * STREAM
+    row = at + ROW_AT
+    for v in range(sets):
+        s = states[v]
+        if st[row + KIND] == BOUNCE and not s[GUARDS] & KIP_380:
+            away = st[row + SHUTDOWN] + st[row + RESTART]
+            s[STALE_CONTROL_REQUEST] += 1 if st[at + QUEUED] > away else 0
+        elif st[row + KIND] == CUT_OFF:
+            short = s[GUARDS] & KIP_343 != 0 and st[row + LASTS] > w[TIMEOUT_343_US]
+            s[STALE_METADATA_US] += w[TIMEOUT_343_US] if short else st[row + LASTS]
+
+
+@inner
+def _leads_everywhere(states: list[list[int]], sets: int) -> int:
+    """The leader in all feature sets; -1 where they differ."""
+    leader = states[0][LEADER]
+    for v in range(1, sets):
+        if states[v][LEADER] != leader:
+            return _NO_EVENT
+    return leader
+
+
+@inner
+def _is_alone(
+    states: list[list[int]],
+    sets: int,
+    w: list[int],
+    tables: list[int],
+    st: list[int],
+    times: list[int],
+    i: int,
+    before: int,
+    seed: int,
+    replication: int,
+) -> bool:
+    """Whether everything that follows from an event is over before `before`."""
+    now, kind = times[i], rank_of(st[i * STREAM + CLOCK])
+    if kind == CUT_OFF:
+        return False
+    if kind == OUTAGE_BEGINS:
+        know(st, times, i, w, tables, seed, replication)
+        return now + st[i * STREAM + ROW_AT + LASTS] < before
+    bound, leader = (
+        w[CRASH_BOUND if kind == CRASH else BOUNCE_BOUND],
+        _leads_everywhere(states, sets),
+    )
+    if bound == 0 or leader == _NO_EVENT:
+        return False
+    if kind == BOUNCE and not _lets_go_in_time(states, sets, w, st, i, leader, seed, replication):
+        return False
+    if now + bound < before and not w[EARLY_WITHIN] and not w[MODE]:
+        return True
+    know(st, times, i, w, tables, seed, replication)
+    return st[i * STREAM + EARLY_AT] >= NEVER and _is_over_at(st, w, i, leader) < before
+
+
+@inner
+def _lets_go_in_time(
+    states: list[list[int]],
+    sets: int,
+    w: list[int],
+    st: list[int],
+    i: int,
+    leader: int,
+    seed: int,
+    replication: int,
+) -> bool:
+    """Whether a leader that stops, where it is let in again before, is so before it is gone."""
+    if st[i * STREAM + STREAM_BROKER] != leader:
+        return True
+    again = 0
+    for v in range(sets):
+        again += _rejoins(states[v][GUARDS])
+    if again == 0:
+        return True
+    if not w[FAST_IN_TIME]:
+        return False
+    return not is_slow(st, i, w, 1 if leader == 0 else 0, seed, replication)
+
+
+@inner
+def _all_rest(states: list[list[int]], sets: int, w: list[int]) -> bool:
+    at_rest_in = 0
+    for v in range(sets):
+        at_rest_in += is_at_rest(states[v], w)
+    return at_rest_in == sets
+
+
+@inner
+def _run_all(
+    states: list[list[int]],
+    sets: int,
+    w: list[int],
+    told: list[int],
+    known: list[int],
+    at: int,
+    rank: int,
+    b: int,
+) -> None:
+    for v in range(sets):
+        run_until(states[v], w, told, known, at, rank, b)
+
+
+@inner
+def _happen_all(
+    states: list[list[int]],
+    sets: int,
+    w: list[int],
+    told: list[int],
+    known: list[int],
+    rows: list[int],
+    row: int,
+) -> None:
+    for v in range(sets):
+        happen(states[v], w, told, known, rows, row)
+
+
+@inner
+def _one_part(
+    states: list[list[int]],
+    sets: int,
+    w: list[int],
+    told: list[int],
+    known: list[int],
+    st: list[int],
+    part: list[int],
+    i: int,
+    at: int,
+    rank: int,
+) -> bool:
+    """Let an event happen, or what precedes one; whether it was the event itself."""
+    stream = i * STREAM
+    b = st[stream + STREAM_BROKER]
+    _run_all(states, sets, w, told, known, at, rank, b)
+    if rank in (FLUSH, BEAT):
+        part[AT], part[KIND], part[BROKER] = at, rank, b
+        st[stream + (FLUSH_AT if rank == FLUSH else BEAT_AT)] = NEVER
+        _happen_all(states, sets, w, told, known, part, 0)
+        return False
+    if rank != OUTAGE_BEGINS:
+        for n in range(DELAYS):
+            known[b * DELAYS + n] = st[stream + DELAYS_AT + n]
+    _happen_all(states, sets, w, told, known, st, stream + ROW_AT)
+    return True
+
+
+@inner
+def _begin(states: list[list[int]], sets: int) -> None:
+    for v in range(sets):
+        s = states[v]
+        for word in range(STATE_WORDS):
+            if word != GUARDS and word != TRACE:
+                s[word] = 0
+
+
+@inner
+def consume(
+    st: list[int],
+    times: list[int],
+    later: list[int],
+    i: int,
+    count: int,
+    w: list[int],
+    tables: list[int],
+    seed: int,
+    replication: int,
+) -> None:
+    """The event of a stream has been; its next one, and an early crash, are planned."""
+    if w[EARLY_WITHIN] == 0:
+        draw_next(st, times, later, i, w, tables, seed, replication)
+    elif st[i * STREAM + CLOCK] == EARLY_CRASHES:
+        draw_next(st, times, later, i, w, tables, seed, replication)
+        crash_early(st, times, i, count)
+    else:
+        crash_early(st, times, i, count)
+        draw_next(st, times, later, i, w, tables, seed, replication)
+
+
+Live = Callable[..., int]
+
+
+def _made(version: int) -> Live:
+    def live(
+        states: list[list[int]],
+        sets: int,
+        w: list[int],
+        tables: list[int],
+        st: list[int],
+        times: list[int],
+        later: list[int],
+        known: list[int],
+        part: list[int],
+        told: list[int],
+        seed: int,
+        replication: int,
+        horizon: int,
+        skips: int,
+    ) -> int:
+        count = open_streams(st, times, later, w, tables, seed, replication)
+        _begin(states, sets)
+        quiet, last, events = True, 0, 0
+        while True:
+            i, other = _first_two(times, count)
+            if times[i] >= horizon:
+                break
+            if quiet and skips:
+                before = min(other, later[i], horizon) - w[LOOK_BACK]
+                if _is_alone(states, sets, w, tables, st, times, i, before, seed, replication):
+                    if rank_of(st[i * STREAM + CLOCK]) != OUTAGE_BEGINS:
+                        kind = rank_of(st[i * STREAM + CLOCK])
+                        _skip(states, sets, kind, st[i * STREAM + STREAM_BROKER])
+                        _count_outside(states, sets, w, st, i)
+                    events += 1
+                    consume(st, times, later, i, count, w, tables, seed, replication)
+                    continue
+            know_all(st, times, count, w, tables, seed, replication)
+            j, at, rank = next_part(st, times, count)
+            if quiet:
+                for v in range(sets):
+                    at_rest(states[v], w, states[v][LEADER], max(at, FIRST_MOMENT))
+                quiet = False
+            elif times[i] - w[LOOK_BACK] > last:
+                _run_all(states, sets, w, told, known, times[i] - w[LOOK_BACK], 0, 0)
+                last = times[i] - w[LOOK_BACK]
+                if skips and _all_rest(states, sets, w):
+                    quiet = True
+                    continue
+            last = at
+            if _one_part(states, sets, w, told, known, st, part, j, at, rank):
+                _count_outside(states, sets, w, st, j)
+                consume(st, times, later, j, count, w, tables, seed, replication)
+                events += 1
+        if not quiet:
+            _run_all(states, sets, w, told, known, horizon, RANKS, 0)
+            for v in range(sets):
+                account(states[v], w, horizon)
+        # The digest of the sources is in the closure: a kernel that is kept is this one.
+        return events + 0 * version
+
+    return live
+
+
+live = root(_made)

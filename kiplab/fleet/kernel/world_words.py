@@ -1,0 +1,26 @@
+"""Where each number of a world stands, behind those that the replica set's rules read."""
+
+from __future__ import annotations
+
+from .set_words import BROKERS, WORLD_WORDS
+
+_NAMES = (
+    *("crashes", "bounces", "cuts", "failovers", "rack_shocks", "cluster_shocks", "early_crashes"),
+    *("crash_restart", "clean_restart", "shutdown", "ready", "catch_up", "cut_lasts"),
+    *("failover_lasts", "leader_recovery", "alter_partition_fast", "alter_partition_slow"),
+    *("heartbeat_age", "lag_check_phase", "flush_age", "queue_age"),
+)
+TABLES = {name: WORLD_WORDS + place for place, name in enumerate(_NAMES)}
+"""Where the start of each table stands; -1 there is no table."""
+_BEHIND = WORLD_WORDS + len(_NAMES)
+(
+    DISK_LOST_BELOW, TAIL_LOST_BELOW, SHOCK_LOST_BELOW, SLOW_BELOW, EARLY_WITHIN,
+    CRASH_BOUND, BOUNCE_BOUND, LOOK_BACK, FAST_IN_TIME, RACK_OF,
+) = range(_BEHIND, _BEHIND + 10)  # fmt: skip
+WORLD_SIZE = RACK_OF + BROKERS
+(
+    CRASHES, BOUNCES, CUTS, FAILOVERS, RACK_SHOCKS, CLUSTER_SHOCKS, EARLY_CRASHES,
+    CRASH_RESTART, CLEAN_RESTART, STOPPING, GETTING_READY, CATCHING_UP, CUT_LASTS,
+    OUTAGE_LASTS, LEADER_RECOVERY, FAST_REQUEST, SLOW_REQUEST,
+    BEAT_AGE, LOOK_PHASE, FLUSH_AGE, QUEUE_AGE,
+) = TABLES.values()  # fmt: skip
