@@ -106,7 +106,7 @@ def _of_broker(
     if process.isr_changes:
         found.append((max(now, timers.announce_isr), moves.Fire(node.id, moves.Timer.ANNOUNCE_ISR)))
     for replica in process.replicas:
-        if replica.leading is None and _wants_fetch(cluster, node, replica):
+        if replica.leading is None and wants_fetch(cluster, node, replica):
             found.append((max(now, timers.fetch), moves.Fire(node.id, moves.Timer.FETCH)))
         elif replica.leading is not None and _may_shrink(replica.leading, node, replica):
             at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
@@ -157,7 +157,7 @@ def _has_started(process: Volatile) -> bool:
     return process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
 
 
-def _wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
+def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
     if replica.leader == NO_LEADER:
         return False
     leader = broker(cluster, replica.leader)

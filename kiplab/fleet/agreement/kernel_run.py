@@ -1,0 +1,130 @@
+"""A schedule through the kernel: its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from ...protocol.features import Features
+from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ...protocol.replica.periods import LAG_CHECK_MS
+from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
+from ..kernel.isr_digits import members_of
+from ..kernel.machine_code import as_words, plain, words
+from ..kernel.mirrored_guards import MIRRORED, guard_bits
+from ..kernel.scheduled import DELAYS, play_out
+from ..kernel.set_words import (
+    BOUNCES_WAIT,
+    BROKERS,
+    CHECKS,
+    GUARDS,
+    LAG_PERIOD_US,
+    LAG_US,
+    LEADER_EPOCH,
+    MIN_INSYNC,
+    PARTITION_EPOCH,
+    PATIENCE_US,
+    REPLICAS,
+    RETRY_US,
+    SESSION_OVER_US,
+    STATE_WORDS,
+    TOLD_LOST,
+    TOLD_REFUSED,
+    TOLD_STATE,
+    TOLD_WORDS,
+    TRACE,
+    UNCLEAN_ALLOWED,
+    WORLD_WORDS,
+)
+from .outside_events import OutsideSchedule, delays_of, row_of
+
+TOLD_MAX = 1_000
+FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH = 5, 10
+
+
+class EndlessTraceError(RuntimeError):
+    """A leader asks again and again for what the controller refuses, every millisecond."""
+
+
+class Told(msgspec.Struct, frozen=True, order=True):
+    """One line of a trace: when (ms), what, and the rest in words."""
+
+    at: int
+    what: str
+    detail: str
+
+
+def kernel_trace(
+    schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
+) -> tuple[Told, ...]:
+    """What the kernel makes of it. `without` are bits of guards that it is to forget.
+
+    Raises EndlessTraceError for more than TOLD_MAX lines.
+    """
+    s, told = words(STATE_WORDS), words(1 + TOLD_MAX * TOLD_WORDS)
+    rows = [n for event in schedule.events for n in row_of(event)]
+    delays = [n for event in schedule.events for n in delays_of(event)]
+    s[GUARDS] = guard_bits(features) & ~without
+    s[TRACE] = 1
+    s[LEADER_EPOCH], s[PARTITION_EPOCH] = FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
+    known = words(BROKERS * DELAYS)
+    given = (s, world_of(schedule), told, rows, delays, known)
+    made = [as_words(numbers) if compiled else _listed(numbers) for numbers in given]
+    run: Any = play_out if compiled else _plainly()
+    run(*made, schedule.leader - 1, schedule.end * 1000)
+    if made[0][CHECKS]:
+        raise EndlessTraceError(f"the schedule has more than {TOLD_MAX} lines")
+    return tuple(_lines(_listed(made[2])))
+
+
+@lru_cache(maxsize=1)
+def _plainly() -> Any:
+    return plain(play_out)
+
+
+def world_of(schedule: OutsideSchedule) -> list[int]:
+    """The kernel's constants, with the engine's periods."""
+    w = [0] * WORLD_WORDS
+    w[REPLICAS], w[MIN_INSYNC] = schedule.replicas, schedule.min_insync
+    w[UNCLEAN_ALLOWED], w[BOUNCES_WAIT] = schedule.unclean, schedule.bounces_wait
+    w[SESSION_OVER_US] = (SESSION_TIMEOUT_MS + 1) * 1000
+    w[LAG_US], w[LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
+    w[RETRY_US], w[PATIENCE_US] = HEARTBEAT_MS * 1000, schedule.patience * 1000
+    return w
+
+
+def _lines(told: list[int]) -> Iterator[Told]:
+    for line in range(told[0]):
+        at, what, a, b, c, d = told[1 + line * TOLD_WORDS : 1 + (line + 1) * TOLD_WORDS]
+        ms = at // 1000
+        if what == TOLD_STATE:
+            yield state_told(ms, a + 1, b, c, tuple(m + 1 for m in members_of(d >> 1)), d & 1)
+        elif what == TOLD_REFUSED:
+            yield Told(ms, "refused", f"broker {b + 1} by {MIRRORED[a.bit_length() - 1]}")
+        elif what == TOLD_LOST:
+            yield Told(ms, "lost", f"broker {a + 1} leads without committed records")
+        else:
+            yield Told(ms, "stale join", f"broker {a + 1}")
+
+
+def state_told(
+    ms: int,
+    leader: int,
+    leader_epoch: int,
+    partition_epoch: int,
+    isr: tuple[int, ...],
+    recovery: int,
+) -> Told:
+    """A new state of the partition, in words that compare; leader 0 is nobody."""
+    members = ",".join(map(str, isr))
+    who = f"leader {leader or 'none'} under {leader_epoch}, ISR {members}"
+    recovering = ", recovering" if recovery else ""
+    return Told(ms, "partition", f"epoch {partition_epoch}: {who}{recovering}")
+
+
+def _listed(numbers: Any) -> list[int]:
+    return [int(n) for n in numbers]

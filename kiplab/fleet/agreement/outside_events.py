@@ -1,0 +1,133 @@
+"""A schedule: what comes to a replica set from outside, and how long everything after it takes.
+
+Times are whole milliseconds, the engine's clock. A schedule says nothing of what Kafka does about
+it: the same one goes through the engine and through the kernel, under any feature set.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ...protocol.features import Features, parse_features
+from ..kernel.leader_rules import DELAY_TRIES
+from ..kernel.set_events import (
+    BEAT,
+    BOUNCE,
+    CRASH,
+    CUT_OFF,
+    FLUSH,
+    OUTAGE_BEGINS,
+    ROW,
+)
+from ..kernel.set_words import BROKERS
+
+Kind = Literal["flush", "beat", "outage", "cut", "crash", "bounce"]
+KINDS: dict[str, int] = {
+    "flush": FLUSH,
+    "beat": BEAT,
+    "outage": OUTAGE_BEGINS,
+    "cut": CUT_OFF,
+    "crash": CRASH,
+    "bounce": BOUNCE,
+}
+"""The rank of each kind: at one moment the lower comes first."""
+Fate = Literal["kept", "tail-lost", "replaced"]
+FATES: dict[str, int] = {"kept": 0, "tail-lost": 1, "replaced": 2}
+
+
+class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One event from outside. Times are milliseconds; brokers are counted from 1.
+
+    After a crash, a bounce or a cut: `restart` is from the end of the process to the next one,
+    `ready` and `level` from its registration (or the end of the cut) until it asks to be let in and
+    until it has caught up; `lag_phase` is from the event to the leader's next look at who lags;
+    `delays` are how long AlterPartition requests on account of this broker take, the first, the
+    second, ... (the last one serves on), asked by whichever leader.
+    """
+
+    at: int
+    kind: Kind
+    broker: int = 1
+    fate: Fate = "kept"
+    shock: bool = False
+    restart: int = 1
+    ready: int = 1
+    level: int = 1
+    lag_phase: int = 0
+    shutdown: int = 1
+    lasts: int = 1
+    recover: int = 1
+    delays: tuple[int, ...] = (1,)
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """By time, by kind, by broker."""
+        return self.at, KINDS[self.kind], self.broker
+
+
+class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything that comes from outside, in order, until `end`, to brokers 1, 2, ...
+
+    `patience` is how long a broker waits to be let go before it stops all the same.
+    """
+
+    replicas: int = 2
+    min_insync: int = 1
+    unclean: bool = False
+    bounces_wait: bool = False
+    leader: int = 1
+    patience: int = 300_000
+    end: int
+    events: tuple[Outside, ...]
+
+
+def ordered(schedule: OutsideSchedule) -> OutsideSchedule:
+    """With the events in their order."""
+    events = tuple(sorted(schedule.events, key=lambda event: event.order))
+    return msgspec.structs.replace(schedule, events=events)
+
+
+def to_json(schedule: OutsideSchedule) -> str:
+    """One line."""
+    return msgspec.json.encode(schedule).decode()
+
+
+def from_json(text: str) -> OutsideSchedule:
+    """Raises msgspec.ValidationError for what is no schedule."""
+    return msgspec.json.decode(text, type=OutsideSchedule)
+
+
+def row_of(event: Outside) -> list[int]:
+    """As the kernel takes it: microseconds, brokers from 0."""
+    times = (event.restart, event.ready, event.level, event.lag_phase)
+    row = [
+        event.at * 1000,
+        KINDS[event.kind],
+        event.broker - 1,
+        *(ms * 1000 for ms in times),
+        FATES[event.fate],
+        int(event.shock),
+        event.shutdown * 1000,
+        event.lasts * 1000,
+        event.recover * 1000,
+    ]
+    assert len(row) == ROW
+    return row
+
+
+def delays_of(event: Outside) -> list[int]:
+    """For the kernel: for every leader the delays of its requests on account of this broker."""
+    last = event.delays[-1:] * DELAY_TRIES
+    each = [ms * 1000 for ms in (*event.delays, *last)[:DELAY_TRIES]]
+    return each * BROKERS
+
+
+BASE_RELEASE = "3.5"
+"""Whose code the kernel mirrors; guards of later releases are switched on by hand."""
+
+
+def features_with(on: tuple[str, ...] = (), off: tuple[str, ...] = ()) -> Features:
+    """Features of the base release with guards switched."""
+    return parse_features(BASE_RELEASE, on=on, off=off)
