@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from kiplab.fleet.agreement import compare_command
 from kiplab.fleet.agreement.compared_sets import COMPARED, compared_set
-from kiplab.fleet.agreement.comparison import covered, parting, shrunk
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError, Told, kernel_trace
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError, TraceLine, kernel_trace
 from kiplab.fleet.agreement.outside_events import (
     Outside,
     OutsideSchedule,
@@ -21,6 +20,7 @@ from kiplab.fleet.agreement.outside_events import (
     to_json,
 )
 from kiplab.fleet.agreement.random_outside import random_schedule
+from kiplab.fleet.agreement.trace_comparison import covered, parting, shrunk
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, WITHOUT_EFFECT, guard_bits
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.releases import Mode
@@ -179,13 +179,13 @@ def test_a_long_comparison_goes_on_where_it_stopped(
 ) -> None:
     monkeypatch.setattr(compare_command, "parting", partial(parting, kernel=plainly))
     monkeypatch.setattr(compare_command, "kernel_trace", plainly)
-    whole = compare_command.Progress(seed=SEED)
+    whole = compare_command.ComparisonProgress(seed=SEED)
     assert compare_command.compare_on(whole, 12) is None
-    halves = compare_command.Progress(seed=SEED)
+    halves = compare_command.ComparisonProgress(seed=SEED)
     assert compare_command.compare_on(halves, 5) is None
     assert compare_command.compare_on(halves, 12) is None
     assert halves == whole
 
 
 def test_traces_compare_by_what_they_say() -> None:
-    assert Told(1, "lost", "a") < Told(2, "lost", "a")
+    assert TraceLine(1, "lost", "a") < TraceLine(2, "lost", "a")

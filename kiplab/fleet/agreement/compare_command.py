@@ -14,15 +14,15 @@ from pathlib import Path
 import msgspec
 
 from .compared_sets import compared_set
-from .comparison import covered, parting, shrunk
 from .kernel_run import EndlessTraceError, kernel_trace
 from .random_outside import random_schedule
+from .trace_comparison import covered, parting, shrunk
 
 EVERY = 100
 LEFT_OUT = "left out: the leader asks without end"
 
 
-class Progress(msgspec.Struct, kw_only=True):
+class ComparisonProgress(msgspec.Struct, kw_only=True):
     """How far a comparison is: pairs 0..next-1 of `seed` agree, and what they met."""
 
     seed: int
@@ -30,7 +30,7 @@ class Progress(msgspec.Struct, kw_only=True):
     met: dict[str, int] = {}
 
 
-def compare_on(progress: Progress, count: int, file: Path | None = None) -> str | None:
+def compare_on(progress: ComparisonProgress, count: int, file: Path | None = None) -> str | None:
     """Compare up to pair `count`; None if all agree, else where the first pair parts, in words."""
     met: Counter[str] = Counter(progress.met)
     while progress.next < count:
@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--file", type=Path, default=Path("agreement.json"), help="how far it is")
     given = parser.parse_args(arguments)
-    progress = Progress(seed=given.seed)
+    progress = ComparisonProgress(seed=given.seed)
     if given.file.exists():
-        known = msgspec.json.decode(given.file.read_bytes(), type=Progress)
+        known = msgspec.json.decode(given.file.read_bytes(), type=ComparisonProgress)
         progress = known if known.seed == given.seed else progress
     found = compare_on(progress, given.count, given.file)
     if found is not None:

@@ -49,7 +49,7 @@ from ..kernel.set_events import (
     STARTS,
     STOPS,
 )
-from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, Told, state_told
+from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, TraceLine, state_told
 from .outside_events import Outside, OutsideSchedule
 
 PARTITION = "orders-0"
@@ -83,7 +83,7 @@ class EngineRun:
         self.cluster: Cluster = cluster_of(setup_of(play, features))
         self.schedule = schedule
         self.now = self.turn = 0
-        self.told: list[Told] = []
+        self.told: list[TraceLine] = []
         self.moves: list[tuple[int, moves.Move]] = []
         self.plans: dict[tuple[int, int], int] = {}
         self.requests: dict[int, tuple[int, MessageName]] = {}
@@ -101,7 +101,7 @@ class EngineRun:
     def ids(self) -> range:
         return range(1, self.schedule.replicas + 1)
 
-    def run(self) -> tuple[Told, ...]:
+    def run(self) -> tuple[TraceLine, ...]:
         """The whole schedule."""
         for event in self.schedule.events:
             self._until(event.order)
@@ -507,7 +507,7 @@ class EngineRun:
                 self._tell("stale join", f"broker {member.broker}")
 
     def _tell(self, what: str, detail: str) -> None:
-        self.told.append(Told(self.now, what, detail))
+        self.told.append(TraceLine(self.now, what, detail))
 
 
 def _sender(move: moves.Move) -> int:
@@ -529,6 +529,6 @@ _BY_ITSELF = {
 }
 
 
-def engine_trace(schedule: OutsideSchedule, features: Features) -> tuple[Told, ...]:
+def engine_trace(schedule: OutsideSchedule, features: Features) -> tuple[TraceLine, ...]:
     """What the engine makes of it."""
     return EngineRun(schedule, features).run()

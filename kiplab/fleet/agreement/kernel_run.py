@@ -50,7 +50,7 @@ class EndlessTraceError(RuntimeError):
     """A leader asks again and again for what the controller refuses, every millisecond."""
 
 
-class Told(msgspec.Struct, frozen=True, order=True):
+class TraceLine(msgspec.Struct, frozen=True, order=True):
     """One line of a trace: when (ms), what, and the rest in words."""
 
     at: int
@@ -60,7 +60,7 @@ class Told(msgspec.Struct, frozen=True, order=True):
 
 def kernel_trace(
     schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
-) -> tuple[Told, ...]:
+) -> tuple[TraceLine, ...]:
     """What the kernel makes of it. `without` are bits of guards that it is to forget.
 
     Raises EndlessTraceError for more than TOLD_MAX lines.
@@ -97,18 +97,18 @@ def world_of(schedule: OutsideSchedule) -> list[int]:
     return w
 
 
-def _lines(told: list[int]) -> Iterator[Told]:
+def _lines(told: list[int]) -> Iterator[TraceLine]:
     for line in range(told[0]):
         at, what, a, b, c, d = told[1 + line * TOLD_WORDS : 1 + (line + 1) * TOLD_WORDS]
         ms = at // 1000
         if what == TOLD_STATE:
             yield state_told(ms, a + 1, b, c, tuple(m + 1 for m in members_of(d >> 1)), d & 1)
         elif what == TOLD_REFUSED:
-            yield Told(ms, "refused", f"broker {b + 1} by {MIRRORED[a.bit_length() - 1]}")
+            yield TraceLine(ms, "refused", f"broker {b + 1} by {MIRRORED[a.bit_length() - 1]}")
         elif what == TOLD_LOST:
-            yield Told(ms, "lost", f"broker {a + 1} leads without committed records")
+            yield TraceLine(ms, "lost", f"broker {a + 1} leads without committed records")
         else:
-            yield Told(ms, "stale join", f"broker {a + 1}")
+            yield TraceLine(ms, "stale join", f"broker {a + 1}")
 
 
 def state_told(
@@ -118,12 +118,12 @@ def state_told(
     partition_epoch: int,
     isr: tuple[int, ...],
     recovery: int,
-) -> Told:
+) -> TraceLine:
     """A new state of the partition, in words that compare; leader 0 is nobody."""
     members = ",".join(map(str, isr))
     who = f"leader {leader or 'none'} under {leader_epoch}, ISR {members}"
     recovering = ", recovering" if recovery else ""
-    return Told(ms, "partition", f"epoch {partition_epoch}: {who}{recovering}")
+    return TraceLine(ms, "partition", f"epoch {partition_epoch}: {who}{recovering}")
 
 
 def _listed(numbers: Any) -> list[int]:

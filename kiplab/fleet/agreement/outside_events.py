@@ -23,7 +23,7 @@ from ..kernel.set_events import (
 )
 from ..kernel.set_words import BROKERS
 
-Kind = Literal["flush", "beat", "outage", "cut", "crash", "bounce"]
+OutsideKind = Literal["flush", "beat", "outage", "cut", "crash", "bounce"]
 KINDS: dict[str, int] = {
     "flush": FLUSH,
     "beat": BEAT,
@@ -48,7 +48,7 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     at: int
-    kind: Kind
+    kind: OutsideKind
     broker: int = 1
     fate: Fate = "kept"
     shock: bool = False

@@ -6,10 +6,10 @@ in the state, NEVER where there is nothing. Sources and clauses stand with the e
 
 from __future__ import annotations
 
-from .controller_rules import inform, leave_isr, unfence
 from .isr_digits import size
 from .leader_rules import propose
 from .machine_code import inner
+from .metadata_rules import inform, leave_isr, unfence
 from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION
 from .set_words import (
     BOUNCES_WAIT,

@@ -22,10 +22,10 @@ from .broker_rules import (
     start,
     stop,
 )
-from .controller_rules import alter_partition
 from .isr_digits import size, with_member
 from .leader_rules import check_lag, replicate, traffic
 from .machine_code import inner
+from .metadata_rules import alter_partition
 from .mirrored_guards import FETCH_EPOCH
 from .set_words import (
     ARRIVES,

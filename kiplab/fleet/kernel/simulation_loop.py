@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .controller_rules import account
 from .leader_rules import DELAY_TRIES
 from .machine_code import inner, root
+from .metadata_rules import account
 from .mirrored_guards import NOT_LEAVING, SKIPS_LEAVING
 from .outside_streams import (
     BEAT_AT,

@@ -11,20 +11,20 @@ from msgspec.structs import replace
 
 from ...protocol.features import Features
 from .engine_run import engine_trace
-from .kernel_run import Told, kernel_trace
+from .kernel_run import TraceLine, kernel_trace
 from .outside_events import Outside, OutsideSchedule, to_json
 
-Kernel = Callable[[OutsideSchedule, Features], tuple[Told, ...]]
+Kernel = Callable[[OutsideSchedule, Features], tuple[TraceLine, ...]]
 
 
-class Parting(msgspec.Struct, frozen=True):
+class TraceParting(msgspec.Struct, frozen=True):
     """The first line of the traces that differs; None where one of them has ended."""
 
     schedule: OutsideSchedule
     features: Features
     line: int
-    engine: Told | None
-    kernel: Told | None
+    engine: TraceLine | None
+    kernel: TraceLine | None
 
     @property
     def sentence(self) -> str:
@@ -36,13 +36,13 @@ class Parting(msgspec.Struct, frozen=True):
         )
 
 
-def _said(told: Told | None) -> str:
+def _said(told: TraceLine | None) -> str:
     return "nothing more" if told is None else f"{told.what} ({told.detail}) at {told.at} ms"
 
 
 def parting(
     schedule: OutsideSchedule, features: Features, kernel: Kernel = kernel_trace
-) -> Parting | None:
+) -> TraceParting | None:
     """Where the two part, or None: every state of the partition, refusal, loss and stale join.
 
     Raises EndlessTraceError as `kernel_trace` does, before the engine has to do all that.
@@ -51,11 +51,11 @@ def parting(
     both = zip_longest(engine_trace(schedule, features), theirs)
     for line, (one, other) in enumerate(both):
         if one != other:
-            return Parting(schedule, features, line, one, other)
+            return TraceParting(schedule, features, line, one, other)
     return None
 
 
-def shrunk(found: Parting, kernel: Kernel = kernel_trace) -> Parting:
+def shrunk(found: TraceParting, kernel: Kernel = kernel_trace) -> TraceParting:
     """A schedule as short as leaving out events and making times 1 can make it."""
     tried = True
     while tried:
@@ -88,7 +88,7 @@ def _simpler(event: Outside) -> Iterator[Outside]:
         yield replace(event, delays=event.delays[:1])
 
 
-def covered(traces: Iterable[tuple[Told, ...]]) -> Counter[str]:
+def covered(traces: Iterable[tuple[TraceLine, ...]]) -> Counter[str]:
     """What of Kafka was met: guards that refused, kinds of changes, losses, stale joins."""
     met: Counter[str] = Counter()
     for trace in traces:
@@ -97,7 +97,7 @@ def covered(traces: Iterable[tuple[Told, ...]]) -> Counter[str]:
     return met
 
 
-def _kind(told: Told) -> str:
+def _kind(told: TraceLine) -> str:
     if told.what == "refused":
         return told.detail.rpartition(" ")[2]
     if told.what != "partition":
