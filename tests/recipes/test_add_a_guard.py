@@ -88,9 +88,10 @@ def test_a_guard_that_begins_with_no_release_does_not_import(copied: Copied) -> 
     assert "a guard says since('3.99'), and there is no such release" in said
 
 
-def test_a_guard_that_does_not_say_since_when_does_not_import(copied: Copied) -> None:
+def test_a_guard_that_does_not_say_since_when_is_told(copied: Copied) -> None:
     stands(copied, TABLE, GUARD_AFTER, GUARD.replace('        since("3.9"),\n', "") + GUARD_AFTER)
-    assert "required positional argument: 'built'" in told(copied, "tests/protocol")
+    said = told(copied, "tests/protocol/test_features.py")
+    assert "say since when it is built, or which mode it is meant for: ['704.made-up']" in said
 
 
 def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
