@@ -28,6 +28,7 @@ VECTOR = """\
              ask(1, 101, item("odd-0", {1: 101, 2: 102}, le=5, pe=10)), E.INVALID_REQUEST),
 """
 VECTORS = "tests/protocol/rows.py"
+ASKED_FOR = "tests/protocol/test_guards_are_asked_for.py"
 ALTERNATIVE = """\
     _alternative(
         "903.made-up",
@@ -71,14 +72,14 @@ def told(made: Copied, *tests: str) -> str:
 
 def test_a_guard_that_is_only_in_the_table_is_told(copied: Copied) -> None:
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
-    said = told(copied, "tests/protocol/test_guards_are_asked_for.py")
+    said = told(copied, ASKED_FOR)
     assert "nothing asks for the guard 704.made-up: ask for it in its rule" in said
 
 
 def test_a_check_whose_guard_is_not_in_the_table_is_told(copied: Copied) -> None:
     stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
-    said = told(copied, "tests/protocol/test_guards_are_asked_for.py")
+    said = told(copied, ASKED_FOR)
     assert "asks for the guard 704.made-up, which is not there: add it to the table in" in said
 
 
@@ -106,7 +107,7 @@ def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
 def test_an_alternative_without_a_vector_is_told(copied: Copied) -> None:
     stands(copied, TABLE, ALTERNATIVE_AFTER, ALTERNATIVE_AFTER + ALTERNATIVE)
     stands(copied, RULE, BELIEVED_BEFORE, BELIEVED + BELIEVED_BEFORE)
-    said = told(copied, "tests/protocol", "tests/explore/test_compiled_guards.py")
+    said = told(copied, ASKED_FOR, "tests/explore/test_compiled_guards.py")
     assert "no vector has 903.made-up on and fails when it is off: add one to tests/prot" in said
     assert "nobody says what 903.made-up does to the compiled search: compile its check" in said
 
@@ -126,7 +127,7 @@ def test_a_guard_without_a_vector_is_told_and_with_one_the_rules_are_complete(
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
     stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
-    said = told(copied, "tests/protocol")
+    said = told(copied, ASKED_FOR)
     assert "no vector fails when 704.made-up is off: add one to tests/protocol/test_vecto" in said
     stands(copied, VECTORS, VECTOR_AFTER, VECTOR + VECTOR_AFTER)
     ran = copied.test("tests/protocol", "tests/engine", "tests/plays", "tests/test_cli.py")
