@@ -93,18 +93,26 @@ def rule_word(id: str) -> str:
     wanted = named(f"{id.split('.')[0]}.{SPECIFIED}")
     if id in wanted and len(wanted) > 1:
         return f"{guard.subject} as specified"
+    return _clause_in_words(id)
+
+
+def _clause_in_words(id: str) -> str:
     return id.partition(".")[2].replace("-", " ")
 
 
 def own_title(rows: Rows) -> str:
     """``Kafka 3.5``, and what was switched by hand: ``KIP-903 off · Kafka 3.5``; ``KIP-704 as
-    specified`` for all that a KIP wants and no release does.
+    specified`` for all that a KIP wants and no release does, ``partition epoch off`` for one of
+    it.
     """
     switched, words = dict(rows.meta.switched), []
     for subject in dict.fromkeys(id.split(".")[0] for id in switched):
         wanted = wanted_by(subject)
-        if len(wanted) > 1 and all(switched.get(id) for id in wanted):
-            words.append(f"KIP-{subject} as specified")
+        states = {switched.get(id) for id in wanted}
+        if len(wanted) > 1 and len(states) == 1 and None not in states:
+            words.append(f"KIP-{subject} as specified{'' if states == {True} else ' off'}")
             switched = {id: on for id, on in switched.items() if id not in wanted}
-    words += [f"{rule_word(id)} {'on' if on else 'off'}" for id, on in switched.items()]
+    for id, on in switched.items():
+        word = GUARDS[id].subject if GUARDS[id].releases else _clause_in_words(id)
+        words.append(f"{word} {'on' if on else 'off'}")
     return " · ".join([*dict.fromkeys(words), f"Kafka {rows.meta.features.split(' ')[0]}"])

@@ -114,6 +114,13 @@ def test_titles_name_the_one_kip_that_makes_the_difference(lossy: Rows, saved: R
     assert titles((rows_on("kafka-14139", "3.2"), saved)) == ("Kafka 3.2", "Kafka 3.5")
 
 
+def test_one_clause_of_what_a_kip_wants_goes_by_its_own_words_and_all_of_them_by_its_name() -> None:
+    (one,) = titles((rows_on("343-swapped-isr-changes", "kip-343", "343.partition-epoch"),))
+    assert one == "partition epoch off · Kafka kip-343"
+    (every,) = titles((rows_on("343-swapped-isr-changes", "kip-343", "343.specified"),))
+    assert every == "KIP-343 as specified off · Kafka kip-343"
+
+
 def test_the_veil_hides_the_future_and_the_verdict(lossy: Rows) -> None:
     figure = timeline(lossy, until=4)
     (verdict,) = [t for t in figure.data if t.name == "verdict"]
