@@ -12,7 +12,7 @@ from ..engine.channels import blocker
 from ..engine.cluster import Cluster, Message, MessageName
 from ..engine.events import Event, NotApplicable, Sent
 from ..engine.history import History
-from ..engine.nodes import is_cut
+from ..engine.impossible_moves import why_not
 from ..protocol.features import Features
 from ..protocol.ids import BrokerId
 from .play import Play, Statement
@@ -143,9 +143,10 @@ def ready_messages(stage: Stage) -> Iterator[Message]:
     """What could be delivered without anybody's say, oldest first."""
     cluster = stage.cluster
     for message in cluster.messages:
-        if message.name in stage.held or is_cut(cluster, message.name.sender, message.receiver):
+        if message.name in stage.held or blocker(cluster, message) is not None:
             continue
-        if blocker(cluster, message) is None:
+        # A cut link keeps more than what is on it: whoever is reached may have to ask over it.
+        if not cluster.cut or why_not(cluster, moves.Deliver(message.name)) is None:
             yield message
 
 

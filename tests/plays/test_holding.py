@@ -39,3 +39,11 @@ def test_the_dead_send_nothing_twice() -> None:
     lines = "hold alter-partition\nsend alter-partition from=1\ncrash 1\nduplicate alter-partition"
     with pytest.raises(ValueError, match="the process that sent it is gone"):
         run_play(parse(HEAD + lines))
+
+
+def test_what_a_controller_cannot_handle_without_zookeeper_waits_for_the_link() -> None:
+    head = "kafka zk-2.1\ncontroller broker=0 epoch=5\nbroker 0 epoch=90\n" + HEAD
+    asked = head + "cut 0 zookeeper\nelect orders-0\n"
+    (waiting,) = run_play(parse(asked)).cluster.messages
+    assert waiting.name.kind == "elect-leaders"
+    assert not run_play(parse(asked + "heal 0 zookeeper")).cluster.messages
