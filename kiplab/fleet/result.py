@@ -10,8 +10,8 @@ import msgspec
 from ..extras import needed_by
 from ..plays.tokens import encode
 from ..protocol.features import Features
-from .intervals import METHOD, exact, in_words
 from .random_schedule import Window, schedule
+from .statistics.intervals import METHOD, exact, in_words
 
 if TYPE_CHECKING:
     import pandas as pd

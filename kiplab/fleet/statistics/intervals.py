@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import msgspec
 
-from ..extras import needed_by
+from ...extras import needed_by
 
 METHOD = "Clopper-Pearson, 95 %"
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """Shares between 0 and 1."""
+    """What a number lies between, in its own unit: a share, a rate, a difference."""
 
     low: float
     high: float
 
 
-def exact(events: int, exposure: int) -> Interval:
-    """The exact binomial interval of Clopper and Pearson, two-sided, 95 %.
+def exact(events: int, exposure: int, *, confidence: float = CONFIDENCE) -> Interval:
+    """The exact binomial interval of Clopper and Pearson for a share, two-sided.
 
     It covers at least what it says, mostly more. With no event at all `high` is still above 0: that
     nothing was seen does not mean that it cannot happen. Raises ValueError for impossible counts,
@@ -31,7 +31,7 @@ def exact(events: int, exposure: int) -> Interval:
         raise ValueError(
             f"{events} events in {exposure} schedules; expected 0 to {exposure}, of 1 or more"
         )
-    found = binomtest(events, exposure).proportion_ci(_CONFIDENCE, method="exact")
+    found = binomtest(events, exposure).proportion_ci(confidence, method="exact")
     return Interval(float(found.low), float(found.high))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.fleet.intervals import exact, in_words
+from kiplab.fleet.statistics.intervals import exact, in_words
 
 
 @pytest.mark.parametrize("exposure", [1, 10, 5_000])

@@ -1,0 +1,175 @@
+"""Means over independent blocks: Student's t, alone, as differences of pairs, with weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ...extras import needed_by
+from .event_rates import SeenRate
+from .intervals import CONFIDENCE, Interval
+
+FEWEST_BLOCKS = 30
+"""With fewer, Student's t leans on a normality that rare and heavy values do not have."""
+FEWEST_EFFECTIVE = 100.0
+"""So many equal weights give a relative error of 10 %."""
+LARGEST_SHARE = 0.05
+"""Of the whole sum, in one weight: beyond that, a single draw decides the answer."""
+FEWEST_HIT = 0.5
+"""Of the blocks: with fewer that saw anything, the spread over blocks is not known either."""
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
+    """Of weighted samples: how many had a weight, what these add up to, their squares, the largest.
+
+    Partials of blocks add up, except that the largest is the largest.
+    """
+
+    samples: int
+    total: float
+    squares: float
+    largest: float
+
+
+class WeighedRate(msgspec.Struct, frozen=True, kw_only=True):
+    """A rate by weighted sampling, with how far it can be believed: `alarms` are sentences."""
+
+    rate: float
+    low: float
+    high: float
+    effective_samples: float
+    largest_share: float
+    alarms: tuple[str, ...]
+    method: str
+
+
+class NothingWeighed(msgspec.Struct, frozen=True, kw_only=True):
+    """No weighted sample hit anything, which bounds nothing: the sampling looks elsewhere."""
+
+    samples: int
+
+
+class PairedGap(msgspec.Struct, frozen=True, kw_only=True):
+    """How much more happened here than there, block by block, and what pairing was worth.
+
+    `gain`: how many times larger the variance would be without pairs; None where no pair differs.
+    """
+
+    gap: float
+    low: float
+    high: float
+    gain: float | None
+
+
+def block_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval:
+    """Student's interval for the mean of independent blocks of equal size.
+
+    Raises ValueError for fewer than 30 blocks, MissingExtraError without scipy.
+    """
+    _enough(values)
+    return _t_interval(values, confidence)
+
+
+def mean_rate(values: Sequence[float], *, confidence: float = CONFIDENCE) -> SeenRate:
+    """The mean with its interval, as a rate. Raises what `block_mean` raises."""
+    bounds = block_mean(values, confidence=confidence)
+    method = f"Student's t over {len(values)} blocks, {100 * confidence:g} %"
+    mean = sum(values) / len(values)
+    return SeenRate(rate=mean, low=max(bounds.low, 0.0), high=bounds.high, method=method)
+
+
+def weighed_rate(
+    blocks: Sequence[Weights], exposure: float, *, confidence: float = CONFIDENCE
+) -> WeighedRate | NothingWeighed:
+    """A weighted estimate from blocks of equal exposure, `exposure` in all.
+
+    Blocks are added in the order given: give them by their number. Raises ValueError for fewer than
+    30 blocks, MissingExtraError without scipy.
+    """
+    whole = together(blocks)
+    if whole.total == 0:
+        return NothingWeighed(samples=whole.samples)
+    share = exposure / len(blocks)
+    found = mean_rate([block.total / share for block in blocks], confidence=confidence)
+    return WeighedRate(
+        rate=found.rate,
+        low=found.low,
+        high=found.high,
+        effective_samples=effective_samples(whole),
+        largest_share=whole.largest / whole.total,
+        alarms=alarms(blocks),
+        method=found.method,
+    )
+
+
+def together(blocks: Sequence[Weights]) -> Weights:
+    """All blocks as one, added in their order."""
+    return Weights(
+        samples=sum(block.samples for block in blocks),
+        total=sum(block.total for block in blocks),
+        squares=sum(block.squares for block in blocks),
+        largest=max((block.largest for block in blocks), default=0.0),
+    )
+
+
+def effective_samples(weights: Weights) -> float:
+    """How many equal weights would be as sure: Kish's number, 0 where nothing was hit."""
+    return weights.total**2 / weights.squares if weights.squares else 0.0
+
+
+def alarms(blocks: Sequence[Weights]) -> tuple[str, ...]:
+    """Why a weighted estimate is not to be believed, in sentences; empty where all is well."""
+    whole = together(blocks)
+    effective = effective_samples(whole)
+    share = whole.largest / whole.total if whole.total else 0.0
+    hit = sum(block.total > 0 for block in blocks)
+    found = {
+        f"only {effective:.3g} effective samples, of {FEWEST_EFFECTIVE:g} wanted": effective
+        < FEWEST_EFFECTIVE,
+        f"one sample carries {share:.0%} of the estimate": share > LARGEST_SHARE,
+        f"only {hit} of {len(blocks)} blocks saw anything": hit < FEWEST_HIT * len(blocks),
+    }
+    return tuple(sentence for sentence, rings in found.items() if rings)
+
+
+def paired_gap(
+    here: Sequence[float], there: Sequence[float], *, confidence: float = CONFIDENCE
+) -> PairedGap:
+    """The mean of here - there over blocks that saw the same schedules, by Student's t on pairs.
+
+    Raises ValueError for fewer than 30 blocks or where the blocks are not the same number,
+    MissingExtraError without scipy.
+    """
+    if len(here) != len(there):
+        problem = f"{len(here)} blocks here and {len(there)} there"
+        raise ValueError(f"{problem}; a pair is the same block under two feature sets")
+    gaps = [one - other for one, other in zip(here, there, strict=True)]
+    _enough(gaps)
+    bounds = _t_interval(gaps, confidence)
+    spread = _variance(gaps)
+    gain = (_variance(here) + _variance(there)) / spread if spread else None
+    return PairedGap(gap=sum(gaps) / len(gaps), low=bounds.low, high=bounds.high, gain=gain)
+
+
+def _enough(values: Sequence[float]) -> None:
+    if len(values) < FEWEST_BLOCKS:
+        raise ValueError(f"{len(values)} blocks are too few; expected {FEWEST_BLOCKS} or more")
+
+
+def _t_interval(values: Sequence[float], confidence: float) -> Interval:
+    """Blocks that are all equal leave nothing to be unsure of."""
+    with needed_by("an interval"):
+        from scipy.stats import sem, t
+
+    mean, error = sum(values) / len(values), float(sem(values))
+    if error == 0:
+        return Interval(mean, mean)
+    low, high = t.interval(confidence, len(values) - 1, loc=mean, scale=error)
+    return Interval(float(low), float(high))
+
+
+def _variance(values: Sequence[float]) -> float:
+    from scipy.stats import tvar
+
+    return float(tvar(values))

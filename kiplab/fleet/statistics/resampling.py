@@ -1,0 +1,89 @@
+"""Bootstrap of whole clusters, or of incidents: what falls together is drawn together.
+
+A draw is a function of the seed alone: scipy's bootstrap over numpy's Philox, which counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...extras import needed_by
+from .intervals import CONFIDENCE, Interval
+
+FEWEST = 10
+"""Of what is drawn: fewer say too little of how they differ."""
+_DRAWS = 4_999
+
+
+def cluster_interval(
+    values: Sequence[float], *, seed: int = 0, confidence: float = CONFIDENCE
+) -> Interval:
+    """For the mean per cluster (or per incident) of what each of them saw, by percentiles.
+
+    Raises ValueError for fewer than 10, and where nothing was seen at all: then bound the incidents
+    (`event_rates`). Raises MissingExtraError without scipy.
+    """
+    _check(values)
+    if len(set(values)) == 1:
+        return Interval(float(values[0]), float(values[0]))
+    return _bootstrapped((values,), _mean, seed, confidence)
+
+
+def ratio_interval(
+    here: Sequence[float], there: Sequence[float], *, seed: int = 0, confidence: float = CONFIDENCE
+) -> Interval:
+    """For the ratio of two totals over the same clusters or blocks: both are drawn as pairs.
+
+    Raises ValueError where they are not as many, fewer than 10, or `there` has nothing in more than
+    half of them, so that the ratio has no hold; MissingExtraError without scipy.
+    """
+    _check(here)
+    _check(there)
+    hit = sum(value != 0 for value in there)
+    if len(here) != len(there) or hit <= len(there) / 2:
+        problem = f"{len(here)} here, {len(there)} there, of which {hit} saw anything"
+        raise ValueError(f"{problem}; a ratio needs pairs, most of them above zero there")
+    if len({one / other if other else None for one, other in zip(here, there, strict=True)}) == 1:
+        return Interval(sum(here) / sum(there), sum(here) / sum(there))
+    return _bootstrapped((here, there), _ratio, seed, confidence)
+
+
+def _check(values: Sequence[float]) -> None:
+    if len(values) < FEWEST:
+        raise ValueError(f"{len(values)} are too few to draw from; expected {FEWEST} or more")
+    if not any(values):
+        raise ValueError(
+            f"nothing was seen in any of {len(values)}, and drawing again will not see it either;"
+            " bound the rate of incidents instead"
+        )
+
+
+def _mean(values: Any, axis: int) -> Any:
+    return values.mean(axis=axis)
+
+
+def _ratio(here: Any, there: Any, axis: int) -> Any:
+    return here.sum(axis=axis) / there.sum(axis=axis)
+
+
+def _bootstrapped(
+    samples: tuple[Sequence[float], ...], statistic: Any, seed: int, confidence: float
+) -> Interval:
+    with needed_by("a bootstrap"):
+        from numpy import asarray
+        from numpy.random import Generator, Philox
+        from scipy.stats import bootstrap
+
+    found = bootstrap(
+        tuple(asarray(one, float) for one in samples),
+        statistic,
+        n_resamples=_DRAWS,
+        batch=500,
+        vectorized=True,
+        paired=len(samples) > 1,
+        confidence_level=confidence,
+        method="percentile",
+        random_state=Generator(Philox(key=seed)),
+    ).confidence_interval
+    return Interval(float(found.low), float(found.high))
