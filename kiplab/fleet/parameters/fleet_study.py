@@ -1,0 +1,168 @@
+"""A study of a fleet as a file: TOML in, a grid of scenarios out, and back to TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...protocol.releases import Mode
+from .key_lines import line_of, told_line
+from .meaningful_sets import check_kip_set, meaningful
+from .parameter_checks import check_name
+from .parameter_errors import ParameterError
+from .parameter_table import PARAMETERS, Parameters
+from .scenario import Scenario
+from .swept_values import values_of
+
+_FOLDER = files(__package__) / "presets"
+_ENDING = ".toml"
+_KEYS = ("about", "mode", "feature_sets", "parameters")
+_MOST_POINTS = 10_000
+
+
+class FleetStudy(msgspec.Struct, frozen=True, kw_only=True):
+    """Fleets that differ in the parameters that are swept.
+
+    `values` has every parameter in the order of the table, each with its one value or its several.
+    """
+
+    about: str
+    mode: Mode
+    feature_sets: tuple[str, ...]
+    values: tuple[tuple[str, tuple[Any, ...]], ...]
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The parameters with more than one value."""
+        return tuple(name for name, several in self.values if len(several) > 1)
+
+    @property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """Every combination of values; the last parameter that is swept changes fastest.
+
+        Raises ParameterError where values contradict each other.
+        """
+        return tuple(
+            self._scenario(dict(zip(dict(self.values), point, strict=True)))
+            for point in product(*(several for _, several in self.values))
+        )
+
+    def _scenario(self, point: Mapping[str, Any]) -> Scenario:
+        parameters = Parameters(**point)
+        return Scenario(mode=self.mode, feature_sets=self.feature_sets, parameters=parameters)
+
+
+def presets() -> tuple[str, ...]:
+    """The names of the studies that come with kiplab."""
+    names = (path.name for path in _FOLDER.iterdir())
+    return tuple(sorted(name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING)))
+
+
+def read_study(where: str | Path) -> FleetStudy:
+    """A preset by its name, or a TOML file by its path.
+
+    Raises ParameterError with file, line and key for whatever is wrong with it.
+    """
+    if str(where) in presets():
+        return study_from((_FOLDER / f"{where}{_ENDING}").read_text("utf-8"), f"{where}{_ENDING}")
+    try:
+        source = Path(where).read_text("utf-8")
+    except UnicodeDecodeError:
+        allowed = "a study is a TOML file in UTF-8"
+        raise ParameterError("it is no text", allowed=allowed, file=str(where)) from None
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        allowed = f"name a TOML file, or one of {', '.join(presets())}"
+        raise ParameterError(reason, allowed=allowed, file=str(where)) from None
+    return study_from(source, str(where))
+
+
+def study_from(source: str, file: str = "") -> FleetStudy:
+    """The study that a TOML text describes; `file` is what errors call it.
+
+    Raises ParameterError with file, line and key for whatever is wrong with it.
+    """
+    try:
+        given = tomllib.loads(source)
+    except tomllib.TOMLDecodeError as problem:
+        said, line = told_line(str(problem), source)
+        allowed = "a study is a TOML file: `key = value` in lines, parameters below [parameters]"
+        raise ParameterError(said, allowed=allowed, line=line, file=file) from None
+    try:
+        return study_of(given)
+    except ParameterError as wrong:
+        raise wrong.placed(file=file, line=line_of(source, wrong.key) if wrong.key else 0) from None
+
+
+def study_of(given: Mapping[str, Any]) -> FleetStudy:
+    """The study of what a TOML file holds: about, mode, feature_sets and parameters.
+
+    Raises ParameterError with the key for whatever is wrong with it.
+    """
+    for key in given:
+        _check_key(key)
+    mode = _mode(given.get("mode", Mode.KRAFT))
+    named = given.get("feature_sets", list(meaningful(mode)))
+    study = FleetStudy(
+        about=_text("about", given.get("about", "")),
+        mode=mode,
+        feature_sets=_feature_sets(named),
+        values=_values(given.get("parameters", {})),
+    )
+    _check_size(study)
+    _ = study.scenarios
+    return study
+
+
+def _check_key(key: str) -> None:
+    if key in PARAMETERS:
+        raise ParameterError("it stands at the top", allowed="put it below [parameters]", key=key)
+    check_name(key, _KEYS, "key")
+
+
+def _mode(given: Any) -> Mode:
+    if given not in [*Mode]:
+        allowed = f"a mode is {' or '.join(sorted(Mode))}"
+        raise ParameterError(f"there is no mode {given!r}", allowed=allowed, key="mode")
+    return Mode(given)
+
+
+def _text(key: str, given: Any) -> str:
+    if not isinstance(given, str):
+        raise ParameterError(f"{given!r} is no text", allowed="put it in quotes", key=key)
+    return given
+
+
+def _feature_sets(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not given:
+        problem, allowed = f"{given!r} is no list of names", 'as in ["none", "841", "841+903"]'
+        raise ParameterError(problem, allowed=allowed, key="feature_sets")
+    names = (check_kip_set(_text("feature_sets", name)) for name in given)
+    return tuple(dict.fromkeys(names))
+
+
+def _values(given: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    if not isinstance(given, dict):
+        allowed = "it is a table: [parameters], and `name = value` below"
+        raise ParameterError(f"{given!r} is no table", allowed=allowed, key="parameters")
+    for name in given:
+        check_name(name)
+    defaults = {name: about.default for name, about in PARAMETERS.items()}
+    return tuple((name, values_of(name, given.get(name, defaults[name]))) for name in PARAMETERS)
+
+
+def _check_size(study: FleetStudy) -> None:
+    points = 1
+    for name, several in study.values:
+        points *= len(several)
+        if points > _MOST_POINTS:
+            problem = (
+                f"with its {len(several)} values the grid has more than {_MOST_POINTS:,} points"
+            )
+            raise ParameterError(problem, allowed="sweep less at once", key=name)

@@ -1,0 +1,111 @@
+"""Which sets of KIPs a fleet can have: what a release has, what a switch could make, what is only
+asked what-if.
+
+Everything is read off the guard table: a KIP stands for the guard that does its work in the fleet,
+and has a role where that guard can be switched.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import combinations
+
+import msgspec
+
+from ...protocol.guards import GUARDS
+from ...protocol.releases import RELEASES, Mode
+from .parameter_errors import ParameterError
+
+GUARD_OF = {
+    "380": "380.control-request-epoch",
+    "343": "343.fence-silent",
+    "841": "841.fenced",
+    "903": "903.controller-epoch",
+    "704": "704.leader-recovers",
+}
+"""The KIPs in the order of names, each with the guard that stands for it."""
+NONE_OF_THEM = "none"
+"""The name of the set without any KIP."""
+
+
+class KipStanding(StrEnum):
+    """What a set of KIPs is in one mode."""
+
+    RELEASED = "as Kafka"
+    """A release has exactly these."""
+    SWITCHED = "as Kafka, switched by hand"
+    """Each of them has a role in this mode, and no release has exactly these."""
+    SPECIFIED = "as specified"
+    """One of them was written down for this mode, and no release does it."""
+    COUNTERFACTUAL = "counterfactual"
+    """One of them has no role in this mode."""
+
+
+class KipSet(msgspec.Struct, frozen=True):
+    """Some KIPs in one mode; `releases` are those that have exactly these."""
+
+    name: str
+    kips: tuple[str, ...]
+    standing: KipStanding
+    releases: tuple[str, ...]
+
+    @property
+    def meaningful(self) -> bool:
+        """Whether every one of them has a role in the mode."""
+        return self.standing is not KipStanding.COUNTERFACTUAL
+
+
+def kip_sets(mode: Mode) -> tuple[KipSet, ...]:
+    """All 32 sets, those with a meaning in this mode first; among equals the smaller first."""
+    every = [
+        _kip_set(kips, mode)
+        for count in range(len(GUARD_OF) + 1)
+        for kips in combinations(GUARD_OF, count)
+    ]
+    return tuple(sorted(every, key=lambda one: not one.meaningful))
+
+
+def meaningful(mode: Mode) -> tuple[str, ...]:
+    """The names of the sets in which every KIP has a role in this mode."""
+    return tuple(one.name for one in kip_sets(mode) if one.meaningful)
+
+
+def check_kip_set(name: str, *, key: str = "feature_sets") -> str:
+    """The name with its KIPs in order: ``"903+841"`` is ``"841+903"``.
+
+    Raises ParameterError for what is none.
+    """
+    kips = [] if name == NONE_OF_THEM else name.split("+")
+    if len(set(kips)) < len(kips) or not {*kips} <= {*GUARD_OF}:
+        allowed = f"{NONE_OF_THEM}, or some of {', '.join(GUARD_OF)} once each with + between them"
+        raise ParameterError(f"there is no feature set {name!r}", allowed=allowed, key=key)
+    return _named(tuple(kip for kip in GUARD_OF if kip in kips))
+
+
+def _kip_set(kips: tuple[str, ...], mode: Mode) -> KipSet:
+    releases = _with_exactly(kips, mode)
+    return KipSet(_named(kips), kips, _standing(kips, mode, releases), releases)
+
+
+def _named(kips: tuple[str, ...]) -> str:
+    return "+".join(kips) or NONE_OF_THEM
+
+
+def _standing(kips: tuple[str, ...], mode: Mode, releases: tuple[str, ...]) -> KipStanding:
+    guards = [GUARDS[GUARD_OF[kip]] for kip in kips]
+    if any(mode not in guard.modes for guard in guards):
+        return KipStanding.COUNTERFACTUAL
+    if any(not guard.built for guard in guards):
+        return KipStanding.SPECIFIED
+    return KipStanding.RELEASED if releases else KipStanding.SWITCHED
+
+
+def _with_exactly(kips: tuple[str, ...], mode: Mode) -> tuple[str, ...]:
+    built = {kip: GUARDS[guard] for kip, guard in GUARD_OF.items()}
+    return tuple(
+        name
+        for name, release in RELEASES.items()
+        if release.mode is mode
+        and release.specified is None
+        and kips == tuple(kip for kip, guard in built.items() if guard.built_in(release))
+    )

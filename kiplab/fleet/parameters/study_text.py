@@ -1,0 +1,40 @@
+"""A study written as the TOML that reads back to it: every parameter, with unit and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+import msgspec
+
+from .fleet_study import FleetStudy
+from .parameter_table import PARAMETERS, Parameter
+
+_WIDTH = 96
+
+
+def written(study: FleetStudy) -> str:
+    """TOML that says everything, defaults too."""
+    return "\n".join(_lines(study)) + "\n"
+
+
+def _lines(study: FleetStudy) -> Iterator[str]:
+    yield f"about = {_value(study.about)}"
+    yield f"mode = {_value(study.mode)}"
+    yield f"feature_sets = {_value([*study.feature_sets])}"
+    yield "\n[parameters]"
+    for name, several in study.values:
+        about = PARAMETERS[name]
+        yield from (f"# {line}" for line in wrap(_said(about), _WIDTH))
+        yield f"{name} = {_value(several[0] if len(several) == 1 else [*several])}\n"
+
+
+def _said(about: Parameter) -> str:
+    span = "" if about.kind is bool else f", {about.low:g} to {about.high:g}"
+    return f"{about.does} [{about.unit}{span}; default {_value(about.default)}, {about.basis}]"
+
+
+def _value(value: Any) -> str:
+    """JSON's texts, numbers, booleans and lists are TOML's too, for what stands in a study."""
+    return msgspec.json.encode(value).decode()
