@@ -1,0 +1,108 @@
+"""Formulas on one line, to first order in what is rare: each good to some thousandths, and a check
+on everything that is longer.
+
+Rates are per partition (or broker) and year. Exponential delays, unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from ...extras import needed_by
+from ..parameters.parameter_table import Parameters
+from ..parameters.years import SECONDS_PER_YEAR
+from .two_replica_chain import lost_share
+
+
+def expansions(parameters: Parameters) -> float:
+    """How often an ISR of all replicas shrinks by one and grows again."""
+    each = parameters.bounces_per_year + parameters.crashes_per_year
+    return parameters.replication_factor * each
+
+
+def stale_joins(parameters: Parameters, kips: frozenset[str]) -> float:
+    """A slow AlterPartition, and a crash of the follower that is noticed before it is read.
+
+    Then it is read while the broker is fenced (KIP-841 refuses) or back (KIP-903 refuses), unless
+    that one is level first. Two replicas.
+    """
+    read = 1 / parameters.slow_alter_partition_s
+    noticed, restart = 1 / parameters.session_s, 1 / parameters.crash_restart_s
+    level = 1 / parameters.catch_up_s
+    crash = parameters.crashes_per_year * parameters.early_crash_factor / SECONDS_PER_YEAR
+    window = parameters.slow_alter_partition_share * crash / read * noticed / (noticed + read)
+    while_fenced = read / (read + restart)
+    while_back = restart / (read + restart) * read / (read + level)
+    open_to = ("841" not in kips) * while_fenced + ("903" not in kips) * while_back
+    return expansions(parameters) * window * open_to
+
+
+def race_losses(parameters: Parameters, kips: frozenset[str]) -> float:
+    """A stale join, and the leader goes before the stale one is evicted or level. Two replicas."""
+    evict, restart = 1 / parameters.lag_s, 1 / parameters.crash_restart_s
+    up = 1 / (evict + 1 / parameters.catch_up_s)
+    down = 1 / (evict + restart)
+    crash = parameters.crashes_per_year / SECONDS_PER_YEAR
+    goes = crash + parameters.bounces_per_year / SECONDS_PER_YEAR
+    if_up = goes * up
+    if_down = crash * down + restart * down * if_up
+    fenced, back = (stale_joins(parameters, kips | {other}) for other in ("903", "841"))
+    return lost_share(parameters) * (fenced * if_down + back * if_up)
+
+
+def alone_share(parameters: Parameters) -> float:
+    """The share of time with one member in the ISR, of two replicas."""
+    crashed = parameters.crashes_per_year * parameters.crash_restart_s
+    bounced = parameters.bounces_per_year * parameters.clean_restart_s
+    asked = parameters.slow_alter_partition_share * parameters.slow_alter_partition_s
+    each = parameters.crashes_per_year + parameters.bounces_per_year
+    return 2 * (crashed + bounced + each * (parameters.catch_up_s + asked)) / SECONDS_PER_YEAR
+
+
+def last_replica_losses(parameters: Parameters) -> float:
+    """The last member of the ISR crashes and loses records. Two replicas."""
+    return alone_share(parameters) * parameters.crashes_per_year * lost_share(parameters)
+
+
+def all_down(parameters: Parameters, repair_s: float) -> float:
+    """How often the last of all replicas goes, as a chain of births and deaths.
+
+    Each is repaired by itself, in `repair_s` on average; planned restarts wait until all are well.
+    """
+    crash, repair = parameters.crashes_per_year, SECONDS_PER_YEAR / repair_s
+    replicas = parameters.replication_factor
+    weights = [1.0, expansions(parameters) / repair]
+    for down in range(1, replicas):
+        weights.append(weights[-1] * (replicas - down) * crash / ((down + 1) * repair))
+    if replicas == 1:
+        return expansions(parameters) * weights[0] / sum(weights)
+    return weights[replicas - 1] * crash / sum(weights)
+
+
+def shock_losses(parameters: Parameters) -> float:
+    """A common cause takes every replica, and what was not flushed is gone."""
+    rack = parameters.racks == 1 or parameters.replication_factor == 1
+    shocks = parameters.cluster_shocks_per_year + rack * parameters.rack_shocks_per_year
+    return shocks * parameters.shock_tail_lost
+
+
+def stale_control_requests(parameters: Parameters, bounce_s: float) -> float:
+    """KIP-380: planned restarts that are over before what a queue held for the old process is out.
+
+    Per broker. Raises MissingExtraError without scipy.
+    """
+    with needed_by("a quantile"):
+        from scipy.stats import lognorm
+
+    older = lognorm.sf(bounce_s, s=parameters.queue_age_sigma, scale=parameters.queue_age_s)
+    return parameters.bounces_per_year * float(older)
+
+
+def stale_metadata_s(parameters: Parameters, kips: frozenset[str]) -> float:
+    """KIP-343: seconds a year in which a broker that is cut off serves from old metadata.
+
+    With heartbeats it fences itself after the timeout. Per broker.
+    """
+    mean = parameters.network_cut_s
+    exposed = mean * (1 - exp(-parameters.heartbeat_timeout_s / mean)) if "343" in kips else mean
+    return parameters.network_cuts_per_year * exposed

@@ -1,0 +1,134 @@
+"""The chain of two replicas, and the formulas on one line, have the numbers that were published."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from msgspec.structs import asdict, replace
+
+from kiplab.fleet.parameters import Parameters
+from kiplab.fleet.reference import closed_forms
+from kiplab.fleet.reference.markov_chain import rates_by_cycles, rates_by_shares
+from kiplab.fleet.reference.two_replica_chain import (
+    STATES,
+    ChainRates,
+    chain_rates,
+    two_replica_chain,
+    yearly_rates,
+    yearly_rates_by_cycles,
+)
+
+BASE = Parameters(disk_failures_per_year=0.0)
+CRASH_LOOP = replace(BASE, early_crash_factor=500.0, slow_alter_partition_share=0.01)
+NEITHER, NOT_FENCED, EPOCHS = frozenset[str](), frozenset({"841"}), frozenset({"903"})
+BOTH = NOT_FENCED | EPOCHS
+SETS = (NEITHER, NOT_FENCED, EPOCHS, BOTH)
+
+
+def digits(value: float, count: int) -> float:
+    return float(f"{value:.{count}g}")
+
+
+def test_it_has_eighteen_states() -> None:
+    assert len({*STATES}) == 18
+
+
+@pytest.mark.parametrize(
+    ("kips", "stale", "race"),
+    [
+        (NEITHER, 1.88e-8, 4.7e-15),
+        (NOT_FENCED, 1.48e-9, 1.6e-15),
+        (EPOCHS, 1.73e-8, 3.2e-15),
+        (BOTH, 0, 0),
+    ],
+)
+def test_the_base_case(kips: frozenset[str], stale: float, race: float) -> None:
+    found = yearly_rates(BASE, kips)
+    assert digits(found["stale_join"], 3) == stale
+    assert digits(found["race_loss"], 2) == race
+    assert digits(found["last_replica_loss"], 2) == 2.6e-5
+
+
+def test_crash_loops() -> None:
+    found = yearly_rates(CRASH_LOOP, NEITHER)
+    assert digits(found["stale_join"], 2) == 9.4e-5
+    assert digits(found["race_loss"], 2) == 2.4e-11
+
+
+def in_fractions(rates: ChainRates) -> ChainRates:
+    return ChainRates(**{name: Fraction(value) for name, value in asdict(rates).items()})
+
+
+@pytest.mark.parametrize("kips", SETS)
+@pytest.mark.parametrize("parameters", [BASE, CRASH_LOOP], ids=["base", "crash loop"])
+def test_rates_are_precise_to_twelve_digits(parameters: Parameters, kips: frozenset[str]) -> None:
+    rates = chain_rates(parameters)
+    found = rates_by_shares(two_replica_chain(rates, kips))
+    exact = rates_by_shares(two_replica_chain(in_fractions(rates), kips))
+    assert found.keys() == exact.keys()
+    for event, rate in exact.items():
+        assert abs(Fraction(found[event]) - rate) <= rate / 10**12
+
+
+def test_both_ways_are_the_same_fraction() -> None:
+    values = {name: Fraction(1, 2 + n) for n, name in enumerate(ChainRates.__struct_fields__)}
+    chain = two_replica_chain(ChainRates(**values), NEITHER)
+    assert rates_by_shares(chain) == rates_by_cycles(chain)
+
+
+@pytest.mark.parametrize("kips", SETS)
+def test_the_way_by_cycles_agrees_to_nine_digits(kips: frozenset[str]) -> None:
+    assert yearly_rates_by_cycles(BASE, kips) == pytest.approx(yearly_rates(BASE, kips), rel=1e-9)
+
+
+@pytest.mark.parametrize("kips", SETS)
+def test_formulas_on_one_line_agree_to_a_thousandth(kips: frozenset[str]) -> None:
+    found = yearly_rates(BASE, kips)
+    assert closed_forms.stale_joins(BASE, kips) == pytest.approx(found["stale_join"], rel=1e-3)
+    assert closed_forms.race_losses(BASE, kips) == pytest.approx(found["race_loss"], rel=1e-3)
+
+
+def test_the_last_replica_goes_as_often_by_one_line_as_by_the_chain() -> None:
+    found = yearly_rates(BASE, NEITHER)["last_replica_loss"]
+    assert closed_forms.alone_share(BASE) == pytest.approx(2.59e-4, rel=2e-3)
+    assert closed_forms.last_replica_losses(BASE) == pytest.approx(found, rel=3e-3)
+
+
+def test_both_kips_together_leave_no_arc_that_counts() -> None:
+    chain = two_replica_chain(chain_rates(BASE), BOTH)
+    assert not [arc for arc in chain.arcs if "stale_join" in arc.counts]
+    assert yearly_rates(BASE, BOTH)["race_loss"] == 0
+
+
+@pytest.mark.parametrize(("replicas", "rate"), [(1, 13.0), (2, 3.5e-4), (3, 6.9e-9), (4, 1.2e-13)])
+def test_all_replicas_down_by_births_and_deaths(replicas: int, rate: float) -> None:
+    parameters = replace(BASE, replication_factor=replicas)
+    assert digits(closed_forms.all_down(parameters, repair_s=420), 2) == rate
+
+
+@pytest.mark.parametrize(("bounce_s", "rate"), [(6, 1.63), (15, 0.26), (30, 0.041), (60, 0.004)])
+def test_restarts_that_are_faster_than_the_queue(bounce_s: float, rate: float) -> None:
+    found = closed_forms.stale_control_requests(BASE, bounce_s)
+    assert found == pytest.approx(rate, abs=0.5 * 10 ** -len(str(rate).split(".")[1]))
+
+
+def test_a_common_cause_takes_all_replicas_or_those_of_a_rack() -> None:
+    assert closed_forms.shock_losses(BASE) == pytest.approx(2e-4)
+    assert closed_forms.shock_losses(replace(BASE, racks=1)) == pytest.approx(2.2e-3)
+
+
+def test_heartbeats_bound_how_long_a_broker_is_out_of_touch() -> None:
+    cut = replace(BASE, network_cuts_per_year=2.0, network_cut_s=60.0, heartbeat_timeout_s=9.0)
+    assert closed_forms.stale_metadata_s(cut, frozenset()) == 120
+    assert closed_forms.stale_metadata_s(cut, frozenset({"343"})) == pytest.approx(16.715, abs=1e-3)
+
+
+def test_what_a_crash_takes_with_it_counts_disks_too() -> None:
+    with_disks = replace(BASE, disk_failures_per_year=0.5)
+    assert chain_rates(with_disks).lost == pytest.approx(0.5 + 0.5 * 0.1)
+
+
+def test_without_crashes_there_is_nothing_to_ask() -> None:
+    with pytest.raises(ValueError, match="without crashes there is nothing to ask the chain"):
+        yearly_rates(replace(BASE, crashes_per_year=0.0), NEITHER)
