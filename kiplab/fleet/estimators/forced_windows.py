@@ -1,0 +1,222 @@
+"""Forced windows: the crash that matters is put where it matters, and weighed with its probability.
+
+A sample is one return of a follower to the ISR. What is frequent is drawn (delays); the request is
+long enough to matter, the follower crashes inside the window in which that leads to a stale join,
+and the leader goes before the stale one is gone again: each of these with its probability, worked
+out. Fast and slow requests are strata of their own, both in every sample.
+
+Stale joins here begin with a crash. Without KIP-841 a leader that stops cleanly can be let in once
+more, too, and be gone when the request is read: that is frequent, and plain sampling sees it.
+
+Dropped: whatever needs one more crash within such a window, of the order of crash rate times
+window (1e-4 of the estimate at base rates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ..parameters.parameter_table import Parameters
+from ..parameters.years import SECONDS_PER_YEAR
+from ..reference.closed_forms import alone_share, expansions
+from ..reference.two_replica_chain import (
+    LAST_REPLICA_LOSS,
+    RACE_LOSS,
+    STALE_JOIN,
+    lost_share,
+)
+from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
+from ..statistics.event_rates import NeverHappens
+from .counted_uniforms import uniforms, weights_of
+from .window_draws import (
+    ASKED_DOWN,
+    ASKED_QUIETLY,
+    ASKED_UP,
+    COLUMNS,
+    CRASHED_DOWN,
+    CRASHED_UP,
+    WindowDraws,
+    real_draws,
+)
+
+METRICS = (STALE_JOIN, RACE_LOSS, LAST_REPLICA_LOSS)
+BLOCKS, SAMPLES = 40, 250
+"""By default: so many blocks of so many samples."""
+_SDS_SHORTER = 2.0
+"""Where only a short restart can lead to a stale join, it is drawn so much shorter."""
+_REFUSED = "KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back"
+
+DrawWindows = Callable[[Parameters, Any, float], WindowDraws]
+ForcedRate = WeighedRate | NothingWeighed | NeverHappens
+
+
+class _Window(msgspec.Struct, frozen=True):
+    """Arrays, from the request on: when it is read, when the follower crashes, and the weight."""
+
+    read: Any
+    crash: Any
+    weight: Any
+
+
+def forced_rates(
+    parameters: Parameters,
+    kips: frozenset[str],
+    *,
+    seed: int,
+    blocks: int = BLOCKS,
+    samples: int = SAMPLES,
+    draw: DrawWindows = real_draws,
+) -> dict[str, ForcedRate]:
+    """Stale joins, race losses and losses of the last replica, per partition and year.
+
+    Raises ValueError for other than two replicas of which one suffices, for fewer than 30 blocks,
+    MissingExtraError without numpy and scipy.
+    """
+    found = [
+        forced_block(parameters, kips, seed=seed, block=block, samples=samples, draw=draw)
+        for block in range(blocks)
+    ]
+    exposure = blocks * forced_exposure(parameters, samples)
+    return {
+        metric: NeverHappens(because=_REFUSED)
+        if metric != LAST_REPLICA_LOSS and {"841", "903"} <= kips
+        else weighed_rate([weights[metric] for weights in found], exposure)
+        for metric in METRICS
+    }
+
+
+def forced_exposure(parameters: Parameters, samples: int) -> float:
+    """The partition-years that so many returns to the ISR stand for.
+
+    While a replica is missing no other return begins.
+    """
+    return samples * (1 + alone_share(parameters)) / expansions(parameters)
+
+
+def forced_block(
+    parameters: Parameters,
+    kips: frozenset[str],
+    *,
+    seed: int,
+    block: int,
+    samples: int,
+    draw: DrawWindows = real_draws,
+) -> dict[str, Weights]:
+    """The weights of one block, by metric; a function of its arguments alone.
+
+    Raises ValueError for other than two replicas of which one suffices, MissingExtraError without
+    numpy and scipy.
+    """
+    if (parameters.replication_factor, parameters.min_insync_replicas) != (2, 1):
+        replicas = f"{parameters.replication_factor} replicas with min.insync.replicas="
+        problem = f"{replicas}{parameters.min_insync_replicas}"
+        raise ValueError(f"{problem}: windows are forced for two replicas of which one suffices")
+    u = uniforms(seed, block, samples, COLUMNS)
+    plain, shorter = draw(parameters, u, 0.0), draw(parameters, u, _SDS_SHORTER)
+    found = dict.fromkeys(METRICS, 0 * u[:, 0])
+    for draws, window in _windows(parameters, kips, plain, shorter, u):
+        found[STALE_JOIN] = found[STALE_JOIN] + window.weight
+        found[RACE_LOSS] = found[RACE_LOSS] + _race(parameters, draws, window)
+    found[LAST_REPLICA_LOSS] = _alone(parameters, plain, u)
+    return {metric: weights_of(each) for metric, each in found.items()}
+
+
+def _windows(
+    p: Parameters, kips: frozenset[str], plain: WindowDraws, shorter: WindowDraws, u: Any
+) -> list[tuple[WindowDraws, _Window]]:
+    """Of both strata: joins while the follower is down, and once it is back and not level."""
+    found = []
+    for share, mean in _strata(p):
+        if "841" not in kips:
+            asked, crashed = u[:, ASKED_DOWN], u[:, CRASHED_DOWN]
+            ends = (plain.notice, plain.registered)
+            found.append((plain, _window(p, plain, ends, (share, mean), (asked, crashed))))
+        if "903" not in kips:
+            asked, crashed = u[:, ASKED_UP], u[:, CRASHED_UP]
+            fenced = shorter.ready if "841" in kips else 0.0
+            ends = (shorter.registered + fenced, shorter.stale_until)
+            found.append((shorter, _window(p, shorter, ends, (share, mean), (asked, crashed))))
+    return found
+
+
+def _strata(p: Parameters) -> tuple[tuple[float, float], ...]:
+    """Fast and slow requests: their share, and how long they take on average."""
+    slow = p.slow_alter_partition_share
+    return (1 - slow, p.alter_partition_ms / 1000), (slow, p.slow_alter_partition_s)
+
+
+def _window(
+    p: Parameters,
+    draws: WindowDraws,
+    ends: tuple[Any, Any],
+    stratum: tuple[float, float],
+    u: tuple[Any, Any],
+) -> _Window:
+    """A stale join is a request that is read between `ends` after the crash."""
+    from numpy import exp, expm1, log1p, maximum
+
+    (first, last), (share, mean), (asked, crashed) = ends, stratum, u
+    # Exponential delays forget: beyond the least that matters they are as they are from 0.
+    read = first - mean * log1p(-asked)
+    earliest = maximum(read - last, 0)
+    latest = maximum(read - first, earliest)
+    before, until = (_hazard(p, draws.earlier, moment) for moment in (earliest, latest))
+    chance = -expm1(before - until) * exp(-before)
+    at = before - log1p(crashed * expm1(before - until))
+    weight = share * exp(-first / mean) * chance * draws.tilt
+    return _Window(read, _moment(p, draws.earlier, at), weight)
+
+
+def _hazard(p: Parameters, earlier: Any, moment: Any) -> Any:
+    """The crashes expected from the request until `moment`."""
+    from numpy import clip
+
+    soon = clip(p.early_crash_within_s - earlier, 0, moment)
+    return (moment + (p.early_crash_factor - 1) * soon) * p.crashes_per_year / SECONDS_PER_YEAR
+
+
+def _moment(p: Parameters, earlier: Any, expected: Any) -> Any:
+    """Until when so many crashes are expected: the inverse of `_hazard`."""
+    from numpy import clip
+
+    if not p.crashes_per_year:
+        return 0 * expected
+    left = expected * SECONDS_PER_YEAR / p.crashes_per_year
+    soon = clip(p.early_crash_within_s - earlier, 0, left / p.early_crash_factor)
+    return left - (p.early_crash_factor - 1) * soon
+
+
+def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
+    """The leader goes while the stale one is in the ISR, which had lost records in its crash."""
+    from numpy import expm1, maximum, minimum
+
+    back = window.crash + draws.registered
+    evicted = maximum(window.crash + draws.evict_least, window.read) + draws.evict_more
+    end = minimum(evicted, back + draws.level)
+    down = maximum(minimum(end, back) - window.read, 0)
+    up = maximum(end - maximum(window.read, back), 0)
+    # A planned restart need not wait: all are in the ISR.
+    stopped = up if p.bounces_wait and draws.waits_for_it else down + up
+    goes = (p.crashes_per_year * (down + up) + p.bounces_per_year * stopped) / SECONDS_PER_YEAR
+    return -expm1(-goes) * lost_share(p) * window.weight
+
+
+def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
+    """The leader crashes, and loses records, while the follower is out of the ISR."""
+    from numpy import expm1, log1p, maximum
+
+    back = maximum(draws.ready, draws.level)
+    away = (
+        (p.bounces_per_year, draws.clean),
+        (p.crashes_per_year, draws.registered - draws.notice),
+    )
+    found = 0.0 * back
+    for often, gone in away:
+        for share, mean in _strata(p):
+            alone = gone + back - mean * log1p(-u[:, ASKED_QUIETLY])
+            goes = p.crashes_per_year * alone / SECONDS_PER_YEAR
+            found = found - often * share * expm1(-goes)
+    return lost_share(p) * found / (p.bounces_per_year + p.crashes_per_year)

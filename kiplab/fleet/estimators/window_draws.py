@@ -1,0 +1,113 @@
+"""What is drawn of a follower that comes back, and crashes while the leader asks for it.
+
+A column of uniform numbers for each delay, whatever the feature set: the same study seed gives the
+same delays under all of them. Times are in seconds, as arrays with one number per sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...extras import needed_by
+from ..parameters.parameter_table import Parameters
+
+COLUMNS = 12
+"""How many uniform numbers a sample has."""
+(
+    _NOTICE, _RESTART, _READY, _LEVEL, _EARLIER, _EVICT, _CLEAN, ASKED_DOWN, CRASHED_DOWN, ASKED_UP,
+    CRASHED_UP, ASKED_QUIETLY,
+) = range(COLUMNS)  # fmt: skip
+
+
+class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
+    """From the crash on: `notice` until the controller knows, `registered` until the next process
+    is, then `ready` until it may be in an ISR and `level` until it has the records.
+
+    `tilt` is the likelihood ratio of these draws. `earlier`: how long the process had been up when
+    the leader asked. A stale one is evicted at the later of crash + `evict_least` and the join,
+    plus `evict_more`. `clean`: how long a planned restart takes.
+
+    A request of an earlier life that is read after `stale_until` is no stale join any more, and
+    planned restarts of the leader are put off while the stale one is down if `waits_for_it`.
+    """
+
+    notice: Any
+    registered: Any
+    ready: Any
+    level: Any
+    earlier: Any
+    evict_least: float
+    evict_more: Any
+    clean: Any
+    stale_until: Any
+    waits_for_it: bool
+    tilt: Any
+
+
+def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
+    """As the kernel draws them. `tilt`: by how many standard deviations restarts are shorter.
+
+    Raises MissingExtraError without scipy.
+    """
+    with needed_by("an estimate"):
+        from numpy import exp, inf, maximum
+        from scipy.special import ndtri
+
+    p = parameters
+    away = ndtri(u[:, _RESTART]) - tilt
+    restart = p.crash_restart_s * exp(p.crash_restart_sigma * away)
+    notice = p.session_s - p.heartbeat_s * u[:, _NOTICE]
+    # A controller refuses a new process while the session of the old one lasts.
+    registered = maximum(restart, notice)
+    return WindowDraws(
+        notice=notice,
+        registered=registered,
+        ready=_exponential(p.ready_s, u[:, _READY]),
+        level=_exponential(p.catch_up_s, u[:, _LEVEL]),
+        earlier=_exponential(p.catch_up_s, u[:, _EARLIER]),
+        evict_least=p.lag_s,
+        evict_more=p.lag_s / 2 * u[:, _EVICT],
+        clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
+        # However late it is read, it names a life that is over; all members count as there.
+        stale_until=registered + inf,
+        waits_for_it=False,
+        tilt=exp(tilt * away + tilt**2 / 2) if p.crash_restart_sigma else 1 + 0 * away,
+    )
+
+
+def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
+    """As the chain of two replicas has them: for holding an estimate to it.
+
+    With a tilt the rate of restarts is raised by that of slow requests. Raises MissingExtraError
+    without numpy.
+    """
+    with needed_by("an estimate"):
+        from numpy import exp, zeros
+
+    p = parameters
+    more = 1 / p.slow_alter_partition_s if tilt else 0.0
+    rate = 1 / p.crash_restart_s
+    restart = _exponential(1 / (rate + more), u[:, _RESTART])
+    notice = _exponential(p.session_s, u[:, _NOTICE])
+    level = _exponential(p.catch_up_s, u[:, _LEVEL])
+    return WindowDraws(
+        notice=notice,
+        registered=notice + restart,
+        ready=zeros(len(u)),
+        level=level,
+        earlier=_exponential(p.catch_up_s, u[:, _EARLIER]),
+        evict_least=0.0,
+        evict_more=_exponential(p.lag_s, u[:, _EVICT]),
+        clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
+        stale_until=notice + restart + level,
+        waits_for_it=True,
+        tilt=rate / (rate + more) * exp(more * restart),
+    )
+
+
+def _exponential(mean: float, u: Any) -> Any:
+    from numpy import log1p
+
+    return -mean * log1p(-u)

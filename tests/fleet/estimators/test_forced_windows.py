@@ -1,0 +1,86 @@
+"""Forced windows give what the exact chain gives, at base and where everything happens sooner."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.estimators.forced_windows import METRICS, ForcedRate, forced_block, forced_rates
+from kiplab.fleet.estimators.window_draws import exponential_draws
+from kiplab.fleet.parameters import Parameters
+from kiplab.fleet.reference.two_replica_chain import yearly_rates
+from kiplab.fleet.statistics.block_means import WeighedRate
+from kiplab.fleet.statistics.event_rates import NeverHappens
+
+BASE = Parameters(disk_failures_per_year=0.0)
+SOONER = replace(BASE, crashes_per_year=40.0, slow_alter_partition_share=0.3)
+LOOPING = replace(
+    BASE,
+    early_crash_factor=500.0,
+    early_crash_within_s=86_400.0,
+    slow_alter_partition_share=0.01,
+)
+NEITHER, NOT_FENCED, EPOCHS = frozenset[str](), frozenset({"841"}), frozenset({"903"})
+BOTH = NOT_FENCED | EPOCHS
+DROPPED = {"base": 5e-4, "sooner": 0.01, "looping": 0.01}
+"""How much of an estimate may be lost with paths of one more crash."""
+
+
+def weighed(found: ForcedRate) -> WeighedRate:
+    assert isinstance(found, WeighedRate)
+    return found
+
+
+@pytest.mark.parametrize("kips", [NEITHER, NOT_FENCED, EPOCHS], ids=["none", "841", "903"])
+@pytest.mark.parametrize(
+    ("parameters", "name"), [(BASE, "base"), (SOONER, "sooner"), (LOOPING, "looping")]
+)
+def test_the_exact_chain_lies_within_four_standard_errors(
+    parameters: Parameters, name: str, kips: frozenset[str]
+) -> None:
+    exact = yearly_rates(parameters, kips)
+    rates = forced_rates(parameters, kips, seed=7, samples=500, draw=exponential_draws)
+    for metric in METRICS:
+        found = weighed(rates[metric])
+        # Half of a 95 % interval is two standard errors.
+        room = found.high - found.low + DROPPED[name] * exact[metric]
+        assert found.rate == pytest.approx(exact[metric], abs=room), metric
+
+
+def test_with_both_kips_it_cannot_happen_and_that_is_no_zero_that_was_seen() -> None:
+    rates = forced_rates(BASE, BOTH, seed=7)
+    assert isinstance(rates["stale_join"], NeverHappens)
+    assert isinstance(rates["race_loss"], NeverHappens)
+    assert weighed(rates["last_replica_loss"]).rate > 0
+
+
+@pytest.mark.parametrize("kips", [NEITHER, NOT_FENCED, EPOCHS], ids=["none", "841", "903"])
+def test_ten_thousand_samples_are_within_ten_percent_at_base_without_an_alarm(
+    kips: frozenset[str],
+) -> None:
+    for metric, rate in forced_rates(BASE, kips, seed=3).items():
+        found = weighed(rate)
+        assert found.high - found.low < 2 * 1.96 * 0.1 * found.rate, metric
+        assert found.alarms == (), metric
+
+
+def test_lognormal_restarts_leave_far_less_to_841_alone_than_exponential_ones() -> None:
+    real = weighed(forced_rates(BASE, NOT_FENCED, seed=3)["stale_join"])
+    assert real.rate < 0.1 * yearly_rates(BASE, NOT_FENCED)["stale_join"]
+
+
+def test_a_block_is_a_function_of_its_arguments() -> None:
+    one = forced_block(BASE, NEITHER, seed=1, block=4, samples=50)
+    assert forced_block(BASE, NEITHER, seed=1, block=4, samples=50) == one
+    assert forced_block(BASE, NEITHER, seed=1, block=5, samples=50) != one
+    assert forced_block(BASE, NEITHER, seed=2, block=4, samples=50) != one
+
+
+def test_kips_share_the_draws_of_what_they_do_not_touch() -> None:
+    blocks = [forced_block(BASE, kips, seed=1, block=0, samples=50) for kips in (NEITHER, BOTH)]
+    assert blocks[0]["last_replica_loss"] == blocks[1]["last_replica_loss"]
+
+
+def test_other_than_two_replicas_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"3 replicas with min.insync.replicas=1: windows"):
+        forced_rates(replace(BASE, replication_factor=3), NEITHER, seed=1)
