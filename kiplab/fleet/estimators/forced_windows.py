@@ -5,8 +5,10 @@ long enough to matter, the follower crashes inside the window in which that lead
 and the leader goes before the stale one is gone again: each of these with its probability, worked
 out. Fast and slow requests are strata of their own, both in every sample.
 
-Stale joins here begin with a crash. Without KIP-841 a leader that stops cleanly can be let in once
-more, too, and be gone when the request is read: that is frequent, and plain sampling sees it.
+Two ways lead to a stale join. After a crash it can cost records, and is counted by itself as
+well. Without KIP-841 a leader that stops cleanly is asked for once more, too, and may be gone when
+the request is read: that is far more frequent at base rates, and costs nothing, since nothing is
+committed meanwhile that the broker lacks.
 
 Dropped: whatever needs one more crash within such a window, of the order of crash rate times
 window (1e-4 of the estimate at base rates).
@@ -25,7 +27,7 @@ from ..reference.closed_forms import alone_share, expansions
 from ..reference.two_replica_chain import (
     LAST_REPLICA_LOSS,
     RACE_LOSS,
-    STALE_JOIN,
+    STALE_JOIN_AFTER_CRASH,
     lost_share,
 )
 from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
@@ -42,7 +44,8 @@ from .window_draws import (
     real_draws,
 )
 
-METRICS = (STALE_JOIN, RACE_LOSS, LAST_REPLICA_LOSS)
+STALE_JOIN = "stale_join"
+METRICS = (STALE_JOIN, STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS)
 BLOCKS, SAMPLES = 40, 250
 """By default: so many blocks of so many samples."""
 _SDS_SHORTER = 2.0
@@ -70,7 +73,8 @@ def forced_rates(
     samples: int = SAMPLES,
     draw: DrawWindows = real_draws,
 ) -> dict[str, ForcedRate]:
-    """Stale joins, race losses and losses of the last replica, per partition and year.
+    """Stale joins (all, and those after a crash), race losses and losses of the last replica, per
+    partition and year. Only what `METRICS` names; no cut, shock or failover of a controller.
 
     Raises ValueError for other than two replicas of which one suffices, for fewer than 30 blocks,
     MissingExtraError without numpy and scipy.
@@ -118,8 +122,9 @@ def forced_block(
     plain, shorter = draw(parameters, u, 0.0), draw(parameters, u, _SDS_SHORTER)
     found = dict.fromkeys(METRICS, 0 * u[:, 0])
     for draws, window in _windows(parameters, kips, plain, shorter, u):
-        found[STALE_JOIN] = found[STALE_JOIN] + window.weight
+        found[STALE_JOIN_AFTER_CRASH] = found[STALE_JOIN_AFTER_CRASH] + window.weight
         found[RACE_LOSS] = found[RACE_LOSS] + _race(parameters, draws, window)
+    found[STALE_JOIN] = found[STALE_JOIN_AFTER_CRASH] + _of_stops(parameters, kips, plain)
     found[LAST_REPLICA_LOSS] = _alone(parameters, plain, u)
     return {metric: weights_of(each) for metric, each in found.items()}
 
@@ -187,6 +192,22 @@ def _moment(p: Parameters, earlier: Any, expected: Any) -> Any:
     left = expected * SECONDS_PER_YEAR / p.crashes_per_year
     soon = clip(p.early_crash_within_s - earlier, 0, left / p.early_crash_factor)
     return left - (p.early_crash_factor - 1) * soon
+
+
+def _of_stops(p: Parameters, kips: frozenset[str], draws: WindowDraws) -> Any:
+    """A leader that stops is asked for once more, and the request is read when it is gone.
+
+    Every other planned restart is that of a leader.
+    """
+    from numpy import exp, expm1
+
+    found = 0.0 * draws.clean
+    if "841" in kips:
+        return found
+    for share, mean in _strata(p):
+        still_away = -expm1(-draws.clean / mean) if "903" in kips else 1.0
+        found = found + share * exp(-draws.stopping / mean) * still_away
+    return found * p.bounces_per_year / (p.bounces_per_year + p.crashes_per_year) / 2
 
 
 def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:

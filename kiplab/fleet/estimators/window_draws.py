@@ -27,7 +27,8 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
 
     `tilt` is the likelihood ratio of these draws. `earlier`: how long the process had been up when
     the leader asked. A stale one is evicted at the later of crash + `evict_least` and the join,
-    plus `evict_more`. `clean`: how long a planned restart takes.
+    plus `evict_more`. `clean`: how long a planned restart takes, `stopping`: how long the broker
+    serves on before.
 
     A request of an earlier life that is read after `stale_until` is no stale join any more, and
     planned restarts of the leader are put off while the stale one is down if `waits_for_it`.
@@ -41,6 +42,7 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
     evict_least: float
     evict_more: Any
     clean: Any
+    stopping: float
     stale_until: Any
     waits_for_it: bool
     tilt: Any
@@ -70,6 +72,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         evict_least=p.lag_s,
         evict_more=p.lag_s / 2 * u[:, _EVICT],
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
+        stopping=p.shutdown_s,
         # However late it is read, it names a life that is over; all members count as there.
         stale_until=registered + inf,
         waits_for_it=False,
@@ -84,7 +87,7 @@ def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraw
     without numpy.
     """
     with needed_by("an estimate"):
-        from numpy import exp, zeros
+        from numpy import exp, inf, zeros
 
     p = parameters
     more = 1 / p.slow_alter_partition_s if tilt else 0.0
@@ -101,6 +104,8 @@ def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraw
         evict_least=0.0,
         evict_more=_exponential(p.lag_s, u[:, _EVICT]),
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
+        # In the chain nobody asks for a leader that stops.
+        stopping=inf,
         stale_until=notice + restart + level,
         waits_for_it=True,
         tilt=rate / (rate + more) * exp(more * restart),

@@ -20,7 +20,7 @@ def expansions(parameters: Parameters) -> float:
     return parameters.replication_factor * each
 
 
-def stale_joins(parameters: Parameters, kips: frozenset[str]) -> float:
+def stale_joins_after_crashes(parameters: Parameters, kips: frozenset[str]) -> float:
     """A slow AlterPartition, and a crash of the follower that is noticed before it is read.
 
     Then it is read while the broker is fenced (KIP-841 refuses) or back (KIP-903 refuses), unless
@@ -37,6 +37,19 @@ def stale_joins(parameters: Parameters, kips: frozenset[str]) -> float:
     return expansions(parameters) * window * open_to
 
 
+def stale_joins_of_stops(parameters: Parameters, kips: frozenset[str]) -> float:
+    """A leader that stops is asked for once more, and gone when a slow AlterPartition is read.
+
+    KIP-841 does not ask for it; KIP-903 refuses it once the broker is back. Two replicas.
+    """
+    if "841" in kips:
+        return 0.0
+    read, back = parameters.slow_alter_partition_s, parameters.clean_restart_s
+    still_away = back / (back + read) if "903" in kips else 1.0
+    late = parameters.slow_alter_partition_share * exp(-parameters.shutdown_s / read)
+    return parameters.bounces_per_year * late * still_away
+
+
 def race_losses(parameters: Parameters, kips: frozenset[str]) -> float:
     """A stale join, and the leader goes before the stale one is evicted or level. Two replicas."""
     evict, restart = 1 / parameters.lag_s, 1 / parameters.crash_restart_s
@@ -46,7 +59,9 @@ def race_losses(parameters: Parameters, kips: frozenset[str]) -> float:
     goes = crash + parameters.bounces_per_year / SECONDS_PER_YEAR
     if_up = goes * up
     if_down = crash * down + restart * down * if_up
-    fenced, back = (stale_joins(parameters, kips | {other}) for other in ("903", "841"))
+    fenced, back = (
+        stale_joins_after_crashes(parameters, kips | {other}) for other in ("903", "841")
+    )
     return lost_share(parameters) * (fenced * if_down + back * if_up)
 
 

@@ -16,7 +16,9 @@ from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from .markov_chain import ChainArc, MarkovChain, rates_by_cycles, rates_by_shares
 
-STALE_JOIN, RACE_LOSS, LAST_REPLICA_LOSS = "stale_join", "race_loss", "last_replica_loss"
+STALE_JOIN_AFTER_CRASH = "stale_join_after_crash"
+"""A leader of the chain that stops is gone at once: its stale joins all begin with a crash."""
+RACE_LOSS, LAST_REPLICA_LOSS = "race_loss", "last_replica_loss"
 _BRANCHES = ("fast", "slow")
 STATES = (
     "in sync",
@@ -110,7 +112,7 @@ def yearly_rates_by_cycles(parameters: Parameters, kips: frozenset[str]) -> dict
 
 
 def _yearly(found: dict[str, float]) -> dict[str, float]:
-    every = dict.fromkeys((STALE_JOIN, RACE_LOSS, LAST_REPLICA_LOSS), 0.0)
+    every = dict.fromkeys((STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS), 0.0)
     return every | {event: rate * SECONDS_PER_YEAR for event, rate in found.items()}
 
 
@@ -163,7 +165,7 @@ def _read(origin: str, joined: str, refused: str, applied: Any, guarded: bool) -
     """The controller reads the request: KIP-841 refuses the fenced, KIP-903 another epoch."""
     if guarded:
         return ChainArc(origin, refused, applied)
-    return ChainArc(origin, joined, applied, frozenset({STALE_JOIN}))
+    return ChainArc(origin, joined, applied, frozenset({STALE_JOIN_AFTER_CRASH}))
 
 
 def _stale(r: ChainRates) -> Iterator[ChainArc]:

@@ -17,7 +17,7 @@ ALWAYS = replace(BASE, crashes_per_year=4_000.0, slow_alter_partition_share=0.3)
 NEITHER, NOT_FENCED, EPOCHS = frozenset[str](), frozenset({"841"}), frozenset({"903"})
 
 
-@pytest.mark.parametrize("event", ["stale_join", "race_loss"])
+@pytest.mark.parametrize("event", ["stale_join_after_crash", "race_loss"])
 @pytest.mark.parametrize(
     ("parameters", "kips"),
     [
@@ -46,9 +46,9 @@ def test_an_alarm_rings_where_most_of_what_is_biased_leads_elsewhere() -> None:
 
 def test_naive_sampling_agrees_where_it_sees_anything() -> None:
     chain = two_replica_chain(chain_rates(ALWAYS), NEITHER)
-    found = biased_rate(chain, "stale_join", seed=5, biased=False)
+    found = biased_rate(chain, "stale_join_after_crash", seed=5, biased=False)
     assert isinstance(found, WeighedRate)
-    exact = rates_by_shares(chain)["stale_join"]
+    exact = rates_by_shares(chain)["stale_join_after_crash"]
     assert found.rate == pytest.approx(exact, abs=found.high - found.low)
 
 

@@ -5,10 +5,21 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.forced_windows import METRICS, ForcedRate, forced_block, forced_rates
+from kiplab.fleet.estimators.forced_windows import (
+    METRICS,
+    STALE_JOIN,
+    ForcedRate,
+    forced_block,
+    forced_rates,
+)
 from kiplab.fleet.estimators.window_draws import exponential_draws
 from kiplab.fleet.parameters import Parameters
-from kiplab.fleet.reference.two_replica_chain import yearly_rates
+from kiplab.fleet.reference import closed_forms
+from kiplab.fleet.reference.two_replica_chain import (
+    LAST_REPLICA_LOSS,
+    STALE_JOIN_AFTER_CRASH,
+    yearly_rates,
+)
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens
 
@@ -39,6 +50,8 @@ def test_the_exact_chain_lies_within_four_standard_errors(
     parameters: Parameters, name: str, kips: frozenset[str]
 ) -> None:
     exact = yearly_rates(parameters, kips)
+    # In the chain a leader that stops is gone at once.
+    exact[STALE_JOIN] = exact[STALE_JOIN_AFTER_CRASH]
     rates = forced_rates(parameters, kips, seed=7, samples=500, draw=exponential_draws)
     for metric in METRICS:
         found = weighed(rates[metric])
@@ -49,9 +62,9 @@ def test_the_exact_chain_lies_within_four_standard_errors(
 
 def test_with_both_kips_it_cannot_happen_and_that_is_no_zero_that_was_seen() -> None:
     rates = forced_rates(BASE, BOTH, seed=7)
-    assert isinstance(rates["stale_join"], NeverHappens)
-    assert isinstance(rates["race_loss"], NeverHappens)
-    assert weighed(rates["last_replica_loss"]).rate > 0
+    for metric in METRICS:
+        assert isinstance(rates[metric], NeverHappens) is (metric != LAST_REPLICA_LOSS)
+    assert weighed(rates[LAST_REPLICA_LOSS]).rate > 0
 
 
 @pytest.mark.parametrize("kips", [NEITHER, NOT_FENCED, EPOCHS], ids=["none", "841", "903"])
@@ -65,8 +78,22 @@ def test_ten_thousand_samples_are_within_ten_percent_at_base_without_an_alarm(
 
 
 def test_lognormal_restarts_leave_far_less_to_841_alone_than_exponential_ones() -> None:
-    real = weighed(forced_rates(BASE, NOT_FENCED, seed=3)["stale_join"])
-    assert real.rate < 0.1 * yearly_rates(BASE, NOT_FENCED)["stale_join"]
+    real = weighed(forced_rates(BASE, NOT_FENCED, seed=3)[STALE_JOIN_AFTER_CRASH])
+    assert real.rate < 0.1 * yearly_rates(BASE, NOT_FENCED)[STALE_JOIN_AFTER_CRASH]
+
+
+@pytest.mark.parametrize("kips", [NEITHER, EPOCHS], ids=["none", "903"])
+def test_without_841_most_stale_joins_are_of_leaders_that_stopped(kips: frozenset[str]) -> None:
+    rates = forced_rates(BASE, kips, seed=3)
+    every, crashed = (weighed(rates[name]) for name in (STALE_JOIN, STALE_JOIN_AFTER_CRASH))
+    stopped = closed_forms.stale_joins_of_stops(BASE, kips)
+    assert every.rate == pytest.approx(crashed.rate + stopped, rel=0.01)
+    assert crashed.rate < 1e-4 * every.rate
+
+
+def test_841_does_not_ask_for_a_leader_that_stops() -> None:
+    rates = forced_rates(BASE, NOT_FENCED, seed=3)
+    assert rates[STALE_JOIN] == rates[STALE_JOIN_AFTER_CRASH]
 
 
 def test_a_block_is_a_function_of_its_arguments() -> None:
@@ -78,7 +105,7 @@ def test_a_block_is_a_function_of_its_arguments() -> None:
 
 def test_kips_share_the_draws_of_what_they_do_not_touch() -> None:
     blocks = [forced_block(BASE, kips, seed=1, block=0, samples=50) for kips in (NEITHER, BOTH)]
-    assert blocks[0]["last_replica_loss"] == blocks[1]["last_replica_loss"]
+    assert blocks[0][LAST_REPLICA_LOSS] == blocks[1][LAST_REPLICA_LOSS]
 
 
 def test_other_than_two_replicas_are_refused() -> None:

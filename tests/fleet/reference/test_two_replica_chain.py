@@ -45,14 +45,14 @@ def test_it_has_eighteen_states() -> None:
 )
 def test_the_base_case(kips: frozenset[str], stale: float, race: float) -> None:
     found = yearly_rates(BASE, kips)
-    assert digits(found["stale_join"], 3) == stale
+    assert digits(found["stale_join_after_crash"], 3) == stale
     assert digits(found["race_loss"], 2) == race
     assert digits(found["last_replica_loss"], 2) == 2.6e-5
 
 
 def test_crash_loops() -> None:
     found = yearly_rates(CRASH_LOOP, NEITHER)
-    assert digits(found["stale_join"], 2) == 9.4e-5
+    assert digits(found["stale_join_after_crash"], 2) == 9.4e-5
     assert digits(found["race_loss"], 2) == 2.4e-11
 
 
@@ -85,7 +85,8 @@ def test_the_way_by_cycles_agrees_to_nine_digits(kips: frozenset[str]) -> None:
 @pytest.mark.parametrize("kips", SETS)
 def test_formulas_on_one_line_agree_to_a_thousandth(kips: frozenset[str]) -> None:
     found = yearly_rates(BASE, kips)
-    assert closed_forms.stale_joins(BASE, kips) == pytest.approx(found["stale_join"], rel=1e-3)
+    stale = found["stale_join_after_crash"]
+    assert closed_forms.stale_joins_after_crashes(BASE, kips) == pytest.approx(stale, rel=1e-3)
     assert closed_forms.race_losses(BASE, kips) == pytest.approx(found["race_loss"], rel=1e-3)
 
 
@@ -97,7 +98,7 @@ def test_the_last_replica_goes_as_often_by_one_line_as_by_the_chain() -> None:
 
 def test_both_kips_together_leave_no_arc_that_counts() -> None:
     chain = two_replica_chain(chain_rates(BASE), BOTH)
-    assert not [arc for arc in chain.arcs if "stale_join" in arc.counts]
+    assert not [arc for arc in chain.arcs if "stale_join_after_crash" in arc.counts]
     assert yearly_rates(BASE, BOTH)["race_loss"] == 0
 
 
