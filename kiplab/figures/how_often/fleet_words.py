@@ -1,0 +1,58 @@
+"""What the fleet's names mean in a picture: sets of KIPs, metrics, signs."""
+
+from __future__ import annotations
+
+NO_KIPS = "none"
+COUNTERFACTUAL = "counterfactual"
+_METRICS = {
+    "stale_join": "A stale replica joins the ISR",
+    "committed_loss": "Committed records are lost",
+    "race_loss": "Lost by the race (KAFKA-14139)",
+    "last_replica_loss": "Lost with the last replica",
+    "unclean_loss": "Lost by an unclean election",
+    "shock_loss": "Lost in a shock",
+    "offline": "A partition goes offline",
+    "offline_us": "Time offline",
+    "under_min_us": "Time below min.insync.replicas",
+    "stale_control_request": "A stale control request is applied",
+    "stale_metadata_us": "Time with stale metadata",
+    "recovery_us": "Time in recovery",
+}
+
+
+def metric_words(metric: str) -> str:
+    """``A stale replica joins the ISR``; a metric without words says its name."""
+    return _METRICS.get(metric, metric.replace("_", " ").capitalize())
+
+
+def set_words(features: str) -> str:
+    """``KIP-841+903``; ``no KIP`` for none."""
+    return "no KIP" if features == NO_KIPS else f"KIP-{features}"
+
+
+def sets_words(several: list[str]) -> str:
+    """Sets that came to the same: ``KIP-841 (also with 704)``."""
+    first, *others = several
+    more = ", ".join(_also(first, other) for other in others)
+    return set_words(first) + (f" (also {more})" if more else "")
+
+
+def _also(first: str, other: str) -> str:
+    had = {*first.split("+")} - {NO_KIPS}
+    more = [kip for kip in other.split("+") if kip not in had]
+    return f"with {'+'.join(more)}" if had < {*other.split("+")} else set_words(other)
+
+
+def counted(count: int, what: str) -> str:
+    """``1 incident``, ``2,000 incidents``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def listed(words: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def capital(words: str) -> str:
+    """With a capital letter."""
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,103 @@
+"""A rate as pictures need it: seen, never seen, impossible, or not reached by the sampling."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from .number_words import number_words, range_words
+
+
+class Certainty(StrEnum):
+    """What is known of a rate. Each has a sign of its own in every picture."""
+
+    SEEN = "seen"
+    UNSEEN = "never seen"
+    """Nothing in all that exposure: an upper bound, and no rate."""
+    NEVER = "cannot happen"
+    """Zero by construction: a rule makes it impossible."""
+    NOT_REACHED = "not reached"
+    """No weighted sample hit it, which bounds nothing."""
+
+
+class MeasuredRate(msgspec.Struct, frozen=True, kw_only=True):
+    """A rate with its bounds: `rate` and `low` only of what was seen, `high` of what was seen or
+    bounded, `because` of what cannot happen. `alarms` say why a weighted rate is not to be
+    believed, `effective` is how many equal weights would be as sure.
+    """
+
+    certainty: Certainty
+    rate: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    because: str = ""
+    alarms: tuple[str, ...] = ()
+    effective: float | None = None
+
+    @property
+    def seen(self) -> bool:
+        """Whether there is a rate above 0."""
+        return self.certainty is Certainty.SEEN and self.rate > 0
+
+    def times(self, factor: float) -> MeasuredRate:
+        """The same for so many times as much: a fleet of a thousand partitions, ten years."""
+        rate, low, high = (factor * value for value in (self.rate, self.low, self.high))
+        return msgspec.structs.replace(self, rate=rate, low=low, high=high)
+
+
+def seen(rate: float, low: float, high: float) -> MeasuredRate:
+    """A rate with its 95 % interval."""
+    return MeasuredRate(certainty=Certainty.SEEN, rate=rate, low=low, high=high)
+
+
+def unseen(high: float) -> MeasuredRate:
+    """Nothing seen: at most `high`."""
+    return MeasuredRate(certainty=Certainty.UNSEEN, high=high)
+
+
+def never(because: str) -> MeasuredRate:
+    """Impossible in the model, and why."""
+    return MeasuredRate(certainty=Certainty.NEVER, because=because)
+
+
+NOT_REACHED = MeasuredRate(certainty=Certainty.NOT_REACHED)
+
+
+def rate_words(found: MeasuredRate) -> str:
+    """``1.9×10⁻⁸ (1.7 to 2.1×10⁻⁸)``, or why there is no rate; never a bare 0."""  # noqa: RUF002
+    match found.certainty:
+        case Certainty.SEEN:
+            return f"{number_words(found.rate)} ({range_words(found.low, found.high)})"
+        case Certainty.UNSEEN:
+            return f"none seen, at most {number_words(found.high)}"
+        case Certainty.NEVER:
+            return "cannot happen"
+        case Certainty.NOT_REACHED:
+            return "no sample hit it"
+
+
+def alarm_words(found: tuple[MeasuredRate, ...]) -> str:
+    """A sentence about weighted estimates that are not to be believed; empty if all are."""
+    ringing = [rate.alarms[0] for rate in found if rate.alarms]
+    if not ringing:
+        return ""
+    are = "One estimate is" if len(ringing) == 1 else f"{len(ringing)} estimates are"
+    return f"{are} not to be relied on (marked !): {ringing[0]}."
+
+
+def rate_cells(found: MeasuredRate) -> tuple[str, str, str]:
+    """What a table says of a rate: the rate or why there is none, its interval, remarks."""
+    remarks = [found.because, *found.alarms]
+    if found.effective is not None:
+        remarks.append(f"{number_words(found.effective)} effective samples")
+    said = "; ".join(word for word in remarks if word)
+    match found.certainty:
+        case Certainty.SEEN:
+            return number_words(found.rate), range_words(found.low, found.high), said
+        case Certainty.UNSEEN:
+            return "none seen", f"at most {number_words(found.high)}", said
+        case Certainty.NEVER:
+            return "cannot happen", "", said
+        case Certainty.NOT_REACHED:
+            return "no sample hit it", "", said

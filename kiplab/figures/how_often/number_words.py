@@ -1,0 +1,76 @@
+"""Numbers as people read them: few digits, powers of ten, no false 0 or 100 %."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TIMES = "×"  # noqa: RUF001
+_PLAIN = range(-3, 6)
+"""Exponents of numbers that are written without a power of ten."""
+
+
+def power_words(exponent: int) -> str:
+    """``10⁻⁸``; from a thousandth to 100,000 the number itself."""
+    if exponent in _PLAIN:
+        return f"{10.0**exponent:,g}" if exponent < 0 else f"{10**exponent:,}"
+    return f"10{raised(exponent)}"
+
+
+def raised(exponent: int) -> str:
+    """The exponent as superscript."""
+    return str(exponent).translate(_RAISED)
+
+
+def number_words(value: float, digits: int = 2) -> str:
+    """``1.9×10⁻⁸``, ``0.012``, ``3,200``: so many significant digits."""  # noqa: RUF002
+    if value == 0:
+        return "0"
+    sign = "−" if value < 0 else ""  # noqa: RUF001
+    exponent, mantissa = _parts(abs(value), digits)
+    if exponent in _PLAIN:
+        return sign + _plain(mantissa * 10.0**exponent, exponent, digits)
+    return f"{sign}{mantissa:.{digits - 1}f}×10{raised(exponent)}"  # noqa: RUF001
+
+
+def _parts(value: float, digits: int) -> tuple[int, float]:
+    """Exponent and rounded mantissa: 9.96 is 1.0 times ten."""
+    exponent = floor(log10(value))
+    mantissa = round(value / 10.0**exponent, digits - 1)
+    return (exponent + 1, mantissa / 10) if mantissa >= 10 else (exponent, mantissa)
+
+
+def _plain(value: float, exponent: int, digits: int) -> str:
+    decimals = max(digits - 1 - exponent, 0)
+    said = f"{value:,.{decimals}f}"
+    return said.rstrip("0").rstrip(".") if "." in said else said
+
+
+def range_words(low: float, high: float) -> str:
+    """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""  # noqa: RUF002
+    first, last = number_words(low), number_words(high)
+    start, times, power = first.partition(_TIMES)
+    shares = bool(times) and last.endswith(f"{times}{power}")
+    return f"{start if shares else first} to {last}"
+
+
+def share_words(share: float) -> str:
+    """``23 %``; what is not quite 0 or 1 is not said to be."""
+    return f"{_percent(share)} %"
+
+
+def share_range_words(low: float, high: float) -> str:
+    """``18 to 29 %``; empty where both are said alike."""
+    first, last = _percent(low), _percent(high)
+    return "" if first == last else f"{first} to {last} %"
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if share in (0, 1):
+        return f"{percent:.0f}"
+    if percent > 99.9:
+        return "over 99.9"
+    if percent >= 99:
+        return f"{floor(percent * 10) / 10:.1f}"
+    return f"{percent:.0f}" if percent >= 10 else number_words(percent)

@@ -1,0 +1,129 @@
+"""From values to pixels, evenly or by powers of ten, and where an axis has its ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import ceil, floor, log10
+from typing import NamedTuple
+
+import msgspec
+
+from .number_words import number_words, power_words
+
+_STEPS = (1, 2, 5, 10)
+_MANTISSAS = (1, 2, 5)
+_FEW_DECADES = 2
+_NARROW = 6
+"""Between the ends of a logarithmic axis, up to which even ticks do."""
+_EDGE = 0.08
+"""How much farther than its values a logarithmic axis reaches, in decades."""
+_MOST_DECADES = 40.0
+
+
+class PlotTick(NamedTuple):
+    """A value and what stands beside it."""
+
+    value: float
+    text: str
+
+
+class PlotAxis(msgspec.Struct, frozen=True):
+    """Values from `low` to `high` on pixels from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """The pixel of a value; what lies beyond the axis is at its edge."""
+        share = (self._scaled(value) - self._scaled(self.low)) / self._length()
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+
+    def value_at(self, share: float) -> float:
+        """The value so far along the axis, from 0 to 1."""
+        scaled = self._scaled(self.low) + share * self._length()
+        return float(10.0**scaled) if self.log else float(scaled)
+
+    def holds(self, value: float) -> bool:
+        """Whether the axis reaches that far."""
+        return self.low <= value <= self.high
+
+    def ticks(self, most: int = 6) -> list[PlotTick]:
+        """At most about so many, at round values."""
+        return (
+            _log_ticks(self.low, self.high, most)
+            if self.log
+            else _even_ticks(self.low, self.high, most)
+        )
+
+    def _scaled(self, value: float) -> float:
+        if not self.log:
+            return value
+        return log10(value) if value > 0 else -_MOST_DECADES * 10
+
+    def _length(self) -> float:
+        return self._scaled(self.high) - self._scaled(self.low)
+
+
+def log_range(values: Iterable[float], *, decades: float = 1.0) -> tuple[float, float]:
+    """What a logarithmic axis of these values has to reach, `decades` at least; those that are not
+    above 0 have no place on it. 0.1 to 10 where there is none.
+    """
+    found = [log10(value) for value in values if value > 0]
+    if not found:
+        return 0.1, 10.0
+    low, high = min(found) - _EDGE, max(found) + _EDGE
+    spare = max(decades - (high - low), 0.0) / 2
+    low = max(low - spare, high + spare - _MOST_DECADES)
+    return float(10.0**low), float(10.0 ** (high + spare))
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[PlotTick]:
+    first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
+    if high / low < _NARROW:
+        return _even_ticks(low, high, most)
+    if log10(high) - log10(low) < _FEW_DECADES:
+        return _within_decades(low, high)
+    step = max(ceil((last - first + 1) / most), 1)
+    exponents = [n for n in range(first, last + 1) if n % step == 0]
+    return [PlotTick(10.0**n, power_words(n)) for n in exponents]
+
+
+def _within_decades(low: float, high: float) -> list[PlotTick]:
+    exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
+    values = [m * 10.0**n for n in exponents for m in _MANTISSAS]
+    return [PlotTick(v, number_words(v, 1)) for v in values if low <= v <= high]
+
+
+def _even_ticks(low: float, high: float, most: int) -> list[PlotTick]:
+    step = _even_step((high - low) / most)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [PlotTick(n * step, number_words(round(n * step, 12))) for n in range(first, last + 1)]
+
+
+def _even_step(least: float) -> float:
+    size = 10.0 ** floor(log10(least))
+    return next(step * size for step in _STEPS if step * size >= least * (1 - 1e-9))
+
+
+def pushed_apart(wanted: Sequence[float], distance: float, low: float, high: float) -> list[float]:
+    """Places in [low, high], as near to the wanted ones as can be, in their order and at least
+    `distance` from each other; closer where there is no room.
+    """
+    if not wanted:
+        return []
+    room = (high - low) / max(len(wanted) - 1, 1)
+    apart = min(distance, room)
+    order = sorted(range(len(wanted)), key=lambda n: wanted[n])
+    places = [0.0] * len(wanted)
+    edge = low
+    for n in order:
+        places[n] = edge = max(wanted[n], edge)
+        edge += apart
+    edge = high
+    for n in reversed(order):
+        places[n] = edge = min(places[n], edge)
+        edge -= apart
+    return places

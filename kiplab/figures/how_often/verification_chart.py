@@ -1,0 +1,180 @@
+"""Whether the numbers are right: each metric over what its referee says, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ..drawing.canvas import Box, Canvas, as_figure, safe
+from ..drawing.svg import Json
+from ..drawing.text_width import shortened
+from .fleet_words import metric_words, set_words
+from .number_words import number_words, range_words
+from .plot_axis import PlotAxis, log_range
+from .plot_marks import plot_mark
+from .plot_sheet import (
+    EDGE,
+    card_at,
+    empty_note,
+    plot_heading,
+    plot_notes,
+    plot_sheet,
+)
+from .plot_table import PlotTable, plot_table
+
+TITLE = "Do the numbers agree with their referees?"
+EMPTY = "Nothing to show: no metric was verified."
+_NOTES = [
+    "✓ and squares: the referee's number lies in the interval of ours; ✗ and diamonds: it does not."
+    " What is 0 has no ratio: both numbers stand on the right."
+]
+_ROW, _NAMES, _NUMBERS = 24, 300, 200
+
+
+class VerifiedMetric(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric, ours and its referee's, `low` and `high` of ours; `effective` is how many equal
+    weights would be as sure, None where nothing is weighed.
+    """
+
+    metric: str
+    features: str
+    referee: str
+    ours: float
+    theirs: float
+    low: float
+    high: float
+    agrees: bool
+    effective: float | None = None
+    alarms: tuple[str, ...] = ()
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over theirs; None where the referee says that it never happens, or we saw none."""
+        return self.ours / self.theirs if self.theirs > 0 and self.ours > 0 else None
+
+
+def verified_sentence(rows: Sequence[VerifiedMetric], level: str) -> str:
+    """How many agree, and which do not; `level` says how sure all of it is together."""
+    if not rows:
+        return EMPTY
+    parted = [row for row in rows if not row.agrees]
+    metrics = len({row.metric for row in rows})
+    referees = len({row.referee for row in rows})
+    said = f"{len(rows) - len(parted)} of {len(rows)} comparisons agree ({level})"
+    names = "; ".join(f"{verified_name(row)} by {row.referee}" for row in parted)
+    ending = f" Not: {names}." if parted else ""
+    return f"{said}: {metrics} metrics, {referees} referees.{ending}{_alarms(rows)}"
+
+
+def _alarms(rows: Sequence[VerifiedMetric]) -> str:
+    ringing = [row for row in rows if row.alarms]
+    if not ringing:
+        return ""
+    return f" Weights to be wary of (!): {verified_name(ringing[0])}, {ringing[0].alarms[0]}."
+
+
+def verified_name(row: VerifiedMetric) -> str:
+    """``A stale replica joins the ISR, KIP-841``."""
+    return f"{metric_words(row.metric)}, {set_words(row.features)}"
+
+
+def compared_words(row: VerifiedMetric) -> str:
+    """The ratio with its interval; where there is none, both numbers."""
+    if row.ratio is None:
+        both = f"{number_words(row.ours)} and {number_words(row.theirs)}"
+        return "0 in both" if row.ours == row.theirs == 0 else f"ours, theirs: {both}"
+    bounds = [number_words(value / row.theirs, 3) for value in (row.low, row.high)]
+    return f"{number_words(row.ratio, 3)} ({bounds[0]} to {bounds[1]})"
+
+
+def verified_table(rows: Sequence[VerifiedMetric]) -> PlotTable:
+    """A line per comparison, with both numbers and the weights."""
+    heads = ("metric", "KIPs", "referee", "ours", "interval", "theirs", "ratio", "agrees")
+    lines = [
+        (
+            metric_words(row.metric),
+            set_words(row.features),
+            row.referee,
+            number_words(row.ours, 4),
+            range_words(row.low, row.high),
+            number_words(row.theirs, 4),
+            compared_words(row),
+            "yes" if row.agrees else "no",
+            _weights(row),
+        )
+        for row in rows
+    ]
+    return plot_table("Every metric and its referee", (*heads, "weights"), lines)
+
+
+def _weights(row: VerifiedMetric) -> str:
+    said = [] if row.effective is None else [f"{number_words(row.effective)} effective samples"]
+    return "; ".join([*said, *row.alarms])
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+def verified_drawing(
+    rows: Sequence[VerifiedMetric], level: str, *, theme: str = "light", width: int | None = None
+) -> Json:
+    """A ratio per comparison, by referee, as plotly's data and layout.
+
+    Raises ValueError for a theme that there is none of, and for a width too small for words.
+    """
+    canvas = plot_sheet(theme, width)
+    sentence = verified_sentence(rows, level)
+    if not rows:
+        y = plot_heading(canvas, TITLE, "")
+        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
+    y = plot_heading(canvas, TITLE, sentence) + 4
+    referees = list(dict.fromkeys(row.referee for row in rows))
+    bottom = y + _ROW * (len(rows) + len(referees))
+    box = Box(EDGE + _NAMES, y, canvas.width - EDGE - _NUMBERS, bottom)
+    ratios = PlotAxis(*_range(rows), box.x0 + 8, box.x1 - 8, log=True)
+    end = _ticks(canvas, ratios, box)
+    for referee in referees:
+        canvas.text(EDGE, y + _ROW / 2, safe(referee), canvas.theme.muted, size=canvas.sizes.small)
+        y += _ROW
+        for row in (row for row in rows if row.referee == referee):
+            _row(canvas, row, ratios, box, y + _ROW / 2)
+            y += _ROW
+    return canvas.drawing(plot_notes(canvas, _NOTES, end + 4), sentence)
+
+
+verified_figure = as_figure(verified_drawing)
+
+
+def _range(rows: Sequence[VerifiedMetric]) -> tuple[float, float]:
+    ratios = [v / r.theirs for r in rows if r.ratio is not None for v in (r.low, r.high, r.ours)]
+    return log_range([1 / 1.1, 1.1, *ratios], decades=0.1)
+
+
+def _ticks(canvas: Canvas, ratios: PlotAxis, box: Box) -> float:
+    palette, small = canvas.theme, canvas.sizes.small
+    for tick in ratios.ticks():
+        x = ratios.at(tick.value)
+        canvas.line(x, box.y0, x, box.y1, palette.grid)
+        canvas.text(x, box.y1 + 13, tick.text, palette.muted, size=small, anchor="center")
+    canvas.line(ratios.at(1), box.y0, ratios.at(1), box.y1, palette.muted, width=1.4)
+    middle = (box.x0 + box.x1) / 2
+    canvas.text(middle, box.y1 + 30, "ours over theirs", palette.muted, size=small, anchor="center")
+    return box.y1 + 42
+
+
+def _row(canvas: Canvas, row: VerifiedMetric, ratios: PlotAxis, box: Box, y: float) -> None:
+    palette, sizes = canvas.theme, canvas.sizes
+    color = palette.safe_text if row.agrees else palette.gone
+    name = shortened(verified_name(row), _NAMES - 34, sizes.text)
+    canvas.text(EDGE, y, "✓" if row.agrees else "✗", color, bold=True)
+    canvas.text(EDGE + 18, y, safe(name))
+    if row.ratio is not None:
+        low, high = (ratios.at(value / row.theirs) for value in (row.low, row.high))
+        canvas.line(low, y, high, y, color, width=2.4)
+        shape = "square" if row.agrees else "diamond"
+        plot_mark(canvas, ratios.at(row.ratio), y, shape, color)
+    said = compared_words(row) + (" !" if row.alarms else "")
+    canvas.text(box.x1 + 8, y, safe(said), palette.text, size=sizes.small)
+    card = [verified_name(row), row.referee, said, _weights(row)]
+    card_at(canvas, (box.x0 + box.x1) / 2, y, card)

@@ -1,0 +1,220 @@
+"""Rows as studies of fleets give them, made up: for the pictures of `kiplab/figures/how_often`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from kiplab.figures.drawing.svg import Json
+from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_drawing
+from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_drawing
+from kiplab.figures.how_often.incident_sizes import IncidentSizes, SizeBin, incident_drawing
+from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_drawing
+from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, seen, unseen
+from kiplab.figures.how_often.paired_forest import PairedDifference, forest_drawing
+from kiplab.figures.how_often.rates_by_reboots import RatePoint, rates_drawing
+from kiplab.figures.how_often.tornado_chart import Leverage, tornado_drawing
+from kiplab.figures.how_often.verification_chart import VerifiedMetric, verified_drawing
+
+REFUSED = never("KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back")
+WARY = replace(seen(1e-9, 1e-10, 2e-9), alarms=("only 40 effective samples, of 100 wanted",))
+REBOOTS = (4.0, 12.0, 26.0, 52.0)
+
+
+def about(rate: float, by: float = 0.1) -> MeasuredRate:
+    """A rate with an interval of so much to both sides."""
+    return seen(rate, rate * (1 - by), rate * (1 + by))
+
+
+def rate_points() -> list[RatePoint]:
+    """Two metrics under six sets, of which one sees nothing at few reboots, and two cannot."""
+    per_reboot = {"none": 7e-10, "841": 5.5e-11, "903": 6.4e-10}
+    joins = [
+        _point("stale_join", features, reboots, about(rate * reboots, 0.15))
+        for features, rate in per_reboot.items()
+        for reboots in REBOOTS
+    ]
+    losses = [
+        _point("race_loss", features, reboots, about(rate * 2e-8 * reboots**2, 0.4))
+        for features, rate in per_reboot.items()
+        for reboots in REBOOTS
+        if (features, reboots) != ("841", 4.0)
+    ]
+    rare = [_point("race_loss", "841", 4.0, unseen(3e-17))]
+    never_at_all = [
+        _point(metric, features, reboots, REFUSED)
+        for metric in ("stale_join", "race_loss")
+        for features in ("841+903", "841+903+704")
+        for reboots in REBOOTS
+    ]
+    same = [replace(point, features="704") for point in joins if point.features == "none"]
+    return joins + same + losses + rare + never_at_all
+
+
+def _point(metric: str, features: str, reboots: float, found: MeasuredRate) -> RatePoint:
+    label = "as Kafka" if features in ("none", "841", "841+903") else "counterfactual"
+    return RatePoint(metric=metric, features=features, label=label, reboots=reboots, found=found)
+
+
+def levers() -> list[Leverage]:
+    """The parameters that spec/fleet.md measured, one without effect and one without a rate."""
+    powers = {
+        "mean of slow AlterPartition requests": ("15 s", "30 s", "60 s", 1.6),
+        "hard crashes per broker and year": ("0.5", "1", "2", 1.2),
+        "restart after a crash, median": ("150 s", "300 s", "600 s", -1.1),
+        "share of AlterPartition requests that are slow": ("0.0005", "0.001", "0.002", 1.0),
+        "catch-up": ("90 s", "180 s", "360 s", 0.1),
+        "fast AlterPartition requests": ("5 ms", "10 ms", "20 ms", 0.0),
+    }
+    return [
+        Leverage(
+            parameter=name,
+            lower_value=lower,
+            usual_value=usual,
+            higher_value=higher,
+            factor=4.0,
+            lower=about(4.7e-15 * 2**-power),
+            usual=about(4.7e-15),
+            higher=about(4.7e-15 * 2**power),
+        )
+        for name, (lower, usual, higher, power) in powers.items()
+    ] + [
+        Leverage(
+            parameter="share of crashes that lose the tail",
+            lower_value="0",
+            usual_value="0.1",
+            higher_value="0.2",
+            factor=4.0,
+            lower=never("no crash loses a record"),
+            usual=about(4.7e-15),
+            higher=about(9.4e-15),
+        )
+    ]
+
+
+def fleets() -> list[FleetOfSize]:
+    """From a cluster to LinkedIn's of 2019, one that saw nothing, and one that was not reached."""
+    rate = about(2.6e-5, 0.05)
+    named = {"One cluster, 780 replica sets": 780, "10 clusters": 7_800, "100 clusters": 78_000}
+    return [
+        *(FleetOfSize(name=name, yearly=rate.times(sets)) for name, sets in named.items()),
+        FleetOfSize(name="One cluster, three replicas", yearly=unseen(4e-3)),
+        FleetOfSize(name="The same, weighed", yearly=NOT_REACHED),
+    ]
+
+
+def map_cells() -> list[MapCell]:
+    """Rates on both sides of once a year, some cells without one."""
+    cells = [
+        MapCell(reboots=reboots, delay=delay, found=about(4e-2 * reboots * delay / 10))
+        for reboots in (4.0, 12.0, 26.0, 52.0, 104.0)
+        for delay in (0.3, 1.0, 3.0, 10.0, 30.0)
+    ]
+    cells[0] = replace(cells[0], found=unseen(3e-3))
+    cells[5] = replace(cells[5], found=NOT_REACHED)
+    cells[-1] = replace(cells[-1], found=replace(cells[-1].found, alarms=WARY.alarms))
+    return cells
+
+
+def kinds_of_incidents() -> list[IncidentSizes]:
+    """One AlterPartition of a leader, whole replica sets, and a kind that never happened."""
+    joined = [SizeBin(2**n, 2 ** (n + 1) - 1, 900 // 2**n) for n in range(9)]
+    sets = [SizeBin(64, 127, 300), SizeBin(128, 255, 40)]
+    return [
+        IncidentSizes(
+            name="A stale replica joins, partitions placed at random", bins=tuple(joined)
+        ),
+        IncidentSizes(name="The last replica goes, few replica sets", bins=tuple(sets)),
+        IncidentSizes(name="A shock", bins=()),
+    ]
+
+
+def causes() -> list[CauseOfLoss]:
+    """Ten orders of magnitude between the race and the last replica."""
+    found = {
+        ("none", "race_loss"): about(4.7e-15),
+        ("none", "last_replica_loss"): about(2.6e-5, 0.02),
+        ("none", "shock_loss"): about(4e-6),
+        ("none", "unclean_loss"): never("unclean elections are off"),
+        ("841+903", "race_loss"): REFUSED,
+        ("841+903", "last_replica_loss"): about(2.6e-5, 0.02),
+        ("841+903", "shock_loss"): about(4e-6),
+        ("841+903", "unclean_loss"): never("unclean elections are off"),
+    }
+    return [
+        CauseOfLoss(features=features, cause=cause, found=rate)
+        for (features, cause), rate in found.items()
+    ]
+
+
+def differences() -> list[PairedDifference]:
+    """Every kind of outcome, in each of three standings."""
+    sets = ["841", "903", "704", "841+903", "841+704", "903+704", "841+903+704"]
+    gaps = {"841": -1.02e-2, "841+903": -1.1e-2, "903": -6e-4, "704": 0.0}
+    rows = []
+    for name in (*sets, *(f"380+343+{one}" for one in sets)):
+        gap = gaps.get(name.removeprefix("380+343+"), -1e-2)
+        rows.append(
+            PairedDifference(
+                features=name,
+                label="counterfactual" if name.startswith("380") else "as Kafka",
+                against="none",
+                gap=gap,
+                low=gap - 8e-4 if gap else 0.0,
+                high=gap + 8e-4 if gap else 0.0,
+                alike=not gap,
+                gain=1.3 if gap else None,
+            )
+        )
+    return rows
+
+
+def verified() -> list[VerifiedMetric]:
+    """Three referees, zeros in both, a metric that disagrees, and a weight to be wary of."""
+    exact = {"none": 1.877e-8, "841": 1.481e-9, "903": 1.73e-8}
+    rows = [
+        _verified("stale_join", features, "exact chain", rate, rate * 1.01)
+        for features, rate in exact.items()
+    ]
+    rows += [_verified("race_loss", "none", "exact chain", 4.7e-15, 4.5e-15)]
+    rows += [replace(rows[-1], features="841", agrees=False, low=3e-15, high=4e-15, ours=3.5e-15)]
+    rows += [_verified("last_replica_loss", "none", "closed form", 2.59e-5, 2.6e-5)]
+    rows += [_verified("stale_join", "841+903", "engine", 0.0, 0.0)]
+    return [*rows, replace(rows[0], referee="naive, accelerated", alarms=WARY.alarms)]
+
+
+def _verified(
+    metric: str, features: str, referee: str, theirs: float, ours: float
+) -> VerifiedMetric:
+    return VerifiedMetric(
+        metric=metric,
+        features=features,
+        referee=referee,
+        ours=ours,
+        theirs=theirs,
+        low=ours * 0.93,
+        high=ours * 1.07,
+        agrees=True,
+        effective=320.0,
+    )
+
+
+DELAY = DelayScale("slow AlterPartition requests, mean", "s")
+Draw = Callable[..., Json]
+DRAWINGS: dict[str, tuple[Draw, tuple[Any, ...]]] = {
+    "rates": (rates_drawing, (rate_points(),)),
+    "tornado": (tornado_drawing, (levers(), "The rate of losses by the race")),
+    "survival": (survival_drawing, (fleets(), "Something is lost")),
+    "map": (map_drawing, (map_cells(), "Losses", DELAY)),
+    "incidents": (incident_drawing, (kinds_of_incidents(),)),
+    "causes": (causes_drawing, (causes(),)),
+    "forest": (forest_drawing, (differences(), "A stale replica joins the ISR")),
+    "verified": (verified_drawing, (verified(), "99.9 % together")),
+}
+"""Every picture: how it is drawn, and from what."""
+EMPTY: dict[str, tuple[Draw, tuple[Any, ...]]] = {
+    name: (draw, ([], *others)) for name, (draw, (_, *others)) in DRAWINGS.items()
+}
+"""Every picture with nothing to show."""

@@ -1,0 +1,498 @@
+"""The pictures of fleets: what is drawn from which rows, and what their words and tables say."""
+
+from __future__ import annotations
+
+from math import log10
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.figures.drawing.canvas import as_figure
+from kiplab.figures.drawing.svg import draws, svg
+from kiplab.figures.drawing.theme import THEMES
+from kiplab.figures.how_often.delay_map import cell_color, map_sentence, map_table, once_a_year
+from kiplab.figures.how_often.first_loss_survival import (
+    loss_share,
+    loss_words,
+    survival_drawing,
+    survival_sentence,
+    survival_table,
+)
+from kiplab.figures.how_often.fleet_words import set_words, sets_words
+from kiplab.figures.how_often.incident_sizes import (
+    IncidentSizes,
+    SizeBin,
+    incident_drawing,
+    incident_sentence,
+    incident_table,
+    sizes_steps,
+)
+from kiplab.figures.how_often.losses_by_cause import (
+    causes_drawing,
+    causes_in_order,
+    causes_sentence,
+    causes_table,
+)
+from kiplab.figures.how_often.measured_rate import (
+    NOT_REACHED,
+    never,
+    rate_cells,
+    rate_words,
+    seen,
+    unseen,
+)
+from kiplab.figures.how_often.number_words import number_words, range_words, share_words
+from kiplab.figures.how_often.paired_forest import (
+    forest_groups,
+    forest_sentence,
+    forest_table,
+    gap_words,
+)
+from kiplab.figures.how_often.plot_axis import PlotAxis, log_range, pushed_apart
+from kiplab.figures.how_often.plot_table import plot_table_html
+from kiplab.figures.how_often.rates_by_reboots import (
+    RatePoint,
+    rate_lines,
+    rates_drawing,
+    rates_sentence,
+    rates_table,
+    seen_stretches,
+)
+from kiplab.figures.how_often.tornado_chart import (
+    by_strength,
+    lever_ends,
+    tornado_sentence,
+    tornado_table,
+)
+from kiplab.figures.how_often.verification_chart import (
+    compared_words,
+    verified_sentence,
+    verified_table,
+)
+from tests.figures.boxes import covered, cut_off, words
+from tests.figures.fleet_samples import (
+    DELAY,
+    DRAWINGS,
+    EMPTY,
+    REFUSED,
+    WARY,
+    Draw,
+    about,
+    causes,
+    differences,
+    fleets,
+    kinds_of_incidents,
+    levers,
+    map_cells,
+    rate_points,
+    verified,
+)
+
+LONG = "the largest fleet that anybody of ours has ever been asked to look after for so many years"
+LARGEST_BYTES = 40_000
+
+
+def told(drawing: dict[str, object]) -> str:
+    layout = drawing["layout"]
+    assert isinstance(layout, dict)
+    return str(layout["meta"]["description"])
+
+
+# --- every picture --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [640, 980, 1320])
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_no_words_cover_each_other_or_leave_the_sheet(name: str, width: int) -> None:
+    draw, rows = DRAWINGS[name]
+    figure = as_figure(draw)(*rows, width=width)
+    assert covered(figure) == []
+    assert cut_off(figure) == []
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_every_picture_is_a_small_still_image_in_both_themes(name: str) -> None:
+    draw, rows = DRAWINGS[name]
+    for theme in THEMES:
+        drawing = draw(*rows, theme=theme)
+        assert draws(drawing)
+        assert len(svg(drawing).encode()) < LARGEST_BYTES
+        assert drawing["layout"]["paper_bgcolor"] == THEMES[theme].paper
+        assert drawing["layout"]["height"] <= 620, "it is to be seen whole at 1366 x 768"
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_the_sentence_stands_in_the_picture_and_describes_it(name: str) -> None:
+    draw, rows = DRAWINGS[name]
+    drawing = draw(*rows)
+    shown = " ".join(word.text.replace("<br>", " ") for word in words(as_figure(draw)(*rows)))
+    assert told(drawing)
+    assert told(drawing).replace("&", "&amp;") in shown
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_picture_of_nothing_says_why(name: str) -> None:
+    draw, rows = EMPTY[name]
+    drawing = draw(*rows)
+    assert told(drawing).startswith(("Nothing", "A study", "There"))
+    assert any(told(drawing)[:20] in word.text for word in words(as_figure(draw)(*rows)))
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_picture_too_narrow_for_words_is_refused(name: str) -> None:
+    draw, rows = DRAWINGS[name]
+    with pytest.raises(ValueError, match="640 pixels or more"):
+        draw(*rows, width=500)
+    with pytest.raises(ValueError, match="no theme 'sepia'"):
+        draw(*rows, theme="sepia")
+
+
+def test_long_names_are_wrapped_or_shortened() -> None:
+    fleet = replace(fleets()[0], name=LONG)
+    lever = replace(levers()[0], parameter=LONG)
+    kind = replace(kinds_of_incidents()[0], name=LONG)
+    other = replace(verified()[0], metric=LONG.replace(" ", "_"))
+    for name, row in (
+        ("survival", fleet),
+        ("tornado", lever),
+        ("incidents", kind),
+        ("verified", other),
+    ):
+        draw, (rows, *others) = DRAWINGS[name]
+        figure = as_figure(draw)([row, *rows[1:]], *others)
+        assert covered(figure) == []
+        assert cut_off(figure) == []
+
+
+# --- what is not a rate ---------------------------------------------------------------------------
+
+
+def test_zero_seen_zero_by_construction_and_not_reached_are_told_apart() -> None:
+    said = {rate_words(found) for found in (unseen(3e-6), never("a rule"), NOT_REACHED)}
+    assert said == {"none seen, at most 3.0×10⁻⁶", "cannot happen", "no sample hit it"}  # noqa: RUF001
+    assert rate_cells(never("a rule")) == ("cannot happen", "", "a rule")
+    assert rate_cells(unseen(3e-6))[1] == "at most 3.0×10⁻⁶"  # noqa: RUF001
+    assert rate_cells(WARY)[2] == "only 40 effective samples, of 100 wanted"
+
+
+def test_a_bare_zero_is_never_said_of_a_rate() -> None:
+    for found in (unseen(1e-9), never("so"), NOT_REACHED, seen(2e-9, 1e-9, 3e-9)):
+        assert rate_words(found).strip() not in ("0", "")
+        assert loss_words(found, 10) not in ("0", "0 %", "")
+
+
+def test_numbers_are_short_and_exact_in_size() -> None:
+    assert number_words(1.877e-8) == "1.9×10⁻⁸"  # noqa: RUF001
+    assert number_words(9.96e-6) == "1.0×10⁻⁵"  # noqa: RUF001
+    assert [number_words(v) for v in (0, 0.012, 12, 3210, -0.5)] == [
+        "0",
+        "0.012",
+        "12",
+        "3,200",
+        "−0.5",  # noqa: RUF001
+    ]
+    assert range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"  # noqa: RUF001
+    assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"  # noqa: RUF001
+
+
+def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
+    assert share_words(0.99999) == "over 99.9 %"
+    assert share_words(1e-9) == "1.0×10⁻⁷ %"  # noqa: RUF001
+    assert (share_words(0), share_words(1)) == ("0 %", "100 %")
+    assert share_words(0.9996) == "over 99.9 %"
+
+
+# --- axes -----------------------------------------------------------------------------------------
+
+
+def test_a_logarithmic_axis_spaces_decades_evenly() -> None:
+    axis = PlotAxis(1e-9, 1e-5, 0, 400, log=True)
+    assert [round(axis.at(10.0**n)) for n in range(-9, -4)] == [0, 100, 200, 300, 400]
+    assert axis.at(0) == 0
+    assert [tick.text for tick in axis.ticks(5)] == ["10⁻⁹", "10⁻⁸", "10⁻⁷", "10⁻⁶", "10⁻⁵"]
+    assert axis.value_at(0.5) == pytest.approx(1e-7)
+
+
+def test_every_axis_has_at_least_two_ticks() -> None:
+    for low, high in ((0.9, 1.1), (3, 80), (1e-15, 1e-3), (0.95, 1.05), (1e-8, 4e-8)):
+        assert len(PlotAxis(low, high, 0, 300, log=True).ticks()) >= 2
+        assert len(PlotAxis(low, high, 0, 300).ticks()) >= 2
+
+
+def test_the_range_of_an_axis_holds_every_value_above_zero() -> None:
+    low, high = log_range([0.0, 1e-15, 1e-9])
+    assert low < 1e-15 < 1e-9 < high
+    assert log_range([]) == (0.1, 10.0)
+    low, high = log_range([5.0], decades=2)
+    assert log10(high / low) == pytest.approx(2)
+
+
+def test_labels_are_pushed_apart_and_stay_inside() -> None:
+    assert pushed_apart([50, 50, 52], 10, 0, 100) == [50, 60, 70]
+    assert pushed_apart([99, 98, 97], 10, 0, 100) == [100, 90, 80]
+    assert pushed_apart([5, 5, 5], 80, 0, 100) == [0, 50, 100]
+    assert pushed_apart([], 10, 0, 100) == []
+
+
+# --- rates by reboots -----------------------------------------------------------------------------
+
+
+def test_sets_with_the_same_numbers_are_one_line_with_all_their_names() -> None:
+    lines = rate_lines(rate_points(), "stale_join")
+    assert [line.sets for line in lines] == [
+        ("none", "704"),
+        ("841",),
+        ("903",),
+        ("841+903", "841+903+704"),
+    ]
+    assert sets_words(["none", "704"]) == "no KIP (also with 704)"
+    assert sets_words(["841", "903"]) == "KIP-841 (also KIP-903)"
+
+
+def test_a_line_does_not_lead_through_what_was_not_seen() -> None:
+    found = [about(1e-9), unseen(1e-9), about(2e-9), about(3e-9)]
+    points = [
+        RatePoint(metric="race_loss", features="841", label="", reboots=n, found=rate)
+        for n, rate in enumerate(found, 1)
+    ]
+    assert [len(stretch) for stretch in seen_stretches(points)] == [1, 2]
+
+
+def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
+    figure = as_figure(rates_drawing)(rate_points())
+    texts = [word.text for word in words(figure)]
+    assert texts.count("cannot happen") == 2
+    assert texts.count("KIP-841+903<br>(also with 704)") == 2
+    without = [point for point in rate_points() if point.found is not REFUSED]
+    assert "cannot happen" not in [w.text for w in words(as_figure(rates_drawing)(without))]
+
+
+def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
+    def arrows(points: list[RatePoint]) -> int:
+        shapes = rates_drawing(points)["layout"]["shapes"]
+        return sum(
+            s["type"] == "line" and s["x0"] == s["x1"] and s["line"]["width"] == 1.6 for s in shapes
+        )
+
+    points = rate_points()
+    assert arrows(points) == 1
+    assert arrows([point for point in points if point.found.seen]) == 0
+
+
+def test_the_sentence_of_rates_says_how_they_grow_and_what_never_happens() -> None:
+    said = rates_sentence(rate_points())
+    assert said.startswith("From 4 to 52 reboots per broker and year, 13 times as many.")
+    assert "no KIP (also with 704) 13 times as often" in said
+    assert "KIP-841+903 (also with 704) cannot happen" in said
+    assert "KIP-841 none seen, at most 3.0×10⁻¹⁷ at first" in said  # noqa: RUF001
+
+
+def test_the_table_of_rates_has_every_point_with_its_interval() -> None:
+    table = rates_table(rate_points())
+    assert len(table.lines) == len(rate_points())
+    assert {len(line) for line in table.lines} == {len(table.heads)}
+    assert "KIP-903 (counterfactual)" in {line[1] for line in table.lines}
+    assert plot_table_html(table).count("<tr>") == len(table.lines) + 1
+
+
+# --- what matters most ----------------------------------------------------------------------------
+
+
+def test_the_strongest_parameter_is_on_top_and_the_unknown_last() -> None:
+    ordered = by_strength(list(reversed(levers())))
+    assert [lever.parameter for lever in ordered[:2]] == [
+        "mean of slow AlterPartition requests",
+        "hard crashes per broker and year",
+    ]
+    assert ordered[-1].power is None
+
+
+def test_the_power_is_read_off_the_two_rates() -> None:
+    lever = replace(levers()[0], lower=about(1.0), higher=about(16.0), factor=4.0)
+    assert lever.power == pytest.approx(2)
+    assert replace(lever, lower=about(4.0), higher=about(1.0)).power == pytest.approx(-1)
+
+
+def test_a_falling_rate_puts_the_higher_value_on_the_left() -> None:
+    restart = next(lever for lever in levers() if "restart" in lever.parameter)
+    assert [end.value for end in lever_ends(restart)] == ["600 s", "150 s"]
+    tail = next(lever for lever in levers() if "tail" in lever.parameter)
+    assert [end.value for end in lever_ends(tail)] == ["0", "0.2"]
+
+
+def test_the_sentence_names_what_matters_and_what_does_not() -> None:
+    said = tornado_sentence(levers(), "The rate")
+    assert said.startswith(
+        "The rate depends most on mean of slow AlterPartition requests (power +1.6)"
+    )
+    assert "Without effect: fast AlterPartition requests." in said
+    assert {len(line) for line in tornado_table(levers()).lines} == {8}
+
+
+# --- survival -------------------------------------------------------------------------------------
+
+
+def test_the_probability_of_a_loss_is_one_minus_what_is_left() -> None:
+    assert loss_share(0.1, 10) == pytest.approx(0.6321, abs=1e-4)
+    assert loss_share(1e-18, 10) == pytest.approx(1e-17)
+
+
+def test_survival_never_tells_a_mean_time() -> None:
+    table = survival_table(fleets())
+    assert table.heads[3:6] == ("in 1 year", "in 5 years", "in 10 years")
+    told_too = f"{survival_sentence(fleets(), 'Something is lost')} {plot_table_html(table)}"
+    assert "mean" not in told_too
+
+
+def test_a_fleet_that_saw_nothing_has_a_bound_and_one_not_reached_has_nothing() -> None:
+    said = survival_sentence(fleets(), "Something is lost")
+    assert "One cluster, three replicas none seen, at most 3.9 %" in said
+    assert "The same, weighed not known: no sample hit it" in said
+    alone = survival_drawing([fleets()[-1]], "Something is lost")
+    assert not any(shape["type"] == "path" for shape in alone["layout"]["shapes"])
+
+
+def test_more_fleets_than_can_be_told_apart_are_refused() -> None:
+    with pytest.raises(ValueError, match="6 fleets are too many; 5 can be told apart"):
+        survival_drawing([fleets()[0]] * 6, "Something is lost")
+    with pytest.raises(ValueError, match="7 kinds are too many"):
+        incident_drawing([kinds_of_incidents()[0]] * 7)
+
+
+# --- the map --------------------------------------------------------------------------------------
+
+
+def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
+    cells = [
+        replace(map_cells()[0], reboots=x, delay=y, found=about(rate))
+        for x, y, rate in ((1.0, 1.0, 0.1), (10.0, 1.0, 10.0), (1.0, 9.0, 0.1), (10.0, 9.0, 10.0))
+    ]
+    pieces = once_a_year(cells)
+    assert {round(i, 9) for piece in pieces for i, _ in piece} == {0.5}
+    assert {j for piece in pieces for _, j in piece} == {-0.5, 0, 1, 1.5}
+    assert once_a_year([replace(cell, found=about(0.1)) for cell in cells]) == []
+
+
+def test_no_line_runs_between_cells_without_a_rate() -> None:
+    blank = [replace(cell, found=unseen(3.0)) for cell in map_cells()]
+    assert once_a_year(blank) == []
+    assert "nothing was seen anywhere" in map_sentence(blank, "Losses", DELAY)
+
+
+def test_cells_on_both_sides_of_once_a_year_differ_in_colour() -> None:
+    for theme in THEMES.values():
+        rarely, often, blank = (
+            cell_color(found, theme, 2) for found in (about(0.1), about(10.0), unseen(1.0))
+        )
+        assert len({rarely, often, blank, theme.paper}) == 4
+
+
+def test_the_map_says_its_corners_with_units() -> None:
+    said = map_sentence(map_cells(), "Losses", DELAY)
+    assert "to 12 (104 reboots, 30 s); once a year or more in 8 of 25 cells." in said
+    assert "One estimate is not to be relied on (marked !)" in said
+    assert len(map_table(map_cells(), DELAY).lines) == 25
+
+
+# --- partitions per incident ----------------------------------------------------------------------
+
+
+def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
+    sizes = IncidentSizes(
+        name="", bins=(SizeBin(1, 1, 6), SizeBin(2, 3, 0), SizeBin(4, 7, 3), SizeBin(8, 15, 1))
+    )
+    assert sizes_steps(sizes) == [(1, 1.0), (4, 0.4), (8, 0.1)]
+    assert (sizes.middle.most, sizes.largest.most) == (1, 15)
+
+
+def test_half_of_the_incidents_and_the_largest_are_told() -> None:
+    said = incident_sentence(kinds_of_incidents())
+    assert "half of 340 incidents took 127 partitions at most, the largest 128 to 255" in said
+    assert said.endswith("A shock: no incident seen.")
+    assert incident_table(kinds_of_incidents()).lines[-1] == ("A shock", "none seen", "0", "")
+
+
+# --- causes ---------------------------------------------------------------------------------------
+
+
+def test_the_largest_cause_comes_first_and_what_cannot_happen_last() -> None:
+    assert causes_in_order(causes()) == [
+        "last_replica_loss",
+        "shock_loss",
+        "race_loss",
+        "unclean_loss",
+    ]
+
+
+def test_the_stairs_add_up_to_the_total() -> None:
+    drawing = causes_drawing(causes())
+    bars = [s for s in drawing["layout"]["shapes"] if s["type"] == "rect" and s["x0"] >= 200]
+    first = [bar for bar in bars if bar["x0"] < 580]
+    stairs, total = first[:-1], first[-1]
+    assert stairs[1]["x0"] == pytest.approx(stairs[0]["x1"])
+    assert total["x1"] == pytest.approx(stairs[1]["x1"], abs=1)
+
+
+def test_the_share_of_the_largest_cause_is_told_for_each_set() -> None:
+    said = causes_sentence(causes())
+    assert "No KIP: 3.0×10⁻⁵ losses per partition and year, 87 % of it lost with the last" in said  # noqa: RUF001
+    assert said.count("87 %") == 2
+    assert len(causes_table(causes()).lines) == len(causes())
+    with pytest.raises(ValueError, match="4 sets are too many; 3 fit"):
+        causes_drawing([replace(causes()[0], features=name) for name in "abcd"])
+
+
+# --- pairs ----------------------------------------------------------------------------------------
+
+
+def test_a_difference_is_decided_where_its_interval_leaves_zero_out() -> None:
+    row = differences()[0]
+    assert [replace(row, low=low, high=high).sign for low, high in ((-2, -1), (-1, 1), (1, 2))] == [
+        -1,
+        0,
+        1,
+    ]
+
+
+def test_what_nobody_has_comes_last_and_the_strongest_first() -> None:
+    groups = forest_groups(differences())
+    assert list(groups) == ["as Kafka", "counterfactual"]
+    assert groups["as Kafka"][0].features == "841+903"
+
+
+def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
+    alike = next(row for row in differences() if row.alike)
+    assert gap_words(alike) == "the same on every schedule"
+    said = forest_sentence(differences(), "Stale joins")
+    assert "10 sets less often, 0 more often, 2 alike on every schedule, 2 undecided" in said
+    assert ("KIP-704", "as Kafka", "no KIP", "the same on every schedule", "", "") in forest_table(
+        differences()
+    ).lines
+
+
+# --- verification ---------------------------------------------------------------------------------
+
+
+def test_who_disagrees_is_named_with_the_referee() -> None:
+    said = verified_sentence(verified(), "99.9 % together")
+    assert said.startswith("7 of 8 comparisons agree (99.9 % together)")
+    assert f"Not: Lost by the race (KAFKA-14139), {set_words('841')} by exact chain." in said
+    assert "Weights to be wary of (!)" in said
+
+
+def test_zero_in_both_has_no_ratio() -> None:
+    zeros = [compared_words(row) for row in verified() if row.theirs == 0]
+    assert zeros == ["0 in both"]
+    one_sided = replace(verified()[0], ours=0.0, low=0.0)
+    assert compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"  # noqa: RUF001
+
+
+def test_the_table_of_verification_has_the_weights() -> None:
+    lines = verified_table(verified()).lines
+    assert lines[0][-1] == "320 effective samples"
+    assert [line[-2] for line in lines].count("no") == 1
+
+
+def test_every_drawing_is_asked_for_in_these_tests() -> None:
+    drawn: set[Draw] = {draw for draw, _ in DRAWINGS.values()}
+    assert len(drawn) == len(DRAWINGS) == 8
