@@ -11,11 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .random_schedule import Window as Window
-    from .result import Schedules as Schedules
-    from .study import schedules as schedules
+    from .race_schedules.random_schedule import Window as Window
+    from .race_schedules.result import Schedules as Schedules
+    from .race_schedules.study import schedules as schedules
 
-_HOMES = {"random_schedule": ("Window",), "result": ("Schedules",), "study": ("schedules",)}
+_HOMES = {
+    "race_schedules.random_schedule": ("Window",),
+    "race_schedules.result": ("Schedules",),
+    "race_schedules.study": ("schedules",),
+}
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [*_HOME_OF]
 

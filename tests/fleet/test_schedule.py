@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.outcomes import STAGES, outcome
-from kiplab.fleet.random_schedule import Window, check, schedule
+from kiplab.fleet.race_schedules.outcomes import STAGES, Outcome
+from kiplab.fleet.race_schedules.random_schedule import Window, check, schedule
+from kiplab.fleet.race_schedules.shared_outcomes import outcomes
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play
-from kiplab.protocol.features import parse_features
+from kiplab.protocol.features import Features, parse_features
 
 WINDOW = Window()
 BOTH = parse_features("3.5")
@@ -24,6 +25,10 @@ PINNED = [
     "advance 3709ms",
     "advance 13000ms",
 ]
+
+
+def outcome(play: Play, features: Features) -> Outcome:
+    return outcomes(play, (features,))[0]
 
 
 def times(play: Play) -> list[int]:

@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 import msgspec
 
-from ..plays.play import Play, Statement, split
+from ...plays.play import Play, Statement, split
 
 LEADER, FOLLOWER, PARTITION = 1, 2, "orders-0"
 _NEXT_LIFE = (("from", str(FOLLOWER)), ("life", "2"))

@@ -1,4 +1,4 @@
-"""Blocks of work: a feature set and a range of schedules in, one row per schedule out."""
+"""Blocks of work: a range of schedules in, one row per schedule and feature set out."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from typing import Any
 
 import msgspec
 
-from ..protocol.features import Features
-from .outcomes import outcome
+from ...protocol.features import Features
 from .random_schedule import Window, schedule
+from .shared_outcomes import outcomes
 
 SCHEMA = (
     "features int, schedule bigint, stale_join boolean, lost boolean, lost_records bigint,"
     " excused boolean, arrived string, refused_by string, broke_promise boolean, moves bigint"
 )
-BLOCK_SCHEDULES = 250
+BLOCK_SCHEDULES = 125
 """About a second of work: short enough to spread evenly, long enough to make Spark's cost small."""
 
 
 class BlockOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """Run the schedules first..last-1 under `features`, the set number `number` of a study."""
+    """Run the schedules first..last-1 under each of `sets`."""
 
-    number: int
-    features: Features
+    sets: tuple[Features, ...]
     window: Window
     seed: int
     first: int
@@ -33,17 +32,15 @@ class BlockOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def orders(sets: Sequence[Features], window: Window, seed: int, n: int) -> list[BlockOrder]:
-    """All blocks of a study of `n` schedules: the same schedules for every feature set."""
+    """All blocks of a study of `n` schedules."""
     return [
         BlockOrder(
-            number=number,
-            features=features,
+            sets=tuple(sets),
             window=window,
             seed=seed,
             first=first,
             last=min(first + BLOCK_SCHEDULES, n),
         )
-        for number, features in enumerate(sets)
         for first in range(0, n, BLOCK_SCHEDULES)
     ]
 
@@ -52,12 +49,13 @@ def work_off(payload: bytes) -> list[dict[str, Any]]:
     """The rows of one order: a function of the order alone, wherever it runs."""
     order = msgspec.json.decode(payload, type=BlockOrder)
     with _without_collector():
-        return [_row(order, index) for index in range(order.first, order.last)]
+        return [row for index in range(order.first, order.last) for row in _rows(order, index)]
 
 
-def _row(order: BlockOrder, index: int) -> dict[str, Any]:
-    found = outcome(schedule(order.window, order.seed, index), order.features)
-    return {"features": order.number, "schedule": index, **msgspec.structs.asdict(found)}
+def _rows(order: BlockOrder, index: int) -> Iterator[dict[str, Any]]:
+    found = outcomes(schedule(order.window, order.seed, index), order.sets)
+    for number, outcome in enumerate(found):
+        yield {"features": number, "schedule": index, **msgspec.structs.asdict(outcome)}
 
 
 @contextlib.contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..protocol.features import Features, parse_features
-from ..spark import run_blocks, run_blocks_plainly
+from ...protocol.features import Features, parse_features
+from ...spark import run_blocks, run_blocks_plainly
 from .random_schedule import Window, check
 from .result import Schedules
 from .schedule_blocks import SCHEMA, orders, work_off
@@ -38,7 +38,7 @@ def schedules(
     Raises ValueError for a number or a window that makes no sense, SparkUnavailable without Spark.
     """
     window = check(Window() if window is None else window)
-    sets = _named(_usual() if features is None else features)
+    sets = _named(usual() if features is None else features)
     if n < 1:
         raise ValueError(f"n is {n}; expected 1 schedule or more")
     if not sets:
@@ -55,15 +55,17 @@ def schedules(
         )
     else:
         runs = run_blocks_plainly(work_off, blocks, SCHEMA)
+    runs = runs.sort_by([("features", "ascending"), ("schedule", "ascending")])
     return Schedules(sets=sets, window=window, seed=seed, n=n, runs=runs)
 
 
 def _tasks(blocks: int) -> int:
     """Each costs Spark some 60 ms; too few, and one core is left alone with the last of them."""
-    return max(8, blocks // 4)
+    return max(8, blocks // 2)
 
 
-def _usual() -> dict[str, Features]:
+def usual() -> dict[str, Features]:
+    """Kafka 3.5 without KIP-841 and KIP-903, with one of them, with both."""
     return {
         "neither": parse_features("3.5", off=("841", "903")),
         "KIP-841 only": parse_features("3.5", off=("903",)),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..extras import needed_by
-from ..plays.tokens import encode
-from ..protocol.features import Features
+from ...extras import needed_by
+from ...plays.tokens import encode
+from ...protocol.features import Features
+from ..statistics.intervals import METHOD, exact, in_words
 from .random_schedule import Window, schedule
-from .statistics.intervals import METHOD, exact, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +169,7 @@ class Schedules:
         """A dot and its interval per feature set and metric (a plotly figure), for a "light" or a
         "dark" page. Raises ValueError for another theme.
         """
-        from ..figures.schedule_counts import schedules_figure
+        from ...figures.schedule_counts import schedules_figure
 
         rows = [msgspec.structs.asdict(row) for row in self.rows]
         return schedules_figure(rows, self.label, theme=theme)

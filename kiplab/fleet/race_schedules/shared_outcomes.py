@@ -1,0 +1,58 @@
+"""What becomes of one schedule under several feature sets at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from ...plays.play import Play, Statement
+from ...plays.runner import open_stage
+from ...protocol.features import Features
+from .outcomes import Outcome, at_the_end
+from .shared_run import SharedBranch, SharedRun, without_features
+
+
+def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
+    """Run a schedule under all `sets`, and say for each in turn what became of it.
+
+    Raises PlayError when it is too long.
+    """
+    header, statements = _parted(play)
+    run = SharedRun(statements, sets)
+    found: dict[int, Outcome] = {}
+    for branch in run.play([replace(branch) for branch in _beginnings(header, sets)]):
+        outcome = at_the_end(branch.outcome, branch.cluster, branch.moved)
+        found |= dict.fromkeys(branch.members, outcome)
+    return [found[member] for member in range(len(sets))]
+
+
+def _parted(play: Play) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """The header, which every schedule of a window begins with, and what happens."""
+    timed = next(n for n, s in enumerate(play.statements, 1) if s.verb == "timed")
+    return play.statements[:timed], play.statements[timed:]
+
+
+@lru_cache(maxsize=64)
+def _beginnings(
+    header: tuple[Statement, ...], sets: tuple[Features, ...]
+) -> tuple[SharedBranch, ...]:
+    return tuple(_groups(header, sets))
+
+
+def _groups(header: tuple[Statement, ...], sets: tuple[Features, ...]) -> Iterator[SharedBranch]:
+    """Sets can go together if they are of one release and begin with the same cluster."""
+    groups: list[tuple[object, list[int], SharedBranch]] = []
+    for member, features in enumerate(sets):
+        cluster = open_stage(Play(header), features).cluster
+        same = (features.release, features.metadata_version, features.nodes)
+        seen = (same, without_features(cluster))
+        group = next((members for other, members, _ in groups if other == seen), None)
+        if group is None:
+            branch = SharedBranch(members=(), cluster=cluster, start=cluster)
+            groups.append((seen, [member], branch))
+        else:
+            group.append(member)
+    for _, members, branch in groups:
+        yield replace(branch, members=tuple(members))
