@@ -7,7 +7,7 @@ and of that number: of what it is for. Clocks run on whether or not the broker i
 from __future__ import annotations
 
 from .leader_rules import DELAY_TRIES
-from .machine_code import inner
+from .machine_code import fast, inner
 from .philox import philox
 from .quantile_tables import drawn
 from .set_events import (
@@ -116,7 +116,7 @@ def _open(st: list[int], i: int, clock: int, of: int, b: int) -> None:
     st[at + NUMBER], st[at + DRAWN], st[at + DEPTH], st[at + IS_KNOWN] = -2, 0, 0, 0
 
 
-@inner
+@fast
 def draw_next(
     st: list[int],
     times: list[int],
@@ -147,7 +147,7 @@ def draw_next(
     st[at + DRAWN] += 1
 
 
-@inner
+@fast
 def rank_of(clock: int) -> int:
     """What kind of event a stream brings."""
     if clock == BOUNCES:
@@ -241,7 +241,7 @@ def _know_delays(
             st[at + DELAYS_AT + x * DELAY_TRIES + n] = 1 + drawn(tables, w[table], long[n])
 
 
-@inner
+@fast
 def is_slow(st: list[int], i: int, w: list[int], x: int, seed: int, replication: int) -> bool:
     """Whether the first request of leader `x` on account of the next event is a slow one."""
     at = i * STREAM

@@ -7,7 +7,7 @@ for, and all feature sets meet the same world. All words have 32 bits, in whole 
 
 from __future__ import annotations
 
-from .machine_code import inner
+from .machine_code import fast
 
 WORD = 0xFFFFFFFF
 _MULTIPLIER_0, _MULTIPLIER_1 = 0xD2511F53, 0xCD9E8D57
@@ -15,7 +15,7 @@ _WEYL_0, _WEYL_1 = 0x9E3779B9, 0xBB67AE85
 ROUNDS = 10
 
 
-@inner
+@fast
 def _product(one: int, other: int) -> tuple[int, int]:
     """The upper and the lower word of a product.
 
@@ -25,7 +25,7 @@ def _product(one: int, other: int) -> tuple[int, int]:
     return (upper + (lower >> 16)) >> 16, (((upper & 0xFFFF) << 16) + lower) & WORD
 
 
-@inner
+@fast
 def philox(key0: int, key1: int, c0: int, c1: int, c2: int, c3: int) -> tuple[int, int, int, int]:
     """The block of the counter (c0, c1, c2, c3) under the key (key0, key1)."""
     for _ in range(ROUNDS):

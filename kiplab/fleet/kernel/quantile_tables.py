@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import chain
 from statistics import NormalDist
 
-from .machine_code import inner
+from .machine_code import fast
 
 CELLS = 128
 _CELL_BITS = 7
@@ -29,7 +29,7 @@ _DIGITS = 40
 _Z_GRID = 1 << 20
 
 
-@inner
+@fast
 def drawn(tables: list[int], start: int, word: int) -> int:
     """The draw of a 32-bit word from the table that begins at `start`, in microseconds."""
     if word & 0x80000000:

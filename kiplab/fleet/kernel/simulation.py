@@ -11,7 +11,7 @@ from .machine_code import has_compiler, plain, words
 from .outside_streams import DELAYS, STREAM, STREAMS
 from .set_events import ROW
 from .set_words import BROKERS, CHECKS, COUNTS, GUARDS, STATE_WORDS, STEPS, TOLD_WORDS
-from .simulation_loop import METRICS, live
+from .simulation_loop import METRICS, QUIET_WORDS, live
 from .world import World, compiled_world
 
 METRIC_NAMES = (
@@ -108,8 +108,8 @@ def simulate(
     )
 
 
-_ROOM = (*(STREAMS * STREAM, STREAMS, STREAMS, BROKERS * DELAYS, ROW, 1 + TOLD_WORDS),)
-"""Streams, their next two times, delays, one event, a trace that nobody writes."""
+_ROOM = (*(STREAMS * STREAM, STREAMS, STREAMS, BROKERS * DELAYS, ROW, QUIET_WORDS, 1 + TOLD_WORDS),)
+"""Streams, their next two times, delays, one event, quiet time, a trace that nobody writes."""
 
 
 def _rows(sets: int, fast: bool) -> list[list[int]]:

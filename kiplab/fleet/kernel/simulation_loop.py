@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .leader_rules import DELAY_TRIES
-from .machine_code import inner, root
+from .machine_code import fast, inner, root
 from .metadata_rules import account
 from .mirrored_guards import NOT_LEAVING, SKIPS_LEAVING
 from .outside_streams import (
@@ -78,15 +78,19 @@ from .world_words import (
     EARLY_WITHIN,
     FAST_IN_TIME,
     LOOK_BACK,
+    OUTAGE_BOUND,
 )
 
 KIP_380, KIP_343 = 1 << 40, 1 << 41
 """Bits beside those of guards: what the two change is counted, not played."""
 METRICS = REFUSED - COUNTS + 1
 _NO_EVENT = -1
+SKIPPED, LEADER_STOPPED, SEEN, MAIL_WAITED = range(4)
+QUIET_WORDS = 4
+"""What there is to tell of quiet time."""
 
 
-@inner
+@fast
 def _first_two(times: list[int], count: int) -> tuple[int, int]:
     """The stream whose event comes first, and when the first of the others comes."""
     first, at, other = 0, NEVER, NEVER
@@ -157,15 +161,17 @@ def _rejoins(on: int) -> bool:
 
 
 @inner
-def _skip(states: list[list[int]], sets: int, kind: int, b: int) -> None:
-    """What an incident that meets no other comes to."""
+def _add_quiet(states: list[list[int]], sets: int, quiet: list[int], leader: int) -> None:
+    """What the incidents of quiet time come to."""
     for v in range(sets):
         s = states[v]
-        s[INCIDENTS] += 1
-        s[EXPANSIONS] += 1
-        if s[LEADER] == b:
-            s[EXPANSIONS] += 1 if kind == BOUNCE and _rejoins(s[GUARDS]) else 0
-            s[LEADER] = 1 if b == 0 else 0
+        s[INCIDENTS] += quiet[SKIPPED]
+        s[EXPANSIONS] += quiet[SKIPPED]
+        s[LEADER] = leader
+        if _rejoins(s[GUARDS]):
+            s[EXPANSIONS] += quiet[LEADER_STOPPED]
+        if not s[GUARDS] & KIP_380:
+            s[STALE_CONTROL_REQUEST] += quiet[MAIL_WAITED]
 
 
 @inner
@@ -196,61 +202,66 @@ def _leads_everywhere(states: list[list[int]], sets: int) -> int:
 
 
 @inner
-def _is_alone(
-    states: list[list[int]],
-    sets: int,
+def _any_rejoins(states: list[list[int]], sets: int) -> bool:
+    found = 0
+    for v in range(sets):
+        found += _rejoins(states[v][GUARDS])
+    return found != 0
+
+
+@inner
+def _quiet_time(
     w: list[int],
     tables: list[int],
     st: list[int],
     times: list[int],
-    i: int,
-    before: int,
-    seed: int,
-    replication: int,
-) -> bool:
-    """Whether everything that follows from an event is over before `before`."""
-    now, kind = times[i], rank_of(st[i * STREAM + CLOCK])
-    if kind == CUT_OFF:
-        return False
-    if kind == OUTAGE_BEGINS:
-        know(st, times, i, w, tables, seed, replication)
-        return now + st[i * STREAM + ROW_AT + LASTS] < before
-    bound, leader = (
-        w[CRASH_BOUND if kind == CRASH else BOUNCE_BOUND],
-        _leads_everywhere(states, sets),
-    )
-    if bound == 0 or leader == _NO_EVENT:
-        return False
-    if kind == BOUNCE and not _lets_go_in_time(states, sets, w, st, i, leader, seed, replication):
-        return False
-    if now + bound < before and not w[EARLY_WITHIN] and not w[MODE]:
-        return True
-    know(st, times, i, w, tables, seed, replication)
-    return st[i * STREAM + EARLY_AT] >= NEVER and _is_over_at(st, w, i, leader) < before
-
-
-@inner
-def _lets_go_in_time(
-    states: list[list[int]],
-    sets: int,
-    w: list[int],
-    st: list[int],
-    i: int,
+    later: list[int],
+    quiet: list[int],
+    count: int,
+    horizon: int,
     leader: int,
+    again: bool,
     seed: int,
     replication: int,
-) -> bool:
-    """Whether a leader that stops, where it is let in again before, is so before it is gone."""
-    if st[i * STREAM + STREAM_BROKER] != leader:
-        return True
-    again = 0
-    for v in range(sets):
-        again += _rejoins(states[v][GUARDS])
-    if again == 0:
-        return True
-    if not w[FAST_IN_TIME]:
-        return False
-    return not is_slow(st, i, w, 1 if leader == 0 else 0, seed, replication)
+) -> int:
+    """Over all events that meet no other, up to the first that may; who leads then.
+
+    `again` is whether a leader that stops is let into the ISR once more somewhere: then it has to
+    be so before it is gone.
+    """
+    quiet[SKIPPED] = quiet[LEADER_STOPPED] = quiet[SEEN] = quiet[MAIL_WAITED] = 0
+    while True:
+        i, other = _first_two(times, count)
+        now, at = times[i], i * STREAM
+        before = min(other, later[i], horizon) - w[LOOK_BACK]
+        kind, b = rank_of(st[at + CLOCK]), st[at + STREAM_BROKER]
+        if now >= horizon or kind == CUT_OFF:
+            return leader
+        bound = w[CRASH_BOUND] if kind == CRASH else w[BOUNCE_BOUND]
+        if kind == OUTAGE_BEGINS:
+            if now + w[OUTAGE_BOUND] >= before:
+                return leader
+        else:
+            stops = kind == BOUNCE and b == leader
+            if bound == 0:
+                return leader
+            if stops and again:
+                asked = 1 if leader == 0 else 0
+                if not w[FAST_IN_TIME] or is_slow(st, i, w, asked, seed, replication):
+                    return leader
+            if now + bound >= before or w[EARLY_WITHIN] or w[MODE]:
+                know(st, times, i, w, tables, seed, replication)
+                if st[at + EARLY_AT] < NEVER or _is_over_at(st, w, i, leader) >= before:
+                    return leader
+                away = st[at + ROW_AT + SHUTDOWN] + st[at + ROW_AT + RESTART]
+                if w[MODE] and kind == BOUNCE and st[at + QUEUED] > away:
+                    quiet[MAIL_WAITED] += 1
+            quiet[SKIPPED] += 1
+            quiet[LEADER_STOPPED] += stops
+            if b == leader:
+                leader = 1 if b == 0 else 0
+        quiet[SEEN] += 1
+        consume(st, times, later, i, count, w, tables, seed, replication)
 
 
 @inner
@@ -328,7 +339,7 @@ def _begin(states: list[list[int]], sets: int) -> None:
                 s[word] = 0
 
 
-@inner
+@fast
 def consume(
     st: list[int],
     times: list[int],
@@ -365,6 +376,7 @@ def _made(version: int) -> Live:
         later: list[int],
         known: list[int],
         part: list[int],
+        quiet: list[int],
         told: list[int],
         seed: int,
         replication: int,
@@ -373,39 +385,47 @@ def _made(version: int) -> Live:
     ) -> int:
         count = open_streams(st, times, later, w, tables, seed, replication)
         _begin(states, sets)
-        quiet, last, events = True, 0, 0
+        is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets)
         while True:
-            i, other = _first_two(times, count)
+            leader = _leads_everywhere(states, sets)
+            if is_quiet and skips and leader != _NO_EVENT:
+                leader = _quiet_time(
+                    w,
+                    tables,
+                    st,
+                    times,
+                    later,
+                    quiet,
+                    count,
+                    horizon,
+                    leader,
+                    again,
+                    seed,
+                    replication,
+                )
+                _add_quiet(states, sets, quiet, leader)
+                events += quiet[SEEN]
+            i = _first_two(times, count)[0]
             if times[i] >= horizon:
                 break
-            if quiet and skips:
-                before = min(other, later[i], horizon) - w[LOOK_BACK]
-                if _is_alone(states, sets, w, tables, st, times, i, before, seed, replication):
-                    if rank_of(st[i * STREAM + CLOCK]) != OUTAGE_BEGINS:
-                        kind = rank_of(st[i * STREAM + CLOCK])
-                        _skip(states, sets, kind, st[i * STREAM + STREAM_BROKER])
-                        _count_outside(states, sets, w, st, i)
-                    events += 1
-                    consume(st, times, later, i, count, w, tables, seed, replication)
-                    continue
             know_all(st, times, count, w, tables, seed, replication)
             j, at, rank = next_part(st, times, count)
-            if quiet:
+            if is_quiet:
                 for v in range(sets):
                     at_rest(states[v], w, states[v][LEADER], max(at, FIRST_MOMENT))
-                quiet = False
+                is_quiet = False
             elif times[i] - w[LOOK_BACK] > last:
                 _run_all(states, sets, w, told, known, times[i] - w[LOOK_BACK], 0, 0)
                 last = times[i] - w[LOOK_BACK]
                 if skips and _all_rest(states, sets, w):
-                    quiet = True
+                    is_quiet = True
                     continue
             last = at
             if _one_part(states, sets, w, told, known, st, part, j, at, rank):
                 _count_outside(states, sets, w, st, j)
                 consume(st, times, later, j, count, w, tables, seed, replication)
                 events += 1
-        if not quiet:
+        if not is_quiet:
             _run_all(states, sets, w, told, known, horizon, RANKS, 0)
             for v in range(sets):
                 account(states[v], w, horizon)

@@ -34,6 +34,7 @@ from .world_words import (
     EARLY_WITHIN,
     FAST_IN_TIME,
     LOOK_BACK,
+    OUTAGE_BOUND,
     RACK_OF,
     SHOCK_LOST_BELOW,
     SLOW_BELOW,
@@ -223,6 +224,7 @@ def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     w[CRASH_BOUND] = gone + back
     w[BOUNCE_BOUND] = longest_of["shutdown"] + longest_of["clean_restart"] + back
     w[FAST_IN_TIME] = int(longest_of["alter_partition_fast"] + 1 < min(_of(world.shutdown)))
+    w[OUTAGE_BOUND] = longest_of["failover_lasts"] + 1
     w[LOOK_BACK] = max(longest_of["flush_age"], longest_of["heartbeat_age"])
     alone = world.replication_factor == 1 or world.min_insync_replicas >= world.replication_factor
     if alone or w[SESSION_OVER_US] > w[LAG_US]:
