@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 
 from kiplab.fleet.kernel.feature_sets import feature_sets, label_of, mask_of
@@ -42,6 +44,14 @@ def test_skipping_quiet_time_changes_no_number(world: World) -> None:
     assert skipped.table == stepped.table
     assert skipped.steps < stepped.steps
     assert skipped.checks == stepped.checks == 0
+
+
+@pytest.mark.parametrize(
+    ("world", "known"),
+    [(World(), "91606de7bbead9c9"), (BUSY, "3564b5149415d1c0"), (WILD, "c39a16f98732dc1b")],
+)
+def test_the_numbers_stay_what_they_were(world: World, known: str) -> None:
+    assert sha256(repr(_counted(world).table).encode()).hexdigest()[:16] == known
 
 
 def test_compiled_and_plain_give_the_same_numbers() -> None:

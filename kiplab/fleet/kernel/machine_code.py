@@ -56,7 +56,27 @@ def _compiled(function: _KernelFunction, **options: bool) -> _KernelFunction:
     import numba
 
     njit: Any = numba.njit
-    return cast(_KernelFunction, njit(**_OPTIONS, **options)(function))
+    compiled = njit(**_OPTIONS, **options)(function)
+    _take_numbers_alike(compiled)
+    return cast(_KernelFunction, compiled)
+
+
+def _take_numbers_alike(compiled: Any) -> None:
+    """Let a number that stands in the source be any whole number to the function it is given to.
+
+    Otherwise numba compiles the function, and all that it calls, once more for each such number.
+    """
+    from numba.core import types
+
+    unliteral: Any = types.unliteral
+    chosen = compiled.get_call_template
+
+    def alike(given: Any, named: dict[str, Any]) -> Any:
+        return chosen(
+            tuple(map(unliteral, given)), {name: unliteral(kind) for name, kind in named.items()}
+        )
+
+    compiled.get_call_template = alike
 
 
 def digest() -> int:

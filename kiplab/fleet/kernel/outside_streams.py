@@ -32,10 +32,12 @@ from .set_events import (
 from .set_words import BROKERS, NEVER, REPLICAS
 from .world_words import (
     BEAT_AGE,
+    BOUNCE_BOUND,
     BOUNCES,
     CATCHING_UP,
     CLEAN_RESTART,
     CLUSTER_SHOCKS,
+    CRASH_BOUND,
     CRASH_RESTART,
     CRASHES,
     CUT_LASTS,
@@ -49,6 +51,7 @@ from .world_words import (
     GETTING_READY,
     LEADER_RECOVERY,
     LOOK_PHASE,
+    OUTAGE_BOUND,
     OUTAGE_LASTS,
     QUEUE_AGE,
     RACK_OF,
@@ -62,14 +65,15 @@ from .world_words import (
 
 (
     CLOCK, CLOCK_OF, STREAM_BROKER, NUMBER, DRAWN, DEPTH, IS_KNOWN, FLUSH_AT, BEAT_AT, EARLY_AT,
-    QUEUED,
-) = range(11)  # fmt: skip
-_WORDS, ROW_AT = 11, 15
+    QUEUED, LONGEST,
+) = range(12)  # fmt: skip
+_WORDS, ROW_AT = 12, 16
 DELAYS_AT = ROW_AT + ROW
 DELAYS = BROKERS * DELAY_TRIES
 STREAM = DELAYS_AT + DELAYS
 """Words of a stream. CLOCK is where its table stands, which also is its name in random keys;
-of its events NUMBER is the next, DRAWN how many have a time."""
+of its events NUMBER is the next, DRAWN how many have a time; LONGEST is how long an event of it
+lasts at most that meets no other, 0 where that is not known."""
 STREAMS = 6 * BROKERS + 1
 _DETAILS, _FIRST_DELAYS, _DEEPER = 1, 8, 32
 DEPTH_MAX = 8
@@ -97,10 +101,10 @@ def open_streams(
                 of = w[RACK_OF + b]
             elif clock == CLUSTER_SHOCKS:
                 of = 0
-            _open(st, count, clock, of, b)
+            _open(st, w, count, clock, of, b)
             count += 1
     if w[FAILOVERS] >= 0:
-        _open(st, count, FAILOVERS, 0, 0)
+        _open(st, w, count, FAILOVERS, 0, 0)
         count += 1
     for i in range(count):
         times[i] = later[i] = 0
@@ -110,8 +114,14 @@ def open_streams(
 
 
 @inner
-def _open(st: list[int], i: int, clock: int, of: int, b: int) -> None:
+def _open(st: list[int], w: list[int], i: int, clock: int, of: int, b: int) -> None:
     at = i * STREAM
+    bound = w[BOUNCE_BOUND] if clock == BOUNCES else w[CRASH_BOUND]
+    if clock == CUTS:
+        bound = 0
+    elif clock == FAILOVERS:
+        bound = w[OUTAGE_BOUND]
+    st[at + LONGEST] = bound
     st[at + CLOCK], st[at + CLOCK_OF], st[at + STREAM_BROKER] = clock, of, b
     st[at + NUMBER], st[at + DRAWN], st[at + DEPTH], st[at + IS_KNOWN] = -2, 0, 0, 0
 
@@ -130,21 +140,36 @@ def draw_next(
     """The next event of a stream, and when the one after it comes; an early crash comes only after
     another event.
     """
+    if st[i * STREAM + CLOCK] == EARLY_CRASHES:
+        st[i * STREAM + IS_KNOWN] = 0
+        times[i] = later[i] = NEVER
+    else:
+        tick(st, times, later, i, w, tables, seed, replication)
+
+
+@fast
+def tick(
+    st: list[int],
+    times: list[int],
+    later: list[int],
+    i: int,
+    w: list[int],
+    tables: list[int],
+    seed: int,
+    replication: int,
+) -> None:
+    """The next event of a stream that has a clock of its own. Four draws come of one block."""
     at = i * STREAM
     st[at + IS_KNOWN] = 0
-    clock = st[at + CLOCK]
-    if clock == EARLY_CRASHES:
-        times[i] = later[i] = NEVER
-        return
     st[at + NUMBER] += 1
     times[i] = later[i]
-    drawn_so_far = st[at + DRAWN]
+    clock, drawn_so_far = st[at + CLOCK], st[at + DRAWN]
     if drawn_so_far & 3 == 0:
         block = philox(seed, replication, drawn_so_far >> 2, 0, st[at + CLOCK_OF], clock)
         st[at + _WORDS], st[at + _WORDS + 1] = block[0], block[1]
         st[at + _WORDS + 2], st[at + _WORDS + 3] = block[2], block[3]
     later[i] += 1 + drawn(tables, w[clock], st[at + _WORDS + (drawn_so_far & 3)])
-    st[at + DRAWN] += 1
+    st[at + DRAWN] = drawn_so_far + 1
 
 
 @fast

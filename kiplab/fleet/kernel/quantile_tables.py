@@ -18,6 +18,7 @@ from itertools import chain
 from statistics import NormalDist
 
 from .machine_code import fast
+from .word_arithmetic import WORD, bit_length
 
 CELLS = 128
 _CELL_BITS = 7
@@ -32,17 +33,15 @@ _Z_GRID = 1 << 20
 @fast
 def drawn(tables: list[int], start: int, word: int) -> int:
     """The draw of a 32-bit word from the table that begins at `start`, in microseconds."""
-    if word & 0x80000000:
-        start += HALF
-        tail = 0xFFFFFFFF - word
-    else:
-        tail = word
+    # No question that the processor would have to guess the answer to.
+    side = word >> 31
+    tail = word ^ (side * WORD)
     # 2 * tail + 1 of 2^33: never 0, never a knot.
-    rest, octave = 2 * tail + 1, OCTAVES - 1
-    while not rest & 0x80000000:
-        rest <<= 1
-        octave -= 1
-    at = start + octave * CELLS + ((rest >> (31 - _CELL_BITS)) & (CELLS - 1))
+    rest = 2 * tail + 1
+    length = bit_length(rest)
+    rest <<= 32 - length
+    at = start + side * HALF + (length - 1) * CELLS
+    at += (rest >> (31 - _CELL_BITS)) & (CELLS - 1)
     part = rest & ((1 << (31 - _CELL_BITS)) - 1)
     step = tables[at + 1] - tables[at]
     # In two parts, as the product of a step of years and 24 bits has more than 64.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from .feature_sets import is_regular, mask_of
 from .machine_code import has_compiler, plain, words
 from .outside_streams import DELAYS, STREAM, STREAMS
+from .quiet_time import QUIET_WORDS
 from .set_events import ROW
 from .set_words import BROKERS, CHECKS, COUNTS, GUARDS, STATE_WORDS, STEPS, TOLD_WORDS
-from .simulation_loop import METRICS, QUIET_WORDS, live
+from .simulation_loop import COUNTED, METRICS, live
 from .world import World, compiled_world
 
 METRIC_NAMES = (
@@ -80,36 +82,42 @@ def simulate(
     made = compiled_world(world)
     fast = compiled and has_compiler()
     states = _rows(len(masks), fast)
-    given = [_listed(n) if not fast else n for n in (made.numbers, made.tables)]
-    room = [words(n) if fast else [0] * n for n in _ROOM]
+    given = [n if fast else _listed(n) for n in (made.numbers, made.tables)]
+    room = [_room(n, fast) for n in _ROOM]
     for v, mask in enumerate(masks):
         states[v][GUARDS] = mask
     run = live if fast else plain(live)
-    table: list[int] = []
-    events = steps = checks = 0
-    for replication in range(first, last):
-        events += int(
-            run(states, len(masks), *given, *room, seed, replication, horizon_us, int(skips))
-        )
-        for v in range(len(masks)):
-            s = states[v]
-            table += [int(n) for n in s[COUNTS : COUNTS + METRICS]]
-            steps, checks = steps + int(s[STEPS]), checks + int(s[CHECKS])
+    rows: list[int] = []
+    events = 0
+    for start in range(first, last, _AT_ONCE):
+        end = min(start + _AT_ONCE, last)
+        table = _room((end - start) * len(masks) * COUNTED, fast)
+        span = (seed, start, end, horizon_us, int(skips))
+        events += int(run(states, len(masks), *given, *room, table, *span))
+        rows += _listed(table)
+    counted = [rows[at : at + COUNTED] for at in range(0, len(rows), COUNTED)]
     return Counts(
         first=first,
         last=last,
         feature_sets=tuple(feature_sets),
         metrics=METRIC_NAMES,
-        table=tuple(table),
+        table=tuple(n for row in counted for n in row[:METRICS]),
         exposure_us=(last - first) * horizon_us,
         events=events,
-        steps=steps,
-        checks=checks,
+        steps=sum(row[STEPS - COUNTS] for row in counted),
+        checks=sum(row[CHECKS - COUNTS] for row in counted),
     )
 
 
 _ROOM = (*(STREAMS * STREAM, STREAMS, STREAMS, BROKERS * DELAYS, ROW, QUIET_WORDS, 1 + TOLD_WORDS),)
 """Streams, their next two times, delays, one event, quiet time, a trace that nobody writes."""
+_AT_ONCE = 100
+"""So many replications are run before Python looks whether it was interrupted."""
+
+
+def _room(count: int, fast: bool) -> list[int]:
+    found: list[int] = words(count) if fast else [0] * count
+    return found
 
 
 def _rows(sets: int, fast: bool) -> list[list[int]]:
@@ -120,5 +128,6 @@ def _rows(sets: int, fast: bool) -> list[list[int]]:
     return rows
 
 
-def _listed(numbers: Sequence[int]) -> list[int]:
-    return [int(n) for n in numbers]
+def _listed(numbers: Any) -> list[int]:
+    listed: list[int] = numbers if isinstance(numbers, list) else numbers.tolist()
+    return listed

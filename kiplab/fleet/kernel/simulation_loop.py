@@ -1,16 +1,13 @@
 """The life of a replica set: from event to event, and over quiet time in one step.
 
-While everybody is in sync, an incident that is over before the next event can meet nothing: it
-changes who leads, adds to the counters, and that is all. Whether it is over in time is asked first
-of the longest that it could take, then of its own draws. Everything else goes through the rules,
-event by event, for each feature set. Both ways give the same numbers.
+What may meet something else goes through the rules, event by event, for each feature set; whatever
+meets nothing is passed over (`quiet_time`). Both ways give the same numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .leader_rules import DELAY_TRIES
 from .machine_code import fast, inner, root
 from .metadata_rules import account
 from .mirrored_guards import NOT_LEAVING, SKIPS_LEAVING
@@ -19,34 +16,31 @@ from .outside_streams import (
     CLOCK,
     DELAYS,
     DELAYS_AT,
-    EARLY_AT,
     FLUSH_AT,
+    IS_KNOWN,
     QUEUED,
     ROW_AT,
     STREAM,
     STREAM_BROKER,
     crash_early,
     draw_next,
-    is_slow,
     know,
     open_streams,
     rank_of,
 )
+from .quiet_time import LEADER_STOPPED, MAIL_WAITED, SEEN, SKIPPED, first_two, quiet_time
 from .scheduled import FIRST_MOMENT
 from .set_events import (
     AT,
     BEAT,
     BOUNCE,
     BROKER,
-    CRASH,
     CUT_OFF,
     FLUSH,
     KIND,
     LASTS,
-    LEVEL_IN,
     OUTAGE_BEGINS,
     RANKS,
-    READY_IN,
     RESTART,
     SHUTDOWN,
     at_rest,
@@ -55,6 +49,7 @@ from .set_events import (
     run_until,
 )
 from .set_words import (
+    CHECKS,
     COUNTS,
     EXPANSIONS,
     GUARDS,
@@ -63,8 +58,6 @@ from .set_words import (
     MODE,
     NEVER,
     REFUSED,
-    RETRY_US,
-    SESSION_OVER_US,
     STALE_CONTROL_REQUEST,
     STALE_METADATA_US,
     STATE_WORDS,
@@ -72,34 +65,16 @@ from .set_words import (
     TRACE,
 )
 from .world_words import (
-    BOUNCE_BOUND,
-    CRASH_BOUND,
     EARLY_CRASHES,
     EARLY_WITHIN,
-    FAST_IN_TIME,
     LOOK_BACK,
-    OUTAGE_BOUND,
 )
 
 KIP_380, KIP_343 = 1 << 40, 1 << 41
 """Bits beside those of guards: what the two change is counted, not played."""
-METRICS = REFUSED - COUNTS + 1
+METRICS, COUNTED = REFUSED - COUNTS + 1, CHECKS - COUNTS + 1
+"""Numbers in a row of the table: the metrics, and behind them STEPS and CHECKS."""
 _NO_EVENT = -1
-SKIPPED, LEADER_STOPPED, SEEN, MAIL_WAITED = range(4)
-QUIET_WORDS = 4
-"""What there is to tell of quiet time."""
-
-
-@fast
-def _first_two(times: list[int], count: int) -> tuple[int, int]:
-    """The stream whose event comes first, and when the first of the others comes."""
-    first, at, other = 0, NEVER, NEVER
-    for i in range(count):
-        if times[i] < at:
-            first, other, at = i, at, times[i]
-        elif times[i] < other:
-            other = times[i]
-    return first, other
 
 
 @inner
@@ -112,9 +87,10 @@ def know_all(
     seed: int,
     replication: int,
 ) -> None:
-    """Everything that follows from the next event of each stream."""
+    """What follows from the next event of each stream of which a part may come first."""
+    soon = first_two(times, count)[1] + w[LOOK_BACK]
     for j in range(count):
-        if times[j] < NEVER:
+        if times[j] <= soon:
             know(st, times, j, w, tables, seed, replication)
 
 
@@ -123,9 +99,9 @@ def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, in
     """The stream, the time and the rank of what comes first: an event, or what precedes one."""
     best, best_at, best_rank, best_b = _NO_EVENT, NEVER, RANKS, 0
     for i in range(count):
-        if times[i] >= NEVER:
-            continue
         at = i * STREAM
+        if not st[at + IS_KNOWN]:
+            continue
         b = st[at + STREAM_BROKER]
         for part in range(3):
             when, rank = times[i], rank_of(st[at + CLOCK])
@@ -137,21 +113,6 @@ def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, in
             if earlier or (when == best_at and rank == best_rank and b < best_b):
                 best, best_at, best_rank, best_b = i, when, rank, b
     return best, best_at, best_rank
-
-
-@inner
-def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
-    """By when everything that follows from an event alone is over, at the latest."""
-    row = i * STREAM + ROW_AT
-    now, kind, b = st[row + AT], st[row + KIND], st[row + BROKER]
-    back = max(st[row + READY_IN], st[row + LEVEL_IN])
-    if kind == CRASH:
-        gone = max(st[row + RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
-    else:
-        gone = st[row + SHUTDOWN] + st[row + RESTART]
-    asked = leader if leader != b else 1 if b == 0 else 0
-    delays = i * STREAM + DELAYS_AT + asked * DELAY_TRIES
-    return now + gone + back + max(st[delays], st[delays + 1])
 
 
 @inner
@@ -207,61 +168,6 @@ def _any_rejoins(states: list[list[int]], sets: int) -> bool:
     for v in range(sets):
         found += _rejoins(states[v][GUARDS])
     return found != 0
-
-
-@inner
-def _quiet_time(
-    w: list[int],
-    tables: list[int],
-    st: list[int],
-    times: list[int],
-    later: list[int],
-    quiet: list[int],
-    count: int,
-    horizon: int,
-    leader: int,
-    again: bool,
-    seed: int,
-    replication: int,
-) -> int:
-    """Over all events that meet no other, up to the first that may; who leads then.
-
-    `again` is whether a leader that stops is let into the ISR once more somewhere: then it has to
-    be so before it is gone.
-    """
-    quiet[SKIPPED] = quiet[LEADER_STOPPED] = quiet[SEEN] = quiet[MAIL_WAITED] = 0
-    while True:
-        i, other = _first_two(times, count)
-        now, at = times[i], i * STREAM
-        before = min(other, later[i], horizon) - w[LOOK_BACK]
-        kind, b = rank_of(st[at + CLOCK]), st[at + STREAM_BROKER]
-        if now >= horizon or kind == CUT_OFF:
-            return leader
-        bound = w[CRASH_BOUND] if kind == CRASH else w[BOUNCE_BOUND]
-        if kind == OUTAGE_BEGINS:
-            if now + w[OUTAGE_BOUND] >= before:
-                return leader
-        else:
-            stops = kind == BOUNCE and b == leader
-            if bound == 0:
-                return leader
-            if stops and again:
-                asked = 1 if leader == 0 else 0
-                if not w[FAST_IN_TIME] or is_slow(st, i, w, asked, seed, replication):
-                    return leader
-            if now + bound >= before or w[EARLY_WITHIN] or w[MODE]:
-                know(st, times, i, w, tables, seed, replication)
-                if st[at + EARLY_AT] < NEVER or _is_over_at(st, w, i, leader) >= before:
-                    return leader
-                away = st[at + ROW_AT + SHUTDOWN] + st[at + ROW_AT + RESTART]
-                if w[MODE] and kind == BOUNCE and st[at + QUEUED] > away:
-                    quiet[MAIL_WAITED] += 1
-            quiet[SKIPPED] += 1
-            quiet[LEADER_STOPPED] += stops
-            if b == leader:
-                leader = 1 if b == 0 else 0
-        quiet[SEEN] += 1
-        consume(st, times, later, i, count, w, tables, seed, replication)
 
 
 @inner
@@ -362,6 +268,63 @@ def consume(
         draw_next(st, times, later, i, w, tables, seed, replication)
 
 
+@inner
+def _life(
+    states: list[list[int]],
+    sets: int,
+    w: list[int],
+    tables: list[int],
+    st: list[int],
+    times: list[int],
+    later: list[int],
+    known: list[int],
+    part: list[int],
+    quiet: list[int],
+    told: list[int],
+    seed: int,
+    replication: int,
+    horizon: int,
+    skips: bool,
+) -> int:
+    """One replication, in all feature sets; how many events came from outside."""
+    count = open_streams(st, times, later, w, tables, seed, replication)
+    _begin(states, sets)
+    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets)
+    while True:
+        leader = _leads_everywhere(states, sets)
+        if is_quiet and skips and leader != _NO_EVENT:
+            leader = quiet_time(
+                w, tables, st, times, later, quiet, count, horizon, leader, again, seed, replication
+            )
+            _add_quiet(states, sets, quiet, leader)
+            events += quiet[SEEN]
+        first = first_two(times, count)[1]
+        if first >= horizon:
+            break
+        know_all(st, times, count, w, tables, seed, replication)
+        j, at, rank = next_part(st, times, count)
+        if is_quiet:
+            for v in range(sets):
+                at_rest(states[v], w, states[v][LEADER], max(at, FIRST_MOMENT))
+            is_quiet = False
+        elif first - w[LOOK_BACK] > last:
+            _run_all(states, sets, w, told, known, first - w[LOOK_BACK], 0, 0)
+            last = first - w[LOOK_BACK]
+            if skips and _all_rest(states, sets, w):
+                is_quiet = True
+                continue
+        last = at
+        if _one_part(states, sets, w, told, known, st, part, j, at, rank):
+            _count_outside(states, sets, w, st, j)
+            consume(st, times, later, j, count, w, tables, seed, replication)
+            events += 1
+    if not is_quiet:
+        _run_all(states, sets, w, told, known, horizon, RANKS, 0)
+        for v in range(sets):
+            account(states[v], w, horizon)
+    return events
+
+
 Live = Callable[..., int]
 
 
@@ -378,57 +341,36 @@ def _made(version: int) -> Live:
         part: list[int],
         quiet: list[int],
         told: list[int],
+        table: list[int],
         seed: int,
-        replication: int,
+        first: int,
+        last: int,
         horizon: int,
         skips: int,
     ) -> int:
-        count = open_streams(st, times, later, w, tables, seed, replication)
-        _begin(states, sets)
-        is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets)
-        while True:
-            leader = _leads_everywhere(states, sets)
-            if is_quiet and skips and leader != _NO_EVENT:
-                leader = _quiet_time(
-                    w,
-                    tables,
-                    st,
-                    times,
-                    later,
-                    quiet,
-                    count,
-                    horizon,
-                    leader,
-                    again,
-                    seed,
-                    replication,
-                )
-                _add_quiet(states, sets, quiet, leader)
-                events += quiet[SEEN]
-            i = _first_two(times, count)[0]
-            if times[i] >= horizon:
-                break
-            know_all(st, times, count, w, tables, seed, replication)
-            j, at, rank = next_part(st, times, count)
-            if is_quiet:
-                for v in range(sets):
-                    at_rest(states[v], w, states[v][LEADER], max(at, FIRST_MOMENT))
-                is_quiet = False
-            elif times[i] - w[LOOK_BACK] > last:
-                _run_all(states, sets, w, told, known, times[i] - w[LOOK_BACK], 0, 0)
-                last = times[i] - w[LOOK_BACK]
-                if skips and _all_rest(states, sets, w):
-                    is_quiet = True
-                    continue
-            last = at
-            if _one_part(states, sets, w, told, known, st, part, j, at, rank):
-                _count_outside(states, sets, w, st, j)
-                consume(st, times, later, j, count, w, tables, seed, replication)
-                events += 1
-        if not is_quiet:
-            _run_all(states, sets, w, told, known, horizon, RANKS, 0)
+        events, at = 0, 0
+        for replication in range(first, last):
+            events += _life(
+                states,
+                sets,
+                w,
+                tables,
+                st,
+                times,
+                later,
+                known,
+                part,
+                quiet,
+                told,
+                seed,
+                replication,
+                horizon,
+                skips != 0,
+            )
             for v in range(sets):
-                account(states[v], w, horizon)
+                for n in range(COUNTED):
+                    table[at + n] = states[v][COUNTS + n]
+                at += COUNTED
         # The digest of the sources is in the closure: a kernel that is kept is this one.
         return events + 0 * version
 
