@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Function = Callable[[bytes], Sequence[Mapping[str, Any]]]
 
-_ANSWER = "block bigint, rows binary, failure string"
+ANSWER = "block bigint, rows binary, failure string"
 # Enough tasks per core that the last one to finish keeps few cores waiting.
 _TASKS_PER_CORE = 4
 _TASKS_ON_CONNECT = 32
@@ -36,19 +36,23 @@ class BlockFailed(Exception):  # noqa: N818 - says what happened to the block
     """The function raised, or returned rows that do not fit the schema.
 
     ``block`` is the number of the first block that failed, counted from 0 in the list given;
-    ``reason`` is the exception's name, message and place.
+    ``reason`` is the exception's name, message and place, ``order`` the block itself where blocks
+    come in waves.
     """
 
-    def __init__(self, block: int, reason: str) -> None:
-        super().__init__(block, reason)
+    def __init__(self, block: int, reason: str, order: Any = None) -> None:
+        super().__init__(block, reason, order)
         self.block = block
         self.reason = reason
+        self.order = order
 
     def __str__(self) -> str:
         return f"Block {self.block} failed: {self.reason}"
 
 
-class _Answer(NamedTuple):
+class BlockAnswer(NamedTuple):
+    """What an executor says of one block: its rows, packed, or why there are none."""
+
     block: int
     rows: bytes | None
     failure: str | None
@@ -75,7 +79,7 @@ def run_blocks(
     ValueError for a schema or a number of partitions that makes no sense.
     """
     columns = arrow_schema(schema)
-    payloads = [_payload(block) for block in blocks]
+    payloads = [payload_of(block) for block in blocks]
     if partitions is not None and partitions < 1:
         raise ValueError(f"partitions is {partitions}; expected 1 or more")
     if not payloads:
@@ -84,7 +88,7 @@ def run_blocks(
     tasks = min(len(payloads), partitions or _default_tasks(spark))
     orders = _orders(spark, payloads)
     with watch(spark, orders, blocks=len(payloads), tasks=tasks, show=progress):
-        return _assemble(_collect(_answered(orders, tasks, function, columns)), columns)
+        return assembled(collected(_answered(orders, tasks, function, columns)), columns)
 
 
 def run_blocks_plainly(
@@ -95,12 +99,13 @@ def run_blocks_plainly(
     Raises BlockFailed at the first block that fails, ValueError for a schema without sense.
     """
     columns = arrow_schema(schema)
-    payloads = [_payload(block) for block in blocks]
-    answers = (_answer(function, columns, n, payload) for n, payload in enumerate(payloads))
-    return _assemble(answers, columns)
+    payloads = [payload_of(block) for block in blocks]
+    answers = (answer_of(function, columns, n, payload) for n, payload in enumerate(payloads))
+    return assembled(answers, columns)
 
 
-def _payload(block: Any) -> bytes:
+def payload_of(block: Any) -> bytes:
+    """A block as an executor gets it."""
     return block if isinstance(block, bytes) else msgspec.json.encode(block)
 
 
@@ -124,7 +129,7 @@ def _answered(
 ) -> "DataFrame":
     """Sorted within each task, so that the first block to fail is always among those tried."""
     spread = orders.repartition(tasks).sortWithinPartitions("block")
-    return spread.mapInArrow(functools.partial(_work, function, columns), _ANSWER)
+    return spread.mapInArrow(functools.partial(_work, function, columns), ANSWER)
 
 
 def _work(
@@ -139,20 +144,21 @@ def _work(
         for order in batch.to_pylist():
             if failed:
                 continue
-            answer = _answer(function, columns, order["block"], order["payload"])
+            answer = answer_of(function, columns, order["block"], order["payload"])
             failed = answer.failure is not None
-            yield pa.RecordBatch.from_pylist([answer._asdict()], schema=arrow_schema(_ANSWER))
+            yield pa.RecordBatch.from_pylist([answer._asdict()], schema=arrow_schema(ANSWER))
 
 
-def _answer(function: Function, columns: "pa.Schema", block: int, payload: bytes) -> _Answer:
+def answer_of(function: Function, columns: "pa.Schema", block: int, payload: bytes) -> BlockAnswer:
+    """Work one block off, wherever this runs; what it raises is told, not raised."""
     try:
         rows = function(payload)
     except Exception as error:
-        return _Answer(block, None, _explain(error))
+        return BlockAnswer(block, None, _explain(error))
     try:
-        return _Answer(block, pack(rows, columns), None)
+        return BlockAnswer(block, pack(rows, columns), None)
     except Exception as error:
-        return _Answer(block, None, f"the rows it returned do not fit the schema: {error}")
+        return BlockAnswer(block, None, f"the rows it returned do not fit the schema: {error}")
 
 
 def _explain(error: Exception) -> str:
@@ -162,7 +168,11 @@ def _explain(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({where})"
 
 
-def _collect(answered: "DataFrame") -> Iterator[_Answer]:
+def collected(answered: "DataFrame") -> Iterator[BlockAnswer]:
+    """Let Spark work; the answers in the order of the blocks.
+
+    Raises SparkUnavailable when it gives up.
+    """
     try:
         table = answered.toArrow()
     except Exception as error:
@@ -170,10 +180,11 @@ def _collect(answered: "DataFrame") -> Iterator[_Answer]:
             f"Spark gave up before all blocks were done: {complaint(error)}.",
             "Check that the executors have memory left and can import the function.",
         ) from None
-    return (_Answer(**answer) for answer in table.sort_by("block").to_pylist())
+    return (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
 
 
-def _assemble(answers: Iterator[_Answer], columns: "pa.Schema") -> "pa.Table":
+def assembled(answers: Iterator[BlockAnswer], columns: "pa.Schema") -> "pa.Table":
+    """All rows, in the order of the answers. Raises BlockFailed at the first without rows."""
     import pyarrow as pa
 
     tables = [columns.empty_table()]

@@ -26,7 +26,7 @@ def watch(
     The bar counts ``blocks``. It ends full if the body succeeds, and where it stood if not.
     ``show`` None means: in a notebook or a terminal only.
     """
-    if not (_somebody_looks() if show is None else show):
+    if not (somebody_looks() if show is None else show):
         yield
         return
     from tqdm.auto import tqdm
@@ -43,7 +43,8 @@ def watch(
         report(1.0)
 
 
-def _somebody_looks() -> bool:
+def somebody_looks() -> bool:
+    """Whether there is a terminal or a notebook that a bar would be seen in."""
     return sys.stderr.isatty() or _in_notebook()
 
 
@@ -71,7 +72,7 @@ def _following_classic(
 
     def poll() -> None:
         while not over.wait(_POLL_S):
-            done = _completed_tasks(context, group) - spreading
+            done = completed_tasks(context, group) - spreading
             report(min(1.0, max(0, done) / tasks))
 
     poller = threading.Thread(target=poll, daemon=True)
@@ -86,7 +87,8 @@ def _following_classic(
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
 
 
-def _completed_tasks(context: "SparkContext", group: str) -> int:
+def completed_tasks(context: "SparkContext", group: str) -> int:
+    """How many tasks of a job group are done, in all its jobs."""
     tracker = context.statusTracker()
     jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
     stages = {stage for job in jobs if job for stage in job.stageIds}

@@ -1,4 +1,4 @@
-"""SPARK_REMOTE: the same study through a Spark Connect server."""
+"""SPARK_REMOTE: the same studies through a Spark Connect server."""
 
 from __future__ import annotations
 
@@ -16,21 +16,34 @@ remote = kiplab.fleet.schedules(40, progress=False)
 plain = kiplab.fleet.schedules(40, spark=False, progress=False)
 assert remote.rows == plain.rows, (remote.rows, plain.rows)
 print(len(remote.rows), "rows agree")
+
+import sys
+from pathlib import Path
+from kiplab.fleet.pipeline import partials_in, run_study, summarise
+from tests.fleet import coins
+
+there, here = Path(sys.argv[1]) / "there", Path(sys.argv[1]) / "here"
+run_study(coins.plan(), coins.throw, there, partitions=3)
+run_study(coins.plan(), coins.throw, here, spark=False)
+assert partials_in(there).equals(partials_in(here))
+assert summarise(partials_in(there)) == summarise(partials_in(here), spark=False)
+print(partials_in(there).num_rows, "partials agree")
 """
 
 
 @pytest.mark.spark
-def test_spark_remote_gives_the_same_integers() -> None:
+def test_spark_remote_gives_the_same_integers(tmp_path: Path) -> None:
     """In a process of its own: Connect and classic sessions do not live side by side."""
     environment = {**os.environ, "SPARK_REMOTE": "local[2]", "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", PROGRAM, str(tmp_path)],
         cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,
         check=False,
-        timeout=180,
+        timeout=600,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     assert "8 rows agree" in ran.stdout
+    assert "60 partials agree" in ran.stdout

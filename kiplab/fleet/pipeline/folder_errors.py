@@ -1,0 +1,48 @@
+"""What can be wrong with the folder of a study: one sentence each, and what mends it."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...machine.lacking import LackingError
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class StudyFolderError(ValueError):
+    """A folder that is not what was asked for: no folder, or that of another study.
+
+    `sentence` says what is wrong, `mend` what to do about it; the text is both.
+    """
+
+    def __init__(self, sentence: str, mend: str) -> None:
+        super().__init__(sentence, mend)
+        self.sentence, self.mend = sentence, mend
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.mend}"
+
+
+class StudyNotKeptError(LackingError):
+    """This machine did not let a study be written down. What was there before is there still."""
+
+
+@contextmanager
+def written_to(folder: Path) -> Iterator[None]:
+    """What the operating system refuses in the body becomes a sentence.
+
+    Raises StudyNotKeptError.
+    """
+    try:
+        yield
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        mend = (
+            "Free some space and run it again with resume: what is done is kept."
+            if problem.errno in _NO_ROOM
+            else "Name a folder that may be written."
+        )
+        raise StudyNotKeptError(f"{folder} cannot be written: {reason}.", mend) from None

@@ -1,0 +1,226 @@
+"""The folder of a study: what study it is of, and the waves of blocks that are done."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+
+from .folder_errors import StudyFolderError, written_to
+from .study_plan import BlockKey, StudyPlan
+from .wave_files import (
+    KeptWave,
+    beside_of,
+    kept_waves,
+    read_wave,
+    remove_unfinished,
+    write_durably,
+    write_wave,
+)
+from .work_orders import partials_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_STUDY, _WAVES, _LOCK = "study.json", "waves", ".lock"
+_CALLED = {
+    "format": "the format of its files",
+    "code": "the version of the code that worked it out",
+    "study_seed": "the seed",
+    "method": "the method",
+    "feature_sets": "the feature sets",
+    "scenarios": "the scenarios",
+}
+
+
+class StudyFolder:
+    """A folder that holds one study; `done` are the blocks that are kept in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.waves: list[KeptWave] = kept_waves(path / _WAVES)
+        self.done: set[BlockKey] = {key for wave in self.waves for key in wave.manifest.blocks}
+
+    def keep(self, blocks: Collection[BlockKey], partials: pa.Table) -> None:
+        """One wave more. Raises StudyNotKeptError when the disk does not take it."""
+        with written_to(self.path):
+            wave = write_wave(self.path / _WAVES, blocks, partials)
+        self.waves.append(wave)
+        self.done.update(blocks)
+
+    def partials(self) -> pa.Table:
+        """Every partial of every block, once, by scenario, feature set, metric and block.
+
+        Raises StudyFolderError where two waves say different things of one block, or where a file
+        is not what was written.
+        """
+        import pyarrow as pa
+
+        first: dict[BlockKey, KeptWave] = {}
+        tables = [partials_schema().empty_table()]
+        for wave in self.waves:
+            rows = read_wave(wave)
+            again = {key for key in wave.manifest.blocks if key in first}
+            for key in sorted(again):
+                _check_equal(key, first[key], wave)
+            first |= {key: wave for key in wave.manifest.blocks if key not in again}
+            tables.append(_without(rows, again) if again else rows)
+        order = ("scenario_id", "features", "metric", "block")
+        return pa.concat_tables(tables).sort_by([(name, "ascending") for name in order])
+
+
+def _check_equal(key: BlockKey, one: KeptWave, other: KeptWave) -> None:
+    """What was worked out twice has to be the same: that is what makes it repeatable."""
+    if _of_block(read_wave(one), key) != _of_block(read_wave(other), key):
+        scenario, block = key
+        raise StudyFolderError(
+            f"Block {block} of scenario {scenario} is one thing in {one.folder} and another in"
+            f" {other.folder}.",
+            "One of them is wrong; remove that one and run the study again with resume.",
+        )
+
+
+def _of_block(rows: pa.Table, key: BlockKey) -> list[dict[str, Any]]:
+    import pyarrow.compute as pc
+
+    scenario, block = key
+    mine = pc.and_(pc.equal(rows["scenario_id"], scenario), pc.equal(rows["block"], block))
+    kept = rows.filter(mine).sort_by([("features", "ascending"), ("metric", "ascending")])
+    found: list[dict[str, Any]] = kept.to_pylist()
+    return found
+
+
+def _without(rows: pa.Table, keys: set[BlockKey]) -> pa.Table:
+    import pyarrow as pa
+
+    pairs = zip(rows["scenario_id"].to_pylist(), rows["block"].to_pylist(), strict=True)
+    return rows.filter(pa.array([pair not in keys for pair in pairs], pa.bool_()))
+
+
+def partials_in(folder: str | Path) -> pa.Table:
+    """The partials that a folder holds, finished or not.
+
+    Raises StudyFolderError when it holds no study, or a damaged one.
+    """
+    path = Path(folder)
+    identity_in(path)
+    return StudyFolder(path).partials()
+
+
+def identity_in(folder: str | Path) -> dict[str, Any]:
+    """What a folder says of its study: code, seed, method, feature sets, scenarios.
+
+    Raises StudyFolderError when it holds none.
+    """
+    path = Path(folder)
+    try:
+        found = msgspec.json.decode((path / _STUDY).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        mend = "Name the folder that `kiplab fleet run` was given."
+        raise StudyFolderError(f"{path} holds no study.", mend) from None
+    return dict(found)
+
+
+@contextmanager
+def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterator[StudyFolder]:
+    """The folder for this study, made if it is not there, to be written by the body alone.
+
+    Raises StudyFolderError for a file, for a folder that holds something else or that somebody
+    writes to, and for one that holds this study already unless `resume`; StudyNotKeptError where
+    it cannot be written. Whatever was there is as it was.
+    """
+    path = Path(folder)
+    with written_to(path):
+        _check(path, plan, resume=resume)
+        (path / _WAVES).mkdir(parents=True, exist_ok=True)
+    with _alone(path):
+        with written_to(path):
+            if not (path / _STUDY).exists():
+                write_durably(path / _STUDY, _told(plan))
+            remove_unfinished(path / _WAVES)
+        yield StudyFolder(path)
+
+
+def _check(path: Path, plan: StudyPlan[Any], *, resume: bool) -> None:
+    for place in (path, *path.parents):
+        if place.exists() and not place.is_dir():
+            mend = "A study is kept in a folder; name another place."
+            raise StudyFolderError(f"{place} is a file.", mend)
+    if (path / _STUDY).exists():
+        _check_same(path, plan)
+        if not resume:
+            raise _there_already(path)
+    elif path.exists() and not _is_only_begun(path):
+        mend = "Name another folder, or an empty one."
+        raise StudyFolderError(f"{path} is not empty, and holds no study.", mend)
+
+
+def _is_only_begun(path: Path) -> bool:
+    """Nothing is in it but what stands there before a study says what it is."""
+    waves = path / _WAVES
+    first = {_WAVES, _LOCK, beside_of(path / _STUDY).name}
+    return {entry.name for entry in path.iterdir()} <= first and not (
+        waves.exists() and any(waves.iterdir())
+    )
+
+
+def _told(plan: StudyPlan[Any]) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(plan.identity), indent=1)
+
+
+def _check_same(path: Path, plan: StudyPlan[Any]) -> None:
+    there, here = identity_in(path), msgspec.json.decode(msgspec.json.encode(plan.identity))
+    for name, called in _CALLED.items():
+        if there.get(name) != here[name]:
+            raise StudyFolderError(
+                f"{path} holds another study:"
+                f" {called} there {_differs(there.get(name), here[name])}.",
+                "Name another folder, or ask for the study that is there.",
+            )
+
+
+def _differs(there: Any, here: Any) -> str:
+    if isinstance(here, dict) and isinstance(there, dict):
+        lacking, more = len(here.keys() - there.keys()), len(there.keys() - here.keys())
+        if lacking or more:
+            return f"are others ({lacking} of those asked for are not there, {more} more are)"
+        return "have blocks of another size"
+    said = (", ".join(map(str, x)) if isinstance(x, list) else str(x) for x in (there, here))
+    return "is {}, and {} was asked for".format(*said)
+
+
+def _there_already(path: Path) -> StudyFolderError:
+    done = len(StudyFolder(path).done)
+    blocks = "1 block" if done == 1 else f"{done:,} blocks"
+    mend = "Run it with resume to go on with it, or name another folder."
+    return StudyFolderError(f"{path} holds this study already, with {blocks} done.", mend)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """A lock that the operating system opens by itself when its holder is killed."""
+    with written_to(path):
+        file = open(path / _LOCK, "wb")  # noqa: SIM115 - held by the with below
+    with file:
+        if not _locked(file):
+            raise StudyFolderError(
+                f"Somebody else is writing to {path} just now.",
+                "Wait until they are done, or name another folder.",
+            )
+        yield
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Where there are no such locks, two writers at once end in equal blocks, kept twice."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return True
+    return True

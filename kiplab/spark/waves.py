@@ -1,0 +1,192 @@
+"""Blocks over Spark a wave at a time: what is done is handed over at once, so that it can be kept.
+
+`run_blocks` hands over one table at the end, and whoever is killed before has nothing. Here each
+wave is a Spark job of its own, two of them under way, so that no core waits for the last task of
+one; which blocks share a wave, or a task, changes nothing in what they return.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import uuid
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .blocks import (
+    ANSWER,
+    BlockFailed,
+    Function,
+    answer_of,
+    assembled,
+    collected,
+    payload_of,
+)
+from .progress import completed_tasks
+from .row_bytes import arrow_schema
+from .running_session import is_connect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+_AT_ONCE = 2
+_POLL_S = 0.2
+_CORES_UNKNOWN = 8
+# Enough tasks per core that the last one to finish keeps few cores waiting.
+_TASKS_PER_CORE = 4
+
+Dealt = tuple[tuple[tuple[int, bytes], ...], ...]
+"""For each task its blocks: number and payload."""
+
+
+class FinishedWave(NamedTuple):
+    """The blocks of one wave, and their rows in the order of the blocks."""
+
+    blocks: Sequence[Any]
+    rows: pa.Table
+
+
+def cores_of(spark: SparkSession) -> int:
+    """How many tasks run beside each other; a guess where the server does not say."""
+    return _CORES_UNKNOWN if is_connect(spark) else int(spark.sparkContext.defaultParallelism)
+
+
+def run_waves(
+    spark: SparkSession,
+    function: Function,
+    waves: Iterator[Sequence[Any]],
+    *,
+    schema: pa.Schema | str,
+    partitions: int | None = None,
+    stop: threading.Event | None = None,
+    heard: Callable[[float], object] | None = None,
+) -> Generator[FinishedWave, None, None]:
+    """Works off wave after wave and yields each as soon as it is finished.
+
+    ``function``, ``schema`` and the blocks are as for ``run_blocks``; ``waves`` is asked for the
+    next wave when there is room for it, so it may look at how fast the last ones were.
+    ``partitions`` is the number of tasks of a wave. ``heard`` is told now and then how many blocks
+    of the waves under way are done. Once ``stop`` is set, or when the generator is closed, what is
+    under way is cancelled.
+
+    Raises BlockFailed for a block that fails, with the block itself as its ``order``;
+    SparkUnavailable if Spark cannot go on, ValueError for a schema or a number of partitions
+    without sense.
+    """
+    columns = arrow_schema(schema)
+    if partitions is not None and partitions < 1:
+        raise ValueError(f"partitions is {partitions}; expected 1 or more")
+    tasks = partitions or _TASKS_PER_CORE * cores_of(spark)
+    over = threading.Event()
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kiplab wave") as pool:
+        running: dict[Future[pa.Table], _WaveJob] = {}
+        try:
+            while not (stop is not None and stop.is_set()):
+                while len(running) < _AT_ONCE and (blocks := next(waves, None)) is not None:
+                    job = _WaveJob(spark, blocks, tasks, over)
+                    running[pool.submit(job.run, function, columns)] = job
+                if not running:
+                    return
+                done, _ = wait(running, _POLL_S, FIRST_COMPLETED)
+                for future in done:
+                    blocks = running.pop(future).blocks
+                    with called_by_order(blocks):
+                        rows = future.result()
+                    yield FinishedWave(blocks, rows)
+                if heard is not None:
+                    heard(sum(job.blocks_done() for job in running.values()))
+        finally:
+            over.set()
+            _cancel(running)
+
+
+@contextmanager
+def called_by_order(blocks: Sequence[Any]) -> Iterator[None]:
+    """A number within a wave says nothing to whoever reads it: the block itself goes along.
+
+    Raises BlockFailed as the body does.
+    """
+    try:
+        yield
+    except BlockFailed as failed:
+        raise BlockFailed(failed.block, failed.reason, blocks[failed.block]) from None
+
+
+def _cancel(running: dict[Future[Any], _WaveJob]) -> None:
+    """Again and again: a job that was just about to start is not there to be cancelled yet."""
+    while any(not future.done() for future in running):
+        for future, job in running.items():
+            if not future.done():
+                job.cancel()
+        wait(running, _POLL_S)
+
+
+class _WaveJob:
+    """One wave as a Spark job, in a thread of its own."""
+
+    def __init__(
+        self, spark: SparkSession, blocks: Sequence[Any], tasks: int, over: threading.Event
+    ) -> None:
+        self.spark, self.blocks, self.over = spark, blocks, over
+        self.tasks = min(tasks, len(blocks))
+        self.tag = f"kiplab-{uuid.uuid4().hex}"
+
+    def run(self, function: Function, columns: pa.Schema) -> pa.Table:
+        dealt = _dealt([payload_of(block) for block in self.blocks], self.tasks)
+        if self.over.is_set():
+            return columns.empty_table()
+        self._tag_this_thread()
+        return assembled(collected(_answers(self.spark, dealt, function, columns)), columns)
+
+    def _tag_this_thread(self) -> None:
+        if is_connect(self.spark):
+            self.spark.clearTags()
+            self.spark.addTag(self.tag)
+        else:
+            self.spark.sparkContext.setJobGroup(self.tag, "kiplab wave", interruptOnCancel=True)
+
+    def cancel(self) -> None:
+        if is_connect(self.spark):
+            self.spark.interruptTag(self.tag)
+        else:
+            self.spark.sparkContext.cancelJobGroup(self.tag)
+
+    def blocks_done(self) -> float:
+        """Spark Connect tells nobody which operation its tasks are of."""
+        if is_connect(self.spark):
+            return 0.0
+        done = completed_tasks(self.spark.sparkContext, self.tag)
+        return len(self.blocks) * min(1.0, done / self.tasks)
+
+
+def _dealt(payloads: Sequence[bytes], tasks: int) -> Dealt:
+    """Like cards, so that no task has more than one block more than another."""
+    numbered = list(enumerate(payloads))
+    return tuple(tuple(numbered[task::tasks]) for task in range(tasks))
+
+
+def _answers(
+    spark: SparkSession, dealt: Dealt, function: Function, columns: pa.Schema
+) -> DataFrame:
+    """One row a task: Spark then has nothing to shuffle before the work begins."""
+    tasks = spark.range(0, len(dealt), 1, len(dealt))
+    return tasks.mapInArrow(functools.partial(_work_dealt, function, columns, dealt), ANSWER)
+
+
+def _work_dealt(
+    function: Function, columns: pa.Schema, dealt: Dealt, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Runs on an executor. A task that has failed does nothing more: its wave is lost anyway."""
+    import pyarrow as pa
+
+    schema = arrow_schema(ANSWER)
+    for batch in batches:
+        for task in batch.column(0).to_pylist():
+            for block, payload in dealt[task]:
+                answer = answer_of(function, columns, block, payload)
+                yield pa.RecordBatch.from_pylist([answer._asdict()], schema=schema)
+                if answer.failure is not None:
+                    break

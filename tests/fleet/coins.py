@@ -1,0 +1,130 @@
+"""A block function that is simple and real: coins thrown by a counter-based generator.
+
+Executors import it from here, so it stands in a module of its own.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b, sha256
+from typing import Any
+
+import msgspec
+
+from kiplab.fleet.pipeline import FleetOrder, Partial, StudyPlan, Workload
+
+SETS = ("none", "841", "841+903")
+METRICS = ("heads", "tails_us")
+_BINS = 6
+
+
+class Coin(msgspec.Struct, frozen=True, kw_only=True):
+    """It falls on heads with probability `share`; `toil` makes a throw cost more, and no less."""
+
+    share: float
+    toil: int = 0
+
+    @property
+    def scenario_id(self) -> str:
+        """The same for equal coins."""
+        return sha256(f"{self.share!r}".encode()).hexdigest()[:16]
+
+
+def throw(order: FleetOrder[Coin]) -> list[Partial]:
+    """Every replication is thrown once, and every feature set sees its own part of the throw."""
+    thrown = [_throw(order, replication) for replication in range(order.first, order.last)]
+    return [
+        _partial(order, number, features, metric, thrown)
+        for number, features in enumerate(order.feature_sets)
+        for metric in METRICS
+    ]
+
+
+def refuse_block_3(order: FleetOrder[Coin]) -> list[Partial]:
+    if order.block == 3:
+        raise ArithmeticError("the coin stands on its edge")
+    return throw(order)
+
+
+def forget_a_set(order: FleetOrder[Coin]) -> list[Partial]:
+    return throw(order)[:-1]
+
+
+def find_itself_wrong(order: FleetOrder[Coin]) -> list[Partial]:
+    return [msgspec.structs.replace(one, checks=2) for one in throw(order)]
+
+
+def _throw(order: FleetOrder[Coin], replication: int) -> float:
+    drawn = b""
+    for _ in range(1 + order.scenario.toil):
+        key = f"{order.study_seed} {replication}".encode()
+        drawn = blake2b(drawn[:0] + key, digest_size=8).digest()
+    return int.from_bytes(drawn, "big") / 2**64
+
+
+def _partial(
+    order: FleetOrder[Coin], number: int, features: str, metric: str, thrown: list[float]
+) -> Partial:
+    share = order.scenario.share / (1 + number)
+    heads = [value for value in thrown if value < share]
+    first = [value for value in heads if value < order.scenario.share / (1 + order.scenario.share)]
+    counted = len(heads) if metric == "heads" else sum(int(v * 10**15) for v in thrown)
+    weights = [share * (1 + value) for value in heads]
+    return Partial(
+        scenario_id=order.scenario.scenario_id,
+        block=order.block,
+        features=features,
+        metric=metric,
+        replications=order.last - order.first,
+        exposure_us=(order.last - order.first) * 10**16,
+        events=counted,
+        incidents=len(heads),
+        clusters_hit=len(heads),
+        sum_w=_one_after_the_other(weights),
+        sum_w2=_one_after_the_other([w * w for w in weights]),
+        max_w=max(weights, default=0.0),
+        cross=len(first),
+        histogram=_histogram(heads),
+    )
+
+
+def _one_after_the_other(values: list[float]) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def _histogram(values: list[float]) -> tuple[int, ...]:
+    bins = [0] * _BINS
+    for value in values:
+        bins[int(value * _BINS)] += 1
+    return tuple(bins)
+
+
+def plan(**changes: Any) -> StudyPlan[Coin]:
+    """Two coins, five blocks of each, forty throws in a block."""
+    settings: dict[str, Any] = {
+        "shares": (0.5, 0.03),
+        "toil": 0,
+        "blocks": 5,
+        "block_replications": 40,
+        "study_seed": 7,
+        "feature_sets": SETS,
+        "code": "0123abcd",
+        **changes,
+    }
+    loads = tuple(
+        Workload(
+            scenario=Coin(share=share, toil=settings["toil"]),
+            block_replications=settings["block_replications"],
+            blocks=settings["blocks"],
+            years=2.5,
+        )
+        for share in settings["shares"]
+    )
+    return StudyPlan(
+        workloads=loads,
+        feature_sets=settings["feature_sets"],
+        study_seed=settings["study_seed"],
+        code=settings["code"],
+    )

@@ -1,0 +1,439 @@
+"""The folder of a study: what is kept, what is found again, what is refused; all without Spark."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kiplab.fleet.pipeline import (
+    RunProgress,
+    StudyFolderError,
+    StudyNotKeptError,
+    StudyOutcome,
+    StudyPlan,
+    StudyRun,
+    partials_in,
+    run_study,
+    summarise,
+    wave_files,
+)
+from kiplab.fleet.pipeline.study_plan import key_of
+from kiplab.spark import BlockFailed
+from tests.fleet import coins
+
+ALL = 10
+"""Blocks of the plan."""
+
+
+def work_out(
+    folder: Path, plan: StudyPlan[Any] | None = None, work: Any = coins.throw, **options: Any
+) -> StudyOutcome:
+    """Every block is a wave: how long it takes is not to decide what a test sees."""
+    settings = {"spark": False, "keep_every_s": 0, **options}
+    return run_study(plan or coins.plan(), work, folder, **settings)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study that nothing came in the way of."""
+    folder = tmp_path_factory.mktemp("whole") / "study"
+    assert work_out(folder).finished
+    return folder
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "copy"))
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+# --- what is kept -------------------------------------------------------------------------------
+
+
+def test_every_block_has_a_partial_for_each_feature_set_and_metric(whole: Path) -> None:
+    rows = partials_in(whole).to_pylist()
+    keys = {(r["scenario_id"], r["features"], r["metric"], r["block"]) for r in rows}
+    assert len(keys) == len(rows) == ALL * len(coins.SETS) * len(coins.METRICS)
+
+
+def test_the_partials_are_those_of_the_block_function(whole: Path) -> None:
+    rows = partials_in(whole).to_pylist()
+    said = [msgspec.to_builtins(one) for order in coins.plan().orders for one in coins.throw(order)]
+    by_key = sorted(
+        said, key=lambda r: [r[k] for k in ("scenario_id", "features", "metric", "block")]
+    )
+    assert rows == [{**row, "histogram": list(row["histogram"])} for row in by_key]
+
+
+def test_the_waves_read_as_one_parquet_table_without_kiplab(whole: Path) -> None:
+    found = pq.read_table(whole / "waves")
+    assert found.num_rows == partials_in(whole).num_rows
+    assert {"wave", "scenario_id", "features"} <= set(found.column_names)
+    assert set(found["features"].to_pylist()) == set(coins.SETS)
+
+
+def test_a_summary_adds_up_the_blocks(whole: Path) -> None:
+    rows = summarise(partials_in(whole), spark=False)
+    assert len(rows) == 2 * len(coins.SETS) * len(coins.METRICS)
+    one = next(r for r in rows if (r.features, r.metric) == ("none", "heads"))
+    orders = [o for o in coins.plan().orders if o.scenario.scenario_id == one.scenario_id]
+    parts = [coins.throw(order)[0] for order in sorted(orders, key=key_of)]
+    assert one.blocks == len(parts) == 5
+    assert one.events == sum(part.events for part in parts) > 0
+    assert one.exposure_us == 5 * 40 * 10**16
+    assert one.histogram == tuple(map(sum, zip(*(p.histogram for p in parts), strict=True)))
+    total = 0.0
+    for part in parts:
+        total += part.sum_w
+    assert one.sum_w == total
+
+
+def test_neighbours_of_the_grid_are_dealt_out_mixed() -> None:
+    scenarios = [order.scenario.share for order in coins.plan(blocks=20).orders]
+    assert scenarios != sorted(scenarios) != scenarios[::-1]
+
+
+# --- resume -------------------------------------------------------------------------------------
+
+
+def test_a_finished_study_runs_nothing_again(copy: Path) -> None:
+    before = everything(copy)
+    outcome = work_out(copy, work=coins.refuse_block_3, resume=True)
+    assert (outcome.finished, outcome.blocks_before, outcome.blocks) == (True, ALL, ALL)
+    assert everything(copy) == before
+
+
+def test_resume_begins_where_there_is_nothing_yet(tmp_path: Path) -> None:
+    assert work_out(tmp_path / "new", resume=True).finished
+
+
+def test_more_blocks_of_the_same_study_are_added(copy: Path, tmp_path: Path) -> None:
+    more = coins.plan(blocks=8)
+    assert work_out(copy, more, resume=True).blocks_before == ALL
+    work_out(tmp_path / "at once", more)
+    assert partials_in(copy).equals(partials_in(tmp_path / "at once"))
+
+
+class Killed(BaseException):
+    """What nobody can do anything after."""
+
+
+@contextmanager
+def killed_at(step: int) -> Iterator[list[str]]:
+    """From the step on that was given, the process does nothing any more: no tidying up either."""
+    done: list[str] = []
+    patch = pytest.MonkeyPatch()
+
+    def dying(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if len(done) >= step:
+                raise Killed
+            done.append(name)
+            return real(*args, **kwargs)
+
+        return called
+
+    for name in ("fsync", "replace", "rename", "open", "mkdir"):
+        patch.setattr(os, name, dying(name, getattr(os, name)))
+    for place, name in ((shutil, "rmtree"), (Path, "unlink")):
+        patch.setattr(place, name, _tidy(done, step, getattr(place, name)))
+    try:
+        yield done
+    finally:
+        patch.undo()
+
+
+def _tidy(done: list[str], step: int, real: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: None if len(done) >= step else real(*args, **kwargs)
+
+
+def test_killed_at_any_moment_it_is_gone_on_with(tmp_path: Path) -> None:
+    """Every call that changes the disk is the last one once."""
+    small = coins.plan(shares=(0.5,), blocks=2, feature_sets=("none", "841"))
+    work_out(tmp_path / "whole", small)
+    step, finished = 0, False
+    while not finished:
+        folder = tmp_path / str(step)
+        with killed_at(step):
+            try:
+                finished = work_out(folder, small).finished
+            except Killed:
+                finished = False
+        before = _blocks_kept(folder)
+        outcome = work_out(folder, small, resume=True)
+        assert outcome.blocks_before == before
+        assert partials_in(folder).equals(partials_in(tmp_path / "whole"))
+        step += 1
+    assert step > 30
+
+
+def _blocks_kept(folder: Path) -> int:
+    manifests = (folder / "waves").glob("wave=*/_manifest.json")
+    return sum(len(msgspec.json.decode(path.read_bytes())["blocks"]) for path in manifests)
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path: Path, whole: Path) -> None:
+    def pressed(now: RunProgress) -> None:
+        if now.blocks == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    outcome = work_out(tmp_path / "study", heard=pressed)
+    assert not outcome.finished
+    assert outcome.blocks == 3
+    assert work_out(tmp_path / "study", resume=True).blocks_before == 3
+    assert partials_in(tmp_path / "study").equals(partials_in(whole))
+
+
+def test_a_stop_button_keeps_what_is_done(tmp_path: Path) -> None:
+    heard = threading.Event()
+
+    def slow(order: Any) -> Any:
+        heard.wait(20)
+        return coins.throw(order)
+
+    run = StudyRun(coins.plan(), slow, tmp_path / "study", spark=False)
+    assert run.running
+    with pytest.raises(TimeoutError):
+        run.result(0)
+    run.stop()
+    heard.set()
+    outcome = run.result(20)
+    assert not outcome.finished
+    assert work_out(tmp_path / "study", resume=True).blocks_before == outcome.blocks
+
+
+def test_what_goes_wrong_beside_is_told_where_the_result_is_asked_for(copy: Path) -> None:
+    with pytest.raises(StudyFolderError, match="holds this study already"):
+        StudyRun(coins.plan(), coins.throw, copy, spark=False).result(20)
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"study_seed": 8}, "the seed there is 7, and 8 was asked for"),
+        (
+            {"code": "ffff"},
+            "the version of the code that worked it out there is 0123abcd, and ffff",
+        ),
+        ({"feature_sets": ("none",)}, "the feature sets there is none, 841, 841+903, and none was"),
+        ({"shares": (0.5, 0.2)}, "the scenarios there are others (1 of those asked for are not"),
+        ({"block_replications": 41}, "the scenarios there have blocks of another size"),
+    ],
+)
+@pytest.mark.parametrize("resume", [False, True])
+def test_the_folder_of_another_study_is_refused(
+    copy: Path, change: dict[str, Any], sentence: str, resume: bool
+) -> None:
+    before = everything(copy)
+    with pytest.raises(StudyFolderError) as refused:
+        work_out(copy, coins.plan(**change), resume=resume)
+    assert sentence in refused.value.sentence
+    assert everything(copy) == before
+
+
+def test_a_study_that_is_there_is_not_begun_again(copy: Path) -> None:
+    with pytest.raises(
+        StudyFolderError, match=r"already, with 10 blocks done\. Run it with resume"
+    ):
+        work_out(copy)
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("chapter 1")
+    with pytest.raises(StudyFolderError, match="is not empty, and holds no study"):
+        work_out(tmp_path, resume=True)
+    assert everything(tmp_path) == {"thesis.txt": b"chapter 1"}
+
+
+@pytest.mark.parametrize("below", ["", "deeper/study"])
+def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path, below: str) -> None:
+    file = tmp_path / "results"
+    file.write_text("mine")
+    with pytest.raises(StudyFolderError, match=r"results is a file\. A study is kept in a folder"):
+        work_out(file / below)
+    assert file.read_text() == "mine"
+
+
+def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
+    with _unwritable(tmp_path), pytest.raises(StudyNotKeptError) as refused:
+        work_out(tmp_path / "study")
+    assert "study cannot be written: " in refused.value.sentence
+    assert refused.value.mend == "Name a folder that may be written."
+    assert not list(tmp_path.iterdir())
+
+
+@contextmanager
+def _unwritable(folder: Path) -> Iterator[None]:
+    """Root may write everywhere, and so becomes somebody else for a while."""
+    folder.chmod(0o555)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+
+
+def test_a_full_disk_ends_in_a_sentence_and_keeps_what_is_done(whole: Path, tmp_path: Path) -> None:
+    """A limit on the size of files does what a full disk does, for root too."""
+    folder, was = tmp_path / "study", resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fills_up(now: RunProgress) -> None:
+        if now.blocks == 4:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, was[1]))
+
+    try:
+        with pytest.raises(StudyNotKeptError) as refused:
+            work_out(folder, heard=fills_up)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+    assert "study cannot be written: " in refused.value.sentence
+    assert refused.value.mend.startswith("Free some space and run it again with resume")
+    assert _blocks_kept(folder) == 4
+    assert not list(folder.rglob("*unfinished*"))
+    assert work_out(folder, resume=True).blocks_before == 4
+    assert partials_in(folder).equals(partials_in(whole))
+
+
+def test_two_at_once_are_refused(copy: Path) -> None:
+    refused: list[str] = []
+
+    def second(now: RunProgress) -> None:
+        if now.blocks == ALL and not refused:
+            with pytest.raises(StudyFolderError) as found:
+                work_out(copy, coins.plan(blocks=6), resume=True)
+            refused.append(found.value.sentence)
+
+    work_out(copy, coins.plan(blocks=6), resume=True, heard=second)
+    assert refused == [f"Somebody else is writing to {copy} just now."]
+
+
+def test_a_folder_without_a_study_has_no_partials(tmp_path: Path) -> None:
+    with pytest.raises(StudyFolderError, match="holds no study"):
+        partials_in(tmp_path)
+
+
+# --- what is damaged ----------------------------------------------------------------------------
+
+
+def one_file(folder: Path, pattern: str) -> Path:
+    return next(iter(sorted(folder.rglob(pattern))))
+
+
+def test_a_file_that_was_changed_is_noticed(copy: Path) -> None:
+    file = one_file(copy, "*.parquet")
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(
+        StudyFolderError, match=r"wave=000001 is damaged: .* is not what was written"
+    ):
+        partials_in(copy)
+
+
+def test_a_damaged_wave_is_mended_as_the_sentence_says(copy: Path, whole: Path) -> None:
+    one_file(copy, "_manifest.json").write_text("{")
+    with pytest.raises(StudyFolderError, match="its manifest cannot be read") as damaged:
+        work_out(copy, resume=True)
+    assert "Remove that folder and run the study again with resume" in damaged.value.mend
+    shutil.rmtree(copy / "waves" / "wave=000001")
+    assert work_out(copy, resume=True).finished
+    assert partials_in(copy).equals(partials_in(whole))
+
+
+def again(folder: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """The first wave once more, changed, as a wave of its own."""
+    wave = wave_files.kept_waves(folder / "waves")[0]
+    rows = change(wave_files.read_wave(wave))
+    wave_files.write_wave(folder / "waves", wave.manifest.blocks, rows)
+
+
+def test_a_block_that_is_there_twice_counts_once(copy: Path, whole: Path) -> None:
+    again(copy, lambda rows: rows)
+    assert partials_in(copy).equals(partials_in(whole))
+
+
+def test_a_block_that_is_there_twice_and_differs_is_an_error(copy: Path) -> None:
+    def one_more(rows: pa.Table) -> pa.Table:
+        events = pa.array([n + 1 for n in rows["events"].to_pylist()], pa.int64())
+        return rows.set_column(rows.column_names.index("events"), "events", events)
+
+    again(copy, one_more)
+    with pytest.raises(
+        StudyFolderError, match=r"Block \d of scenario \w+ is one thing in .* another"
+    ):
+        partials_in(copy)
+
+
+# --- what a block may answer --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("work", "sentence"),
+    [
+        (
+            coins.refuse_block_3,
+            r"Block 3 failed: scenario \w{16}: ArithmeticError: the coin stands",
+        ),
+        (coins.forget_a_set, "one partial for each feature set that was asked for and each metric"),
+        (coins.find_itself_wrong, r"the kernel found itself wrong 2 times \(none, heads\)"),
+    ],
+)
+def test_a_block_that_fails_is_named(tmp_path: Path, work: Any, sentence: str) -> None:
+    with pytest.raises(BlockFailed, match=sentence):
+        work_out(tmp_path / "study", work=work)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"shares": ()}, "one scenario or more"),
+        ({"shares": (0.5, 0.5)}, "each of them once"),
+        ({"feature_sets": ()}, "one feature set or more"),
+        ({"blocks": 0}, "one block or more"),
+    ],
+)
+def test_a_plan_without_work_is_refused(change: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        coins.plan(**change)
+
+
+def test_progress_tells_the_pace_and_the_time_left() -> None:
+    now = RunProgress(
+        blocks=3, years=30.0, all_blocks=10, all_years=100.0, years_before=10.0, seconds=4.0
+    )
+    assert now.years_per_second == 5.0
+    assert now.seconds_left == 14.0
+
+
+def test_the_bar_shows_partition_years_and_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work_out(tmp_path / "study", progress=True)
+    last = capsys.readouterr().err.split("\r")[-1]
+    assert "100%" in last
+    assert "1.00k of 1.00k partition-years" in last
+    assert "left" in last

@@ -1,0 +1,167 @@
+"""A study on Spark: the same integers however it is laid out, whoever is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from kiplab.fleet.pipeline import (
+    RunProgress,
+    partials_in,
+    run_study,
+    summarise,
+)
+from kiplab.spark import BlockFailed, session
+from kiplab.spark.local_cluster import LocalCluster, local_cluster
+from tests.fleet import coins
+
+pytestmark = pytest.mark.spark
+ROOT = Path(__file__).resolve().parents[2]
+PLAN = coins.plan(blocks=20)
+LONG = coins.plan(blocks=20, toil=2_000)
+"""The same coins, thrown with more toil: a few seconds of work."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+    """The partials that one process finds without Spark."""
+    folder = tmp_path_factory.mktemp("plain") / "study"
+    assert run_study(PLAN, coins.throw, folder, spark=False).finished
+    return partials_in(folder)
+
+
+@pytest.fixture(scope="class")
+def _session() -> Iterator[None]:
+    with session("local[2]", app="kiplab tests") as spark:
+        assert spark.sparkContext.master == "local[2]"
+        yield
+
+
+@pytest.fixture(scope="class")
+def cluster() -> Iterator[LocalCluster]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        with local_cluster(workers=2) as running, session(running.master, app="kiplab tests"):
+            yield running
+
+
+@pytest.mark.usefixtures("_session")
+class TestOnThisMachine:
+    @pytest.mark.parametrize(
+        ("partitions", "batch"), [(1, 10_000), (3, 1), (7, 10_000), (None, 10_000)]
+    )
+    def test_layouts_give_the_partials_of_plain_python(
+        self, plain: pa.Table, tmp_path: Path, partitions: int | None, batch: int
+    ) -> None:
+        session(app="kiplab tests").conf.set(
+            "spark.sql.execution.arrow.maxRecordsPerBatch", str(batch)
+        )
+        run_study(PLAN, coins.throw, tmp_path / "study", partitions=partitions)
+        assert partials_in(tmp_path / "study").equals(plain)
+
+    def test_sql_adds_up_as_plain_python_does_to_the_last_bit(self, plain: pa.Table) -> None:
+        shuffled = plain.take(pa.array([n * 7 % plain.num_rows for n in range(plain.num_rows)]))
+        assert summarise(shuffled) == summarise(plain, spark=False)
+
+    def test_a_block_that_fails_is_named_and_the_others_are_kept(self, tmp_path: Path) -> None:
+        with pytest.raises(BlockFailed, match=r"Block 3 failed: scenario \w{16}: ArithmeticError"):
+            run_study(PLAN, coins.refuse_block_3, tmp_path / "study", partitions=4)
+        assert run_study(PLAN, coins.throw, tmp_path / "study", resume=True).finished
+
+    def test_a_stop_cancels_what_is_under_way(self, plain: pa.Table, tmp_path: Path) -> None:
+        stop = threading.Event()
+
+        def heard(now: RunProgress) -> None:
+            if now.blocks >= 4:
+                stop.set()
+
+        outcome = run_study(LONG, coins.throw, tmp_path / "study", heard=heard, stop=stop)
+        assert not outcome.finished
+        assert 0 < outcome.blocks < outcome.all_blocks
+        resumed = run_study(LONG, coins.throw, tmp_path / "study", resume=True)
+        assert resumed.blocks_before == outcome.blocks
+        assert partials_in(tmp_path / "study").equals(plain)
+
+    def test_a_driver_that_is_killed_is_gone_on_with(self, plain: pa.Table, tmp_path: Path) -> None:
+        folder = tmp_path / "study"
+        driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, str(folder)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert driver.stdout is not None
+        with driver.stdout:
+            assert int(driver.stdout.readline()) >= 4
+            os.killpg(driver.pid, signal.SIGKILL)
+        assert driver.wait(30) == -signal.SIGKILL
+        outcome = run_study(LONG, coins.throw, folder, resume=True)
+        assert 4 <= outcome.blocks_before < outcome.all_blocks
+        assert partials_in(folder).equals(plain)
+
+
+DRIVER = """
+import sys
+from kiplab.fleet.pipeline import run_study
+from tests.fleet import coins
+
+def heard(now):
+    if now.blocks >= 4:
+        print(now.blocks, flush=True)
+
+run_study(coins.plan(blocks=20, toil=2_000), coins.throw, sys.argv[1], heard=heard, progress=False)
+"""
+
+
+class TestOnACluster:
+    def test_a_cluster_gives_the_partials_of_plain_python(
+        self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path
+    ) -> None:
+        run_study(PLAN, coins.throw, tmp_path / "study", master=cluster.master, partitions=5)
+        assert partials_in(tmp_path / "study").equals(plain)
+
+    def test_a_worker_and_an_executor_killed_in_the_middle_change_nothing(
+        self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path
+    ) -> None:
+        first, second = cluster.worker_pids
+        killed: list[int] = []
+
+        def heard(now: RunProgress) -> None:
+            share = now.years / now.all_years
+            if not killed and 0.1 <= share < 1:
+                killed.append(_kill(first))
+            elif len(killed) == 1 and 0.5 <= share < 1:
+                killed.append(_kill(_executor_of(second)))
+
+        folder = tmp_path / "study"
+        outcome = run_study(LONG, coins.throw, folder, master=cluster.master, heard=heard)
+        assert len(killed) == 2
+        assert outcome.finished
+        assert partials_in(folder).equals(plain)
+
+
+def _kill(pid: int) -> int:
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def _executor_of(worker: int) -> int:
+    """The process that a worker has started for this program."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, parent = int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == worker:
+            return pid
+    raise AssertionError(f"worker {worker} has no executor")
