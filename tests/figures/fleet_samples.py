@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kiplab.figures.drawing.svg import Json
 from kiplab.figures.how_often.delay_map import DelayScale, MapCell, map_drawing
 from kiplab.figures.how_often.first_loss_survival import FleetOfSize, survival_drawing
-from kiplab.figures.how_often.incident_sizes import IncidentSizes, SizeBin, incident_drawing
+from kiplab.figures.how_often.incident_chart import KindOfIncident, SizeBin, incident_drawing
 from kiplab.figures.how_often.losses_by_cause import CauseOfLoss, causes_drawing
 from kiplab.figures.how_often.measured_rate import NOT_REACHED, MeasuredRate, never, seen, unseen
 from kiplab.figures.how_often.paired_forest import PairedDifference, forest_drawing
@@ -118,16 +118,16 @@ def map_cells() -> list[MapCell]:
     return cells
 
 
-def kinds_of_incidents() -> list[IncidentSizes]:
+def kinds_of_incidents() -> list[KindOfIncident]:
     """One AlterPartition of a leader, whole replica sets, and a kind that never happened."""
     joined = [SizeBin(2**n, 2 ** (n + 1) - 1, 900 // 2**n) for n in range(9)]
     sets = [SizeBin(64, 127, 300), SizeBin(128, 255, 40)]
     return [
-        IncidentSizes(
+        KindOfIncident(
             name="A stale replica joins, partitions placed at random", bins=tuple(joined)
         ),
-        IncidentSizes(name="The last replica goes, few replica sets", bins=tuple(sets)),
-        IncidentSizes(name="A shock", bins=()),
+        KindOfIncident(name="The last replica goes, few replica sets", bins=tuple(sets)),
+        KindOfIncident(name="A shock", bins=()),
     ]
 
 
@@ -193,11 +193,13 @@ def _verified(
         features=features,
         referee=referee,
         ours=ours,
-        theirs=theirs,
         low=ours * 0.93,
         high=ours * 1.07,
+        theirs=theirs,
+        their_low=theirs,
+        their_high=theirs,
         agrees=True,
-        effective=320.0,
+        regime="base rates",
     )
 
 

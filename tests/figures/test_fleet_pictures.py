@@ -19,8 +19,8 @@ from kiplab.figures.how_often.first_loss_survival import (
     survival_table,
 )
 from kiplab.figures.how_often.fleet_words import set_words, sets_words
-from kiplab.figures.how_often.incident_sizes import (
-    IncidentSizes,
+from kiplab.figures.how_often.incident_chart import (
+    KindOfIncident,
     SizeBin,
     incident_drawing,
     incident_sentence,
@@ -61,6 +61,7 @@ from kiplab.figures.how_often.rates_by_reboots import (
 from kiplab.figures.how_often.tornado_chart import (
     by_strength,
     lever_ends,
+    tornado_drawing,
     tornado_sentence,
     tornado_table,
 )
@@ -307,6 +308,15 @@ def test_the_strongest_parameter_is_on_top_and_the_unknown_last() -> None:
     assert ordered[-1].power is None
 
 
+def test_only_the_strongest_are_drawn_and_all_are_in_the_table() -> None:
+    many = [
+        replace(lever, parameter=f"{n} {lever.parameter}") for n in (1, 2) for lever in levers()
+    ]
+    drawn = [word.text for word in words(as_figure(tornado_drawing)(many, "The rate"))]
+    assert "Not drawn: 2 that matter less." in drawn
+    assert len(tornado_table(many).lines) == 14
+
+
 def test_the_power_is_read_off_the_two_rates() -> None:
     lever = replace(levers()[0], lower=about(1.0), higher=about(16.0), factor=4.0)
     assert lever.power == pytest.approx(2)
@@ -325,7 +335,7 @@ def test_the_sentence_names_what_matters_and_what_does_not() -> None:
     assert said.startswith(
         "The rate depends most on mean of slow AlterPartition requests (power +1.6)"
     )
-    assert "Without effect: fast AlterPartition requests." in said
+    assert "1 parameter of 7 hardly matters." in said
     assert {len(line) for line in tornado_table(levers()).lines} == {8}
 
 
@@ -398,7 +408,7 @@ def test_the_map_says_its_corners_with_units() -> None:
 
 
 def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
-    sizes = IncidentSizes(
+    sizes = KindOfIncident(
         name="", bins=(SizeBin(1, 1, 6), SizeBin(2, 3, 0), SizeBin(4, 7, 3), SizeBin(8, 15, 1))
     )
     assert sizes_steps(sizes) == [(1, 1.0), (4, 0.4), (8, 0.1)]
@@ -407,7 +417,7 @@ def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
 
 def test_half_of_the_incidents_and_the_largest_are_told() -> None:
     said = incident_sentence(kinds_of_incidents())
-    assert "half of 340 incidents took 127 partitions at most, the largest 128 to 255" in said
+    assert "half of 340 incidents with 127 partitions at most, the largest with 128 to" in said
     assert said.endswith("A shock: no incident seen.")
     assert incident_table(kinds_of_incidents()).lines[-1] == ("A shock", "none seen", "0", "")
 
@@ -487,9 +497,16 @@ def test_zero_in_both_has_no_ratio() -> None:
     assert compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"  # noqa: RUF001
 
 
-def test_the_table_of_verification_has_the_weights() -> None:
+def test_both_intervals_are_in_the_ratio() -> None:
+    row = replace(verified()[0], ours=2.0, low=1.0, high=3.0, theirs=4.0, their_low=2.0)
+    row = replace(row, their_high=8.0)
+    assert (row.ratio, row.ratio_low, row.ratio_high) == (0.5, 0.125, 1.5)
+    assert compared_words(replace(row, their_low=0.0)) == "0.5 (0.125 to any)"
+
+
+def test_the_table_of_verification_has_the_alarms_and_who_disagrees() -> None:
     lines = verified_table(verified()).lines
-    assert lines[0][-1] == "320 effective samples"
+    assert lines[-1][-1] == WARY.alarms[0]
     assert [line[-2] for line in lines].count("no") == 1
 
 

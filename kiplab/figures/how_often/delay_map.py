@@ -16,7 +16,7 @@ from ..drawing.text_width import width_of
 from ..drawing.theme import Theme
 from ..matrix_chart import mixed
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
-from .number_words import number_words
+from .number_words import number_words, value_words
 from .plot_marks import polyline
 from .plot_sheet import (
     EDGE,
@@ -46,7 +46,7 @@ class DelayScale(msgspec.Struct, frozen=True):
 
     def said(self, value: float) -> str:
         """``30 s``."""
-        return f"{number_words(value, 3)} {self.unit}".strip()
+        return f"{value_words(value)} {self.unit}".strip()
 
 
 class MapCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ def map_sentence(cells: Sequence[MapCell], what: str, scale: DelayScale) -> str:
 
 
 def _where(cell: MapCell, scale: DelayScale) -> str:
-    return f"({number_words(cell.reboots, 3)} reboots, {scale.said(cell.delay)})"
+    return f"({value_words(cell.reboots)} reboots, {scale.said(cell.delay)})"
 
 
 def _none_seen(cells: Sequence[MapCell]) -> str:
@@ -89,7 +89,7 @@ def map_table(cells: Sequence[MapCell], scale: DelayScale) -> PlotTable:
     """A line per cell."""
     heads = (REBOOTS_ACROSS, scale.words, "per fleet-year", "95 % interval", "remarks")
     lines = [
-        (number_words(cell.reboots, 3), scale.said(cell.delay), *rate_cells(cell.found))
+        (value_words(cell.reboots), scale.said(cell.delay), *rate_cells(cell.found))
         for cell in cells
     ]
     return plot_table("Losses in a fleet-year", heads, lines)
@@ -250,7 +250,7 @@ def _sides(
     muted, small = canvas.theme.muted, canvas.sizes.small
     wide = (box.x1 - box.x0) / len(across)
     for i, reboots in enumerate(across):
-        x, said = box.x0 + (i + 0.5) * wide, number_words(reboots, 3)
+        x, said = box.x0 + (i + 0.5) * wide, value_words(reboots)
         canvas.text(x, box.y1 + 12, said, muted, size=small, anchor="center")
     for j, delay in enumerate(down):
         y, said = box.y1 - (j + 0.5) * _CELL, safe(scale.said(delay))

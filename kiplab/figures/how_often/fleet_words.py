@@ -6,6 +6,7 @@ NO_KIPS = "none"
 COUNTERFACTUAL = "counterfactual"
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
+    "stale_join_after_crash": "A stale replica joins after a crash",
     "committed_loss": "Committed records are lost",
     "race_loss": "Lost by the race (KAFKA-14139)",
     "last_replica_loss": "Lost with the last replica",
@@ -54,5 +55,5 @@ def listed(words: list[str]) -> str:
 
 
 def capital(words: str) -> str:
-    """With a capital letter."""
-    return words[:1].upper() + words[1:]
+    """With a capital letter, but for the name of a parameter."""
+    return words if "_" in words else words[:1].upper() + words[1:]

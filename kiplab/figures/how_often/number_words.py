@@ -46,6 +46,15 @@ def _plain(value: float, exponent: int, digits: int) -> str:
     return said.rstrip("0").rstrip(".") if "." in said else said
 
 
+def value_words(value: float) -> str:
+    """``104``, ``1.57×10⁻²``, ``10⁻⁴``: a parameter, to three digits and without idle zeros."""  # noqa: RUF002
+    mantissa, times, power = number_words(value, 3).partition(_TIMES)
+    if not times:
+        return mantissa
+    short = mantissa.rstrip("0").rstrip(".")
+    return power if short == "1" else f"{short}{times}{power}"
+
+
 def range_words(low: float, high: float) -> str:
     """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""  # noqa: RUF002
     first, last = number_words(low), number_words(high)

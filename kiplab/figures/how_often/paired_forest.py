@@ -81,19 +81,20 @@ def gap_words(row: PairedDifference) -> str:
 
 def forest_table(rows: Sequence[PairedDifference]) -> PlotTable:
     """A line per set."""
-    heads = ("KIPs", "standing", "against", "difference per partition and year", "95 % interval")
+    heads = ["KIPs", "standing", "against", "difference per partition and year", "95 % interval"]
+    gains = ["pairing saves"] if any(row.gain is not None for row in rows) else []
     lines = [
         (
             set_words(row.features),
             row.label,
             set_words(row.against),
             _SAME if row.alike else number_words(row.gap),
-            "" if row.alike else range_words(row.low, row.high),
-            "" if row.gain is None else f"{number_words(row.gain)} times",
+            range_words(row.low, row.high) if row.low < row.high else "",
+            *["" if row.gain is None else f"{number_words(row.gain)} times" for _ in gains],
         )
         for row in rows
     ]
-    return plot_table("Paired differences", (*heads, "pairing saves"), lines)
+    return plot_table("Paired differences", [*heads, *gains], lines)
 
 
 # --- the picture ----------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..drawing.svg import Json
 from ..drawing.text_width import height_of, width_of
 from .fleet_words import COUNTERFACTUAL, listed, metric_words, set_words, sets_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
-from .number_words import number_words
+from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
 from .plot_marks import PlotStyle, band, bound_arrow, plot_mark, polyline, styles_of
 from .plot_sheet import (
@@ -83,12 +83,11 @@ def rates_sentence(points: Sequence[RatePoint]) -> str:
     low, high = min(p.reboots for p in points), max(p.reboots for p in points)
     said = [_metric_sentence(points, metric) for metric in _metrics(points)]
     alarm = alarm_words(tuple(point.found for point in points))
-    span, times = f"From {_reboots(low)} to {_reboots(high)} {REBOOTS}", number_words(high / low)
+    span, times = (
+        f"From {value_words(low)} to {value_words(high)} {REBOOTS}",
+        number_words(high / low),
+    )
     return " ".join(filter(None, [f"{span}, {times} times as many. {' '.join(said)}", alarm]))
-
-
-def _reboots(many: float) -> str:
-    return number_words(many, 3)
 
 
 def _metric_sentence(points: Sequence[RatePoint], metric: str) -> str:
@@ -113,7 +112,7 @@ def rates_table(points: Sequence[RatePoint]) -> PlotTable:
         (
             metric_words(point.metric),
             _set_label(point),
-            _reboots(point.reboots),
+            value_words(point.reboots),
             *rate_cells(point.found),
         )
         for point in points
@@ -220,7 +219,7 @@ def _own_ticks(lines: list[RateLine], axis: PlotAxis) -> list[PlotTick] | None:
     places = [axis.at(value) for value in values]
     if any(after - before < _TICK_ROOM for before, after in pairwise(places)):
         return None
-    return [PlotTick(value, _reboots(value)) for value in values]
+    return [PlotTick(value, value_words(value)) for value in values]
 
 
 def _line(
@@ -267,7 +266,7 @@ def _point(
 
 def _card(line: RateLine, point: RatePoint) -> list[str]:
     head = sets_words(list(line.sets))
-    said = f"{_reboots(point.reboots)} {REBOOTS}: {rate_words(point.found)}"
+    said = f"{value_words(point.reboots)} {REBOOTS}: {rate_words(point.found)}"
     return [f"{head} ({point.label})", said, *point.found.alarms]
 
 

@@ -11,7 +11,7 @@ import msgspec
 from ..drawing.canvas import Box, Canvas, as_figure, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import shortened
-from .fleet_words import capital, listed
+from .fleet_words import capital, counted, listed
 from .measured_rate import MeasuredRate, alarm_words, rate_words
 from .plot_axis import PlotAxis, log_range
 from .plot_sheet import (
@@ -26,6 +26,8 @@ from .plot_table import PlotTable, plot_table
 
 _ROW, _BAR = 34, 16
 _NAMES = 0.27
+MOST_LEVERS = 12
+"""In the picture; the table has all."""
 _FIRM = 0.05
 """What a power has to differ from 0 by to be said to matter."""
 _NOTES = [
@@ -71,10 +73,10 @@ def tornado_sentence(levers: Sequence[Leverage], what: str) -> str:
     if not known:
         return EMPTY
     strong = [lever for lever in known if abs(_power(lever)) >= _FIRM]
-    weak = [lever.parameter for lever in known if abs(_power(lever)) < _FIRM]
+    weak = sum(abs(_power(lever)) < _FIRM for lever in known)
     said = [f"{lever.parameter} (power {power_sign(_power(lever))})" for lever in strong[:3]]
     parts = [f"{what} depends most on {listed(said)}." if said else f"Nothing moves: {what}."]
-    parts += [f"Without effect: {listed(weak)}."] if weak else []
+    parts += [f"{counted(weak, 'parameter')} of {len(levers)} hardly matter{'s' * (weak == 1)}."]
     rates = (rate for lever in levers for rate in (lever.lower, lever.usual, lever.higher))
     return " ".join(filter(None, [*parts, alarm_words(tuple(rates))]))
 
@@ -125,13 +127,14 @@ def tornado_drawing(
         y = plot_heading(canvas, title, "")
         return canvas.drawing(empty_note(canvas, y, sentence) + EDGE, sentence)
     y = plot_heading(canvas, title, sentence) + 24
-    box = Box(round(canvas.width * _NAMES), y, canvas.width - EDGE - 64, y + _ROW * len(levers))
-    ratios = PlotAxis(*_range(levers), box.x0 + 46, box.x1 - 46, log=True)
+    drawn = by_strength(levers)[:MOST_LEVERS]
+    box = Box(round(canvas.width * _NAMES), y, canvas.width - EDGE - 64, y + _ROW * len(drawn))
+    ratios = PlotAxis(*_range(drawn), box.x0 + 46, box.x1 - 46, log=True)
     low = _ratio_ticks(canvas, ratios, box)
-    for n, lever in enumerate(by_strength(levers)):
+    for n, lever in enumerate(drawn):
         _lever(canvas, lever, ratios, box, box.y0 + _ROW * (n + 0.5))
     _column_heads(canvas, box)
-    return canvas.drawing(plot_notes(canvas, _NOTES, low + 4), sentence)
+    return canvas.drawing(plot_notes(canvas, _notes(levers), low + 4), sentence)
 
 
 tornado_figure = as_figure(tornado_drawing)
@@ -223,3 +226,8 @@ def _value_words(
         said = end.value if end.ratio is not None else f"{end.value}: {rate_words(found)}"
         alarm = " !" if found.alarms else ""
         canvas.text(x, y, safe(said + alarm), size=size, anchor="right" if side < 0 else "left")
+
+
+def _notes(levers: Sequence[Leverage]) -> list[str]:
+    left_out = len(levers) - MOST_LEVERS
+    return _NOTES + ([f"Not drawn: {left_out} that matter less."] if left_out > 0 else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import msgspec
 
@@ -26,32 +27,46 @@ from .plot_table import PlotTable, plot_table
 TITLE = "Do the numbers agree with their referees?"
 EMPTY = "Nothing to show: no metric was verified."
 _NOTES = [
-    "✓ and squares: the referee's number lies in the interval of ours; ✗ and diamonds: it does not."
+    "✓ and squares: the two agree within their intervals; ✗ and diamonds: they do not."
     " What is 0 has no ratio: both numbers stand on the right."
 ]
-_ROW, _NAMES, _NUMBERS = 24, 300, 200
+_ROW, _NAMES, _NUMBERS = 22, 320, 200
+_FARTHEST = 10.0
+"""From 1, which the axis reaches; what is farther away ends at its edge."""
 
 
 class VerifiedMetric(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric, ours and its referee's, `low` and `high` of ours; `effective` is how many equal
-    weights would be as sure, None where nothing is weighed.
+    """A metric, ours and its referee's, each with its bounds, which are the number itself where
+    there is no chance in it; `regime` says where the two were compared.
     """
 
     metric: str
     features: str
     referee: str
     ours: float
-    theirs: float
     low: float
     high: float
+    theirs: float
+    their_low: float
+    their_high: float
     agrees: bool
-    effective: float | None = None
+    regime: str = ""
     alarms: tuple[str, ...] = ()
 
     @property
     def ratio(self) -> float | None:
         """Ours over theirs; None where the referee says that it never happens, or we saw none."""
         return self.ours / self.theirs if self.theirs > 0 and self.ours > 0 else None
+
+    @property
+    def ratio_low(self) -> float:
+        """The least that the ratio may be; 0 where nothing bounds it."""
+        return max(self.low, 0.0) / self.their_high if self.their_high > 0 else 0.0
+
+    @property
+    def ratio_high(self) -> float:
+        """The most that it may be; without end where theirs may be 0."""
+        return self.high / self.their_low if self.their_low > 0 else inf
 
 
 def verified_sentence(rows: Sequence[VerifiedMetric], level: str) -> str:
@@ -84,33 +99,31 @@ def compared_words(row: VerifiedMetric) -> str:
     if row.ratio is None:
         both = f"{number_words(row.ours)} and {number_words(row.theirs)}"
         return "0 in both" if row.ours == row.theirs == 0 else f"ours, theirs: {both}"
-    bounds = [number_words(value / row.theirs, 3) for value in (row.low, row.high)]
-    return f"{number_words(row.ratio, 3)} ({bounds[0]} to {bounds[1]})"
+    if row.ratio_low == row.ratio_high:
+        return f"{number_words(row.ratio, 3)} exactly"
+    high = "any" if row.ratio_high == inf else number_words(row.ratio_high, 3)
+    return f"{number_words(row.ratio, 3)} ({number_words(row.ratio_low, 3)} to {high})"
 
 
 def verified_table(rows: Sequence[VerifiedMetric]) -> PlotTable:
     """A line per comparison, with both numbers and the weights."""
-    heads = ("metric", "KIPs", "referee", "ours", "interval", "theirs", "ratio", "agrees")
+    heads = ("metric", "KIPs", "referee", "where", "ours", "interval", "theirs", "ratio")
     lines = [
         (
             metric_words(row.metric),
             set_words(row.features),
             row.referee,
+            row.regime,
             number_words(row.ours, 4),
             range_words(row.low, row.high),
             number_words(row.theirs, 4),
             compared_words(row),
             "yes" if row.agrees else "no",
-            _weights(row),
+            "; ".join(row.alarms),
         )
         for row in rows
     ]
-    return plot_table("Every metric and its referee", (*heads, "weights"), lines)
-
-
-def _weights(row: VerifiedMetric) -> str:
-    said = [] if row.effective is None else [f"{number_words(row.effective)} effective samples"]
-    return "; ".join([*said, *row.alarms])
+    return plot_table("Every metric and its referee", (*heads, "agrees", "alarms"), lines)
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -147,8 +160,10 @@ verified_figure = as_figure(verified_drawing)
 
 
 def _range(rows: Sequence[VerifiedMetric]) -> tuple[float, float]:
-    ratios = [v / r.theirs for r in rows if r.ratio is not None for v in (r.low, r.high, r.ours)]
-    return log_range([1 / 1.1, 1.1, *ratios], decades=0.1)
+    rated = [row for row in rows if row.ratio is not None]
+    ratios = [value for row in rated for value in (row.ratio_low, row.ratio_high, row.ratio or 1)]
+    shown = [ratio for ratio in ratios if 1 / _FARTHEST <= ratio <= _FARTHEST]
+    return log_range([1 / 1.1, 1.1, *shown], decades=0.1)
 
 
 def _ticks(canvas: Canvas, ratios: PlotAxis, box: Box) -> float:
@@ -170,11 +185,11 @@ def _row(canvas: Canvas, row: VerifiedMetric, ratios: PlotAxis, box: Box, y: flo
     canvas.text(EDGE, y, "✓" if row.agrees else "✗", color, bold=True)
     canvas.text(EDGE + 18, y, safe(name))
     if row.ratio is not None:
-        low, high = (ratios.at(value / row.theirs) for value in (row.low, row.high))
+        low, high = ratios.at(row.ratio_low), ratios.at(row.ratio_high)
         canvas.line(low, y, high, y, color, width=2.4)
         shape = "square" if row.agrees else "diamond"
         plot_mark(canvas, ratios.at(row.ratio), y, shape, color)
     said = compared_words(row) + (" !" if row.alarms else "")
     canvas.text(box.x1 + 8, y, safe(said), palette.text, size=sizes.small)
-    card = [verified_name(row), row.referee, said, _weights(row)]
+    card = [verified_name(row), f"{row.referee} {row.regime}", said, *row.alarms]
     card_at(canvas, (box.x0 + box.x1) / 2, y, card)

@@ -39,6 +39,8 @@ _STYLES = (
     PlotStyle("muted", "circle", "6px,3px"),
 )
 MOST_KINDS = len(_STYLES)
+_MARKS = 12
+"""About so many on a line, however many steps it has."""
 
 
 class SizeBin(msgspec.Struct, frozen=True):
@@ -49,11 +51,14 @@ class SizeBin(msgspec.Struct, frozen=True):
     incidents: int
 
 
-class IncidentSizes(msgspec.Struct, frozen=True, kw_only=True):
-    """Incidents of one kind, smallest first, the bins apart."""
+class KindOfIncident(msgspec.Struct, frozen=True, kw_only=True):
+    """Incidents of one kind, smallest first, the bins apart. `noun` is what is counted in them:
+    incidents that were seen, or pairs of brokers, one of which an incident takes.
+    """
 
     name: str
     bins: tuple[SizeBin, ...]
+    noun: str = "incident"
 
     @property
     def incidents(self) -> int:
@@ -76,7 +81,7 @@ class IncidentSizes(msgspec.Struct, frozen=True, kw_only=True):
         return [size for size in self.bins if size.incidents][-1]
 
 
-def sizes_steps(sizes: IncidentSizes) -> list[tuple[int, float]]:
+def sizes_steps(sizes: KindOfIncident) -> list[tuple[int, float]]:
     """(partitions, share of incidents with at least so many), where the share falls."""
     left, found = sizes.incidents, []
     for size in sizes.bins:
@@ -86,25 +91,25 @@ def sizes_steps(sizes: IncidentSizes) -> list[tuple[int, float]]:
     return found
 
 
-def incident_sentence(kinds: Sequence[IncidentSizes]) -> str:
+def incident_sentence(kinds: Sequence[KindOfIncident]) -> str:
     """Half of the incidents, and the largest, of each kind."""
     said = [_kind_sentence(kind) for kind in kinds]
     return "; ".join(said) + "." if any(kind.incidents for kind in kinds) else EMPTY
 
 
-def _kind_sentence(kind: IncidentSizes) -> str:
+def _kind_sentence(kind: KindOfIncident) -> str:
     if not kind.incidents:
         return f"{kind.name}: no incident seen"
-    many = counted(kind.incidents, "incident")
+    many = counted(kind.incidents, kind.noun)
     half, most = counted(kind.middle.most, "partition"), _span(kind.largest)
-    return f"{kind.name}: half of {many} took {half} at most, the largest {most}"
+    return f"{kind.name}: half of {many} with {half} at most, the largest with {most}"
 
 
 def _span(size: SizeBin) -> str:
     return f"{size.most:,}" if size.fewest == size.most else f"{size.fewest:,} to {size.most:,}"
 
 
-def incident_table(kinds: Sequence[IncidentSizes]) -> PlotTable:
+def incident_table(kinds: Sequence[KindOfIncident]) -> PlotTable:
     """A line per kind and bin that has incidents."""
     heads = ("kind", "partitions", "incidents", "share with at least so many")
     lines = []
@@ -123,7 +128,7 @@ def incident_table(kinds: Sequence[IncidentSizes]) -> PlotTable:
 
 
 def incident_drawing(
-    kinds: Sequence[IncidentSizes], *, theme: str = "light", width: int | None = None
+    kinds: Sequence[KindOfIncident], *, theme: str = "light", width: int | None = None
 ) -> Json:
     """A falling line per kind, six at most, as plotly's data and layout.
 
@@ -155,18 +160,18 @@ def incident_drawing(
 incident_figure = as_figure(incident_drawing)
 
 
-def _share_range(kinds: Sequence[IncidentSizes]) -> tuple[float, float]:
+def _share_range(kinds: Sequence[KindOfIncident]) -> tuple[float, float]:
     low = min(share for kind in kinds for _, share in sizes_steps(kind))
     return min(low * 0.8, 0.1), 1.15
 
 
-def _partition_range(kinds: Sequence[IncidentSizes]) -> tuple[float, float]:
+def _partition_range(kinds: Sequence[KindOfIncident]) -> tuple[float, float]:
     shown = [kind for kind in kinds if kind.incidents]
     return log_range([1.0, *(float(kind.largest.most) for kind in shown)], decades=1)
 
 
 def _steps(
-    canvas: Canvas, kind: IncidentSizes, style: PlotStyle, partitions: PlotAxis, shares: PlotAxis
+    canvas: Canvas, kind: KindOfIncident, style: PlotStyle, partitions: PlotAxis, shares: PlotAxis
 ) -> None:
     color = style.paint(canvas.theme)
     corners: list[tuple[float, float]] = []
@@ -180,17 +185,18 @@ def _steps(
     last = partitions.at(kind.largest.most)
     corners += [(last, corners[-1][1]), (last, shares.start)]
     polyline(canvas, corners, color, dash=style.dash)
-    for fewest, share in sizes_steps(kind):
+    steps = sizes_steps(kind)
+    for fewest, share in steps[:: max(len(steps) // _MARKS, 1)]:
         plot_mark(canvas, partitions.at(fewest), shares.at(share), style.shape, color)
 
 
-def _legend(canvas: Canvas, kinds: Sequence[IncidentSizes], box: Box) -> float:
+def _legend(canvas: Canvas, kinds: Sequence[KindOfIncident], box: Box) -> float:
     palette, sizes = canvas.theme, canvas.sizes
     x, y = box.x1 + 46, box.y0 + 4
     for kind, style in zip(kinds, _STYLES, strict=False):
         if kind.incidents:
             legend_sample(canvas, x, y + 8, style)
         y = told_block(canvas, kind.name, y, palette.text, left=x)
-        many = counted(kind.incidents, "incident") if kind.incidents else "no incident seen"
+        many = counted(kind.incidents, kind.noun) if kind.incidents else "no incident seen"
         y = told_block(canvas, many, y, palette.muted, sizes.small, left=x) + 8
     return y
