@@ -1,0 +1,259 @@
+"""How fast the fleet's kernel lives through years, and how much faster than Python and than simpy.
+
+    python tests/bench/fleet_kernel.py
+
+Processor time of this process, the best of five, on one core. The base case of two replicas is
+written here three times: as a loop over a heap, with simpy, and as the kernel has it. The two of
+Python do less (no epochs, no logs, no other feature set), as one would write them down for this
+question; that their events a year are the kernel's stands beside.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from importlib import import_module
+from itertools import count
+from math import log
+from pathlib import Path
+from random import Random
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+REPEAT = 5
+YEAR = 365 * 86_400.0
+SIMPY_MISSING = "simpy: not measured, it is not installed; pip install simpy mends it"
+Run = Callable[[int], int]
+"""Of years: how many events from outside they had."""
+
+
+class Pair:
+    """Two replicas, and what becomes of them: the rules of both loops of Python."""
+
+    def __init__(self) -> None:
+        self.random = Random(1)
+        self.up, self.life, self.isr = [True, True], [0, 0], {0, 1}
+        self.fenced = [False, False]
+        self.leader: int | None = 0
+        self.events = self.stale = 0
+
+    def exponential(self, mean: float) -> float:
+        return -mean * log(1 - self.random.random())
+
+    def next_event(self, a_year: float) -> float:
+        self.events += 1
+        return self.exponential(YEAR / a_year)
+
+    def leave(self, b: int) -> None:
+        self.isr.discard(b) if len(self.isr) > 1 else None
+        if self.leader == b:
+            left = [c for c in self.isr if c != b and self.up[c] and not self.fenced[c]]
+            self.leader = left[0] if left else None
+
+    def crash(self, b: int) -> float | None:
+        """When it is noticed, if the broker was there."""
+        if not self.up[b]:
+            return None
+        self.up[b] = False
+        self.life[b] += 1
+        return self.random.uniform(7, 9)
+
+    def unfence(self, b: int) -> None:
+        self.fenced[b] = False
+        if self.leader is None and b in self.isr:
+            self.leader = b
+
+    def request(self) -> float:
+        slow = self.random.random() < 0.001
+        return self.exponential(30 if slow else 0.01)
+
+    def accepted(self, b: int, life: int) -> None:
+        self.isr.add(b)
+        self.stale += life != self.life[b]
+
+
+def with_a_heap(years: int) -> int:
+    """One loop over a heap of (time, order, what, broker, life)."""
+    pair, order = Pair(), count()
+    heap: list[tuple[float, int, str, int, int]] = []
+    now, end = 0.0, years * YEAR
+
+    def plan(after: float, what: str, b: int, life: int = 0) -> None:
+        heappush(heap, (now + after, next(order), what, b, life))
+
+    for b in (0, 1):
+        plan(pair.exponential(YEAR), "crash", b)
+        plan(pair.exponential(YEAR / 12), "bounce", b)
+    plan(pair.exponential(YEAR / 4), "outage", 0)
+    outage_until = 0.0
+    while now < end:
+        now, _, what, b, life = heappop(heap)
+        if what == "crash":
+            noticed = pair.crash(b)
+            if noticed is not None:
+                plan(noticed, "fence", b, pair.life[b])
+                plan(300 * pair.random.lognormvariate(0, 0.5), "start", b, pair.life[b])
+            plan(pair.next_event(1), "crash", b)
+        elif what == "bounce":
+            if pair.up[b] and len(pair.isr) == 2:
+                led = pair.leader == b
+                pair.leave(b)
+                plan(3.0 if led else 0.0, "stop", b, pair.life[b])
+            plan(pair.next_event(12), "bounce", b)
+        elif what == "outage":
+            outage_until = now + pair.random.uniform(2, 30)
+            plan(pair.next_event(4), "outage", 0)
+        elif life != pair.life[b] and what != "arrives":
+            continue
+        elif what == "fence":
+            pair.fenced[b] = True
+            pair.leave(b)
+        elif what == "stop":
+            pair.crash(b)
+            pair.fenced[b] = True
+            plan(pair.exponential(120), "start", b, pair.life[b])
+        elif what == "start":
+            pair.up[b] = pair.fenced[b] = True
+            plan(1.0, "unfence", b, life)
+            plan(pair.exponential(180), "level", b, life)
+        elif what == "unfence":
+            pair.unfence(b)
+        elif what == "level" and b not in pair.isr:
+            plan(max(outage_until - now, 0) + pair.request(), "arrives", b, life)
+        elif what == "arrives":
+            pair.accepted(b, life)
+    return pair.events
+
+
+def with_simpy(years: int) -> int:
+    """The same as processes of simpy: clocks, and what follows from each of their events."""
+    simpy: Any = import_module("simpy")
+    world, pair = simpy.Environment(), Pair()
+    outage = [0.0]
+
+    def crashes(b: int) -> Iterator[Any]:
+        yield world.timeout(pair.exponential(YEAR))
+        while True:
+            noticed = pair.crash(b)
+            if noticed is not None:
+                world.process(fenced(b, noticed, pair.life[b]))
+                again = 300 * pair.random.lognormvariate(0, 0.5)
+                world.process(started(b, again, pair.life[b]))
+            yield world.timeout(pair.next_event(1))
+
+    def bounces(b: int) -> Iterator[Any]:
+        yield world.timeout(pair.exponential(YEAR / 12))
+        while True:
+            if pair.up[b] and len(pair.isr) == 2:
+                world.process(stopped(b, pair.leader == b))
+            yield world.timeout(pair.next_event(12))
+
+    def outages() -> Iterator[Any]:
+        yield world.timeout(pair.exponential(YEAR / 4))
+        while True:
+            outage[0] = world.now + pair.random.uniform(2, 30)
+            yield world.timeout(pair.next_event(4))
+
+    def stopped(b: int, led: bool) -> Iterator[Any]:
+        pair.leave(b)
+        life = pair.life[b]
+        if led:
+            yield world.timeout(3)
+        if life == pair.life[b]:
+            pair.crash(b)
+            pair.fenced[b] = True
+            yield from started(b, pair.exponential(120), pair.life[b])
+
+    def fenced(b: int, after: float, life: int) -> Iterator[Any]:
+        yield world.timeout(after)
+        if life == pair.life[b]:
+            pair.fenced[b] = True
+            pair.leave(b)
+
+    def started(b: int, after: float, life: int) -> Iterator[Any]:
+        yield world.timeout(after)
+        if life != pair.life[b]:
+            return
+        pair.up[b] = pair.fenced[b] = True
+        world.process(unfenced(b, life))
+        yield world.timeout(pair.exponential(180))
+        if life == pair.life[b] and b not in pair.isr:
+            yield world.timeout(max(outage[0] - world.now, 0) + pair.request())
+            pair.accepted(b, life)
+
+    def unfenced(b: int, life: int) -> Iterator[Any]:
+        yield world.timeout(1)
+        if life == pair.life[b]:
+            pair.unfence(b)
+
+    for b in (0, 1):
+        world.process(crashes(b))
+        world.process(bounces(b))
+    world.process(outages())
+    world.run(until=years * YEAR)
+    return pair.events
+
+
+def kernel(*features: str, compiled: bool = True) -> Run:
+    """The kernel over the same, under these feature sets."""
+    from kiplab.fleet.kernel.simulation import simulate
+    from kiplab.fleet.kernel.world import YEAR as YEAR_US
+    from kiplab.fleet.kernel.world import World
+
+    def run(years: int) -> int:
+        each = max(1, years // 100)
+        counts = simulate(
+            World(),
+            seed=1,
+            first=0,
+            last=each,
+            horizon_us=years // each * YEAR_US,
+            feature_sets=features,
+            compiled=compiled,
+        )
+        return counts.events
+
+    return run
+
+
+def measured(name: str, run: Run, years: int) -> float:
+    """Partition-years a second of processor time, the best of five; printed with their events."""
+    took = []
+    for _ in range(REPEAT):
+        started = time.process_time()
+        events = run(years)
+        took.append(time.process_time() - started)
+    rate = years / min(took)
+    print(
+        f"{name:<36}{rate:>12,.0f} partition-years/s {events / min(took) / 1e6:>8.2f} M events/s"
+        f" {events / years:>6.1f} events a year"
+    )
+    return rate
+
+
+def main() -> None:
+    started = time.process_time()
+    kernel("none")(1)
+    print(f"kernel, first call in this process: {time.process_time() - started:.1f} s\n")
+    none = measured("kernel, none", kernel("none"), 100_000)
+    measured("kernel, 841+903 (as Kafka 3.5)", kernel("841+903"), 100_000)
+    measured("kernel, four sets at once", kernel("none", "841", "903", "841+903"), 50_000)
+    loop = measured("a loop over a heap in Python", with_a_heap, 2_000)
+    slow = measured("the kernel's source without numba", kernel("none", compiled=False), 100)
+    print(f"\nkernel : loop in Python = {none / loop:,.0f} : 1    target >= 15 : 1")
+    print(f"kernel : its source in Python = {none / slow:,.0f} : 1")
+    try:
+        import_module("simpy")
+    except ModuleNotFoundError:
+        print(SIMPY_MISSING)
+        return
+    print()
+    theirs = measured("simpy", with_simpy, 1_000)
+    print(f"kernel : simpy = {none / theirs:,.0f} : 1    target >= 15 : 1")
+
+
+if __name__ == "__main__":
+    main()
