@@ -5,7 +5,8 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test setup bench lint chromium clean judge judge-long judge-record judge-recorded hole
+.PHONY: lab test setup bench lint chromium clean judge judge-long judge-record judge-recorded hole \
+  fleet-long
 
 lab: setup
 	@$(BIN)/kiplab lab
@@ -68,6 +69,14 @@ judge-record: $(STAMP)
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)
 	$(BIN)/python -m kiplab.judge.real_cluster.make_hole $(HOLE)
+
+# Schedules by chance, and all small ones, through the fleet's kernel and the engine; it goes on where
+# it stopped. `make fleet-long LONG="--seed 7 --count 1000000"` asks others.
+AGREEMENT = $(BIN)/python -m kiplab.fleet.agreement.compare_command
+fleet-long: $(STAMP)
+	mkdir -p .fleet-long
+	$(AGREEMENT) --count 100000 --file .fleet-long/random.json $(LONG)
+	$(AGREEMENT) --small 5 --count 1000000 --file .fleet-long/small.json
 
 # What a machine lacks is said here and never stops the labs that do without it.
 setup: $(STAMP)

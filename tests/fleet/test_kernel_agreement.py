@@ -2,57 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from functools import partial
-from itertools import permutations, product
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from itertools import islice
+from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from kiplab.fleet.agreement import compare_command
-from kiplab.fleet.agreement.compared_sets import COMPARED, compared_set
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError, TraceLine, kernel_trace
-from kiplab.fleet.agreement.outside_events import (
-    Outside,
-    OutsideSchedule,
-    from_json,
-    ordered,
-    to_json,
-)
+from kiplab.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
+from kiplab.fleet.agreement.compared_sets import COMPARED
+from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
+from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, from_json, to_json
 from kiplab.fleet.agreement.random_outside import random_schedule
-from kiplab.fleet.agreement.trace_comparison import covered, parting, shrunk
+from kiplab.fleet.agreement.small_schedules import small_schedules
+from kiplab.fleet.agreement.trace_comparison import parting, shrunk
+from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
+from kiplab.fleet.agreement.trace_lines import Trace
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, WITHOUT_EFFECT, guard_bits
-from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.guards import GUARDS, GuardKind
 from kiplab.protocol.releases import Mode
 
 SEED = 0
-PAIRS = 160
+PAIRS = 5_000
+SMALL = 2
+"""Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
 plainly = partial(kernel_trace, compiled=False)
-TELLING = {
-    "841.leader-skips-fenced": 1,
-    "631.one-live-incarnation": 1,
-    "kafka-15021.shrink-keeps-epoch": 6,
-    "kafka-12670.unclean-by-config": 9,
-    "497.leader-epoch": 11,
-    "841.leader-skips-shutting-down": 15,
-    "704.leader-recovers": 20,
-    "903.leader-epoch": 34,
-    "841.active-leader": 35,
-    "841.fenced": 49,
-    "497.partition-epoch": 262,
-    "497.request-broker-epoch": 287,
-    "903.controller-epoch": 338,
-    "903.fetch-epoch": 338,
-    "kafka-15021.committed-without-ineligible": 782,
-    "704.leader-refuses": 2557,
-}
-"""Guards, and a random pair of SEED that comes out otherwise without."""
-NOT_TOLD = {
-    "497.sender-is-leader": "Another leader has another leader epoch, which is judged before.",
-    "841.shutting-down": "Who leaves has led: the request is of an earlier leader epoch.",
-    "704.unclean-again": "A recovering leader is alone in the ISR, and elected again either way.",
-}
-"""Guards of which no schedule can tell, and why."""
+
 PENDING_COUNTS = OutsideSchedule(
     end=150_000,
     events=(
@@ -77,69 +53,124 @@ SHORT_OF_REPLICAS = OutsideSchedule(
     ),
 )
 """Broker 1 loses what it wrote alone; short of min.insync.replicas nothing of it is committed."""
-MADE = {
-    "497.maximal-isr": (PENDING_COUNTS, "none"),
-    "966.committed-with-min-isr": (SHORT_OF_REPLICAS, "later"),
+MADE = ((PENDING_COUNTS, "none"), (SHORT_OF_REPLICAS, "later"))
+"""Schedules for guards that chance seldom tells."""
+NOT_TOLD = {
+    "497.sender-is-leader": "Another leader has another leader epoch, which is judged before.",
+    "841.shutting-down": "Who leaves has led: the request is of an earlier leader epoch.",
+    "704.unclean-again": "A recovering leader is alone in the ISR, and elected again either way.",
 }
-"""Guards that chance seldom tells, and a schedule that does."""
+"""Guards of which no schedule can tell, and why: test_kernel_rules.py tells them."""
+REFUSE_NEVER = {
+    "497.sender-is-leader": NOT_TOLD["497.sender-is-leader"],
+    "841.shutting-down": NOT_TOLD["841.shutting-down"],
+    "704.leader-refuses": "It refuses fetches and clients, which are no lines of a trace.",
+}
+"""Guards with an error that no line of a trace can name, and why."""
+
+Compared = tuple[OutsideSchedule, str, Trace]
 
 
-def _pair(number: int) -> tuple[OutsideSchedule, str]:
-    return random_schedule(SEED, number), compared_set(number)[0]
+@lru_cache(maxsize=1)
+def kernel_traces() -> tuple[Compared, ...]:
+    """Every pair of the comparison, and what the kernel makes of it."""
+    return tuple(_traced(islice(random_pairs(SEED), PAIRS)))
 
 
-def test_random_schedules_have_the_same_traces_in_engine_and_kernel() -> None:
-    met: Counter[str] = Counter()
-    for number in range(PAIRS):
-        schedule, name = _pair(number)
-        found = parting(schedule, COMPARED[name], plainly)
-        assert found is None, f"pair {number}: {shrunk(found, plainly).sentence}"
-        met.update(covered([plainly(schedule, COMPARED[name])]))
-    wanted = {"led", "offline", "led, recovering", "lost", "stale join", "497.leader-epoch"}
-    wanted |= {"631.one-live-incarnation", "841.fenced"}
-    assert wanted <= set(met), f"the schedules meet too little: {dict(met)}"
+def _traced(pairs: Iterator[tuple[OutsideSchedule, str]]) -> Iterator[Compared]:
+    for schedule, name in pairs:
+        try:
+            yield schedule, name, plainly(schedule, COMPARED[name])
+        except EndlessTraceError:
+            continue
 
 
-SMALL = (
-    Outside(at=3_000, kind="crash", broker=1, restart=1_000, level=2, delays=(10_000,)),
-    Outside(at=3_000, kind="crash", broker=2, fate="replaced", restart=9_002, delays=(9_000,)),
-    Outside(at=3_000, kind="bounce", broker=1, restart=2_000, shutdown=2_000, delays=(3_000,)),
-    Outside(at=3_000, kind="cut", broker=2, lasts=12_000, level=1_000),
-    Outside(at=3_000, kind="outage", lasts=10_000),
-)
-GAPS = (0, 9_001)
+@pytest.mark.parametrize("name", list(COMPARED))
+def test_random_schedules_have_the_same_traces_in_engine_and_kernel(name: str) -> None:
+    for schedule, its, trace in kernel_traces():
+        if its == name:
+            found = parting(schedule, name, lambda *_, trace=trace: trace)
+            assert found is None, shrunk(found, plainly).sentence
 
 
-@pytest.mark.parametrize("name", ["none", "841+903+704"])
-def test_small_schedules_agree_in_every_order(name: str) -> None:
-    for events in permutations(SMALL, 2):
-        for gap, unclean in product(GAPS, (False, True)):
-            schedule = _after_one_another(events, gap, unclean)
-            found = parting(schedule, COMPARED[name], plainly)
+def test_hardly_a_schedule_is_left_out() -> None:
+    assert len(kernel_traces()) > PAIRS * 0.999
+
+
+def test_every_small_schedule_agrees_under_every_feature_set() -> None:
+    for schedule in small_schedules(SMALL):
+        for name in COMPARED:
+            found = parting(schedule, name, plainly)
             assert found is None, found.sentence
 
 
-def _after_one_another(events: tuple[Outside, ...], gap: int, unclean: bool) -> OutsideSchedule:
-    later = tuple(replace(event, at=event.at + n * gap) for n, event in enumerate(events))
-    end = later[-1].at + 60_000
-    return ordered(OutsideSchedule(end=end, events=later, unclean=unclean, patience=9_000))
+def test_every_small_schedule_comes_once_and_in_order() -> None:
+    found = list(small_schedules(3))
+    assert len(set(found)) == len(found)
+    sizes = [len(schedule.events) for schedule in found]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 3
 
 
-@pytest.mark.parametrize("guard", [*TELLING, *MADE])
+# What the comparison meets
+
+
+def test_the_schedules_meet_every_kind_of_transition_and_no_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    met = covered((schedule, trace) for schedule, _, trace in kernel_traces())
+    with capsys.disabled():
+        print(f"\n{met.sentence}")
+    never = TRANSITIONS - set(met.transitions)
+    assert not never, f"draw schedules in random_outside.py that come to {sorted(never)}"
+    new = set(met.transitions) - TRANSITIONS
+    assert not new, f"add to TRANSITIONS in trace_coverage.py: {sorted(new)}"
+    assert {"lost", "stale join"} == set(met.lines)
+
+
+def test_every_guard_that_can_refuse_a_line_refuses_one() -> None:
+    met = covered((schedule, trace) for schedule, _, trace in kernel_traces())
+    can = {guard for guard in MIRRORED if GUARDS[guard].kind is GuardKind.REFUSAL} - set(
+        REFUSE_NEVER
+    )
+    never = can - set(met.guards)
+    assert not never, f"draw schedules in random_outside.py in which these refuse: {never}"
+
+
+# Without a guard
+
+
+@pytest.mark.parametrize("guard", [guard for guard in MIRRORED if guard not in NOT_TOLD])
 def test_a_kernel_that_forgets_a_guard_is_found_out(guard: str) -> None:
-    schedule, name = MADE[guard] if guard in MADE else _pair(TELLING[guard])
-    assert parting(schedule, COMPARED[name], plainly) is None
-    forgets = partial(plainly, without=1 << MIRRORED.index(guard))
+    pairs = [*kernel_traces(), *_traced(iter(MADE))]
+    told = any(_is_told(guard, pair) for pair in reversed(pairs))
+    assert told, f"no schedule comes out otherwise without {guard}: add one to MADE"
+
+
+def _is_told(guard: str, pair: Compared) -> bool:
+    """Whether the trace, which is the engine's, too, is another one without the guard."""
+    schedule, name, trace = pair
+    bit = 1 << MIRRORED.index(guard)
+    if not guard_bits(COMPARED[name]) & bit:
+        return False
     try:
-        found = parting(schedule, COMPARED[name], forgets)
+        return plainly(schedule, COMPARED[name], without=bit) != trace
     except EndlessTraceError:
-        return
-    assert found is not None
+        return True
 
 
-def test_every_guard_of_the_kernel_has_a_schedule_that_tells_it() -> None:
-    untold = set(MIRRORED) - set(TELLING) - set(MADE) - set(NOT_TOLD)
-    assert not untold, f"add to TELLING a schedule that comes out otherwise without {untold}"
+def test_the_made_schedules_agree() -> None:
+    for schedule, name in MADE:
+        assert parting(schedule, name, plainly) is None
+
+
+@pytest.mark.parametrize("guard", list(NOT_TOLD))
+def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
+    told = next((pair for pair in kernel_traces()[:1_000] if _is_told(guard, pair)), None)
+    assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
+
+
+# The table of guards
 
 
 def test_every_guard_of_kraft_is_in_the_kernel_or_without_effect_there() -> None:
@@ -157,35 +188,47 @@ def test_a_feature_set_is_the_bits_of_its_guards() -> None:
     }
 
 
+# What is told of a difference, and how one goes on
+
+
 def test_a_schedule_is_the_same_after_a_round_through_json() -> None:
     for number in range(50):
         schedule = random_schedule(SEED, number)
         assert from_json(to_json(schedule)) == schedule
 
 
-def test_a_difference_is_told_in_a_sentence_and_made_short() -> None:
-    schedule, name = _pair(TELLING["631.one-live-incarnation"])
+def test_a_difference_is_made_short_and_told_with_the_command_that_repeats_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     forgets = partial(plainly, without=1 << MIRRORED.index("631.one-live-incarnation"))
-    found = parting(schedule, COMPARED[name], forgets)
-    assert found is not None
+    pairs = islice(random_pairs(SEED), 50)
+    found = next(f for schedule, name in pairs if (f := parting(schedule, name, forgets)))
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= 2
-    assert short.sentence.startswith(f"under {COMPARED[name].label()} line ")
-    assert to_json(short.schedule) in short.sentence
+    assert short.sentence.startswith(f"under {short.name} line ")
+    assert short.again in short.sentence
+    monkeypatch.setattr(compare_command, "kernel_trace", forgets)
+    given = ["--set", short.name, "--schedule", to_json(short.schedule)]
+    assert compare_command.main(given) == 1
+    assert short.again in capsys.readouterr().err
 
 
 def test_a_long_comparison_goes_on_where_it_stopped(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(compare_command, "parting", partial(parting, kernel=plainly))
     monkeypatch.setattr(compare_command, "kernel_trace", plainly)
-    whole = compare_command.ComparisonProgress(seed=SEED)
-    assert compare_command.compare_on(whole, 12) is None
-    halves = compare_command.ComparisonProgress(seed=SEED)
-    assert compare_command.compare_on(halves, 5) is None
-    assert compare_command.compare_on(halves, 12) is None
+    whole = ComparisonProgress(seed=SEED)
+    assert compare_on(whole, 12) is None
+    halves = ComparisonProgress(seed=SEED)
+    assert compare_on(halves, 5) is None
+    assert compare_on(halves, 12) is None
     assert halves == whole
+    file = tmp_path / "agreement.json"
+    for count in (5, 12):
+        assert compare_command.main(["--count", str(count), "--file", str(file)]) == 0
+    assert compare_command.main(["--small", "1", "--count", "9", "--file", str(file)]) == 0
 
 
-def test_traces_compare_by_what_they_say() -> None:
-    assert TraceLine(1, "lost", "a") < TraceLine(2, "lost", "a")
+def test_what_is_no_schedule_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare_command.main(["--schedule", "{}"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

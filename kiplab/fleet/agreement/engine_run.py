@@ -8,6 +8,8 @@ turned back before.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec.structs import replace
 
 from ...engine import moves
@@ -28,13 +30,22 @@ from ...engine.truth import (
 )
 from ...plays.header import setup_of
 from ...plays.play import Play, split
+from ...protocol.errors import KafkaError
 from ...protocol.facts import Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.messages import AlterPartitionRequest
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ...protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers, Volatile, replica_of
+from ...protocol.replica.broker_state import (
+    Broker,
+    Lifecycle,
+    Loss,
+    Timers,
+    Volatile,
+    log_of,
+    replica_of,
+)
 from ...protocol.replica.periods import LAG_CHECK_MS
 from ..kernel.set_events import (
     EXPIRY,
@@ -49,8 +60,9 @@ from ..kernel.set_events import (
     STARTS,
     STOPS,
 )
-from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, TraceLine, state_told
+from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
 from .outside_events import Outside, OutsideSchedule
+from .trace_lines import NOBODY, PartitionTold, Trace, TraceLine
 
 PARTITION = "orders-0"
 ROUNDS = 3
@@ -74,13 +86,17 @@ def header_of(schedule: OutsideSchedule) -> str:
     return "\n".join([*lines, topic])
 
 
+@lru_cache(maxsize=1_024)
+def _first_cluster(header: str, features: Features, timed: bool) -> Cluster:
+    statements = split(header + ("\ntimed\n" if timed else "\n")).statements
+    return cluster_of(setup_of(Play(statements), features))
+
+
 class EngineRun:
     """One run; `told` is its trace, `moves` what was done."""
 
     def __init__(self, schedule: OutsideSchedule, features: Features, timed: bool = True) -> None:
-        text = header_of(schedule) + ("\ntimed\n" if timed else "\n")
-        play = Play(split(text).statements)
-        self.cluster: Cluster = cluster_of(setup_of(play, features))
+        self.cluster = _first_cluster(header_of(schedule), features, timed)
         self.schedule = schedule
         self.now = self.turn = 0
         self.told: list[TraceLine] = []
@@ -101,7 +117,7 @@ class EngineRun:
     def ids(self) -> range:
         return range(1, self.schedule.replicas + 1)
 
-    def run(self) -> tuple[TraceLine, ...]:
+    def run(self) -> Trace:
         """The whole schedule."""
         for event in self.schedule.events:
             self._until(event.order)
@@ -181,12 +197,16 @@ class EngineRun:
             self._try(moves.Produce(PARTITION, BrokerId(leader), 1))
 
     def _leader(self) -> int:
-        """Who leads, knows it and can be reached; 0 is nobody."""
+        """Who leads, knows it and can be reached."""
         leader = self.state.leader
-        if leader == NO_LEADER or leader in self.cut:
-            return 0
-        replica = replica_of(self._node(leader), PARTITION)
-        return leader if replica is not None and replica.leading is not None else 0
+        return int(leader) if self._leads(leader) and leader not in self.cut else NOBODY
+
+    def _leads(self, b: int) -> bool:
+        """Whether a broker knows that it leads."""
+        if b == NO_LEADER:
+            return False
+        replica = replica_of(self._node(b), PARTITION)
+        return replica is not None and replica.leading is not None
 
     def _replicate(self) -> None:
         leader = self._leader()
@@ -194,9 +214,18 @@ class EngineRun:
             return
         followers = [b for b in self.ids if b != leader and self.level[b] and b not in self.cut]
         for b in (*followers, *followers):
+            before = None
             for _ in range(ROUNDS):
-                if self._behind(b):
-                    self._fire(b, moves.Timer.FETCH)
+                now = self._known(b, leader)
+                if now == before or not self._behind(b):
+                    break
+                self._fire(b, moves.Timer.FETCH)
+                before = now
+
+    def _known(self, b: int, leader: int) -> tuple[object, ...]:
+        """What a follower's fetch may change: if it does not, the next one does not."""
+        nodes = self._node(b), self._node(leader)
+        return tuple((replica_of(n, PARTITION), log_of(n, PARTITION)) for n in nodes)
 
     def _behind(self, b: int) -> bool:
         replica = replica_of(self._node(b), PARTITION)
@@ -370,15 +399,11 @@ class EngineRun:
             self._fire(leader, moves.Timer.LAG_CHECK)
 
     def _leader_recovered(self, _: int) -> None:
-        leader = self._leader()
-        if not leader:
+        leader = self.state.leader
+        done = moves.FinishLeaderRecovery(PARTITION, leader)
+        if not self._leads(leader) or why_not(self.cluster, done) is not None:
             return
-        done = moves.FinishLeaderRecovery(PARTITION, BrokerId(leader))
-        process = self._node(leader).process
-        assert process is not None
-        if why_not(self.cluster, done) is not None:
-            return
-        if process.items:
+        if leader in self.cut or self._process(leader).items:
             self.plans[LEADER_RECOVERED, 0] = self.now + HEARTBEAT_MS
             return
         self.cause = leader
@@ -473,23 +498,21 @@ class EngineRun:
         was, self.state = self.state, state
         if state == was:
             return
-        leader = 0 if state.leader == NO_LEADER else state.leader
-        recovering = int(state.recovery is LeaderRecoveryState.RECOVERING)
-        isr = tuple(int(m) for m in state.isr)
-        line = state_told(
-            self.now, leader, state.leader_epoch, state.partition_epoch, isr, recovering
-        )
-        self.told.append(line)
+        recovering = state.recovery is LeaderRecoveryState.RECOVERING
+        self.told.append(TraceLine(self.now, "partition", partition=_told(state)))
         begins = state.leader != NO_LEADER and state.leader_epoch != was.leader_epoch
         if recovering and begins:
             self.plans[LEADER_RECOVERED, 0] = self.now + self.last[state.leader].recover
 
     def _hear(self, before: Cluster, event: Event) -> None:
         if isinstance(event, Refused) and event.node == CONTROLLER:
-            sender = before.messages and _sender(self.moves[-1][1])
-            self._tell("refused", f"broker {sender} by {event.guard}")
+            if event.error is KafkaError.NEW_LEADER_ELECTED:
+                # It has done what it was asked for, and elected another leader on the way.
+                return
+            sender = _sender(self.moves[-1][1])
+            self.told.append(TraceLine(self.now, "refused", sender, event.guard or ""))
         elif isinstance(event, CommittedLost):
-            self._tell("lost", f"broker {event.leader} leads without committed records")
+            self.told.append(TraceLine(self.now, "lost", int(event.leader)))
         elif isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
             self._joins(before, event.body)
 
@@ -504,10 +527,17 @@ class EngineRun:
             if now.partition_epoch != was.partition_epoch and (
                 (found.fenced and not self.level[member.broker]) or found.epoch != member.observed
             ):
-                self._tell("stale join", f"broker {member.broker}")
+                self.told.append(TraceLine(self.now, "stale join", int(member.broker)))
 
-    def _tell(self, what: str, detail: str) -> None:
-        self.told.append(TraceLine(self.now, what, detail))
+
+def _told(state: PartitionRegistration) -> PartitionTold:
+    return PartitionTold(
+        leader=NOBODY if state.leader == NO_LEADER else int(state.leader),
+        leader_epoch=int(state.leader_epoch),
+        partition_epoch=int(state.partition_epoch),
+        isr=tuple(int(member) for member in state.isr),
+        recovering=state.recovery is LeaderRecoveryState.RECOVERING,
+    )
 
 
 def _sender(move: moves.Move) -> int:
@@ -529,6 +559,6 @@ _BY_ITSELF = {
 }
 
 
-def engine_trace(schedule: OutsideSchedule, features: Features) -> tuple[TraceLine, ...]:
+def engine_trace(schedule: OutsideSchedule, features: Features) -> Trace:
     """What the engine makes of it."""
     return EngineRun(schedule, features).run()

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from ...protocol.features import Features
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
@@ -41,6 +39,7 @@ from ..kernel.set_words import (
     WORLD_WORDS,
 )
 from .outside_events import OutsideSchedule, delays_of, row_of
+from .trace_lines import PartitionTold, Trace, TraceLine
 
 TOLD_MAX = 1_000
 FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH = 5, 10
@@ -50,17 +49,9 @@ class EndlessTraceError(RuntimeError):
     """A leader asks again and again for what the controller refuses, every millisecond."""
 
 
-class TraceLine(msgspec.Struct, frozen=True, order=True):
-    """One line of a trace: when (ms), what, and the rest in words."""
-
-    at: int
-    what: str
-    detail: str
-
-
 def kernel_trace(
     schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
-) -> tuple[TraceLine, ...]:
+) -> Trace:
     """What the kernel makes of it. `without` are bits of guards that it is to forget.
 
     Raises EndlessTraceError for more than TOLD_MAX lines.
@@ -102,28 +93,14 @@ def _lines(told: list[int]) -> Iterator[TraceLine]:
         at, what, a, b, c, d = told[1 + line * TOLD_WORDS : 1 + (line + 1) * TOLD_WORDS]
         ms = at // 1000
         if what == TOLD_STATE:
-            yield state_told(ms, a + 1, b, c, tuple(m + 1 for m in members_of(d >> 1)), d & 1)
+            isr = tuple(m + 1 for m in members_of(d >> 1))
+            yield TraceLine(ms, "partition", partition=PartitionTold(a + 1, b, c, isr, bool(d & 1)))
         elif what == TOLD_REFUSED:
-            yield TraceLine(ms, "refused", f"broker {b + 1} by {MIRRORED[a.bit_length() - 1]}")
+            yield TraceLine(ms, "refused", b + 1, MIRRORED[a.bit_length() - 1])
         elif what == TOLD_LOST:
-            yield TraceLine(ms, "lost", f"broker {a + 1} leads without committed records")
+            yield TraceLine(ms, "lost", a + 1)
         else:
-            yield TraceLine(ms, "stale join", f"broker {a + 1}")
-
-
-def state_told(
-    ms: int,
-    leader: int,
-    leader_epoch: int,
-    partition_epoch: int,
-    isr: tuple[int, ...],
-    recovery: int,
-) -> TraceLine:
-    """A new state of the partition, in words that compare; leader 0 is nobody."""
-    members = ",".join(map(str, isr))
-    who = f"leader {leader or 'none'} under {leader_epoch}, ISR {members}"
-    recovering = ", recovering" if recovery else ""
-    return TraceLine(ms, "partition", f"epoch {partition_epoch}: {who}{recovering}")
+            yield TraceLine(ms, "stale join", a + 1)
 
 
 def _listed(numbers: Any) -> list[int]:

@@ -2,66 +2,82 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 import msgspec
 from msgspec.structs import replace
 
 from ...protocol.features import Features
+from .compared_sets import COMPARED
 from .engine_run import engine_trace
-from .kernel_run import TraceLine, kernel_trace
+from .kernel_run import kernel_trace
 from .outside_events import Outside, OutsideSchedule, to_json
+from .trace_lines import Trace, TraceLine
 
-Kernel = Callable[[OutsideSchedule, Features], tuple[TraceLine, ...]]
+COMMAND = "kiplab.fleet.agreement.compare_command"
+NO_BEAT = -1
+TraceOf = Callable[[OutsideSchedule, Features], Trace]
 
 
 class TraceParting(msgspec.Struct, frozen=True):
-    """The first line of the traces that differs; None where one of them has ended."""
+    """The first line of the traces that differs, under the feature set `name` of COMPARED; None
+    where one of them has ended.
+    """
 
     schedule: OutsideSchedule
-    features: Features
+    name: str
     line: int
     engine: TraceLine | None
     kernel: TraceLine | None
 
     @property
     def sentence(self) -> str:
-        """What each of them says, and the schedule to try again."""
+        """What each of them says, and the command that says it again."""
         says = f"the engine says {_said(self.engine)}, the kernel {_said(self.kernel)}"
-        return (
-            f"under {self.features.label()} line {self.line + 1} of the traces differs: {says};"
-            f" the schedule is {to_json(self.schedule)}"
-        )
+        return f"under {self.name} line {self.line + 1} of the traces differs: {says}; {self.again}"
+
+    @property
+    def again(self) -> str:
+        """The command that compares this schedule once more."""
+        schedule, name = shlex.quote(to_json(self.schedule)), shlex.quote(self.name)
+        return f"python -m {COMMAND} --set {name} --schedule {schedule}"
 
 
 def _said(told: TraceLine | None) -> str:
-    return "nothing more" if told is None else f"{told.what} ({told.detail}) at {told.at} ms"
+    return "nothing more" if told is None else told.words
 
 
 def parting(
-    schedule: OutsideSchedule, features: Features, kernel: Kernel = kernel_trace
+    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace
 ) -> TraceParting | None:
-    """Where the two part, or None: every state of the partition, refusal, loss and stale join.
+    """Where the two part under a set of COMPARED, or None: every state of the partition, every
+    refusal, loss and stale join.
 
     Raises EndlessTraceError as `kernel_trace` does, before the engine has to do all that.
     """
-    theirs = kernel(schedule, features)
-    both = zip_longest(engine_trace(schedule, features), theirs)
-    for line, (one, other) in enumerate(both):
+    theirs = kernel(schedule, COMPARED[name])
+    return first_difference(schedule, name, engine_trace(schedule, COMPARED[name]), theirs)
+
+
+def first_difference(
+    schedule: OutsideSchedule, name: str, ours: Trace, theirs: Trace
+) -> TraceParting | None:
+    """The first line of two traces that differs."""
+    for line, (one, other) in enumerate(zip_longest(ours, theirs)):
         if one != other:
-            return TraceParting(schedule, features, line, one, other)
+            return TraceParting(schedule, name, line, one, other)
     return None
 
 
-def shrunk(found: TraceParting, kernel: Kernel = kernel_trace) -> TraceParting:
-    """A schedule as short as leaving out events and making times 1 can make it."""
+def shrunk(found: TraceParting, kernel: TraceOf = kernel_trace) -> TraceParting:
+    """A schedule as short as leaving out incidents and making times 1 can make it."""
     tried = True
     while tried:
         tried = False
         for schedule in _smaller(found.schedule):
-            smaller = parting(schedule, found.features, kernel)
+            smaller = parting(schedule, found.name, kernel)
             if smaller is not None:
                 found, tried = smaller, True
                 break
@@ -70,11 +86,21 @@ def shrunk(found: TraceParting, kernel: Kernel = kernel_trace) -> TraceParting:
 
 def _smaller(schedule: OutsideSchedule) -> Iterator[OutsideSchedule]:
     events = schedule.events
-    for n in range(len(events)):
-        yield replace(schedule, events=(*events[:n], *events[n + 1 :]))
+    for n, event in enumerate(events):
+        gone = {n, _beat_before(events, n)}
+        if event.kind != "beat" and len(events) > len(gone - {NO_BEAT}):
+            yield replace(schedule, events=tuple(e for k, e in enumerate(events) if k not in gone))
     for n, event in enumerate(events):
         for simpler in _simpler(event):
             yield replace(schedule, events=(*events[:n], simpler, *events[n + 1 :]))
+
+
+def _beat_before(events: tuple[Outside, ...], n: int) -> int:
+    """The heartbeat that an incident needs: it comes and goes with it."""
+    if events[n].kind not in ("crash", "cut"):
+        return NO_BEAT
+    beats = (k for k in range(n) if events[k].kind == "beat")
+    return max((k for k in beats if events[k].broker == events[n].broker), default=NO_BEAT)
 
 
 def _simpler(event: Outside) -> Iterator[Outside]:
@@ -86,21 +112,3 @@ def _simpler(event: Outside) -> Iterator[Outside]:
         yield replace(event, fate="kept")
     if len(event.delays) > 1:
         yield replace(event, delays=event.delays[:1])
-
-
-def covered(traces: Iterable[tuple[TraceLine, ...]]) -> Counter[str]:
-    """What of Kafka was met: guards that refused, kinds of changes, losses, stale joins."""
-    met: Counter[str] = Counter()
-    for trace in traces:
-        for told in trace:
-            met[_kind(told)] += 1
-    return met
-
-
-def _kind(told: TraceLine) -> str:
-    if told.what == "refused":
-        return told.detail.rpartition(" ")[2]
-    if told.what != "partition":
-        return told.what
-    state = "offline" if "leader none" in told.detail else "led"
-    return f"{state}, recovering" if told.detail.endswith("recovering") else state

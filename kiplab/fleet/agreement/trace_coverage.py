@@ -1,0 +1,116 @@
+"""What traces have met: guards that refused and their errors, losses, and kinds of transitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ...protocol.guards import GUARDS
+from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
+from .outside_events import OutsideSchedule
+from .trace_lines import NOBODY, PartitionTold, Trace
+
+TRANSITIONS = frozenset(
+    {
+        "ISR grows, leader stays",
+        "ISR grows, leader stays, recovery ends",
+        "ISR grows, leader changes",
+        "ISR shrinks, leader stays",
+        "ISR shrinks, leader begins a new epoch",
+        "ISR shrinks, leader changes",
+        "ISR shrinks, leader goes",
+        "ISR stays, leader goes",
+        "ISR stays, leader comes",
+        "ISR stays, leader begins a new epoch",
+        "ISR stays, leader stays, recovery ends",
+        "ISR stays, leader goes, still recovering",
+        "ISR stays, leader comes, still recovering",
+        "ISR stays, leader begins a new epoch, still recovering",
+        "ISR is another, leader comes, recovery begins",
+        "ISR is another, leader changes, recovery begins",
+        "ISR is another, leader comes, still recovering",
+        "ISR is another, leader changes, still recovering",
+    }
+)
+"""Every way in which one state of the partition can follow another; a comparison meets them all."""
+
+
+class TraceCoverage(msgspec.Struct, frozen=True):
+    """How often each was met. `lines` are losses and stale joins."""
+
+    guards: Counter[str]
+    errors: Counter[str]
+    transitions: Counter[str]
+    lines: Counter[str]
+
+    def add(self, other: TraceCoverage) -> None:
+        """Count what the other one has met, too."""
+        for name in self.__struct_fields__:
+            getattr(self, name).update(getattr(other, name))
+
+    @property
+    def sentence(self) -> str:
+        """All of it, the most frequent first."""
+        parts = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return "; ".join(f"{name}: {_listed(met)}" for name, met in parts)
+
+
+def _listed(met: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in met.most_common()) or "none"
+
+
+def covered(runs: Iterable[tuple[OutsideSchedule, Trace]]) -> TraceCoverage:
+    """What these traces have met, each beside the schedule that it is of."""
+    found = TraceCoverage(Counter(), Counter(), Counter(), Counter())
+    for schedule, trace in runs:
+        found.transitions.update(transitions(schedule, trace))
+        for line in trace:
+            if line.what == "refused":
+                found.guards[line.guard] += 1
+                found.errors[_error(line.guard)] += 1
+            elif line.partition is None:
+                found.lines[line.what] += 1
+    return found
+
+
+def _error(guard: str) -> str:
+    error = GUARDS[guard].error
+    return "no error" if error is None else error.name
+
+
+def transitions(schedule: OutsideSchedule, trace: Trace) -> Iterator[str]:
+    """The kind of each change: ``"ISR shrinks, leader changes"``."""
+    everybody = tuple(range(1, schedule.replicas + 1))
+    before = PartitionTold(schedule.leader, FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH, everybody)
+    for line in trace:
+        if line.partition is not None:
+            yield _kind(before, line.partition)
+            before = line.partition
+
+
+def _kind(before: PartitionTold, after: PartitionTold) -> str:
+    recovery = ""
+    if before.recovering != after.recovering:
+        recovery = ", recovery begins" if after.recovering else ", recovery ends"
+    elif after.recovering and before.leader_epoch != after.leader_epoch:
+        recovery = ", still recovering"
+    return f"ISR {_isr(before, after)}, leader {_leader(before, after)}{recovery}"
+
+
+def _isr(before: PartitionTold, after: PartitionTold) -> str:
+    was, now = set(before.isr), set(after.isr)
+    if was == now:
+        return "stays"
+    if now < was:
+        return "shrinks"
+    return "grows" if now > was else "is another"
+
+
+def _leader(before: PartitionTold, after: PartitionTold) -> str:
+    if before.leader == after.leader:
+        return "stays" if before.leader_epoch == after.leader_epoch else "begins a new epoch"
+    if after.leader == NOBODY:
+        return "goes"
+    return "comes" if before.leader == NOBODY else "changes"

@@ -1,0 +1,110 @@
+"""Guards of the kernel of which no schedule can tell, rule by rule beside the engine's."""
+
+from __future__ import annotations
+
+import pytest
+
+from kiplab.fleet.kernel.broker_rules import expire
+from kiplab.fleet.kernel.machine_code import plain
+from kiplab.fleet.kernel.metadata_rules import alter_partition
+from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
+from kiplab.fleet.kernel.set_events import at_rest
+from kiplab.fleet.kernel.set_words import (
+    ARRIVES,
+    ASKED_EPOCHS,
+    ASKED_ISR,
+    ASKED_LEADER_EPOCH,
+    ASKED_PARTITION_EPOCH,
+    GUARDS,
+    LEADER,
+    LEADER_EPOCH,
+    LEAVING,
+    NONE,
+    PARTITION_EPOCH,
+    RECOVERING,
+    REG_EPOCH,
+    REPLICAS,
+    SENDER,
+    SENDER_EPOCH,
+    STATE_WORDS,
+    TOLD_REFUSED,
+    TOLD_WORDS,
+    TRACE,
+    WORLD_WORDS,
+    slot_at,
+)
+from kiplab.plays.grammar import parse
+from kiplab.plays.runner import run_play
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.ids import NO_LEADER
+from kiplab.runs import Run
+
+TWO = "broker 1 epoch=41\nbroker 2 epoch=42{state}\ntopic orders replicas=1,2 isr=1,2 leader=1"
+TOPIC = " leader-epoch=5 partition-epoch=10 log=10@5{more}\nmanual\n"
+REQUEST = (
+    "send alter-partition from={sender} partition=orders-0 leader-epoch=5"
+    " partition-epoch=10 isr=1@41,2@42\ndeliver alter-partition\n"
+)
+LE, PE, NOW = 5, 10, 1_000
+
+
+def _state(guard: str, *, on: bool) -> tuple[list[int], list[int], list[int]]:
+    """Two replicas in sync, broker 1 leads; the guards of 3.5, and this one on or off."""
+    s, w, told = [0] * STATE_WORDS, [0] * WORLD_WORDS, [0] * (1 + 10 * TOLD_WORDS)
+    bit = 1 << MIRRORED.index(guard)
+    bits = guard_bits(parse_features("3.5"))
+    s[GUARDS] = bits | bit if on else bits & ~bit
+    s[TRACE], s[LEADER_EPOCH], s[PARTITION_EPOCH] = 1, LE, PE
+    w[REPLICAS] = 2
+    plain(at_rest)(s, w, 0, 1)
+    return s, w, told
+
+
+def _refused(s: list[int], w: list[int], told: list[int], sender: int) -> str:
+    """Which guard of the kernel refuses the ISR of both, asked by `sender` (from 0)."""
+    at = plain(slot_at)(0)
+    s[at + ARRIVES], s[at + SENDER], s[at + SENDER_EPOCH] = NOW, sender, s[REG_EPOCH + sender]
+    s[at + ASKED_LEADER_EPOCH], s[at + ASKED_PARTITION_EPOCH] = LE, PE
+    s[at + ASKED_ISR] = 1 | 2 << 3
+    for b in range(2):
+        s[at + ASKED_EPOCHS + b] = s[REG_EPOCH + b]
+    plain(alter_partition)(s, w, told, at, NOW)
+    if not told[0]:
+        return "nothing"
+    assert told[2] == TOLD_REFUSED
+    return MIRRORED[told[3].bit_length() - 1]
+
+
+def _engine(text: str, guard: str, *, on: bool) -> Run:
+    switched = {"on" if on else "off": (guard,)}
+    return Run(run_play(parse(text), parse_features("3.5", **switched)))
+
+
+@pytest.mark.parametrize(
+    ("guard", "sender", "leaving"),
+    [("497.sender-is-leader", 2, False), ("841.shutting-down", 1, True)],
+)
+def test_the_kernel_refuses_a_request_by_the_guard_of_the_engine(
+    guard: str, sender: int, leaving: bool
+) -> None:
+    state = " shutting-down=yes" if leaving else ""
+    header = TWO.format(state=state) + TOPIC.format(more="")
+    text = header + REQUEST.format(sender=sender)
+    for on in (True, False):
+        s, w, told = _state(guard, on=on)
+        s[LEAVING + 1] = int(leaving)
+        found = [r["guard"] for r in _engine(text, guard, on=on).refusals]
+        assert (found or ["nothing"])[0] == _refused(s, w, told, sender - 1)
+        assert (found == [guard]) is on
+
+
+def test_while_it_recovers_the_kernel_elects_cleanly_without_kip_704_alone() -> None:
+    guard = "704.unclean-again"
+    header = TWO.format(state="") + TOPIC.format(more=" recovery=recovering")
+    for on in (True, False):
+        s, w, told = _state(guard, on=on)
+        s[RECOVERING] = 1
+        plain(expire)(s, w, told, 0, NOW)
+        leader = _engine(header + "expire 1\n", guard, on=on).partitions[0]["leader"]
+        assert leader == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
+        assert (leader == 2) is not on
