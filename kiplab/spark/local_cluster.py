@@ -17,7 +17,7 @@ from ..machine.java import find_java
 from .unavailable import SparkUnavailable
 
 _HOST = "127.0.0.1"
-_START_S = 60
+_START_S = 240
 _STOP_S = 20
 
 
@@ -34,7 +34,7 @@ def local_cluster(workers: int = 2) -> Iterator[LocalCluster]:
     """A standalone cluster of one-core workers on 127.0.0.1, stopped at the end of the body.
 
     Needs no Spark but pip's. Stops exactly the processes it started; stop the session first.
-    Raises SparkUnavailable if it is not complete within a minute.
+    Raises SparkUnavailable if it is not complete within four minutes.
     """
     port, web_port = _free_ports(2)
     master = f"spark://{_HOST}:{port}"

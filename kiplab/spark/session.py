@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MASTERS = "local[2], spark://host:port or sc://host:port"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_WAIT_FOR_EXECUTOR_S = 60
+_WAIT_FOR_EXECUTOR_S = 120
 
 
 def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSession":

@@ -1,0 +1,15 @@
+"""How many partitions one incident takes: who shares leaders, followers and whole replica sets.
+
+The kernel follows one replica set. What happens to it happens at once to all partitions that share
+what failed, so that the incident, and not the partition, is what is independent of the next one.
+"""
+
+from .fate_groups import GROUP_OF as GROUP_OF
+from .fate_groups import FateGroup as FateGroup
+from .incident_sizes import BIN_EDGES as BIN_EDGES
+from .incident_sizes import IncidentSizes as IncidentSizes
+from .incident_sizes import SeenIncidents as SeenIncidents
+from .incident_sizes import partitions_per_incident as partitions_per_incident
+from .incident_sizes import seen_incidents as seen_incidents
+from .partition_placement import Placement as Placement
+from .partition_placement import placed as placed

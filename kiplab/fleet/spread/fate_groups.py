@@ -1,0 +1,102 @@
+"""Which partitions an incident takes together, by what it is an incident of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from .counted_words import SHOCKS, counted_words
+from .partition_placement import Placement
+
+_SHOCKS = 500
+"""So many shocks say how large they are."""
+
+
+class FateGroup(StrEnum):
+    """What partitions have in common that are hit at once."""
+
+    PAIR = "leader and follower"
+    """One AlterPartition of a leader carries all partitions in which a follower came back."""
+    SET = "replica set"
+    """Nobody is left of it, or one with a right to lead."""
+    BROKER = "broker"
+    """What one broker is told, or not told, it is told of all its partitions."""
+    CLUSTER = "cluster"
+    """A shock takes all brokers at once."""
+
+
+GROUP_OF = {
+    "incidents": FateGroup.BROKER,
+    "expansions": FateGroup.PAIR,
+    "stale_join": FateGroup.PAIR,
+    "race_loss": FateGroup.PAIR,
+    "refused": FateGroup.PAIR,
+    "last_replica_loss": FateGroup.SET,
+    "unclean_loss": FateGroup.SET,
+    "offline": FateGroup.SET,
+    "offline_us": FateGroup.SET,
+    "under_min_us": FateGroup.SET,
+    "recovery_us": FateGroup.SET,
+    "stale_control_request": FateGroup.BROKER,
+    "stale_metadata_us": FateGroup.BROKER,
+    "shock_loss": FateGroup.CLUSTER,
+}
+"""By metric. `committed_loss` is its causes together: whoever wants it adds them up."""
+
+
+def partitions_of_groups(
+    placement: Placement, group: FateGroup, *, shock_tail_lost: float, seed: int
+) -> Any:
+    """For each group that has any, how many partitions it has, ascending; an array, empty if none.
+
+    Every group is as likely to be hit as any other. Raises MissingExtraError without numpy.
+    """
+    import numpy as np
+
+    if group is FateGroup.CLUSTER:
+        counts = _lost_by_shocks(placement, shock_tail_lost, seed)
+    else:
+        counts = _COUNTED[group](placement)
+    return np.sort(counts[counts > 0])
+
+
+def _by_set(placement: Placement) -> Any:
+    import numpy as np
+
+    return np.bincount(placement.set_of)
+
+
+def _by_broker(placement: Placement) -> Any:
+    import numpy as np
+
+    return np.bincount(placement.sets[placement.set_of].reshape(-1), minlength=placement.brokers)
+
+
+def _by_pair(placement: Placement) -> Any:
+    import numpy as np
+
+    replicas = placement.sets[placement.set_of]
+    leaders = np.take_along_axis(replicas, placement.leader[:, None], axis=1)
+    pairs = (leaders * placement.brokers + replicas)[replicas != leaders]
+    return np.bincount(pairs.reshape(-1), minlength=1)
+
+
+def _lost_by_shocks(placement: Placement, tail_lost: float, seed: int) -> Any:
+    """A set is left to the broker that is fenced last, and lost if that one lost its tail."""
+    import numpy as np
+
+    shape = (_SHOCKS, placement.brokers)
+    words = counted_words(seed, SHOCKS, 2 * _SHOCKS * placement.brokers)
+    fenced, fates = words[::2].reshape(shape), words[1::2].reshape(shape)
+    held, lost = _by_set(placement), fates < round(tail_lost * 2**32)
+    last = [np.argmax(order[placement.sets], axis=1, keepdims=True) for order in fenced]
+    left_to = [np.take_along_axis(placement.sets, at, axis=1)[:, 0] for at in last]
+    return np.array([held[gone[by]].sum() for gone, by in zip(lost, left_to, strict=True)])
+
+
+_COUNTED: dict[FateGroup, Callable[[Placement], Any]] = {
+    FateGroup.PAIR: _by_pair,
+    FateGroup.SET: _by_set,
+    FateGroup.BROKER: _by_broker,
+}

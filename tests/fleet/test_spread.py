@@ -1,0 +1,186 @@
+"""Partitions per incident: where partitions stand, what they share, how many an incident takes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kiplab.fleet.kernel.simulation import METRIC_NAMES
+from kiplab.fleet.parameters import Parameters
+from kiplab.fleet.spread import (
+    BIN_EDGES,
+    GROUP_OF,
+    IncidentSizes,
+    partitions_per_incident,
+    placed,
+    seen_incidents,
+)
+
+SMALL: dict[str, Any] = {
+    "brokers": 12,
+    "partitions": 3_000,
+    "replication_factor": 3,
+    "replica_sets": 220,
+}
+SCATTERED = Parameters(**SMALL)
+COPYSETS = Parameters(**{**SMALL, "replica_sets": 20})
+PINNED = ([[3, 2], [2, 0], [2, 0], [2, 0], [3, 2], [2, 0]], [2, 0, 0, 2, 2, 2])
+"""Replicas and leaders of six partitions."""
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> dict[str, int]:
+    brokers = draw(st.integers(1, 30))
+    partitions = draw(st.integers(1, 400))
+    return {
+        "brokers": brokers,
+        "partitions": partitions,
+        "replication_factor": draw(st.integers(1, min(5, brokers))),
+        "replica_sets": draw(st.integers(1, partitions)),
+        "seed": draw(st.integers(0, 2**32 - 1)),
+    }
+
+
+# --- where partitions stand ---------------------------------------------------------------------
+
+
+@given(clusters())
+def test_every_partition_has_different_brokers_of_the_cluster(cluster: dict[str, int]) -> None:
+    placement = placed(**cluster)
+    assert placement.set_of.shape == placement.leader.shape == (cluster["partitions"],)
+    for brokers in placement.sets.tolist():
+        assert len(brokers) == cluster["replication_factor"]
+        assert all(above > below for above, below in pairwise(brokers))
+        assert 0 <= brokers[-1] <= brokers[0] < cluster["brokers"]
+    assert ((placement.leader >= 0) & (placement.leader < cluster["replication_factor"])).all()
+
+
+@given(clusters())
+def test_no_more_sets_are_in_use_than_were_asked_for_and_each_once(
+    cluster: dict[str, int],
+) -> None:
+    sets = placed(**cluster).sets.tolist()
+    assert len(sets) == len({tuple(brokers) for brokers in sets}) <= cluster["replica_sets"]
+
+
+def test_the_same_seed_gives_the_same_placement_and_another_one_another() -> None:
+    one, again = (placed.__wrapped__(**SMALL, seed=5) for _ in range(2))
+    other = placed(**SMALL, seed=6)
+    assert (one.sets == again.sets).all()
+    assert (one.set_of == again.set_of).all()
+    assert (one.leader == again.leader).all()
+    assert (one.set_of != other.set_of[: len(one.set_of)]).any()
+
+
+def test_a_placement_never_changes_between_releases_of_kiplab() -> None:
+    placement = placed(brokers=5, partitions=6, replication_factor=2, replica_sets=3, seed=1)
+    replicas = placement.sets[placement.set_of]
+    leaders = np.take_along_axis(replicas, placement.leader[:, None], axis=1)[:, 0]
+    assert (replicas.tolist(), leaders.tolist()) == PINNED
+
+
+def test_every_set_of_brokers_is_as_likely_as_any_other() -> None:
+    placement = placed(brokers=6, partitions=60_000, replication_factor=2, replica_sets=15, seed=3)
+    held = np.bincount(placement.set_of)
+    assert len(held) == 15
+    chi_square = ((held - 4_000) ** 2 / 4_000).sum()
+    assert chi_square < 36.1  # 1 in 1,000 with 14 degrees of freedom; the seed is fixed
+
+
+def test_what_cannot_be_placed_is_refused() -> None:
+    with pytest.raises(ValueError, match="sets of 3 replicas cannot be placed on 2 brokers"):
+        placed(brokers=2, partitions=9, replication_factor=3, replica_sets=1, seed=0)
+
+
+# --- how many an incident takes -----------------------------------------------------------------
+
+
+def test_every_metric_of_the_kernel_says_what_its_incidents_take() -> None:
+    assert set(GROUP_OF) == set(METRIC_NAMES) - {"committed_loss"}
+
+
+@given(clusters())
+def test_no_partition_is_lost_and_none_is_counted_twice(cluster: dict[str, int]) -> None:
+    shape: dict[str, Any] = {**cluster}
+    seed = shape.pop("seed")
+    parameters = Parameters(**shape)
+    partitions, replicas = parameters.partitions, parameters.replication_factor
+    totals = {
+        metric: int(partitions_per_incident(parameters, metric, seed).sizes.sum())
+        for metric in ("stale_join", "last_replica_loss", "stale_control_request")
+    }
+    assert totals == {
+        "stale_join": partitions * (replicas - 1),
+        "last_replica_loss": partitions,
+        "stale_control_request": partitions * replicas,
+    }
+
+
+@pytest.mark.parametrize("metric", ["last_replica_loss", "stale_join"])
+def test_copysets_give_fewer_and_larger_incidents(metric: str) -> None:
+    scattered = partitions_per_incident(SCATTERED, metric)
+    few = partitions_per_incident(COPYSETS, metric)
+    assert few.groups < scattered.groups
+    assert few.mean > scattered.mean
+    assert few.groups * few.mean == pytest.approx(scattered.groups * scattered.mean)
+
+
+def test_a_shock_takes_about_the_share_that_loses_its_tail() -> None:
+    calm, hard = (
+        partitions_per_incident(Parameters(**SMALL, shock_tail_lost=share), "shock_loss")
+        for share in (0.0, 1.0)
+    )
+    assert calm.groups == calm.mean == 0
+    assert set(hard.sizes.tolist()) == {3_000}
+    some = partitions_per_incident(Parameters(**SMALL, shock_tail_lost=0.25), "shock_loss")
+    assert some.mean == pytest.approx(0.25 * 3_000, rel=0.2)
+
+
+def test_the_shares_fall_from_one_and_end_with_the_largest() -> None:
+    sizes = partitions_per_incident(COPYSETS, "offline")
+    found = sizes.at_least
+    assert found[0] == (int(sizes.sizes[0]), 1.0)
+    assert found[-1][0] == int(sizes.sizes[-1])
+    assert all(more[1] < less[1] for less, more in pairwise(found))
+
+
+def test_a_metric_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no incidents are known of 'stale'; there are incidents"):
+        partitions_per_incident(SCATTERED, "stale")
+
+
+# --- what those that were seen took -------------------------------------------------------------
+
+SIZES = partitions_per_incident(COPYSETS, "stale_join")
+
+
+def test_what_was_seen_is_in_the_histogram_once() -> None:
+    seen = seen_incidents(SIZES, "stale_join", [(4, 2), (5, 0), (9, 3)], seed=1)
+    assert seen.incidents == sum(seen.histogram) == 5
+    assert 5 * SIZES.sizes[0] <= seen.partitions <= 5 * SIZES.sizes[-1]
+    assert len(seen.histogram) == len(BIN_EDGES)
+
+
+def test_blocks_see_together_what_one_block_sees() -> None:
+    told = [(replication, replication % 3) for replication in range(50)]
+    whole = seen_incidents(SIZES, "stale_join", told, seed=7)
+    parts = [seen_incidents(SIZES, "stale_join", told[k : k + 9], seed=7) for k in range(0, 50, 9)]
+    added = tuple(map(sum, zip(*(part.histogram for part in parts), strict=True)))
+    assert (added, sum(part.partitions for part in parts)) == (whole.histogram, whole.partitions)
+
+
+def test_many_incidents_are_as_large_on_average_as_the_groups_are() -> None:
+    seen = seen_incidents(SIZES, "stale_join", [(k, 1) for k in range(20_000)], seed=2)
+    assert seen.partitions / seen.incidents == pytest.approx(SIZES.mean, rel=0.02)
+
+
+def test_incidents_that_can_take_nothing_are_an_error() -> None:
+    nothing = IncidentSizes(np.array([], dtype=np.int64))
+    assert seen_incidents(nothing, "stale_join", [], seed=0).incidents == 0
+    with pytest.raises(ValueError, match="1 incidents of stale_join, and no partitions to be hit"):
+        seen_incidents(nothing, "stale_join", [(0, 1)], seed=0)
