@@ -1,5 +1,8 @@
-"""Balanced failure biasing over a chain: in each state what is unlikely gets half of the paths,
-evenly, until the event has happened; likelihood ratios make up for it.
+"""Failure biasing over a chain: in each state what is unlikely and brings the event nearer gets
+half of the paths, evenly, until the event has happened; likelihood ratios make up for it.
+
+Nearer is counted in unlikely steps that are left (Carrasco's failure distance). Without that most
+paths go where the event is not.
 
 The fallback for a metric that nobody has worked windows out for. Without biasing it is the naive
 estimate, which is the referee where the rates are high.
@@ -7,13 +10,15 @@ estimate, which is the referee where the rates are high.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import msgspec
 
 from ...extras import needed_by
-from ..reference.markov_chain import MarkovChain
-from ..statistics.block_means import NothingWeighed, WeighedRate, weighed_rate
+from ..reference.markov_chain import ChainArc, MarkovChain
+from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
 from .counted_uniforms import uniforms, weights_of
 
 _UNLIKELY = 0.02
@@ -47,12 +52,25 @@ def biased_rate(
 
     Raises ValueError for fewer than 30 blocks, MissingExtraError without numpy and scipy.
     """
+    found, durations = biased_blocks(
+        chain, event, seed=seed, blocks=blocks, cycles=cycles, biased=biased
+    )
+    return weighed_rate(found, durations)
+
+
+def biased_blocks(
+    chain: MarkovChain, event: str, *, seed: int, blocks: int, cycles: int, biased: bool = True
+) -> tuple[list[Weights], float]:
+    """The weights of each block, and how long all of its cycles took on the chain's clock.
+
+    Raises MissingExtraError without numpy.
+    """
     steps = _steps(chain, event)
     found, durations = [], 0.0
     for block in range(blocks):
         found.append(weights_of(_run(steps, seed, block, cycles, biased)[0]))
         durations += float(_run(steps, seed, _NAIVE_BLOCKS + block, cycles, False)[1].sum())
-    return weighed_rate(found, durations)
+    return found, durations
 
 
 def _steps(chain: MarkovChain, event: str) -> _Steps:
@@ -64,9 +82,11 @@ def _steps(chain: MarkovChain, event: str) -> _Steps:
     shape = (len(at), max(map(len, out)))
     naive, biased, ratio = zeros(shape), zeros(shape), ones(shape)
     targets, counts = zeros(shape, int), zeros(shape, bool)
-    for n, arcs in enumerate(out):
+    left = _steps_left(chain, event, out)
+    for n, (name, arcs) in enumerate(zip(chain.states, out, strict=True)):
         whole = sum(arc.rate for arc in arcs)
-        for k, (arc, likely) in enumerate(zip(arcs, _balanced(arcs, whole), strict=True)):
+        nearer = [_after(chain, arc, event, left) < left[name] for arc in arcs]
+        for k, (arc, likely) in enumerate(zip(arcs, _balanced(arcs, whole, nearer), strict=True)):
             naive[n, k], biased[n, k] = arc.rate / whole, likely
             targets[n, k], counts[n, k] = at[arc.target], event in arc.counts
             ratio[n, k] = arc.rate / whole / likely
@@ -74,10 +94,34 @@ def _steps(chain: MarkovChain, event: str) -> _Steps:
     return _Steps(cumsum(naive, 1), cumsum(biased, 1), targets, ratio, counts, stays)
 
 
-def _balanced(arcs: Any, whole: float) -> list[float]:
-    """The probabilities with half of the paths for what is unlikely; as they are if nothing is."""
+def _steps_left(
+    chain: MarkovChain, event: str, out: Sequence[Sequence[ChainArc]]
+) -> dict[str, float]:
+    """How many unlikely steps it takes at least from each state to the event, in one cycle."""
+    left = dict.fromkeys(chain.states, inf)
+    for _ in chain.states:
+        for name, arcs in zip(chain.states, out, strict=True):
+            whole = sum(arc.rate for arc in arcs)
+            ways = (
+                _after(chain, arc, event, left) + (arc.rate < _UNLIKELY * whole) for arc in arcs
+            )
+            left[name] = min(ways)
+    return left
+
+
+def _after(chain: MarkovChain, arc: ChainArc, event: str, left: dict[str, float]) -> float:
+    """The unlikely steps that are left once an arc is taken; a cycle that is over has no way on."""
+    if event in arc.counts:
+        return 0
+    return inf if arc.target == chain.states[0] else left[arc.target]
+
+
+def _balanced(arcs: Sequence[ChainArc], whole: float, nearer: Sequence[bool]) -> list[float]:
+    """The probabilities with half of the paths for what is unlikely and leads nearer; as they are
+    if nothing is.
+    """
     shares = [arc.rate / whole for arc in arcs]
-    unlikely = [share < _UNLIKELY for share in shares]
+    unlikely = [share < _UNLIKELY and near for share, near in zip(shares, nearer, strict=True)]
     if not any(unlikely):
         return shares
     rest = sum(share for share, rare in zip(shares, unlikely, strict=True) if not rare)
