@@ -109,6 +109,7 @@ NAMES = {
     "kiplab.fleet.Schedules": "{}",
     "kiplab.fleet.Window": "{}()",
     "kiplab.fleet.schedules": "{}(2, spark=False)",
+    "kiplab.fleet.verify": "{}()",
 }
 """Of every public name, what is done with it."""
 NEEDS = {
@@ -123,6 +124,7 @@ NEEDS = {
     "kiplab.differences": "lab",
     "kiplab.explore(engine='compiled')": "fleet",
     "kiplab.fleet.schedules": "fleet",
+    "kiplab.fleet.verify": "fleet",
     "kiplab.bounces": "lab",
     "kiplab.ladder": "lab",
     "kiplab.matrix().figure": "lab",

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from .race_schedules.random_schedule import Window as Window
     from .race_schedules.result import Schedules as Schedules
     from .race_schedules.study import schedules as schedules
+    from .verification.verified import verify as verify
 
 _HOMES = {
     "race_schedules.random_schedule": ("Window",),
     "race_schedules.result": ("Schedules",),
     "race_schedules.study": ("schedules",),
+    "verification.verified": ("verify",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [*_HOME_OF]

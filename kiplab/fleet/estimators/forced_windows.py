@@ -29,6 +29,7 @@ from ..reference.two_replica_chain import (
     RACE_LOSS,
     STALE_JOIN_AFTER_CRASH,
     lost_share,
+    tail_lost_share,
 )
 from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
 from ..statistics.event_rates import NeverHappens
@@ -48,6 +49,8 @@ STALE_JOIN = "stale_join"
 METRICS = (STALE_JOIN, STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS)
 BLOCKS, SAMPLES = 40, 250
 """By default: so many blocks of so many samples."""
+_SOON_S = 1e-6
+"""As good as at once."""
 _SDS_SHORTER = 2.0
 """Where only a short restart can lead to a stale join, it is drawn so much shorter."""
 _REFUSED = "KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back"
@@ -231,13 +234,25 @@ def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:
 
     back = maximum(draws.ready, draws.level)
     away = (
-        (p.bounces_per_year, draws.clean),
-        (p.crashes_per_year, draws.registered - draws.notice),
+        (p.bounces_per_year, draws.clean, 0.0),
+        (p.crashes_per_year, draws.registered, draws.held),
     )
     found = 0.0 * back
-    for often, gone in away:
+    for often, gone, held in away:
         for share, mean in _strata(p):
             alone = gone + back - mean * log1p(-u[:, ASKED_QUIETLY])
-            goes = p.crashes_per_year * alone / SECONDS_PER_YEAR
+            fatal = lost_share(p) * alone - tail_lost_share(p) * _harmless(p, held)
+            goes = p.crashes_per_year * fatal / SECONDS_PER_YEAR
             found = found - often * share * expm1(-goes)
-    return lost_share(p) * found / (p.bounces_per_year + p.crashes_per_year)
+    return found / (p.bounces_per_year + p.crashes_per_year)
+
+
+def _harmless(p: Parameters, held: Any) -> Any:
+    """How much of the time alone has nothing committed in what is not flushed.
+
+    While nothing is committed, what was is flushed more and more.
+    """
+    from numpy import maximum, minimum
+
+    partly = minimum(held, p.unflushed_s)
+    return partly**2 / (2 * max(p.unflushed_s, _SOON_S)) + maximum(held - partly, 0)

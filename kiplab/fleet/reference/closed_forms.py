@@ -11,7 +11,7 @@ from math import exp
 from ...extras import needed_by
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
-from .two_replica_chain import lost_share
+from .two_replica_chain import lost_share, replaced_share, tail_lost_share
 
 
 def expansions(parameters: Parameters) -> float:
@@ -67,7 +67,7 @@ def race_losses(parameters: Parameters, kips: frozenset[str]) -> float:
 
 def alone_share(parameters: Parameters) -> float:
     """The share of time with one member in the ISR, of two replicas."""
-    crashed = parameters.crashes_per_year * parameters.crash_restart_s
+    crashed = parameters.crashes_per_year * (parameters.session_s + parameters.crash_restart_s)
     bounced = parameters.bounces_per_year * parameters.clean_restart_s
     asked = parameters.slow_alter_partition_share * parameters.slow_alter_partition_s
     each = parameters.crashes_per_year + parameters.bounces_per_year
@@ -75,8 +75,22 @@ def alone_share(parameters: Parameters) -> float:
 
 
 def last_replica_losses(parameters: Parameters) -> float:
-    """The last member of the ISR crashes and loses records. Two replicas."""
-    return alone_share(parameters) * parameters.crashes_per_year * lost_share(parameters)
+    """The last member of the ISR crashes and loses records. Two replicas.
+
+    With min.insync.replicas=2 nothing is appended while one is missing: an unflushed tail has
+    committed records only as long as it reaches back to before. A follower that has crashed is
+    missed when its session ends; what was appended until then is below the high watermark then
+    (before KIP-966), and so counts as committed.
+    """
+    alone = alone_share(parameters)
+    if parameters.min_insync_replicas == 1:
+        return alone * parameters.crashes_per_year * lost_share(parameters)
+    tail, notice = parameters.unflushed_s, parameters.session_s - parameters.heartbeat_s / 2
+    later = notice - notice**2 / (2 * tail) if notice < tail else tail / 2
+    reaches = expansions(parameters) * tail / 2 + parameters.crashes_per_year * later
+    fatal = alone * replaced_share(parameters)
+    fatal += reaches * tail_lost_share(parameters) / SECONDS_PER_YEAR
+    return fatal * parameters.crashes_per_year
 
 
 def all_down(parameters: Parameters, repair_s: float) -> float:

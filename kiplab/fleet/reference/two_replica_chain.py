@@ -88,9 +88,18 @@ def chain_rates(parameters: Parameters) -> ChainRates:
 
 def lost_share(parameters: Parameters) -> float:
     """The share of crashes after which committed records are gone: with the page cache or disk."""
+    return replaced_share(parameters) + tail_lost_share(parameters)
+
+
+def tail_lost_share(parameters: Parameters) -> float:
+    """The share of crashes that take the page cache and leave the disk."""
+    return (1 - replaced_share(parameters)) * parameters.tail_lost
+
+
+def replaced_share(parameters: Parameters) -> float:
+    """The share of crashes after which the disk is empty."""
     crashes = parameters.crashes_per_year
-    replaced = parameters.disk_failures_per_year / crashes if crashes else 0.0
-    return replaced + (1 - replaced) * parameters.tail_lost
+    return parameters.disk_failures_per_year / crashes if crashes else 0.0
 
 
 def two_replica_chain(r: ChainRates, kips: frozenset[str]) -> MarkovChain:

@@ -133,3 +133,13 @@ def test_what_a_crash_takes_with_it_counts_disks_too() -> None:
 def test_without_crashes_there_is_nothing_to_ask() -> None:
     with pytest.raises(ValueError, match="without crashes there is nothing to ask the chain"):
         yearly_rates(replace(BASE, crashes_per_year=0.0), NEITHER)
+
+
+def test_with_two_in_sync_required_only_a_fresh_tail_has_anything_to_lose() -> None:
+    both = replace(BASE, min_insync_replicas=2)
+    found = closed_forms.last_replica_losses(both)
+    assert found < 0.1 * closed_forms.last_replica_losses(BASE)
+    kept = closed_forms.last_replica_losses(replace(both, tail_lost=0.0))
+    disks = replace(both, tail_lost=0.0, disk_failures_per_year=1.0)
+    assert kept == 0
+    assert closed_forms.last_replica_losses(disks) == pytest.approx(closed_forms.alone_share(BASE))

@@ -1,0 +1,38 @@
+"""Unclean elections trade time offline for records, and KIP-704 changes neither."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.reference.markov_chain import rates_by_cycles, rates_by_shares
+from kiplab.fleet.reference.unclean_election_chain import (
+    UncleanRates,
+    unclean_election_chain,
+    unclean_rates,
+)
+
+RARE = UncleanRates(crash=1.0, restart=75_000.0, level=175_000.0)
+SLOW = UncleanRates(crash=Fraction(50), restart=Fraction(500), level=Fraction(700))
+
+
+@pytest.mark.parametrize("recovered", [0, Fraction(90)])
+def test_both_ways_are_the_same_fraction(recovered: Fraction) -> None:
+    chain = unclean_election_chain(replace(SLOW, recovered=recovered))
+    assert rates_by_shares(chain) == rates_by_cycles(chain)
+
+
+def test_where_crashes_are_rare_it_is_two_in_a_row_and_half_of_the_returns() -> None:
+    found = unclean_rates(RARE)
+    assert found["offline"] == pytest.approx(2 / RARE.restart, rel=1e-4)
+    behind = 2 / RARE.level
+    assert found["unclean_loss"] == pytest.approx(behind + found["offline"] / 2, rel=1e-4)
+
+
+def test_a_leader_that_recovers_is_done_sooner_and_nothing_else_is_otherwise() -> None:
+    built, wanted = unclean_rates(RARE), unclean_rates(replace(RARE, recovered=1e9))
+    for name in ("offline", "offline_us", "unclean_loss"):
+        assert wanted[name] == pytest.approx(built[name], rel=1e-4)
+    assert wanted["recovery_us"] < 1e-3 * built["recovery_us"]
