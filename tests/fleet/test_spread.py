@@ -130,15 +130,22 @@ def test_copysets_give_fewer_and_larger_incidents(metric: str) -> None:
     assert few.groups * few.mean == pytest.approx(scattered.groups * scattered.mean)
 
 
+def shocks(share: float) -> IncidentSizes:
+    return partitions_per_incident(Parameters(**SMALL, shock_tail_lost=share), "shock_loss")
+
+
 def test_a_shock_takes_about_the_share_that_loses_its_tail() -> None:
-    calm, hard = (
-        partitions_per_incident(Parameters(**SMALL, shock_tail_lost=share), "shock_loss")
-        for share in (0.0, 1.0)
-    )
-    assert calm.groups == calm.mean == 0
-    assert set(hard.sizes.tolist()) == {3_000}
-    some = partitions_per_incident(Parameters(**SMALL, shock_tail_lost=0.25), "shock_loss")
-    assert some.mean == pytest.approx(0.25 * 3_000, rel=0.2)
+    assert set(shocks(1.0).sizes.tolist()) == {3_000}
+    assert shocks(0.25).mean == pytest.approx(0.25 * 3_000, rel=0.2)
+
+
+def test_a_shock_in_which_hardly_anybody_loses_anything_takes_what_one_broker_was_left() -> None:
+    """One that was fenced early was left nothing, and such a shock is no incident."""
+    rare = shocks(1e-6)
+    assert 300 < rare.groups < 500
+    assert rare.sizes.sum() / 500 == pytest.approx(3_000 / 12, rel=0.1)
+    sets = partitions_per_incident(SCATTERED, "offline")
+    assert shocks(0.0).sizes.tolist() == sets.sizes.tolist()
 
 
 def test_the_shares_fall_from_one_and_end_with_the_largest() -> None:
@@ -160,27 +167,30 @@ SIZES = partitions_per_incident(COPYSETS, "stale_join")
 
 
 def test_what_was_seen_is_in_the_histogram_once() -> None:
-    seen = seen_incidents(SIZES, "stale_join", [(4, 2), (5, 0), (9, 3)], seed=1)
+    seen = seen_incidents(SIZES, "stale_join", [2, 0, 0, 3], first=4, seed=1)
     assert seen.incidents == sum(seen.histogram) == 5
     assert 5 * SIZES.sizes[0] <= seen.partitions <= 5 * SIZES.sizes[-1]
     assert len(seen.histogram) == len(BIN_EDGES)
 
 
 def test_blocks_see_together_what_one_block_sees() -> None:
-    told = [(replication, replication % 3) for replication in range(50)]
-    whole = seen_incidents(SIZES, "stale_join", told, seed=7)
-    parts = [seen_incidents(SIZES, "stale_join", told[k : k + 9], seed=7) for k in range(0, 50, 9)]
+    told = [replication % 3 for replication in range(50)]
+    whole = seen_incidents(SIZES, "stale_join", told, first=100, seed=7)
+    parts = [
+        seen_incidents(SIZES, "stale_join", told[k : k + 9], first=100 + k, seed=7)
+        for k in range(0, 50, 9)
+    ]
     added = tuple(map(sum, zip(*(part.histogram for part in parts), strict=True)))
     assert (added, sum(part.partitions for part in parts)) == (whole.histogram, whole.partitions)
 
 
 def test_many_incidents_are_as_large_on_average_as_the_groups_are() -> None:
-    seen = seen_incidents(SIZES, "stale_join", [(k, 1) for k in range(20_000)], seed=2)
+    seen = seen_incidents(SIZES, "stale_join", [1] * 20_000, first=0, seed=2)
     assert seen.partitions / seen.incidents == pytest.approx(SIZES.mean, rel=0.02)
 
 
 def test_incidents_that_can_take_nothing_are_an_error() -> None:
     nothing = IncidentSizes(np.array([], dtype=np.int64))
-    assert seen_incidents(nothing, "stale_join", [], seed=0).incidents == 0
+    assert seen_incidents(nothing, "stale_join", [0, 0], first=0, seed=0).incidents == 0
     with pytest.raises(ValueError, match="1 incidents of stale_join, and no partitions to be hit"):
-        seen_incidents(nothing, "stale_join", [(0, 1)], seed=0)
+        seen_incidents(nothing, "stale_join", [0, 1], first=0, seed=0)

@@ -5,6 +5,8 @@ what failed, so that the incident, and not the partition, is what is independent
 """
 
 from .fate_groups import GROUP_OF as GROUP_OF
+from .fate_groups import LOSS_CAUSES as LOSS_CAUSES
+from .fate_groups import SIZED as SIZED
 from .fate_groups import FateGroup as FateGroup
 from .incident_sizes import BIN_EDGES as BIN_EDGES
 from .incident_sizes import IncidentSizes as IncidentSizes

@@ -9,8 +9,8 @@ from typing import Any
 from .counted_words import SHOCKS, counted_words
 from .partition_placement import Placement
 
-_SHOCKS = 500
-"""So many shocks say how large they are."""
+_SHOCKS, _FEWEST = 500, 100
+"""So many shocks say how large they are, of which so many have to take something."""
 
 
 class FateGroup(StrEnum):
@@ -43,6 +43,9 @@ GROUP_OF = {
     "shock_loss": FateGroup.CLUSTER,
 }
 """By metric. `committed_loss` is its causes together: whoever wants it adds them up."""
+LOSS_CAUSES = ("race_loss", "last_replica_loss", "unclean_loss", "shock_loss")
+SIZED = ("stale_join", *LOSS_CAUSES, "offline")
+"""Metrics seldom enough that every incident is given a size."""
 
 
 def partitions_of_groups(
@@ -83,13 +86,22 @@ def _by_pair(placement: Placement) -> Any:
 
 
 def _lost_by_shocks(placement: Placement, tail_lost: float, seed: int) -> Any:
-    """A set is left to the broker that is fenced last, and lost if that one lost its tail."""
+    """A set is left to the broker that is fenced last, and lost if that one lost its tail.
+
+    Where tails are lost so seldom that few shocks take anything, one broker loses its tail in each
+    of the others; where none ever is, what a shock makes worse is one set's loss.
+    """
     import numpy as np
 
+    held = _by_set(placement)
+    if tail_lost <= 0:
+        return held
     shape = (_SHOCKS, placement.brokers)
     words = counted_words(seed, SHOCKS, 2 * _SHOCKS * placement.brokers)
     fenced, fates = words[::2].reshape(shape), words[1::2].reshape(shape)
-    held, lost = _by_set(placement), fates < round(tail_lost * 2**32)
+    lost = fates < tail_lost * 2**32
+    if lost.any(axis=1).sum() < _FEWEST:
+        lost |= ~lost.any(axis=1, keepdims=True) & (fates == fates.min(axis=1, keepdims=True))
     last = [np.argmax(order[placement.sets], axis=1, keepdims=True) for order in fenced]
     left_to = [np.take_along_axis(placement.sets, at, axis=1)[:, 0] for at in last]
     return np.array([held[gone[by]].sum() for gone, by in zip(lost, left_to, strict=True)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +85,9 @@ def _sizes(
 
 
 def seen_incidents(
-    sizes: IncidentSizes, metric: str, seen: Iterable[tuple[int, int]], *, seed: int
+    sizes: IncidentSizes, metric: str, counts: Sequence[int], *, first: int, seed: int
 ) -> SeenIncidents:
-    """What incidents took, of which `seen` tells: replication, and how many there were in it.
+    """What incidents took, of which replication `first` saw counts[0], the next one counts[1], ...
 
     Which group one hits is drawn by (seed, replication, its number there): in whatever blocks the
     replications come, and whoever works them out, it is the same. Raises ValueError where nothing
@@ -95,16 +95,16 @@ def seen_incidents(
     """
     import numpy as np
 
-    told = np.array([pair for pair in seen if pair[1]], dtype=np.int64).reshape(-1, 2)
-    replications = np.repeat(told[:, 0], told[:, 1])
-    if not len(replications):
-        return SeenIncidents(incidents=0, partitions=0, histogram=_binned(replications))
+    told = np.asarray(counts, dtype=np.int64)
+    (hit_in,) = np.nonzero(told)
+    if not len(hit_in):
+        return SeenIncidents(incidents=0, partitions=0, histogram=_binned(hit_in))
     if not sizes.groups:
-        raise ValueError(f"{len(replications)} incidents of {metric}, and no partitions to be hit")
-    ends = np.cumsum(told[:, 1])
-    ordinals = np.arange(ends[-1]) - np.repeat(ends - told[:, 1], told[:, 1])
+        raise ValueError(f"{told.sum()} incidents of {metric}, and no partitions to be hit")
+    told, ends = told[hit_in], np.cumsum(told[hit_in])
+    ordinals = np.arange(ends[-1]) - np.repeat(ends - told, told)
     subject = list(FateGroup).index(GROUP_OF[metric])
-    words = words_at(seed, replications, ordinals, subject, INCIDENTS)[0]
+    words = words_at(seed, np.repeat(first + hit_in, told), ordinals, subject, INCIDENTS)[0]
     hit = sizes.sizes[(words * sizes.groups) >> 32]
     return SeenIncidents(incidents=len(hit), partitions=int(hit.sum()), histogram=_binned(hit))
 
