@@ -30,6 +30,7 @@ GROUP_OF = {
     "incidents": FateGroup.BROKER,
     "expansions": FateGroup.PAIR,
     "stale_join": FateGroup.PAIR,
+    "stale_join_after_crash": FateGroup.PAIR,
     "race_loss": FateGroup.PAIR,
     "refused": FateGroup.PAIR,
     "last_replica_loss": FateGroup.SET,

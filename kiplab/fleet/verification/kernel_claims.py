@@ -39,7 +39,8 @@ _QUIET = Parameters(
 )
 _BOTH = "841+903"
 _REPAIR = 60 * SECOND
-_LOST = 0.3
+_TAILS, _DISKS = 0.2, 0.1
+"""Shares of crashes."""
 
 
 def kernel_claims(effort: float) -> Iterator[Claim]:
@@ -89,14 +90,15 @@ def _last_standing(replicas: int, crashes: int, years: float) -> Iterator[Claim]
         bounce_mean_us=2 * YEAR // crashes,
         crash_restart=Exponential(_REPAIR),
         clean_restart=Exponential(_REPAIR),
-        tail_lost=_LOST,
+        tail_lost=_TAILS,
+        disk_replaced=_DISKS,
     )
     rates = StandingRates(
         replicas=replicas,
         crash=crashes,
         bounce=crashes / 2,
         restart=YEAR / _REPAIR,
-        lost=_LOST,
+        lost=_TAILS + _DISKS,
     )
     exact = standing_rates(rates, least)
     if least > 1:
