@@ -11,12 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agreement.story import story as story
     from .race_schedules.random_schedule import Window as Window
     from .race_schedules.result import Schedules as Schedules
     from .race_schedules.study import schedules as schedules
     from .verification.verified import verify as verify
 
 _HOMES = {
+    "agreement.story": ("story",),
     "race_schedules.random_schedule": ("Window",),
     "race_schedules.result": ("Schedules",),
     "race_schedules.study": ("schedules",),

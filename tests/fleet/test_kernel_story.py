@@ -1,53 +1,158 @@
-"""From rate to story: a loss that the kernel has found opens as a play of the engine."""
+"""From rate to story: what the kernel has counted opens as a play of the engine."""
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
+from msgspec.structs import replace
 
-from kiplab.engine.events import CommittedLost
+import kiplab
+from kiplab import fleet
 from kiplab.fleet.agreement.engine_run import engine_trace
-from kiplab.fleet.agreement.kernel_run import kernel_trace
-from kiplab.fleet.agreement.story import NoStoryError, play_of, schedule_of_loss
+from kiplab.fleet.agreement.kernel_run import kernel_run
+from kiplab.fleet.agreement.story_schedule import TOLD_METRICS, NoStoryError, schedule_of
 from kiplab.fleet.kernel.feature_sets import features_of
-from kiplab.fleet.kernel.simulation import simulate
-from kiplab.fleet.kernel.world import DAY, SECOND, Exponential, LogNormal, World
-from kiplab.plays.runner import run_play
+from kiplab.fleet.kernel.simulation import Counts, simulate
+from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, World
+from kiplab.plays.grammar import parse
+from kiplab.plays.play import Play, format_play
+from kiplab.plays.tokens import decode
+from kiplab.widgets import Lab
 
-SEED, REPLICATION = 3, 0
-UNTIL = 400 * DAY
-ACCELERATED = World(
+SEED, REPLICATIONS = 5, 4
+CRASHES = World(
     crash_mean_us=2 * DAY,
     bounce_mean_us=0,
     tail_lost=0.8,
     crash_restart=LogNormal(900 * SECOND, 0.5),
     catch_up=Exponential(600 * SECOND),
 )
+SLOW = World(
+    crash_mean_us=DAY // 4,
+    bounce_mean_us=0,
+    tail_lost=0.9,
+    crash_restart=LogNormal(600 * SECOND, 0.5),
+    catch_up=Exponential(300 * SECOND),
+    alter_partition_slow_share=1.0,
+    alter_partition_slow=Exponential(300 * SECOND),
+)
+UNCLEAN = replace(SLOW, unclean_elections=True)
+SHOCKS = World(
+    replication_factor=3,
+    crash_mean_us=20 * DAY,
+    cluster_shock_mean_us=20 * DAY,
+    shock_tail_lost=0.7,
+)
 CALM = World(crash_mean_us=0, bounce_mean_us=20 * DAY)
+WHERE = {
+    "committed_loss": (CRASHES, "841+903", 1.0),
+    "last_replica_loss": (CRASHES, "841+903", 1.0),
+    "race_loss": (SLOW, "none", 0.17),
+    "unclean_loss": (UNCLEAN, "841+903", 0.1),
+    "shock_loss": (SHOCKS, "841+903", 0.5),
+    "stale_join": (SLOW, "none", 0.17),
+    "offline": (CRASHES, "841+903+704", 1.0),
+}
+"""A world in which it happens, the feature set, and for how many years."""
 
 
-def test_a_loss_of_the_kernel_opens_as_a_play_in_which_the_engine_loses_the_same() -> None:
-    features = features_of("841+903")
-    counts = simulate(
-        ACCELERATED,
+@cache
+def _counted(world: World, features: str, years: float) -> Counts:
+    return simulate(
+        world,
         seed=SEED,
-        first=REPLICATION,
-        last=REPLICATION + 1,
-        horizon_us=UNTIL,
-        feature_sets=["841+903"],
+        first=0,
+        last=REPLICATIONS,
+        horizon_us=round(years * YEAR),
+        feature_sets=[features],
         compiled=False,
     )
-    assert counts.total("841+903", "committed_loss") > 0
-    schedule = schedule_of_loss(ACCELERATED, SEED, REPLICATION, UNTIL, features)
-    lost = [
-        told for told in kernel_trace(schedule, features, compiled=False) if told.what == "lost"
-    ]
-    assert lost
-    assert lost == [told for told in engine_trace(schedule, features) if told.what == "lost"]
-    steps = run_play(play_of(schedule, features, "a loss")).history.steps
-    events = [e for step in steps for e in step.events if isinstance(e, CommittedLost)]
-    assert [e.leader for e in events] == [told.broker for told in lost]
+
+
+def _replication(metric: str) -> int:
+    """The first one that has counted some."""
+    world, features, years = WHERE[metric]
+    counted = _counted(world, features, years)
+    found = (n for n in range(REPLICATIONS) if counted.count(n, features, metric))
+    return next(found)
+
+
+@cache
+def _story(metric: str) -> Play:
+    world, features, years = WHERE[metric]
+    return fleet.story(
+        world,
+        seed=SEED,
+        replication=_replication(metric),
+        features=features,
+        metric=metric,
+        years=years,
+    )
+
+
+@pytest.mark.parametrize("metric", list(WHERE))
+def test_what_the_kernel_counts_opens_as_a_play_in_which_the_engine_does_the_same(
+    metric: str,
+) -> None:
+    world, features, years = WHERE[metric]
+    rules = features_of(features)
+    found = schedule_of(
+        world,
+        seed=SEED,
+        replication=_replication(metric),
+        until_us=round(years * YEAR),
+        features=rules,
+        metric=metric,
+    )
+    ran = kernel_run(found.schedule, rules, compiled=False)
+    assert ran.counts[metric] > 0
+    assert ran.trace == engine_trace(found.schedule, rules)
+    run = kiplab.run(_story(metric))
+    losses = [line for line in ran.trace if line.what == "lost"]
+    assert len(run.lost) == len(losses) == ran.counts["committed_loss"]
+    if losses:
+        assert run.verdict == "loss"
+    states = [line.partition for line in ran.trace if line.partition is not None]
+    assert run.partitions[0]["leader_epoch"] == states[-1].leader_epoch
+    assert tuple(run.partitions[0]["isr"]) == states[-1].isr
+
+
+def test_every_metric_that_a_play_can_show_has_a_story() -> None:
+    assert set(TOLD_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
+
+
+@pytest.mark.parametrize("metric", ["race_loss", "shock_loss"])
+def test_a_story_is_a_play_like_any_other(metric: str) -> None:
+    play = _story(metric)
+    assert parse(format_play(play), play.name) == play
+    run = kiplab.run(play)
+    again, _ = decode(run.token)
+    assert kiplab.run(again).lost == run.lost
+    assert run.timeline().data
+    lab = Lab(play)
+    assert lab.run.lost == run.lost
+
+
+def test_times_stand_beside_the_lines_and_never_go_back() -> None:
+    beside = [s.comment for s in _story("race_loss").statements if s.comment]
+    last = [float(comment.removesuffix(" s").split()[-1]) for comment in beside]
+    assert last
+    assert last == sorted(last)
+    assert last[0] <= 10, "a story begins with what matters"
+    assert "crashes" in _story("race_loss").question
 
 
 def test_without_a_loss_there_is_no_story_and_a_sentence_says_so() -> None:
-    with pytest.raises(NoStoryError, match="replication 0 of seed 3 loses nothing"):
-        schedule_of_loss(CALM, SEED, REPLICATION, 60 * DAY, features_of("none"))
+    with pytest.raises(NoStoryError, match="replication 0 of seed 5 has no committed_loss in"):
+        fleet.story(CALM, seed=SEED, replication=0, years=0.1)
+
+
+def test_what_no_play_shows_is_told() -> None:
+    with pytest.raises(ValueError, match="no play shows 'offline_us'; expected one of"):
+        fleet.story(CRASHES, seed=SEED, replication=0, years=1, metric="offline_us")
+    with pytest.raises(ValueError, match="say with years="):
+        fleet.story(CRASHES, seed=SEED, replication=0)
+    slow = World(session_us=18 * SECOND)
+    with pytest.raises(ValueError, match="session_s = 9"):
+        fleet.story(slow, seed=SEED, replication=0, years=1)

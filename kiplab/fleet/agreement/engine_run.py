@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+import msgspec
 from msgspec.structs import replace
 
 from ...engine import moves
@@ -92,15 +93,23 @@ def _first_cluster(header: str, features: Features, timed: bool) -> Cluster:
     return cluster_of(setup_of(Play(statements), features))
 
 
+class DoneMove(msgspec.Struct, frozen=True):
+    """When (ms), what, and what followed from it."""
+
+    at: int
+    move: moves.Move
+    events: tuple[Event, ...]
+
+
 class EngineRun:
-    """One run; `told` is its trace, `moves` what was done."""
+    """One run; `told` is its trace, `done` every move."""
 
     def __init__(self, schedule: OutsideSchedule, features: Features, timed: bool = True) -> None:
         self.cluster = _first_cluster(header_of(schedule), features, timed)
         self.schedule = schedule
         self.now = self.turn = 0
         self.told: list[TraceLine] = []
-        self.moves: list[tuple[int, moves.Move]] = []
+        self.done: list[DoneMove] = []
         self.plans: dict[tuple[int, int], int] = {}
         self.requests: dict[int, tuple[int, MessageName]] = {}
         self.level = dict.fromkeys(self.ids, True)
@@ -465,7 +474,7 @@ class EngineRun:
     def _do(self, move: moves.Move) -> None:
         done = step(self.cluster, move)
         before, self.cluster = self.cluster, done.cluster
-        self.moves.append((self.now, move))
+        self.done.append(DoneMove(self.now, move, done.events))
         for event in done.events:
             self._hear(before, event)
         for m in self.cluster.messages:
@@ -479,10 +488,9 @@ class EngineRun:
         asked = {member.broker for member in body.items[0].isr}
         joins = asked - set(self.state.isr)
         cause = next(iter(joins), self.cause)
-        delays = self.last[cause].delays
-        tried = min(self.tries[cause], len(delays) - 1, 3)
+        delay = self.last[cause].delay(int(m.name.sender), self.tries[cause])
         self.tries[cause] += 1
-        self.requests[self.turn] = (self.now + delays[tried], m.name)
+        self.requests[self.turn] = (self.now + delay, m.name)
 
     # --- what is told -------------------------------------------------------------------------
 
@@ -499,7 +507,7 @@ class EngineRun:
         if state == was:
             return
         recovering = state.recovery is LeaderRecoveryState.RECOVERING
-        self.told.append(TraceLine(self.now, "partition", partition=_told(state)))
+        self.told.append(TraceLine(self.now, "partition", partition=told_of(state)))
         begins = state.leader != NO_LEADER and state.leader_epoch != was.leader_epoch
         if recovering and begins:
             self.plans[LEADER_RECOVERED, 0] = self.now + self.last[state.leader].recover
@@ -509,7 +517,7 @@ class EngineRun:
             if event.error is KafkaError.NEW_LEADER_ELECTED:
                 # It has done what it was asked for, and elected another leader on the way.
                 return
-            sender = _sender(self.moves[-1][1])
+            sender = _sender(self.done[-1].move)
             self.told.append(TraceLine(self.now, "refused", sender, event.guard or ""))
         elif isinstance(event, CommittedLost):
             self.told.append(TraceLine(self.now, "lost", int(event.leader)))
@@ -530,7 +538,7 @@ class EngineRun:
                 self.told.append(TraceLine(self.now, "stale join", int(member.broker)))
 
 
-def _told(state: PartitionRegistration) -> PartitionTold:
+def told_of(state: PartitionRegistration) -> PartitionTold:
     return PartitionTold(
         leader=NOBODY if state.leader == NO_LEADER else int(state.leader),
         leader_epoch=int(state.leader_epoch),

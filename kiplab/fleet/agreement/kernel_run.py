@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from ...protocol.features import Features
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
@@ -19,6 +21,7 @@ from ..kernel.set_words import (
     BOUNCES_WAIT,
     BROKERS,
     CHECKS,
+    COUNTS,
     GUARDS,
     LAG_PERIOD_US,
     LAG_US,
@@ -38,6 +41,7 @@ from ..kernel.set_words import (
     UNCLEAN_ALLOWED,
     WORLD_WORDS,
 )
+from ..kernel.simulation import METRIC_NAMES
 from .outside_events import OutsideSchedule, delays_of, row_of
 from .trace_lines import PartitionTold, Trace, TraceLine
 
@@ -49,10 +53,27 @@ class EndlessTraceError(RuntimeError):
     """A leader asks again and again for what the controller refuses, every millisecond."""
 
 
+class KernelRun(msgspec.Struct, frozen=True):
+    """What the kernel makes of a schedule; `counts` is by metric."""
+
+    trace: Trace
+    counts: dict[str, int]
+
+
 def kernel_trace(
     schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
 ) -> Trace:
     """What the kernel makes of it. `without` are bits of guards that it is to forget.
+
+    Raises EndlessTraceError for more than TOLD_MAX lines.
+    """
+    return kernel_run(schedule, features, compiled=compiled, without=without).trace
+
+
+def kernel_run(
+    schedule: OutsideSchedule, features: Features, *, compiled: bool = True, without: int = 0
+) -> KernelRun:
+    """The trace as `kernel_trace` gives it, and what was counted.
 
     Raises EndlessTraceError for more than TOLD_MAX lines.
     """
@@ -69,7 +90,9 @@ def kernel_trace(
     run(*made, schedule.leader - 1, schedule.end * 1000)
     if made[0][CHECKS]:
         raise EndlessTraceError(f"the schedule has more than {TOLD_MAX} lines")
-    return tuple(_lines(_listed(made[2])))
+    counted = made[0][COUNTS : COUNTS + len(METRIC_NAMES)]
+    counts = dict(zip(METRIC_NAMES, _listed(counted), strict=True))
+    return KernelRun(tuple(_lines(_listed(made[2]))), counts)
 
 
 @lru_cache(maxsize=1)

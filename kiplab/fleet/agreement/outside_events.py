@@ -44,7 +44,8 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     `ready` and `level` from its registration (or the end of the cut) until it asks to be let in and
     until it has caught up; `lag_phase` is from the event to the leader's next look at who lags;
     `delays` are how long AlterPartition requests on account of this broker take, the first, the
-    second, ... (the last one serves on), asked by whichever leader.
+    second, ... (the last one serves on), asked by whichever leader; or `delays_by` has them leader
+    by leader.
     """
 
     at: int
@@ -60,6 +61,12 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lasts: int = 1
     recover: int = 1
     delays: tuple[int, ...] = (1,)
+    delays_by: tuple[tuple[int, ...], ...] = ()
+
+    def delay(self, leader: int, tried: int) -> int:
+        """How long the request of a leader (from 1) takes that has tried so often before."""
+        delays = self.delays_by[leader - 1] if self.delays_by else self.delays
+        return delays[min(tried, len(delays) - 1, DELAY_TRIES - 1)]
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -119,9 +126,9 @@ def row_of(event: Outside) -> list[int]:
 
 def delays_of(event: Outside) -> list[int]:
     """For the kernel: for every leader the delays of its requests on account of this broker."""
-    last = event.delays[-1:] * DELAY_TRIES
-    each = [ms * 1000 for ms in (*event.delays, *last)[:DELAY_TRIES]]
-    return each * BROKERS
+    leaders = range(1, 1 + (len(event.delays_by) or BROKERS))
+    each = [event.delay(x, tried) * 1000 for x in leaders for tried in range(DELAY_TRIES)]
+    return each + [0] * (BROKERS * DELAY_TRIES - len(each))
 
 
 BASE_RELEASE = "3.5"

@@ -1,0 +1,88 @@
+"""What came from outside in a replication of the kernel, as events of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..kernel.leader_rules import DELAY_TRIES
+from ..kernel.machine_code import plain
+from ..kernel.outside_streams import (
+    BEAT_AT,
+    DELAYS_AT,
+    FLUSH_AT,
+    ROW_AT,
+    STREAM,
+    STREAM_BROKER,
+    STREAMS,
+    open_streams,
+)
+from ..kernel.set_events import (
+    BEAT,
+    FATE,
+    FLUSH,
+    KIND,
+    LAG_PHASE,
+    LASTS,
+    LEVEL_IN,
+    READY_IN,
+    RECOVER,
+    RESTART,
+    SHOCK,
+    SHUTDOWN,
+)
+from ..kernel.set_words import NEVER
+from ..kernel.simulation_loop import consume, know_all, next_part
+from ..kernel.world import World, compiled_world
+from .outside_events import FATES, KINDS, Outside
+
+_KIND_OF = {rank: kind for kind, rank in KINDS.items()}
+_FATE_OF = {number: fate for fate, number in FATES.items()}
+Microseconds = int
+
+
+def replication_events(
+    world: World, seed: int, replication: int, until: Microseconds
+) -> Iterator[Outside]:
+    """Everything that comes from outside until then, in order; all times are microseconds."""
+    made = compiled_world(world)
+    w, tables = [int(n) for n in made.numbers], [int(n) for n in made.tables]
+    st, times, later = [0] * (STREAMS * STREAM), [0] * STREAMS, [0] * STREAMS
+    key = (w, tables, seed, replication)
+    count = plain(open_streams)(st, times, later, *key)
+    first, know, used = plain(next_part), plain(know_all), plain(consume)
+    while True:
+        know(st, times, count, *key)
+        i, at, rank = first(st, times, count)
+        if at > until:
+            return
+        yield _event(st, i, at, rank, world.replication_factor)
+        if rank in (FLUSH, BEAT):
+            st[i * STREAM + (FLUSH_AT if rank == FLUSH else BEAT_AT)] = NEVER
+        else:
+            used(st, times, later, i, count, *key)
+
+
+def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
+    stream = i * STREAM
+    broker = st[stream + STREAM_BROKER] + 1
+    if rank in (FLUSH, BEAT):
+        return Outside(at=at, kind=_KIND_OF[rank], broker=broker)  # type: ignore[arg-type]
+    row, delays = stream + ROW_AT, stream + DELAYS_AT
+    return Outside(
+        at=at,
+        kind=_KIND_OF[st[row + KIND]],  # type: ignore[arg-type]
+        broker=broker,
+        fate=_FATE_OF[st[row + FATE]],  # type: ignore[arg-type]
+        shock=bool(st[row + SHOCK]),
+        restart=st[row + RESTART],
+        ready=st[row + READY_IN],
+        level=st[row + LEVEL_IN],
+        lag_phase=st[row + LAG_PHASE],
+        shutdown=st[row + SHUTDOWN],
+        lasts=st[row + LASTS],
+        recover=st[row + RECOVER],
+        delays_by=tuple(
+            tuple(st[delays + x * DELAY_TRIES : delays + (x + 1) * DELAY_TRIES])
+            for x in range(replicas)
+        ),
+    )

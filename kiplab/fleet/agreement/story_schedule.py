@@ -1,0 +1,191 @@
+"""Where in a replication something happened: the events around it, in whole milliseconds.
+
+Between events that are far apart everybody is in sync again, and nothing is left of what came
+before but who leads. So a replication falls into stretches, each a schedule of its own; one that
+does not end so goes on in the next. The shortest end of a stretch that comes to the same is the
+story: the times between its events are those of the replication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ...protocol.features import Features
+from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
+from ..kernel.simulation import METRIC_NAMES
+from ..kernel.world import HOUR, World
+from .kernel_run import EndlessTraceError, KernelRun, kernel_run
+from .outside_events import Outside, OutsideSchedule, ordered
+from .replication_events import replication_events
+from .trace_lines import NOBODY
+
+QUIET_US = 2 * HOUR
+"""So long without an event, and everybody is in sync again but for rare cases."""
+LEAD_MS = 1_000
+TOLD_METRICS = tuple(
+    n for n in METRIC_NAMES if n.endswith("_loss") or n in ("stale_join", "offline")
+)
+"""What a play can show."""
+
+
+class NoStoryError(LookupError):
+    """Nothing of the kind happens in a replication, or the engine cannot show it."""
+
+
+class StorySchedule(msgspec.Struct, frozen=True):
+    """A schedule and when in the replication it begins."""
+
+    schedule: OutsideSchedule
+    begins_us: int
+
+
+def schedule_of(
+    world: World, *, seed: int, replication: int, until_us: int, features: Features, metric: str
+) -> StorySchedule:
+    """The events that come to the first of `metric` in a replication.
+
+    Raises NoStoryError where there is none, ValueError for what no play shows.
+    """
+    _check(world, metric)
+    leader = 1
+    glued: list[Outside] = []
+    for stretch in _stretches(replication_events(world, seed, replication, until_us)):
+        glued = [*glued, *stretch]
+        schedule = _schedule(world, glued, leader)
+        ran = _ran(schedule, features)
+        if ran is not None and ran.counts[metric]:
+            start = glued[0].at - LEAD_MS * 1000
+            return _shortest(StorySchedule(schedule, start), features, metric)
+        after = _leader_after(ran, leader, world.replication_factor)
+        if after != NOBODY:
+            leader, glued = after, []
+    years = f"{until_us / (365 * 24 * HOUR):g} years"
+    raise NoStoryError(
+        f"replication {replication} of seed {seed} has no {metric} in {years} under"
+        f" {features.label()}: take one that has counted some"
+    )
+
+
+def _check(world: World, metric: str) -> None:
+    if metric not in TOLD_METRICS:
+        raise ValueError(f"no play shows {metric!r}; expected one of {', '.join(TOLD_METRICS)}")
+    engine = (SESSION_TIMEOUT_MS, LAG_TIME_MAX_MS, HEARTBEAT_MS)
+    if world.zookeeper or engine != tuple(
+        us // 1000 for us in (world.session_us, world.lag_us, world.heartbeat_interval_us)
+    ):
+        raise ValueError(
+            "a story is told in KRaft mode with Kafka's defaults: session_s = 9, lag_s = 30 and"
+            " heartbeat_s = 2; the engine has no others"
+        )
+
+
+def _stretches(events: Iterator[Outside]) -> Iterator[list[Outside]]:
+    """Events with quiet time before and after."""
+    stretch: list[Outside] = []
+    for event in events:
+        if stretch and event.at - stretch[-1].at > QUIET_US:
+            yield stretch
+            stretch = []
+        stretch.append(event)
+    if stretch:
+        yield stretch
+
+
+def _schedule(world: World, stretch: list[Outside], leader: int) -> OutsideSchedule:
+    start = stretch[0].at - LEAD_MS * 1000
+    events = tuple(_in_milliseconds(event, start) for event in stretch)
+    return ordered(
+        OutsideSchedule(
+            replicas=world.replication_factor,
+            min_insync=world.min_insync_replicas,
+            unclean=world.unclean_elections,
+            bounces_wait=world.bounces_wait,
+            leader=leader,
+            patience=world.shutdown_patience_us // 1000,
+            end=events[-1].at + QUIET_US // 1000,
+            events=events,
+        )
+    )
+
+
+_LENGTHS = ("restart", "ready", "level", "shutdown", "lasts", "recover")
+
+
+def _in_milliseconds(event: Outside, start: int) -> Outside:
+    lengths: dict[str, Any] = {name: max(1, getattr(event, name) // 1000) for name in _LENGTHS}
+    by = tuple(tuple(max(1, us // 1000) for us in each) for each in event.delays_by)
+    at, phase = (event.at - start) // 1000, event.lag_phase // 1000
+    return replace(event, at=at, lag_phase=phase, delays_by=by, **lengths)
+
+
+def _ran(schedule: OutsideSchedule, features: Features) -> KernelRun | None:
+    try:
+        return kernel_run(schedule, features, compiled=False)
+    except EndlessTraceError:
+        return None
+
+
+def _leader_after(ran: KernelRun | None, leader: int, replicas: int) -> int:
+    """Who leads when all are in sync again; nobody where they are not."""
+    if ran is None:
+        return leader
+    states = [line.partition for line in ran.trace if line.partition is not None]
+    if not states:
+        return leader
+    return states[-1].leader if len(states[-1].isr) == replicas else NOBODY
+
+
+def _shortest(found: StorySchedule, features: Features, metric: str) -> StorySchedule:
+    """Without what comes after, and without what came before and makes no difference."""
+    schedule = _cut_off(found.schedule, features, metric)
+    incidents = [n for n, event in enumerate(schedule.events) if event.kind not in BEFORE]
+    for first in reversed(incidents):
+        later = _from_incident(schedule, first)
+        for leader in range(1, schedule.replicas + 1):
+            tried = replace(later, leader=leader)
+            ran = _ran(tried, features)
+            if ran is not None and ran.counts[metric]:
+                begins = found.begins_us + 1000 * (schedule.end - tried.end)
+                return StorySchedule(tried, begins)
+    return StorySchedule(schedule, found.begins_us)
+
+
+BEFORE = ("beat", "flush")
+"""Kinds of events that belong to the next incident of their broker."""
+
+
+def _cut_off(schedule: OutsideSchedule, features: Features, metric: str) -> OutsideSchedule:
+    """Ends as soon as it has happened."""
+    ran = _ran(schedule, features)
+    times = sorted({line.at for line in ran.trace}) if ran is not None else []
+    for at in times:
+        events = tuple(event for event in schedule.events if event.at <= at)
+        shorter = replace(schedule, end=at + 1, events=events)
+        cut = _ran(shorter, features)
+        if events and cut is not None and cut.counts[metric]:
+            return shorter
+    return schedule
+
+
+def _from_incident(schedule: OutsideSchedule, first: int) -> OutsideSchedule:
+    """Begins shortly before an incident, or before the heartbeat and the flush of it."""
+    events = schedule.events
+    kept = [
+        event
+        for n, event in enumerate(events)
+        if n >= first or (event.kind in BEFORE and _next_incident(events, n) >= first)
+    ]
+    start = kept[0].at - LEAD_MS
+    moved = tuple(replace(event, at=event.at - start) for event in kept)
+    return replace(schedule, events=moved, end=schedule.end - start)
+
+
+def _next_incident(events: tuple[Outside, ...], n: int) -> int:
+    same = (k for k in range(n, len(events)) if events[k].broker == events[n].broker)
+    return next((k for k in same if events[k].kind not in BEFORE), len(events))
