@@ -1,10 +1,12 @@
-"""Guards of the kernel of which no schedule can tell, rule by rule beside the engine's."""
+"""Rules of the kernel of which no schedule can tell, one by one beside the engine's."""
 
 from __future__ import annotations
 
 import pytest
 
-from kiplab.fleet.kernel.broker_rules import expire
+from kiplab.fleet.kernel.broker_rules import crash, expire, register, start
+from kiplab.fleet.kernel.feature_sets import feature_sets, mask_of
+from kiplab.fleet.kernel.isr_digits import members_of
 from kiplab.fleet.kernel.machine_code import plain
 from kiplab.fleet.kernel.metadata_rules import alter_partition
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
@@ -16,6 +18,7 @@ from kiplab.fleet.kernel.set_words import (
     ASKED_LEADER_EPOCH,
     ASKED_PARTITION_EPOCH,
     GUARDS,
+    ISR,
     LEADER,
     LEADER_EPOCH,
     LEAVING,
@@ -26,6 +29,7 @@ from kiplab.fleet.kernel.set_words import (
     REPLICAS,
     SENDER,
     SENDER_EPOCH,
+    START_AT,
     STATE_WORDS,
     TOLD_REFUSED,
     TOLD_WORDS,
@@ -108,3 +112,37 @@ def test_while_it_recovers_the_kernel_elects_cleanly_without_kip_704_alone() -> 
         leader = _engine(header + "expire 1\n", guard, on=on).partitions[0]["leader"]
         assert leader == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
         assert (leader == 2) is not on
+
+
+@pytest.mark.parametrize(
+    ("before", "broker"),
+    [([], 2), ([], 1), ([2], 1)],
+    ids=["a follower", "the leader", "the last member"],
+)
+@pytest.mark.parametrize("purges", [True, False])
+def test_who_registers_anew_leaves_the_isr_first_where_it_is_purged_as_from_4_0_on(
+    before: list[int], broker: int, purges: bool
+) -> None:
+    s, w, told = _state(MIRRORED[0], on=True)
+    s[GUARDS] = mask_of("841+903+purge_on_register" if purges else "841+903")
+    s[GUARDS] &= ~(1 << MIRRORED.index("631.one-live-incarnation"))
+    lines = [*(f"crash {b}\nexpire {b}\n" for b in before), f"crash {broker}\nstart {broker}\n"]
+    for b in before:
+        plain(crash)(s, w, b - 1, 0, False, NOW)
+        plain(expire)(s, w, told, b - 1, NOW)
+    plain(crash)(s, w, broker - 1, 0, False, NOW)
+    s[START_AT + broker - 1] = NOW
+    plain(start)(s, broker - 1)
+    plain(register)(s, w, told, broker - 1, NOW)
+    # The two controllers differ in how they count leader epochs, and in nothing else here.
+    text = TWO.format(state="") + TOPIC.format(more="").replace("manual\n", "") + "".join(lines)
+    rules = parse_features("4.0" if purges else "3.5", off=("631.one-live-incarnation",))
+    state = Run(run_play(parse(text), rules)).partitions[0]
+    assert state["leader"] == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
+    assert tuple(state["isr"]) == tuple(member + 1 for member in members_of(s[ISR]))
+
+
+def test_nobody_is_purged_unless_it_is_asked_for() -> None:
+    assert not any("purge_on_register" in name for name in feature_sets("kraft"))
+    assert mask_of("841+903+purge_on_register") >> 42 == 1
+    assert mask_of("841+903") >> 42 == 0

@@ -10,7 +10,7 @@ from .isr_digits import size
 from .leader_rules import propose
 from .machine_code import inner
 from .metadata_rules import inform, leave_isr, unfence
-from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION
+from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION, PURGES_ON_REGISTER
 from .set_words import (
     BOUNCES_WAIT,
     CATCH_UP_US,
@@ -232,12 +232,18 @@ def start(s: list[int], b: int) -> None:
 
 @inner
 def register(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
-    """A broker epoch, unless the session of an earlier life lasts; then it asks again."""
+    """A broker epoch, unless the session of an earlier life lasts; then it asks again.
+
+    With `purge_on_register` it is let in at once, and the earlier life leaves the ISR as if it had
+    been fenced: broker_registration._clean_up.
+    """
     lasts = s[FENCED + b] == 0 and now < s[CONTACT + b] + w[SESSION_OVER_US]
     if lasts and s[GUARDS] & ONE_INCARNATION:
         tell(s, told, now, TOLD_REFUSED, ONE_INCARNATION, b, 0, 0)
         s[START_AT + b] = now + w[RETRY_US]
         return
+    if s[GUARDS] & PURGES_ON_REGISTER:
+        leave_isr(s, w, told, b, now)
     s[START_AT + b] = s[EXPIRE_AT + b] = NEVER
     s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]
     s[NEXT_EPOCH] += 1

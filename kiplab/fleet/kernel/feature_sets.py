@@ -2,6 +2,10 @@
 
 In KRaft mode KIP-841, KIP-903 and KIP-704 can be there or not, with ZooKeeper KIP-380, KIP-343 and
 KIP-704. A set is named after what it has: ``"841+903"``; ``"none"`` has nothing of it.
+
+``"purge_on_register"`` may be named, too: a new incarnation takes its earlier life out of the ISR
+as it registers (as from Kafka 4.0 on), and does not wait for the end of its session (as no Kafka
+does; apache/kafka pull request 18045 proposed it on the way to KIP-966). It is counterfactual.
 """
 
 from __future__ import annotations
@@ -14,13 +18,15 @@ from .mirrored_guards import (
     NOT_FENCED,
     NOT_LEAVING,
     ONE_INCARNATION,
+    PURGES_ON_REGISTER,
     SKIPS_FENCED,
     SKIPS_LEAVING,
     guard_bits,
 )
 from .simulation_loop import KIP_343, KIP_380
 
-SWITCHED = ("380", "343", "841", "903", "704")
+PURGE = "purge_on_register"
+SWITCHED = ("380", "343", "841", "903", "704", PURGE)
 """What a feature set may name."""
 IN_MODE = {"kraft": ("841", "903", "704"), "zookeeper": ("380", "343", "704")}
 """Which of them Kafka could have had in a mode; the rest is counterfactual there."""
@@ -45,12 +51,14 @@ def label_of(name: str, mode: str) -> str:
 
 
 def features_of(name: str) -> Features:
-    """The engine's features for a set; KIP-380 and KIP-343 are counted, not played.
+    """The engine's features for a set; KIP-380 and KIP-343 are counted, not played, and whoever
+    purges the ISR is a controller of 4.0.
 
     Raises ValueError for a feature set that there is not.
     """
     on = _parts(name)
     off = tuple(kip for kip in ("841", "903") if kip not in on)
+    off += ("631.one-live-incarnation",) if PURGE in on else ()
     specified = ("704.specified",) if "704" in on else ()
     return parse_features("3.5", off=off, on=(*_ALWAYS_ON, *specified))
 
@@ -59,7 +67,8 @@ def mask_of(name: str) -> int:
     """Its bits for the kernel. Raises ValueError for a feature set that there is not."""
     on = _parts(name)
     counted = (KIP_380 if "380" in on else 0) | (KIP_343 if "343" in on else 0)
-    return guard_bits(features_of(name)) | counted
+    purges = PURGES_ON_REGISTER if PURGE in on else 0
+    return guard_bits(features_of(name)) | counted | purges
 
 
 def _parts(name: str) -> tuple[str, ...]:

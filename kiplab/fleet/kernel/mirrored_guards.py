@@ -40,6 +40,9 @@ MIRRORED = (
     UNCLEAN_BY_CONFIG, LEADER_RECOVERS, LEADER_REFUSES, UNCLEAN_AGAIN,
 ) = (1 << bit for bit in range(len(MIRRORED)))  # fmt: skip
 
+PURGES_ON_REGISTER = 1 << 42
+"""Beside the bits of guards: what controllers do from 4.0 on, and no guard switches."""
+
 _INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
 _AT_ONCE = (
     "A follower fetches to the end at once, so that no fetch outlives what it was sent under."
