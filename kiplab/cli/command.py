@@ -12,7 +12,7 @@ from ..extras import MissingExtraError
 from ..machine.lacking import LackingError
 from ..plays.play_errors import PlayError
 from ..protocol.features import UnknownFeatureError
-from . import class_command, explore_command, matrix_command, real_command
+from . import class_command, explore_command, fleet_command, matrix_command, real_command
 from .common_options import (
     BAD_INPUT,
     DONE,
@@ -149,6 +149,9 @@ def _doctor(options: argparse.Namespace) -> int:
 # --- the command line ---------------------------------------------------------------------------
 
 
+_FLEET = "Say how often what happens in a whole fleet, under every set of KIPs, and how sure it is."
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="kiplab",
@@ -186,6 +189,8 @@ def _parser() -> argparse.ArgumentParser:
     class_command.add_class_options(together)
     real = _command(commands, "real", real_command.run_real, "let a real Kafka decide in a play")
     real_command.add_real_options(real)
+    fleet = commands.add_parser("fleet", help="how often, in a whole fleet", description=_FLEET)
+    fleet_command.add_fleet_options(fleet)
     _command(commands, "doctor", _doctor, "say what this machine has and lacks")
     return parser
 

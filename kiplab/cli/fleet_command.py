@@ -1,0 +1,94 @@
+"""`kiplab fleet`: how often what happens to a whole fleet, on Spark, kept in a folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .common_options import BAD_INPUT, DONE, FAILED, LACKING, complain, print_json
+
+if TYPE_CHECKING:
+    from ..fleet.fleet_answers.fleet_answer import FleetAnswer
+
+_STOPPED = 130
+
+
+def add_fleet_options(parser: argparse.ArgumentParser) -> None:
+    """What `kiplab fleet` takes: run or report, each with options of its own."""
+    deeds = parser.add_subparsers(required=True, metavar="run|report")
+    run = deeds.add_parser("run", help="live through years of a fleet, and keep what was counted")
+    run.add_argument("study", metavar="PRESET|FILE", help=_studies())
+    run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
+    run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
+    run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
+    run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
+    run.set_defaults(command=run_fleet)
+    run.epilog = (
+        "Stopped, killed or asked for more years, a study goes on with --resume; the numbers are"
+        " those of one run, however often that was, on however many cores. Exit codes: 0 done;"
+        " 1 a block failed; 2 bad input, or a folder that holds something else; 3 this machine"
+        " lacks Spark or Java, or room on its disk."
+    )
+    report = deeds.add_parser("report", help="tables and plots of what a folder holds")
+    report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
+    report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
+    report.set_defaults(command=report_fleet)
+    for deed in (run, report):
+        deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _studies() -> str:
+    from ..fleet.parameters.fleet_study import presets
+
+    return f"{', '.join(presets())}, or a TOML file"
+
+
+def run_fleet(options: argparse.Namespace) -> int:
+    """Run the study, and print what it found."""
+    from ..fleet.fleet_answers.fleet_run import run
+    from ..machine.java import JavaNotFound
+    from ..spark import BlockFailed, SparkUnavailable
+
+    try:
+        found = run(
+            options.study,
+            options.out,
+            years=options.years,
+            master=options.master,
+            resume=options.resume,
+        )
+    except ValueError as problem:
+        return complain(str(problem), BAD_INPUT)
+    except (SparkUnavailable, JavaNotFound) as problem:
+        more = "`kiplab doctor` says what else this machine has and lacks."
+        return complain(f"{problem} {more}", LACKING)
+    except BlockFailed as problem:
+        return complain(f"{problem}; what was done before is kept", FAILED)
+    if not found.finished:
+        return complain(f"stopped; --resume goes on with what {options.out} holds", _STOPPED)
+    return _shown(found, options.json)
+
+
+def report_fleet(options: argparse.Namespace) -> int:
+    """Show what a folder holds, and write the page if one is asked for."""
+    from ..fleet.fleet_answers.fleet_run import answer_in
+
+    if options.out is not None and Path(options.out).suffix != ".html":
+        ending = Path(options.out).suffix or "nothing"
+        return complain(f"{options.out} ends in {ending}; it can end in .html", BAD_INPUT)
+    try:
+        found = answer_in(options.folder)
+    except ValueError as problem:
+        return complain(str(problem), BAD_INPUT)
+    return _shown(found, options.json)
+
+
+def _shown(found: FleetAnswer, as_json: bool) -> int:
+    from ..fleet.fleet_answers.answer_text import answer_text
+
+    if as_json:
+        return print_json(found.report())
+    sys.stdout.write(answer_text(found))
+    return DONE

@@ -1,0 +1,92 @@
+"""The folder of an answer: the study as TOML, and below it a folder for each way of sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..parameters.fleet_study import FleetStudy, study_from
+from ..parameters.parameter_errors import ParameterError
+from ..parameters.study_text import written
+from ..pipeline.folder_errors import StudyFolderError, written_to
+from ..pipeline.study_folder import identity_in
+from ..pipeline.wave_files import beside_of, write_durably
+from ..pipeline.work_orders import METHODS
+
+STUDY_FILE = "study.toml"
+
+
+def begin_folder(folder: Path, study: FleetStudy, *, resume: bool) -> None:
+    """Make the folder of this study, or see that it is the one that is there.
+
+    Raises StudyFolderError for a file, for a folder with something else in it, and for one that
+    has some of this study already unless `resume`; StudyNotKeptError where it cannot be written.
+    """
+    with written_to(folder):
+        if (folder / STUDY_FILE).exists():
+            _check_same(folder, study, resume=resume)
+            return
+        _check_empty(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_durably(folder / STUDY_FILE, written(study).encode())
+
+
+def _check_empty(folder: Path) -> None:
+    for place in (folder, *folder.parents):
+        if place.exists() and not place.is_dir():
+            mend = "A study is kept in a folder; name another place."
+            raise StudyFolderError(f"{place} is a file.", mend)
+    half_written = {beside_of(folder / STUDY_FILE).name}
+    if folder.exists() and {entry.name for entry in folder.iterdir()} - half_written:
+        mend = "Name another folder, or an empty one."
+        raise StudyFolderError(f"{folder} is not empty, and holds no study.", mend)
+
+
+def _check_same(folder: Path, study: FleetStudy, *, resume: bool) -> None:
+    differs = _differences(study_in(folder), study)
+    if differs:
+        mend = "Name another folder, or ask for the study that is there."
+        other = f"{', '.join(differs)} {'is' if len(differs) == 1 else 'are'} not the same"
+        raise StudyFolderError(f"{folder} holds another study: {other}.", mend)
+    if kept_methods(folder) and not resume:
+        mend = "Run it with --resume (resume=True) to go on with it, or name another folder."
+        raise StudyFolderError(f"{folder} holds this study already.", mend)
+
+
+def _differences(there: FleetStudy, here: FleetStudy) -> list[str]:
+    """What is not the same, by its name in the file; what a study is about may be said anew."""
+    values = dict(there.values)
+    found = [name for name, several in here.values if values[name] != several]
+    for name in ("mode", "feature_sets"):
+        if getattr(there, name) != getattr(here, name):
+            found.append(name)
+    return found
+
+
+def study_in(folder: Path) -> FleetStudy:
+    """The study that a folder holds. Raises StudyFolderError where it holds none, or a damaged one.
+
+    What a folder says of its study must read back: a parameter that is new since has its default.
+    """
+    file = folder / STUDY_FILE
+    try:
+        return study_from(file.read_text("utf-8"), str(file))
+    except OSError:
+        mend = "Name the folder that `kiplab fleet run` was given with -o."
+        raise StudyFolderError(f"{folder} holds no study.", mend) from None
+    except (ParameterError, UnicodeDecodeError) as problem:
+        mend = "Put it back as it was, or run the study anew in another folder."
+        raise StudyFolderError(f"{file} cannot be read: {problem}.", mend) from None
+
+
+def kept_methods(folder: Path) -> tuple[str, ...]:
+    """The ways of sampling that a folder has anything of."""
+    return tuple(method for method in METHODS if (folder / method / "study.json").exists())
+
+
+def kept_sizes(folder: Path) -> Mapping[str, int]:
+    """Replications of a block by scenario, where a folder of one way of sampling has blocks."""
+    if not (folder / "study.json").exists():
+        return {}
+    scenarios = identity_in(folder).get("scenarios", {})
+    return {name: int(said["block_replications"]) for name, said in scenarios.items()}

@@ -1,0 +1,87 @@
+"""What each metric of the kernel counts, in a sentence, and what its rate is per.
+
+The kernel lives through replica sets, and follows one partition of each: losses and times are that
+partition's, and a rate is per partition and year.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...protocol.releases import Mode
+from ..pipeline.work_orders import FORCED
+
+_PARTITION = "per partition and year"
+_MICROSECONDS = "microseconds per partition and year"
+
+
+class CountedMetric(msgspec.Struct, frozen=True, kw_only=True):
+    """`is_time`: microseconds are added up, and not events counted.
+
+    `mode` is the one mode in which there is such a thing, None where the kernel has KRaft's replica
+    sets do it, whatever the mode of the study.
+    """
+
+    name: str
+    counts: str
+    unit: str = _PARTITION
+    mode: Mode | None = None
+
+    @property
+    def is_time(self) -> bool:
+        """Whether its numbers are microseconds."""
+        return self.unit.startswith("microseconds")
+
+
+_BY_NAME = {
+    "incidents": "what happens to the set from outside: crashes, planned restarts, cuts, shocks",
+    "expansions": "a replica is taken back into the ISR",
+    "stale_join": "a replica is taken into the ISR for what it was in an earlier life",
+    "committed_loss": "records that were acknowledged by every member of the ISR are gone",
+    "stale_join_after_crash": "a stale join that begins with a crash, and so can cost records",
+    "race_loss": "committed records are gone because a stale replica came to lead",
+    "last_replica_loss": "committed records are gone with the last member of the ISR",
+    "unclean_loss": "committed records are gone by an unclean election",
+    "shock_loss": "committed records are gone because all replicas went at once",
+    "offline": "the partition comes to be without a leader",
+    "refused": "an AlterPartition request is refused",
+}
+_TIMES = {
+    "offline_us": "the partition is without a leader",
+    "under_min_us": "the ISR is smaller than min.insync.replicas",
+    "recovery_us": "the partition is RECOVERING after an unclean election",
+}
+COUNTED = {
+    **{name: CountedMetric(name=name, counts=counts) for name, counts in _BY_NAME.items()},
+    **{
+        name: CountedMetric(name=name, counts=counts, unit=_MICROSECONDS)
+        for name, counts in _TIMES.items()
+    },
+    "stale_control_request": CountedMetric(
+        name="stale_control_request",
+        counts="a broker of the set, restarted, gets a control request meant for its earlier life",
+        unit="per replica set and year, its brokers together",
+        mode=Mode.ZOOKEEPER,
+    ),
+    "stale_metadata_us": CountedMetric(
+        name="stale_metadata_us",
+        counts="a broker of the set serves from old metadata, cut off from the controller",
+        unit="microseconds per replica set and year, its brokers together",
+        mode=Mode.ZOOKEEPER,
+    ),
+}
+"""By name; a test holds it to what the kernel and forced windows count."""
+
+
+def counted_in(metric: str, mode: Mode, method: str) -> str:
+    """What a row of this metric counts, with what is left out.
+
+    Raises KeyError for a metric that there is not.
+    """
+    found = COUNTED[metric]
+    said = found.counts
+    if mode is Mode.ZOOKEEPER and found.mode is None:
+        said += "; as a replica set with KRaft does it: ZooKeeper's own is not simulated"
+    if method == FORCED:
+        said += "; without cuts, shocks and failovers of the controller"
+    return said

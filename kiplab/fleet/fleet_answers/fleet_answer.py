@@ -1,0 +1,121 @@
+"""`FleetAnswer`: all rows of a study, as a table, as sentences, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...extras import needed_by
+from ..parameters.fleet_study import FleetStudy
+from ..pipeline.study_summary import SummaryRow
+from ..pipeline.work_orders import NAIVE
+from ..statistics.event_rates import SeenRate
+from .fleet_row import FleetRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a study found.
+
+    `partition_years` were lived through by the kernel, over all scenarios, under every feature set
+    alike. `summary` has the sums that `rows` are made of. `seconds` is how long it took, None for
+    what was read from a folder. Where `finished` is False it was stopped before.
+    """
+
+    study: FleetStudy
+    rows: tuple[FleetRow, ...]
+    summary: tuple[SummaryRow, ...]
+    seconds: float | None
+    partition_years: float
+    finished: bool = True
+
+    def row(
+        self, features: str, metric: str, *, method: str | None = None, **swept: float | str
+    ) -> FleetRow:
+        """The one row of that, at the point with those swept values.
+
+        Without a method it is the one of plain sampling if that saw anything, else the weighted one
+        where there is one. Raises LookupError where there is no such row, or more than one point.
+        """
+        found = [row for row in self.rows if _is_asked(row, features, metric, method, swept)]
+        if not found:
+            raise LookupError(self._said(features, metric, swept, "there is no row"))
+        if len({row.scenario_id for row in found}) > 1:
+            names = ", ".join(name for name in self.study.swept if name not in swept)
+            raise LookupError(
+                self._said(features, metric, swept, f"several rows; say which {names}")
+            )
+        return min(found, key=_rank)
+
+    def _said(self, features: str, metric: str, swept: dict[str, Any], problem: str) -> str:
+        where = "".join(f", {name}={value}" for name, value in swept.items())
+        sets = ", ".join(self.study.feature_sets)
+        metrics = ", ".join(dict.fromkeys(row.metric for row in self.rows))
+        asked = f"{metric} under {features}{where}"
+        return f"{asked}: {problem}; feature sets are {sets}; metrics are {metrics}"
+
+    def best(self, metric: str) -> tuple[FleetRow, ...]:
+        """Of each scenario and feature set the row that says most, in the order of the rows."""
+        found: dict[tuple[str, str], FleetRow] = {}
+        for row in self.rows:
+            if row.metric == metric:
+                key = (row.scenario_id, row.features)
+                found[key] = min(found.get(key, row), row, key=_rank)
+        return tuple(found.values())
+
+    def sentence(self, metric: str) -> str:
+        """What was found of one metric, in words. Raises LookupError for one that is not there."""
+        rows = self.best(metric)
+        if not rows:
+            raise LookupError(self._said("any", metric, {}, "there is no row"))
+        said = "; ".join(f"{_place(row)}: {row.words}" for row in rows)
+        return f"{metric}, {rows[0].unit}: {said}."
+
+    def frame(self) -> pd.DataFrame:
+        """One line per row; swept parameters are columns. Raises MissingExtraError without pandas.
+
+        What was never seen has no rate, and an upper bound.
+        """
+        with needed_by("a table"):
+            import pandas as pd
+
+        lines = []
+        for row in self.rows:
+            line = row.report()
+            lines.append({"scenario": line.pop("scenario"), **line.pop("swept"), **line})
+        return pd.DataFrame(lines)
+
+    def report(self) -> dict[str, Any]:
+        """As the object that `kiplab fleet run --json` prints."""
+        return {
+            "scenarios": len({row.scenario_id for row in self.rows}),
+            "partition_years": self.partition_years,
+            "seconds": self.seconds,
+            "finished": self.finished,
+            "rows": [row.report() for row in self.rows],
+        }
+
+
+def _is_asked(
+    row: FleetRow, features: str, metric: str, method: str | None, swept: dict[str, Any]
+) -> bool:
+    here = dict(row.swept)
+    return (
+        (row.features, row.metric) == (features, metric)
+        and method in (None, row.method)
+        and all(here.get(name) == value for name, value in swept.items())
+    )
+
+
+def _rank(row: FleetRow) -> int:
+    """What plain sampling saw has every way to get there in it; weights know what it never sees."""
+    if row.method == NAIVE:
+        return 0 if isinstance(row.found, SeenRate) else 2
+    return 1
+
+
+def _place(row: FleetRow) -> str:
+    return ", ".join([row.features, *(f"{name}={value}" for name, value in row.swept)])

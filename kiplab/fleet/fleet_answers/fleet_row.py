@@ -1,0 +1,115 @@
+"""One line of an answer: a metric under a feature set at a point of the parameter space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..statistics.block_means import NothingWeighed, WeighedRate
+from ..statistics.event_rates import EventRate, NeverHappens, NeverSeen, SeenRate
+
+FoundRate = EventRate | WeighedRate | NothingWeighed
+SweptValues = tuple[tuple[str, float | str], ...]
+
+
+class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
+    """How often `metric` happened under `features`, and how sure that is.
+
+    `events` in `exposure` partition-years; where `method` is weighted, weighted events in the
+    partition-years that they stand for. A metric that ends in ``_us`` is a time: its events are
+    microseconds. `label` says whether Kafka has that feature set, `counts` what is counted, `unit`
+    what the rate is per, `swept` the values of this point where several were asked for.
+    """
+
+    scenario_id: str
+    features: str
+    label: str
+    metric: str
+    counts: str
+    unit: str
+    events: int
+    exposure: float
+    found: FoundRate
+    method: str
+    swept: SweptValues = ()
+
+    @property
+    def rate(self) -> float | None:
+        """Per `unit`; 0 only where it cannot happen, None where it was never seen."""
+        match self.found:
+            case SeenRate() | WeighedRate():
+                return self.found.rate
+            case NeverHappens():
+                return 0.0
+            case _:
+                return None
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.found.low if isinstance(self.found, SeenRate | WeighedRate) else 0.0
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval; None where nothing bounds it."""
+        match self.found:
+            case SeenRate() | WeighedRate() | NeverSeen():
+                return self.found.high
+            case NeverHappens():
+                return 0.0
+            case NothingWeighed():
+                return None
+
+    @property
+    def why_never(self) -> str | None:
+        """The rule that makes it impossible, None where it is possible."""
+        return self.found.because if isinstance(self.found, NeverHappens) else None
+
+    @property
+    def alarms(self) -> tuple[str, ...]:
+        """Why a weighted estimate is not to be believed, in sentences."""
+        return self.found.alarms if isinstance(self.found, WeighedRate) else ()
+
+    @property
+    def words(self) -> str:
+        """The rate with its interval, without the unit; never a bare zero."""
+        match self.found:
+            case (
+                SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high)
+            ):
+                return f"{rate:.2g} ({low:.2g} to {high:.2g})"
+            case NeverSeen(high=high):
+                return f"none seen (at most {high:.2g})"
+            case NeverHappens(because=because):
+                return f"cannot happen: {because}"
+            case NothingWeighed():
+                return "unknown: no weighted sample hit anything"
+
+    @property
+    def interval(self) -> str | None:
+        """How the interval was made, None where there is none."""
+        if isinstance(self.found, NeverHappens | NothingWeighed):
+            return None
+        return self.found.method
+
+    def report(self) -> dict[str, Any]:
+        """As an object of JSON."""
+        return {
+            "features": self.features,
+            "metric": self.metric,
+            "events": self.events,
+            "exposure": self.exposure,
+            "rate": self.rate,
+            "low": self.low,
+            "high": self.high,
+            "method": self.method,
+            "interval": self.interval,
+            "label": self.label,
+            "counts": self.counts,
+            "unit": self.unit,
+            "why_never": self.why_never,
+            "alarms": list(self.alarms),
+            "swept": dict(self.swept),
+            "scenario": self.scenario_id,
+        }

@@ -1,0 +1,240 @@
+"""`run`: a study of fleets on Spark or in this process, kept in a folder, with its answer."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...extras import needed_by
+from ..kernel.simulation import simulate
+from ..kernel.world import World
+from ..parameters.fleet_study import FleetStudy, read_study
+from ..parameters.scenario import Scenario
+from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.code_version import code_version
+from ..pipeline.run_progress import RunProgress
+from ..pipeline.study_folder import partials_in
+from ..pipeline.study_plan import StudyPlan
+from ..pipeline.study_run import run_study
+from ..pipeline.study_summary import summarise
+from ..pipeline.work_orders import FORCED, NAIVE
+from .answer_folder import begin_folder, kept_methods, kept_sizes, study_in
+from .block_sizes import forced_load, naive_load, replications
+from .fleet_answer import FleetAnswer
+from .fleet_rows import MethodSums, block_weights, fleet_rows
+from .forced_scenarios import forced_scenarios
+from .work_block import work_block
+
+YEARS = 1e6
+"""Partition-years of a study by default, over all its scenarios together."""
+_CODE = {
+    NAIVE: ("kiplab.fleet.kernel", "kiplab.fleet.parameters"),
+    FORCED: ("kiplab.fleet.estimators", "kiplab.fleet.parameters", "kiplab.fleet.reference"),
+}
+"""The packages that decide what a block comes to."""
+_FEW_BLOCKS = 400
+"""Forced windows take milliseconds: so many blocks are done before Spark has dealt them out."""
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a study runs; none of it changes a number, except that `years` and `seed` do."""
+
+    years: float
+    seed: int
+    master: str | None
+    spark: bool
+    resume: bool
+    progress: bool | None
+    heard: Callable[[RunProgress], object] | None
+    stop: threading.Event | None
+
+
+def run(
+    study: str | Path | FleetStudy,
+    folder: str | Path | None = None,
+    *,
+    years: float | None = None,
+    method: str | None = None,
+    seed: int = 0,
+    master: str | None = None,
+    spark: bool = True,
+    resume: bool = False,
+    progress: bool | None = None,
+    heard: Callable[[RunProgress], object] | None = None,
+    stop: threading.Event | None = None,
+) -> FleetAnswer:
+    """Live through `years` partition-years of a fleet, and say how often what happens.
+
+    `study` is a preset's name, a TOML file, or a study. `years` are shared out over its scenarios
+    (a million in all by default). With `method` None the kernel samples as things come, and where
+    two replicas make it possible forced windows add what it is too rare for; ``"naive"`` and
+    ``"forced"`` are one of them. `folder` keeps everything, so that `resume` goes on where it was
+    stopped, killed, or for longer; without one nothing is kept. `master`, `spark`, `progress`,
+    `heard` and `stop` are as for `pipeline.study_run`. The numbers depend on study, years and seed
+    alone.
+
+    Raises ParameterError for what is wrong with the study, StudyFolderError and StudyNotKeptError
+    for the folder, ValueError for the rest of what was given, SparkUnavailable without Spark,
+    MissingExtraError without numpy, scipy or pyarrow, BlockFailed for a block that fails.
+    """
+    with needed_by("a study of fleets"):
+        import numba  # noqa: F401
+        import pyarrow  # noqa: F401
+        import scipy  # noqa: F401
+    began = time.monotonic()
+    read = study if isinstance(study, FleetStudy) else read_study(study)
+    options = RunOptions(
+        years=_checked_years(read, YEARS if years is None else years),
+        seed=seed,
+        master=master,
+        spark=spark,
+        resume=resume,
+        progress=progress,
+        heard=heard,
+        stop=stop,
+    )
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
+        path = Path(folder)
+        methods = _methods(read, method)
+        begin_folder(path, read, resume=resume)
+        _start(master, spark=spark)
+        plans = {name: _plan(read, name, path, options) for name in methods}
+        finished = _run_all(plans, path, options)
+        found = _answer(path, master=master, spark=spark)
+    seconds = time.monotonic() - began
+    return msgspec.structs.replace(found, seconds=seconds, finished=finished)
+
+
+def answer_in(folder: str | Path) -> FleetAnswer:
+    """What a folder holds, finished or not, added up in this process.
+
+    Raises StudyFolderError where it holds no study, or a damaged one, MissingExtraError without
+    pyarrow and scipy.
+    """
+    with needed_by("a study of fleets"):
+        import pyarrow  # noqa: F401
+        import scipy  # noqa: F401
+    return _answer(Path(folder), master=None, spark=False)
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def _checked_years(study: FleetStudy, years: float) -> float:
+    if not 0 < years < float("inf"):
+        raise ValueError(f"years is {years:g}; expected partition-years, more than 0")
+    for scenario in study.scenarios:
+        replications(scenario, years / len(study.scenarios))
+    return years
+
+
+def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
+    """Raises ValueError for a method that is none, or that can do nothing here."""
+    if method not in (None, NAIVE, FORCED):
+        raise ValueError(f"there is no method {method!r}; there are {NAIVE!r} and {FORCED!r}")
+    if method == FORCED and not forced_scenarios(study):
+        raise ValueError(
+            "forced windows are for two replicas of which one suffices, in KRaft mode:"
+            " replication_factor = 2, min_insync_replicas = 1; leave the method out for the rest"
+        )
+    if method is not None:
+        return (method,)
+    return (NAIVE, FORCED) if forced_scenarios(study) else (NAIVE,)
+
+
+def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> StudyPlan[Scenario]:
+    if method == FORCED:
+        loads = tuple(map(forced_load, forced_scenarios(study)))
+    else:
+        each, sizes = options.years / len(study.scenarios), kept_sizes(folder / method)
+        loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
+    return StudyPlan(
+        workloads=loads,
+        feature_sets=study.feature_sets,
+        study_seed=options.seed,
+        code=code_version(*_CODE[method]),
+        method=method,
+    )
+
+
+# --- running --------------------------------------------------------------------------------------
+
+
+def _run_all(plans: dict[str, StudyPlan[Scenario]], folder: Path, options: RunOptions) -> bool:
+    """Whether all of it is done. Once one of them was stopped the others do not begin."""
+    return all(_is_run(plan, folder / method, options) for method, plan in plans.items())
+
+
+def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> bool:
+    few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
+    return run_study(
+        plan,
+        work_block,
+        folder,
+        resume=options.resume,
+        master=options.master,
+        spark=options.spark and not few,
+        progress=False if few else options.progress,
+        heard=None if few else options.heard,
+        stop=options.stop,
+    ).finished
+
+
+def _start(master: str | None, *, spark: bool) -> None:
+    """Java starts beside the kernel's compiler: this machine's executors then find it compiled."""
+    from ...spark import session
+
+    with ThreadPoolExecutor(1, thread_name_prefix="kiplab kernel") as pool:
+        compiled = pool.submit(compile_kernel)
+        if spark:
+            session(master, app="kiplab fleet")
+        compiled.result()
+
+
+def compile_kernel() -> None:
+    """Have the kernel compiled, and kept beside its sources where that can be."""
+    simulate(World(), seed=0, first=0, last=1, horizon_us=1, feature_sets=("none",))
+
+
+# --- the answer -----------------------------------------------------------------------------------
+
+
+def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
+    study = study_in(folder)
+    found = tuple(_sums(folder, master, spark))
+    return FleetAnswer(
+        study=study,
+        rows=fleet_rows(study, found),
+        summary=tuple(row for sums in found for row in sums.summary),
+        seconds=None,
+        partition_years=_years(found),
+    )
+
+
+def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]:
+    for method in kept_methods(folder):
+        partials = partials_in(folder / method)
+        if partials.num_rows == 0:
+            continue
+        naive = method == NAIVE
+        rows = summarise(partials, master=master, spark=spark and naive)
+        weights: Any = {} if naive else block_weights(partials)
+        yield MethodSums(method=method, summary=tuple(rows), weights=weights)
+
+
+def _years(found: tuple[MethodSums, ...]) -> float:
+    """What was sampled as it comes; where nothing was, what the forced samples stand for."""
+    for sums in found:
+        lived = {row.scenario_id: row.exposure_us for row in sums.summary}
+        return sum(lived.values()) / MICROSECONDS_PER_YEAR
+    return 0.0

@@ -1,0 +1,97 @@
+"""What cannot happen in the model, and by which rule: zero by construction, not zero observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ...protocol.releases import Mode
+from ..parameters.meaningful_sets import NONE_OF_THEM
+from ..parameters.scenario import Scenario
+from ..statistics.event_rates import NeverHappens
+
+
+class NeverRule(msgspec.Struct, frozen=True, kw_only=True):
+    """`metrics` stay 0 where all of it holds: these KIPs are on, the mode is this one, the
+    parameters have these values.
+    """
+
+    metrics: tuple[str, ...]
+    because: str
+    on: frozenset[str] = frozenset()
+    mode: Mode | None = None
+    values: Mapping[str, float] = {}
+
+    def holds(self, scenario: Scenario, kips: frozenset[str]) -> bool:
+        """Whether it does in this scenario with these KIPs."""
+        p = scenario.parameters
+        return (
+            self.on <= kips
+            and self.mode in (None, scenario.mode)
+            and all(getattr(p, name) == value for name, value in self.values.items())
+        )
+
+
+_STALE_JOINS = ("stale_join", "stale_join_after_crash", "race_loss")
+NEVER_RULES = (
+    NeverRule(
+        metrics=_STALE_JOINS,
+        because="KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back",
+        on=frozenset({"841", "903"}),
+    ),
+    NeverRule(
+        metrics=(*_STALE_JOINS, "expansions"),
+        because="a single replica has nobody to take back into the ISR",
+        values={"replication_factor": 1},
+    ),
+    NeverRule(
+        metrics=("unclean_loss", "recovery_us"),
+        because="unclean_elections is off",
+        values={"unclean_elections": False},
+    ),
+    NeverRule(
+        metrics=("shock_loss",),
+        because="rack_shocks_per_year and cluster_shocks_per_year are 0",
+        values={"rack_shocks_per_year": 0, "cluster_shocks_per_year": 0},
+    ),
+    NeverRule(
+        metrics=("under_min_us",),
+        because="min_insync_replicas is 1, and the ISR keeps its last member",
+        values={"min_insync_replicas": 1},
+    ),
+    NeverRule(
+        metrics=("stale_control_request", "stale_metadata_us"),
+        because="only a controller with ZooKeeper sends such requests",
+        mode=Mode.KRAFT,
+    ),
+    NeverRule(
+        metrics=("stale_control_request",),
+        because="KIP-380 has brokers refuse what was meant for an earlier life",
+        on=frozenset({"380"}),
+    ),
+    NeverRule(
+        metrics=("stale_control_request",),
+        because="bounces_per_year is 0",
+        values={"bounces_per_year": 0},
+    ),
+    NeverRule(
+        metrics=("stale_metadata_us",),
+        because="network_cuts_per_year is 0",
+        values={"network_cuts_per_year": 0},
+    ),
+)
+
+
+def never_in(scenario: Scenario, features: str, metric: str) -> NeverHappens | None:
+    """The first rule that makes this metric impossible there; None where it can happen."""
+    kips = kips_of(features)
+    for rule in NEVER_RULES:
+        if metric in rule.metrics and rule.holds(scenario, kips):
+            return NeverHappens(because=rule.because)
+    return None
+
+
+def kips_of(features: str) -> frozenset[str]:
+    """The KIPs of a feature set by its name."""
+    return frozenset() if features == NONE_OF_THEM else frozenset(features.split("+"))

@@ -1,0 +1,135 @@
+"""`estimate`: the answer of a small study in this process, at once.
+
+The kernel samples what is frequent, forced windows add what is too rare for it; how much is sampled
+follows from the study alone, so that the same question has the same answer everywhere.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...extras import needed_by
+from ..parameters.fleet_study import FleetStudy, read_study
+from ..parameters.parameter_table import PARAMETERS
+from ..parameters.scenario import Scenario
+from ..parameters.swept_values import values_of
+from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_plan import Workload
+from ..pipeline.study_summary import summarise
+from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial, partials_schema
+from .block_sizes import forced_load, kernel_work, naive_load
+from .fleet_answer import FleetAnswer
+from .fleet_rows import MethodSums, block_weights, fleet_rows
+from .forced_scenarios import can_force
+from .work_block import work_block
+
+_WORK = 2_000_000
+"""Of the kernel, over all scenarios together: about a second."""
+
+
+def estimate(
+    study: str | Path | FleetStudy = "small", *, seed: int = 0, **parameters: Any
+) -> FleetAnswer:
+    """What happens how often in that fleet, in a second or two once the kernel is compiled.
+
+    `study` is a preset's name, a TOML file, or a study; parameters given by name replace its own,
+    and several values of one are a sweep. A grid of many points takes longer.
+
+    Raises ParameterError for what is wrong with the study or a parameter, MissingExtraError without
+    numpy, numba, scipy or pyarrow.
+    """
+    with needed_by("an estimate of a fleet"):
+        import numba  # noqa: F401
+        import pyarrow  # noqa: F401
+        import scipy  # noqa: F401
+    began = time.monotonic()
+    read = study if isinstance(study, FleetStudy) else read_study(study)
+    asked = _short(changed(read, parameters))
+    found = tuple(_sums(asked, seed))
+    (naive, *_) = found
+    lived = {row.scenario_id: row.exposure_us for row in naive.summary}
+    return FleetAnswer(
+        study=asked,
+        rows=fleet_rows(asked, found),
+        summary=tuple(row for sums in found for row in sums.summary),
+        seconds=time.monotonic() - began,
+        partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
+    )
+
+
+def changed(study: FleetStudy, parameters: Mapping[str, Any]) -> FleetStudy:
+    """The study with some parameters replaced, by one value or by several.
+
+    Raises ParameterError for a name or a value that there is not.
+    """
+    given = {name: values_of(name, value) for name, value in parameters.items()}
+    old = dict(study.values)
+    values = tuple((name, given.get(name, old[name])) for name in PARAMETERS)
+    found = msgspec.structs.replace(study, values=values)
+    _ = found.scenarios
+    return found
+
+
+def _short(study: FleetStudy) -> FleetStudy:
+    """Replications so short that there is time for one of each scenario at least."""
+    points = study.scenarios
+    share = _WORK / len(points) / max(map(kernel_work, points))
+    if share >= 1:
+        return study
+    horizons = dict(study.values)["horizon_years"]
+    least = PARAMETERS["horizon_years"].low
+    return changed(study, {"horizon_years": [max(least, share * years) for years in horizons]})
+
+
+def _sums(study: FleetStudy, seed: int) -> Iterator[MethodSums]:
+    points = study.scenarios
+    naive = [naive_load(point, _years(point, len(points))) for point in points]
+    yield _summed(NAIVE, naive, seed)
+    if forced := [forced_load(point) for point in points if can_force(point)]:
+        yield _summed(FORCED, forced, seed)
+
+
+def _years(scenario: Scenario, points: int) -> float:
+    """As much as is lived through in its share of the time."""
+    several = max(1, int(_WORK / points / kernel_work(scenario)))
+    return several * scenario.parameters.horizon_years
+
+
+def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> MethodSums:
+    import pyarrow as pa
+
+    partials = [
+        msgspec.structs.asdict(partial)
+        for load in loads
+        for partial in _partials(method, load, seed)
+    ]
+    table = pa.Table.from_pylist(partials, schema=partials_schema())
+    order = ("scenario_id", "features", "metric", "block")
+    table = table.sort_by([(name, "ascending") for name in order])
+    rows = tuple(summarise(table, spark=False))
+    weights = {} if method == NAIVE else block_weights(table)
+    return MethodSums(method=method, summary=rows, weights=weights)
+
+
+def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Partial]:
+    """Plain sampling in one block: nobody waits for the next one, and nothing is kept."""
+    blocks, size = load.blocks, load.block_replications
+    if method == NAIVE:
+        blocks, size = 1, blocks * size
+    for block in range(blocks):
+        yield from work_block(
+            FleetOrder(
+                scenario=load.scenario,
+                study_seed=seed,
+                block=block,
+                first=block * size,
+                last=(block + 1) * size,
+                feature_sets=load.scenario.feature_sets,
+                method=method,
+            )
+        )

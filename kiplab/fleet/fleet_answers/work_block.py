@@ -1,0 +1,132 @@
+"""`work_block`: what a block of replications comes to, by the kernel or by forced windows.
+
+A pure function of the order, without its number: executors and the process of the caller find the
+same. For counts a replication's weight is what it counted: sum, squares and largest then say how
+much replications differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..estimators.forced_windows import METRICS as FORCED_METRICS
+from ..estimators.forced_windows import forced_block, forced_exposure
+from ..kernel.simulation import Counts, simulate
+from ..parameters.as_world import as_world, horizon_us
+from ..parameters.scenario import Scenario
+from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
+from ..statistics.block_means import Weights
+from .never_rules import kips_of
+
+
+def work_block(order: FleetOrder[Scenario]) -> list[Partial]:
+    """One partial for each feature set and metric.
+
+    Raises ValueError for a method that there is not here, or that cannot do this scenario.
+    """
+    if order.method not in _METHODS:
+        known = " and ".join(_METHODS)
+        raise ValueError(f"there is no block of method {order.method!r}; there are {known}")
+    return _METHODS[order.method](order)
+
+
+# --- plain sampling -------------------------------------------------------------------------------
+
+
+def _naive(order: FleetOrder[Scenario]) -> list[Partial]:
+    counts = simulate(
+        as_world(order.scenario),
+        seed=order.study_seed,
+        first=order.first,
+        last=order.last,
+        horizon_us=horizon_us(order.scenario.parameters),
+        feature_sets=order.feature_sets,
+    )
+    scenario_id = order.scenario.scenario_id
+    return [
+        _counted(order, scenario_id, counts, features, metric)
+        for features in order.feature_sets
+        for metric in counts.metrics
+    ]
+
+
+def _counted(
+    order: FleetOrder[Scenario], scenario_id: str, counts: Counts, features: str, metric: str
+) -> Partial:
+    here = _column(counts, features, metric)
+    first = _column(counts, order.feature_sets[0], metric)
+    weights = _weights(here)
+    return Partial(
+        scenario_id=scenario_id,
+        block=order.block,
+        features=features,
+        metric=metric,
+        replications=order.last - order.first,
+        exposure_us=counts.exposure_us,
+        events=sum(here),
+        incidents=sum(here),
+        clusters_hit=sum(count > 0 for count in here),
+        sum_w=weights.total,
+        sum_w2=weights.squares,
+        max_w=weights.largest,
+        cross=sum(map(min, here, first)),
+        checks=counts.checks,
+    )
+
+
+def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:
+    """Of each replication."""
+    start = counts.feature_sets.index(features) * len(counts.metrics)
+    start += counts.metrics.index(metric)
+    return counts.table[start :: len(counts.feature_sets) * len(counts.metrics)]
+
+
+def _weights(here: Sequence[int]) -> Weights:
+    return Weights(
+        samples=len(here),
+        total=float(sum(here)),
+        squares=float(sum(count * count for count in here)),
+        largest=float(max(here)),
+    )
+
+
+# --- forced windows -------------------------------------------------------------------------------
+
+
+def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
+    parameters, samples = order.scenario.parameters, order.last - order.first
+    scenario_id = order.scenario.scenario_id
+    exposure_us = round(forced_exposure(parameters, samples) * MICROSECONDS_PER_YEAR)
+    found = []
+    for features in order.feature_sets:
+        weights = forced_block(
+            parameters,
+            kips_of(features),
+            seed=order.study_seed,
+            block=order.first // samples,
+            samples=samples,
+        )
+        found += [
+            Partial(
+                scenario_id=scenario_id,
+                block=order.block,
+                features=features,
+                metric=metric,
+                replications=samples,
+                exposure_us=exposure_us,
+                # Every sample is forced, and an event of its weight, where any weight is left.
+                events=samples if weights[metric].total else 0,
+                sum_w=weights[metric].total,
+                sum_w2=weights[metric].squares,
+                max_w=weights[metric].largest,
+            )
+            for metric in FORCED_METRICS
+        ]
+    return found
+
+
+_METHODS: dict[str, Callable[[FleetOrder[Scenario]], list[Partial]]] = {
+    NAIVE: _naive,
+    FORCED: _forced,
+}

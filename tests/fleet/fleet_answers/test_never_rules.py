@@ -1,0 +1,106 @@
+"""Zero by construction: what a rule calls impossible is never seen where all else happens a lot."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
+from kiplab.fleet.estimators.forced_windows import forced_rates
+from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, counted_in
+from kiplab.fleet.fleet_answers.never_rules import NEVER_RULES, NeverRule, kips_of, never_in
+from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
+from kiplab.fleet.parameters import Parameters, Scenario
+from kiplab.fleet.parameters.as_world import as_world, horizon_us
+from kiplab.fleet.parameters.meaningful_sets import kip_sets
+from kiplab.fleet.statistics.block_means import WeighedRate
+from kiplab.protocol.releases import Mode
+
+SETS = tuple(one.name for one in kip_sets(Mode.KRAFT))
+OFTEN = Parameters(
+    horizon_years=3.0,
+    crashes_per_year=400.0,
+    bounces_per_year=400.0,
+    slow_alter_partition_share=0.3,
+    tail_lost=0.5,
+    shock_tail_lost=0.5,
+    network_cuts_per_year=100.0,
+    rack_shocks_per_year=50.0,
+    cluster_shocks_per_year=50.0,
+    controller_failovers_per_year=200.0,
+    clean_restart_s=5.0,
+    queue_age_s=10.0,
+    unclean_elections=True,
+    replication_factor=3,
+    min_insync_replicas=2,
+)
+"""Everything that can happen does."""
+WORLDS = {
+    "as it is": OFTEN,
+    "two replicas": replace(OFTEN, replication_factor=2, min_insync_replicas=1),
+    "one replica": replace(OFTEN, replication_factor=1, min_insync_replicas=1),
+    "clean elections": replace(OFTEN, unclean_elections=False),
+    "no shocks": replace(OFTEN, rack_shocks_per_year=0.0, cluster_shocks_per_year=0.0),
+    "no planned restarts": replace(OFTEN, bounces_per_year=0.0),
+    "no cuts": replace(OFTEN, network_cuts_per_year=0.0),
+}
+POINTS = tuple(product(Mode, WORLDS))
+
+
+@cache
+def lived(mode: Mode, world: str) -> tuple[Scenario, Counts]:
+    scenario = Scenario(mode=mode, feature_sets=SETS, parameters=WORLDS[world])
+    counts = simulate(
+        as_world(scenario),
+        seed=5,
+        first=0,
+        last=2,
+        horizon_us=horizon_us(scenario.parameters),
+        feature_sets=SETS,
+    )
+    assert counts.checks == 0
+    return scenario, counts
+
+
+def test_every_metric_of_the_kernel_and_of_forced_windows_is_described() -> None:
+    missing = {*METRIC_NAMES, *FORCED_METRICS} ^ {*COUNTED}
+    assert not missing, f"say in counted_metrics.py what {sorted(missing)} counts"
+    assert all(one.is_time == name.endswith("_us") for name, one in COUNTED.items())
+
+
+@pytest.mark.parametrize(("mode", "world"), POINTS)
+def test_what_cannot_happen_is_never_seen(mode: Mode, world: str) -> None:
+    scenario, counts = lived(mode, world)
+    for features, metric in product(SETS, METRIC_NAMES):
+        never = never_in(scenario, features, metric)
+        seen = counts.total(features, metric)
+        assert never is None or seen == 0, f"{features}, {metric}: {seen} in spite of {never}"
+
+
+@pytest.mark.parametrize("rule", NEVER_RULES, ids=lambda rule: rule.because)
+def test_each_rule_holds_somewhere_and_elsewhere_it_does_happen(rule: NeverRule) -> None:
+    points = [(lived(*point), features) for point in POINTS for features in SETS]
+    held = [counts for (s, counts), f in points if rule.holds(s, kips_of(f))]
+    assert held, "try it in a world of WORLDS"
+    for metric in {*rule.metrics} - {*FORCED_METRICS}:
+        seen = [c.total(f, metric) for (s, c), f in points if never_in(s, f, metric) is None]
+        assert max(seen) > 0, f"{metric} is never seen in any world of WORLDS"
+
+
+@pytest.mark.parametrize("features", SETS)
+def test_forced_windows_call_the_same_impossible(features: str) -> None:
+    base = Parameters()
+    scenario = Scenario(mode=Mode.KRAFT, feature_sets=SETS, parameters=base)
+    found = forced_rates(base, kips_of(features), seed=1, blocks=30, samples=5)
+    for metric, rate in found.items():
+        said = never_in(scenario, features, metric)
+        assert isinstance(rate, WeighedRate) if said is None else said == rate
+
+
+def test_with_zookeeper_a_row_says_whose_replica_set_it_is() -> None:
+    assert "ZooKeeper's own is not simulated" in counted_in("offline", Mode.ZOOKEEPER, "naive")
+    assert "not simulated" not in counted_in("stale_metadata_us", Mode.ZOOKEEPER, "naive")
+    assert "not simulated" not in counted_in("offline", Mode.KRAFT, "naive")

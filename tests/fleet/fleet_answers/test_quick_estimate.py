@@ -1,0 +1,64 @@
+"""The estimate of a class that asks 'what if': at once, and the same wherever it is asked."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab import fleet
+from kiplab.fleet.statistics.block_means import WeighedRate
+from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from kiplab.protocol.releases import Mode
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    one, other = (fleet.estimate("small", bounces_per_year=52.0) for _ in range(2))
+    assert replace(one, seconds=None) == replace(other, seconds=None)
+    assert one.rows != fleet.estimate("small", bounces_per_year=52.0, seed=1).rows
+
+
+def test_what_is_rare_is_weighed_and_what_is_frequent_counted() -> None:
+    found = fleet.estimate("small")
+    assert isinstance(found.row("none", "expansions").found, SeenRate)
+    rare = found.row("none", "race_loss")
+    assert isinstance(rare.found, WeighedRate)
+    assert 0 < rare.low < rare.found.rate < rare.found.high < 1e-10
+    assert not rare.alarms
+    assert isinstance(found.row("841+903", "stale_join").found, NeverHappens)
+
+
+@pytest.mark.parametrize(("replicas", "least"), [(3, 1), (3, 2), (2, 2), (1, 1)])
+def test_where_windows_cannot_be_forced_there_is_an_upper_bound_at_least(
+    replicas: int, least: int
+) -> None:
+    found = fleet.estimate("small", replication_factor=replicas, min_insync_replicas=least)
+    assert {row.method for row in found.rows} == {"naive"}
+    for metric in ("stale_join", "race_loss", "last_replica_loss"):
+        row = found.row("none", metric)
+        assert isinstance(row.found, SeenRate | NeverSeen | NeverHappens)
+        assert row.high is not None
+
+
+def test_a_sweep_has_a_row_for_each_point_with_its_value() -> None:
+    found = fleet.estimate("small", slow_alter_partition_share=[1e-3, 1e-2])
+    rates = [
+        found.row("none", "stale_join_after_crash", slow_alter_partition_share=share).found
+        for share in (1e-3, 1e-2)
+    ]
+    assert all(isinstance(rate, WeighedRate) for rate in rates)
+    low, high = (rate.rate for rate in rates if isinstance(rate, WeighedRate))
+    assert high == pytest.approx(10 * low, rel=0.01)
+
+
+def test_with_zookeeper_its_own_two_metrics_are_counted() -> None:
+    study = replace(fleet.read_study("small"), mode=Mode.ZOOKEEPER, feature_sets=("none", "380"))
+    found = fleet.estimate(study, clean_restart_s=5.0)
+    assert isinstance(found.row("none", "stale_control_request").found, SeenRate)
+    assert isinstance(found.row("380", "stale_control_request").found, NeverHappens)
+
+
+def test_a_wrong_parameter_is_named_with_what_there_is() -> None:
+    with pytest.raises(fleet.ParameterError, match="did you mean bounces_per_year"):
+        fleet.estimate("small", bounce_per_year=4)
+    with pytest.raises(fleet.ParameterError, match="crashes_per_year"):
+        fleet.estimate("small", crashes_per_year=-1.0)

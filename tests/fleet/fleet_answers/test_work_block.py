@@ -1,0 +1,101 @@
+"""A block of work: the kernel's counts or forced windows' weights, whatever the block is called."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
+from kiplab.fleet.estimators.forced_windows import forced_block
+from kiplab.fleet.fleet_answers.work_block import work_block
+from kiplab.fleet.kernel.simulation import METRIC_NAMES
+from kiplab.fleet.parameters import Parameters, Scenario
+from kiplab.fleet.pipeline import FleetOrder, Partial
+from kiplab.protocol.releases import Mode
+
+OFTEN = Parameters(
+    crashes_per_year=50.0,
+    bounces_per_year=100.0,
+    slow_alter_partition_share=0.2,
+    horizon_years=2.0,
+)
+SCENARIO = Scenario(mode=Mode.KRAFT, feature_sets=("none", "841", "841+903"), parameters=OFTEN)
+ORDER = FleetOrder(
+    scenario=SCENARIO,
+    study_seed=3,
+    block=0,
+    first=0,
+    last=12,
+    feature_sets=SCENARIO.feature_sets,
+)
+
+
+def totals(*orders: FleetOrder[Scenario]) -> Counter[tuple[str, str, str]]:
+    found: Counter[tuple[str, str, str]] = Counter()
+    for order in orders:
+        for one in work_block(order):
+            for name in ("replications", "exposure_us", "events", "clusters_hit", "cross"):
+                found[one.features, one.metric, name] += getattr(one, name)
+    return found
+
+
+def of(partials: list[Partial], features: str, metric: str) -> Partial:
+    (one,) = (p for p in partials if (p.features, p.metric) == (features, metric))
+    return one
+
+
+def test_there_is_one_partial_for_each_feature_set_and_metric() -> None:
+    found = [(one.features, one.metric) for one in work_block(ORDER)]
+    assert found == [(sets, metric) for sets in ORDER.feature_sets for metric in METRIC_NAMES]
+
+
+def test_however_replications_are_cut_into_blocks_the_integers_are_the_same() -> None:
+    cuts = [(0, 1), (1, 5), (5, 12)]
+    pieces = [replace(ORDER, block=n, first=a, last=b) for n, (a, b) in enumerate(cuts)]
+    assert totals(*pieces) == totals(ORDER)
+    assert totals(ORDER)["none", "stale_join", "events"] > 0
+
+
+@pytest.mark.parametrize("method", ["naive", "forced"])
+def test_what_a_block_is_called_changes_nothing(method: str) -> None:
+    order = replace(ORDER, method=method)
+    again = [replace(one, block=0) for one in work_block(replace(order, block=77))]
+    assert again == work_block(order)
+
+
+def test_what_happened_under_the_first_feature_set_too_is_counted() -> None:
+    found = work_block(ORDER)
+    for metric in METRIC_NAMES:
+        first = of(found, "none", metric)
+        assert first.cross == first.events
+        assert of(found, "841", metric).cross <= first.events
+    offline = of(found, "841", "offline")
+    assert 0 < offline.cross <= offline.events
+
+
+def test_weights_of_a_count_are_the_counts_of_replications() -> None:
+    one = of(work_block(ORDER), "none", "expansions")
+    assert one.sum_w == one.events
+    assert one.max_w * one.replications >= one.sum_w
+    assert one.sum_w**2 <= one.sum_w2 * one.replications
+
+
+def test_forced_windows_are_those_of_the_estimator() -> None:
+    order = replace(ORDER, method="forced", block=3, first=750, last=1000)
+    found = work_block(order)
+    assert {one.metric for one in found} == {*FORCED_METRICS}
+    expected = forced_block(OFTEN, frozenset({"841"}), seed=3, block=3, samples=250)
+    for metric, weights in expected.items():
+        one = of(found, "841", metric)
+        assert (one.sum_w, one.sum_w2, one.max_w) == (
+            weights.total,
+            weights.squares,
+            weights.largest,
+        )
+
+
+def test_a_method_that_is_none_is_named() -> None:
+    with pytest.raises(ValueError, match="'biased'; there are naive and forced"):
+        work_block(replace(ORDER, method="biased"))

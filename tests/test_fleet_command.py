@@ -1,0 +1,153 @@
+"""`kiplab fleet`: the contract of commands, from a preset's name to JSON and a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from kiplab import fleet
+from kiplab.cli.command import main
+from kiplab.machine.java import JavaNotFound
+from kiplab.spark import session
+
+STUDY = """
+about = "short, and busy"
+feature_sets = ["none", "841+903"]
+
+[parameters]
+crashes_per_year = [10, 20]
+horizon_years = 5
+"""
+PROMISED = {"features", "metric", "events", "exposure", "rate", "low", "high", "method"}
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main(["fleet", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "busy.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="class")
+def live() -> Iterator[None]:
+    """A session on this machine, for all tests of a class."""
+    with session("local[2]", app="kiplab tests"):
+        yield
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("live")
+class TestOnSpark:
+    def test_it_prints_one_object_and_keeps_what_a_report_reads(
+        self, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        folder = tmp_path / "kept"
+        code, out, err = run(capsys, "run", study, "-o", folder, "--years", "1e3", "--json")
+        assert (code, err) == (0, "")
+        said = json.loads(out)
+        assert (said["scenarios"], said["partition_years"]) == (2, 1_000)
+        assert said["seconds"] > 0
+        assert all(row.keys() >= PROMISED for row in said["rows"])
+        assert {row["swept"]["crashes_per_year"] for row in said["rows"]} == {10.0, 20.0}
+        code, out, _ = run(capsys, "report", folder, "--json")
+        assert (code, json.loads(out)["rows"]) == (0, said["rows"])
+
+    def test_the_numbers_are_those_without_spark(self, study: Path, tmp_path: Path) -> None:
+        there = fleet.run(study, tmp_path / "there", years=1_000, spark=True)
+        here = fleet.run(study, tmp_path / "here", years=1_000, spark=False)
+        assert there.rows == here.rows
+        assert there.summary == here.summary
+
+    def test_a_study_is_gone_on_with_only_by_resume(
+        self, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        asked = ["run", study, "-o", tmp_path / "kept", "--json", "--years"]
+        assert run(capsys, *asked, 500)[0] == 0
+        code, out, err = run(capsys, *asked, 500)
+        assert (code, out) == (2, "")
+        assert "--resume" in err
+        code, out, _ = run(capsys, *asked, 1_000, "--resume")
+        assert (code, json.loads(out)["partition_years"]) == (0, 1_000)
+
+
+def test_an_unknown_preset_is_named_with_those_that_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "run", "smal", "-o", tmp_path / "kept")
+    assert (code, out) == (2, "")
+    assert err.startswith("kiplab: smal: no such file or directory; name a TOML file, or one of ")
+    assert all(name in err for name in fleet.presets())
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("crashes_a_year = 1", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
+        ("catch_up_s = -1", "busy.toml:8: catch_up_s: -1 is out of range; it is a number from"),
+        ("catch_up_s = ", "busy.toml:8: "),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_place(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    study.write_text(f"{STUDY}{line}\n")
+    code, out, err = run(capsys, "run", study, "-o", tmp_path / "kept")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("years", ["0", "-3", "nan", "inf", "1e14"])
+def test_years_that_cannot_be_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], years: str
+) -> None:
+    code, _, err = run(capsys, "run", "small", "-o", tmp_path / "kept", f"--years={years}")
+    assert code == 2
+    assert "partition-years" in err
+    assert not (tmp_path / "kept").exists()
+
+
+def test_without_java_it_says_what_is_missing_and_who_knows_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> object:
+        raise JavaNotFound("Java 17 is missing.", "Install it.")
+
+    monkeypatch.setattr(import_module("kiplab.spark.session"), "find_java", none)
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    code, out, err = run(capsys, "run", "small", "-o", tmp_path / "kept")
+    assert (code, out) == (3, "")
+    assert err == (
+        "kiplab: Java 17 is missing. Install it."
+        " `kiplab doctor` says what else this machine has and lacks.\n"
+    )
+
+
+def test_a_folder_without_a_study_has_no_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "report", tmp_path / "nowhere")
+    assert (code, out) == (2, "")
+    assert "holds no study" in err
+    assert run(capsys, "report", tmp_path, "-o", "page.txt")[0] == 2
+
+
+def test_a_report_prints_every_rate_with_its_interval(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.run(study, tmp_path / "kept", years=200, spark=False)
+    code, out, err = run(capsys, "report", tmp_path / "kept")
+    assert (code, err) == (0, "")
+    assert out.startswith("short, and busy\n200 partition-years over 2 scenarios.\n")
+    assert "841+903  cannot happen: KIP-841 refuses the join" in out
