@@ -19,9 +19,8 @@ from kiplab.fleet.agreement.small_schedules import small_schedules
 from kiplab.fleet.agreement.trace_comparison import parting, shrunk
 from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
 from kiplab.fleet.agreement.trace_lines import Trace
-from kiplab.fleet.kernel.mirrored_guards import MIRRORED, WITHOUT_EFFECT, guard_bits
+from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
 from kiplab.protocol.guards import GUARDS, GuardKind
-from kiplab.protocol.releases import Mode
 
 SEED = 0
 PAIRS = 5_000
@@ -168,24 +167,6 @@ def test_the_made_schedules_agree() -> None:
 def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
     told = next((pair for pair in kernel_traces()[:1_000] if _is_told(guard, pair)), None)
     assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
-
-
-# The table of guards
-
-
-def test_every_guard_of_kraft_is_in_the_kernel_or_without_effect_there() -> None:
-    kraft = {id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes}
-    unknown = kraft - set(MIRRORED) - set(WITHOUT_EFFECT)
-    assert not unknown, f"mirror them in kernel/mirrored_guards.py, or say why not: {unknown}"
-    assert not set(MIRRORED) & set(WITHOUT_EFFECT)
-    assert set(MIRRORED) | set(WITHOUT_EFFECT) <= kraft
-
-
-def test_a_feature_set_is_the_bits_of_its_guards() -> None:
-    bits = guard_bits(COMPARED["841+903"]) & ~guard_bits(COMPARED["903"])
-    assert {MIRRORED[n] for n in range(len(MIRRORED)) if bits >> n & 1} == {
-        guard for guard in MIRRORED if guard.startswith("841.")
-    }
 
 
 # What is told of a difference, and how one goes on

@@ -40,12 +40,14 @@ BELIEVED = """\
     if "903.made-up" in active:
         return None
 """
+UNFELT = '    "704.made-up": _TAKEN_BACK,\n'
 # What stands there already, beside what is added.
 GUARD_AFTER = "    # The leader decides what to propose and when a record is committed.\n"
 CHECK_BEFORE = "_E = KafkaError\n"
 VECTOR_AFTER = "    # Rows of the decision table that no vector reaches\n"
 ALTERNATIVE_AFTER = "    # What KIP-903 rejected.\n"
 BELIEVED_BEFORE = "    for guard, check, error in CHECKS:\n"
+WITHOUT_EFFECT = "WITHOUT_EFFECT: dict[str, str] = {\n"
 ROW_AFTER = '    ("704.no-way-back", _no_way_back, _E.INVALID_REQUEST),\n'
 
 
@@ -119,6 +121,17 @@ def test_a_refusal_that_no_log_has_words_for_is_told(copied: Copied) -> None:
     said = told(copied, "tests/rows/test_rejection_lines.py")
     assert "704.made-up refuses without a line in the log of Kafka 3.2, 3.3" in said
     assert "add its words to `_why` in kiplab/rows/rejection_lines.py" in said
+
+
+def test_a_guard_that_the_fleet_does_not_know_is_told_and_with_a_reason_it_does(
+    copied: Copied,
+) -> None:
+    mirrored = "kiplab/fleet/kernel/mirrored_guards.py"
+    stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
+    said = told(copied, "tests/fleet/test_mirrored_guards.py")
+    assert "mirror them in kernel/mirrored_guards.py, or say why not: {'704.made-up'}" in said
+    stands(copied, mirrored, WITHOUT_EFFECT, WITHOUT_EFFECT + UNFELT)
+    assert copied.test("tests/fleet/test_mirrored_guards.py").passed
 
 
 def test_a_guard_without_a_vector_is_told_and_with_one_the_rules_are_complete(

@@ -33,7 +33,8 @@ def story(
     `metric` is a loss (``"committed_loss"``, ``"race_loss"``, ``"last_replica_loss"``,
     ``"unclean_loss"``, ``"shock_loss"``), ``"stale_join"`` or ``"offline"``; `years` is how far to
     look, without one a scenario's horizon. `kernel.simulation.simulate` says which replications
-    have counted some.
+    have counted some. A weighed estimate has no replications: what it counts is too rare for any,
+    and is told by a world in which the same happens more often.
 
     Raises NoStoryError where there is none, ValueError for a feature set or a metric that no play
     shows, for other periods than the engine's, and for a world without `years`.

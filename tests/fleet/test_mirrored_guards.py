@@ -1,0 +1,23 @@
+"""Which guards the fleet's kernel has, and why it needs no others: the table is complete."""
+
+from __future__ import annotations
+
+from kiplab.fleet.agreement.compared_sets import COMPARED
+from kiplab.fleet.kernel.mirrored_guards import MIRRORED, WITHOUT_EFFECT, guard_bits
+from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.releases import Mode
+
+
+def test_every_guard_of_kraft_is_in_the_kernel_or_without_effect_there() -> None:
+    kraft = {id for id, guard in GUARDS.items() if Mode.KRAFT in guard.modes}
+    unknown = kraft - set(MIRRORED) - set(WITHOUT_EFFECT)
+    assert not unknown, f"mirror them in kernel/mirrored_guards.py, or say why not: {unknown}"
+    assert not set(MIRRORED) & set(WITHOUT_EFFECT)
+    assert set(MIRRORED) | set(WITHOUT_EFFECT) <= kraft
+
+
+def test_a_feature_set_is_the_bits_of_its_guards() -> None:
+    bits = guard_bits(COMPARED["841+903"]) & ~guard_bits(COMPARED["903"])
+    assert {MIRRORED[n] for n in range(len(MIRRORED)) if bits >> n & 1} == {
+        guard for guard in MIRRORED if guard.startswith("841.")
+    }
