@@ -48,7 +48,7 @@ def story(
     play = play_of(
         found.schedule,
         rules,
-        title=f"A {named} of the fleet: replication {replication} of seed {seed}, {features}",
+        title=f"A {named} of the fleet: replication {replication} of seed {seed}, KIPs: {features}",
         question=f"What came to the {named} {_when(found)}? {_events(found)}",
     )
     if play is None:
