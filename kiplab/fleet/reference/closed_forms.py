@@ -66,12 +66,13 @@ def race_losses(parameters: Parameters, kips: frozenset[str]) -> float:
 
 
 def alone_share(parameters: Parameters) -> float:
-    """The share of time with one member in the ISR, of two replicas."""
+    """The share of time with one replica out of the ISR, and with that alone in it if of two."""
     crashed = parameters.crashes_per_year * (parameters.session_s + parameters.crash_restart_s)
     bounced = parameters.bounces_per_year * parameters.clean_restart_s
     asked = parameters.slow_alter_partition_share * parameters.slow_alter_partition_s
     each = parameters.crashes_per_year + parameters.bounces_per_year
-    return 2 * (crashed + bounced + each * (parameters.catch_up_s + asked)) / SECONDS_PER_YEAR
+    missing = crashed + bounced + each * (parameters.catch_up_s + asked)
+    return parameters.replication_factor * missing / SECONDS_PER_YEAR
 
 
 def last_replica_losses(parameters: Parameters) -> float:

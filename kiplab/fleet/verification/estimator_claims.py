@@ -6,11 +6,12 @@ to the kernel, where it happens often enough to be seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from ..estimators.failure_biasing import biased_blocks
+from ..estimators.forced_outages import OUTAGE_METRICS, outage_block
 from ..estimators.forced_windows import (
     METRICS,
     STALE_JOIN,
@@ -21,6 +22,8 @@ from ..estimators.forced_windows import (
 from ..estimators.window_draws import exponential_draws, real_draws
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
+from ..reference.closed_forms import last_replica_losses
+from ..reference.last_standing_chain import StandingRates, standing_rates
 from ..reference.two_replica_chain import (
     LAST_REPLICA_LOSS,
     RACE_LOSS,
@@ -29,7 +32,7 @@ from ..reference.two_replica_chain import (
     two_replica_chain,
     yearly_rates,
 )
-from ..statistics.block_means import alarms
+from ..statistics.block_means import Weights, alarms
 from .kernel_blocks import BLOCKS, SEED, lived, yearly
 from .kernel_claims import world_of
 from .refereed import Certain, Claim, Referee, Weighed
@@ -65,6 +68,8 @@ _SAMPLES = 500
 def estimator_claims(effort: float) -> Iterator[Claim]:
     """Naive years in proportion to `effort`. Raises MissingExtraError without numpy and scipy."""
     yield from _by_the_chain()
+    yield from _all_gone_by_the_chain()
+    yield from _all_gone_sooner(20 * effort)
     yield from _at_base_rates(400_000 * effort)
     yield from _sooner(_OFTEN, 1_000 * effort, "2,000 crashes a year, all requests slow", 0.1)
     yield from _sooner(_LOOPING, 5_000 * effort, "crash loops, all requests slow", 0.05)
@@ -137,18 +142,95 @@ def _sooner(p: Parameters, years: float, regime: str, room: float) -> Iterator[C
         )
 
 
+def _all_gone_by_the_chain() -> Iterator[Claim]:
+    """Every replica is back after seven minutes, whatever took it away."""
+    away_s = 421.0
+    alike = replace(
+        _BASE,
+        session_s=1.0,
+        heartbeat_s=0.01,
+        crash_restart_s=away_s - 1,
+        clean_restart_s=away_s,
+        catch_up_s=0.1,
+    )
+    for replicas in (2, 3, 4, 5):
+        p = replace(alike, replication_factor=replicas)
+        rates = StandingRates(
+            replicas=replicas,
+            crash=p.crashes_per_year,
+            bounce=p.bounces_per_year,
+            restart=SECONDS_PER_YEAR / (away_s + p.catch_up_s),
+            lost=p.tail_lost,
+        )
+        exact, forced = standing_rates(rates), _outages(p, exponential_draws)
+        for metric in OUTAGE_METRICS:
+            yield Claim(
+                metric=metric,
+                features=_BOTH,
+                referee=Referee.EXACT_CHAIN,
+                regime=f"forced outages of {replicas} replicas, exponential, at base rates",
+                ours=forced[metric],
+                theirs=Certain(exact[metric]),
+                room=2e-3,
+            )
+
+
+def _all_gone_sooner(years: float) -> Iterator[Claim]:
+    short = replace(_BASE, min_insync_replicas=2, tail_lost=1.0)
+    yield Claim(
+        metric=LAST_REPLICA_LOSS,
+        features=_BOTH,
+        referee=Referee.CLOSED_FORM,
+        regime="forced outages, min.insync.replicas=2 of 2, at base rates",
+        ours=_outages(short, real_draws)[LAST_REPLICA_LOSS],
+        theirs=Certain(last_replica_losses(short)),
+        room=0.03,
+    )
+    p = replace(
+        short,
+        replication_factor=3,
+        crashes_per_year=10_000.0,
+        bounces_per_year=5_000.0,
+        crash_restart_s=40.0,
+        clean_restart_s=30.0,
+        catch_up_s=10.0,
+    )
+    counts, forced = lived(world_of(p), (_BOTH,), years), _outages(p, real_draws)
+    for metric in OUTAGE_METRICS:
+        yield Claim(
+            metric=metric,
+            features=_BOTH,
+            referee=Referee.NAIVE,
+            regime="forced outages of 3 replicas, min.insync.replicas=2, 10,000 crashes a year",
+            ours=forced[metric],
+            theirs=yearly(counts, _BOTH, metric),
+            room=0.1,
+        )
+
+
+def _outages(p: Parameters, draw: DrawWindows) -> dict[str, Weighed]:
+    found = [
+        outage_block(p, seed=SEED, block=block, samples=_SAMPLES, draw=draw)
+        for block in range(BLOCKS)
+    ]
+    return _weighed(found, forced_exposure(p, _SAMPLES))
+
+
 def _forced(p: Parameters, kips: frozenset[str], draw: DrawWindows) -> dict[str, Weighed]:
     found = [
         forced_block(p, kips, seed=SEED, block=block, samples=_SAMPLES, draw=draw)
         for block in range(BLOCKS)
     ]
-    years = forced_exposure(p, _SAMPLES)
+    return _weighed(found, forced_exposure(p, _SAMPLES))
+
+
+def _weighed(found: Sequence[Mapping[str, Weights]], years: float) -> dict[str, Weighed]:
     return {
         metric: Weighed(
             tuple(block[metric].total / years for block in found),
             alarms([block[metric] for block in found]),
         )
-        for metric in METRICS
+        for metric in found[0]
     }
 
 

@@ -13,7 +13,7 @@ def verify(effort: float = 1.0) -> tuple[Refereed, ...]:
 
     Seeds are fixed: the same effort gives the same rows. If the fleet is right all rows agree with
     a probability of 99.9 %, whatever the effort; the more of it, the smaller an error that shows.
-    1 is about half a minute of one core, after the kernel's compilation.
+    1 is about a minute of one core, after the kernel's compilation.
 
     Raises ValueError for no effort, MissingExtraError without numba and scipy.
     """

@@ -1,0 +1,156 @@
+"""Forced outages: every replica goes while those before it are still away, and is weighed with the
+probability of that. For any number of replicas that naive years cannot see all gone.
+
+A sample begins with one replica that leaves the ISR of all, planned or by a crash. Each of the
+others crashes somewhere in the time that all before it are away together. When the last one goes
+the partition is offline, and its records are gone if that one lost them.
+
+Dropped: whatever needs one more crash, of the order of crash rate times outage (1e-4 of the
+estimate at base rates); cuts, shocks and failovers of controllers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..parameters.parameter_table import Parameters
+from ..parameters.years import SECONDS_PER_YEAR
+from ..reference.two_replica_chain import LAST_REPLICA_LOSS, replaced_share, tail_lost_share
+from ..statistics.block_means import NothingWeighed, WeighedRate, Weights, weighed_rate
+from .counted_uniforms import uniforms, weights_of
+from .forced_windows import BLOCKS, SAMPLES, DrawWindows, forced_exposure
+from .window_draws import (
+    ASKED_DOWN,
+    ASKED_QUIETLY,
+    COLUMNS,
+    CRASHED_DOWN,
+    WindowDraws,
+    real_draws,
+)
+
+OFFLINE = "offline"
+OUTAGE_METRICS = (OFFLINE, LAST_REPLICA_LOSS)
+_REPLICA_BITS = 48
+"""Blocks have smaller numbers: each replica has uniform numbers of its own."""
+
+
+class _Replica(msgspec.Struct, frozen=True):
+    """What is drawn of one: its delays, and the uniform numbers they are of."""
+
+    draws: WindowDraws
+    u: Any
+
+
+def outage_rates(
+    parameters: Parameters,
+    *,
+    seed: int,
+    blocks: int = BLOCKS,
+    samples: int = SAMPLES,
+    draw: DrawWindows = real_draws,
+) -> dict[str, WeighedRate | NothingWeighed]:
+    """How often a partition goes offline, and loses its records by that, per partition and year.
+
+    KIPs have no say in it. Raises ValueError for a single replica, for planned restarts that don't
+    wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
+    """
+    found = [
+        outage_block(parameters, seed=seed, block=block, samples=samples, draw=draw)
+        for block in range(blocks)
+    ]
+    exposure = blocks * forced_exposure(parameters, samples)
+    return {
+        metric: weighed_rate([weights[metric] for weights in found], exposure)
+        for metric in OUTAGE_METRICS
+    }
+
+
+def outage_block(
+    parameters: Parameters,
+    *,
+    seed: int,
+    block: int,
+    samples: int,
+    draw: DrawWindows = real_draws,
+) -> dict[str, Weights]:
+    """The weights of one block, by metric; a function of its arguments alone.
+
+    Raises ValueError for a single replica and for planned restarts that don't wait,
+    MissingExtraError without numpy and scipy.
+    """
+    if parameters.replication_factor < 2 or not parameters.bounces_wait:
+        problem = (
+            f"replication_factor={parameters.replication_factor}, bounces_wait="
+            f"{str(parameters.bounces_wait).lower()}"
+        )
+        raise ValueError(
+            f"{problem}: outages are forced for two replicas or more, of which planned"
+            " restarts wait for one another"
+        )
+    replicas = []
+    for replica in range(parameters.replication_factor):
+        u = uniforms(seed, block + (replica << _REPLICA_BITS), samples, COLUMNS)
+        replicas.append(_Replica(draw(parameters, u, 0.0), u))
+    found = dict.fromkeys(OUTAGE_METRICS, 0 * replicas[0].u[:, 0])
+    for share, planned in _first_kinds(parameters):
+        weight, began = _one_after_another(parameters, replicas, planned)
+        fatal = _fatal_share(parameters, replicas, began, planned)
+        found[OFFLINE] = found[OFFLINE] + share * weight
+        found[LAST_REPLICA_LOSS] = found[LAST_REPLICA_LOSS] + share * weight * fatal
+    return {metric: weights_of(each) for metric, each in found.items()}
+
+
+def _first_kinds(p: Parameters) -> tuple[tuple[float, bool], ...]:
+    """A planned restart or a crash, and its share of what comes while all are in sync."""
+    every = p.bounces_per_year + p.crashes_per_year
+    return ((p.bounces_per_year / every, True), (p.crashes_per_year / every, False))
+
+
+def _one_after_another(
+    p: Parameters, replicas: list[_Replica], planned: bool
+) -> tuple[Any, list[Any]]:
+    """The probability that all go, and when each of them does."""
+    from numpy import expm1, minimum
+
+    now = 0 * replicas[0].u[:, 0]
+    weight, began, until = now + 1.0, [now], _lasts(p, replicas[0], planned)
+    for gone, replica in enumerate(replicas[1:], 1):
+        others = (len(replicas) - gone) * p.crashes_per_year / SECONDS_PER_YEAR
+        window = until - now
+        weight = weight * -expm1(-others * window)
+        now = now + replica.u[:, CRASHED_DOWN] * window
+        until = minimum(until, now + _lasts(p, replica, False))
+        began.append(now)
+    return weight, began
+
+
+def _lasts(p: Parameters, replica: _Replica, planned: bool) -> Any:
+    """From the moment it goes until it is in the ISR again."""
+    from numpy import log1p, maximum, where
+
+    draws, u = replica.draws, replica.u
+    slow = u[:, ASKED_DOWN] < p.slow_alter_partition_share
+    asked = where(slow, p.slow_alter_partition_s, p.alter_partition_ms / 1000)
+    gone = draws.clean if planned else draws.registered
+    return gone + maximum(draws.ready, draws.level) - asked * log1p(-u[:, ASKED_QUIETLY])
+
+
+def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], planned: bool) -> Any:
+    """That the last one's crash takes committed records with it: with the disk, or with a tail that
+    reaches back to when something was committed.
+    """
+    from numpy import clip, where
+
+    least = p.min_insync_replicas
+    # The one whose absence ends it: too few are left, or the leader waits for it a little.
+    at = len(replicas) - max(least, 2)
+    draws, since = replicas[at].draws, began[-1] - began[at]
+    noticed = 0.0 if planned and at == 0 else draws.held
+    tail = max(p.unflushed_s, 1e-6)
+    before = clip(1 - since / tail, 0, 1)
+    # What was appended until then is committed when the follower is out of the ISR.
+    after = 1.0 if least == 1 else clip(1 - (since - noticed) / tail, 0, 1)
+    fresh = where(since < noticed, before, after)
+    return replaced_share(p) + tail_lost_share(p) * fresh

@@ -1,0 +1,75 @@
+"""All replicas gone, forced: as rare as the exact chain says, for two to five of them."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, outage_block, outage_rates
+from kiplab.fleet.estimators.forced_windows import forced_rates
+from kiplab.fleet.parameters import Parameters
+from kiplab.fleet.reference.closed_forms import last_replica_losses
+from kiplab.fleet.reference.two_replica_chain import LAST_REPLICA_LOSS
+from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
+
+BASE = Parameters(disk_failures_per_year=0.0)
+
+
+def weighed(found: WeighedRate | NothingWeighed) -> WeighedRate:
+    assert isinstance(found, WeighedRate)
+    return found
+
+
+@pytest.mark.parametrize("replicas", [2, 3, 4, 5])
+def test_ten_thousand_samples_are_within_ten_percent_at_base_without_an_alarm(
+    replicas: int,
+) -> None:
+    rates = outage_rates(replace(BASE, replication_factor=replicas), seed=3)
+    for metric in OUTAGE_METRICS:
+        found = weighed(rates[metric])
+        assert found.high - found.low < 2 * 1.96 * 0.1 * found.rate, metric
+        assert found.alarms == (), metric
+
+
+def test_with_two_replicas_it_is_what_forced_windows_find() -> None:
+    here = weighed(outage_rates(BASE, seed=3, samples=1_000)[LAST_REPLICA_LOSS])
+    there = forced_rates(BASE, frozenset(), seed=4, samples=1_000)[LAST_REPLICA_LOSS]
+    assert isinstance(there, WeighedRate)
+    assert here.rate == pytest.approx(there.rate, rel=0.03)
+
+
+def test_each_replica_more_is_worth_orders_of_magnitude() -> None:
+    two, three, four = (
+        weighed(outage_rates(replace(BASE, replication_factor=n), seed=3)["offline"]).rate
+        for n in (2, 3, 4)
+    )
+    assert three < 1e-3 * two
+    assert four < 1e-3 * three
+
+
+def test_with_two_in_sync_required_a_stale_tail_has_nothing_to_lose() -> None:
+    both = replace(BASE, min_insync_replicas=2, tail_lost=1.0)
+    found = weighed(outage_rates(both, seed=3, samples=1_000)[LAST_REPLICA_LOSS])
+    assert found.rate == pytest.approx(last_replica_losses(both), rel=0.1)
+    disks = replace(both, tail_lost=0.0, disk_failures_per_year=1.0)
+    rates = outage_rates(disks, seed=3)
+    assert rates[LAST_REPLICA_LOSS] == rates["offline"]
+
+
+def test_a_block_is_a_function_of_its_arguments() -> None:
+    three = replace(BASE, replication_factor=3)
+    one = outage_block(three, seed=1, block=4, samples=50)
+    assert outage_block(three, seed=1, block=4, samples=50) == one
+    assert outage_block(three, seed=1, block=5, samples=50) != one
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (replace(BASE, replication_factor=1), "replication_factor=1, bounces_wait=true"),
+        (replace(BASE, bounces_wait=False), "replication_factor=2, bounces_wait=false"),
+    ],
+)
+def test_what_is_no_matter_of_outages_is_refused(parameters: Parameters, said: str) -> None:
+    with pytest.raises(ValueError, match=f"{said}: outages are forced for two replicas or more"):
+        outage_rates(parameters, seed=1)
