@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .runs import ladder as ladder
     from .runs import run as run
     from .runs import twin as twin
+    from .widgets import FleetLab as FleetLab
     from .widgets import Lab as Lab
 
 __version__ = "0.1.0"
@@ -113,7 +114,7 @@ _HOMES = {
     "plays.play_errors": ("PlayError",),
     "rows.heartbeat_fates": ("heartbeat_fates",),
     "runs": ("Run", "all_plays", "bounces", "differences", "guards", "ladder", "run", "twin"),
-    "widgets": ("Lab",),
+    "widgets": ("FleetLab", "Lab"),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 _ROOMS = ("explore", "fleet")

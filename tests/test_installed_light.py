@@ -66,6 +66,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
 CHECKS = {f"kiplab.{name}": "({})(None)" for name in kiplab.__all__ if name.startswith("check_")}
 NAMES = {
     **CHECKS,
+    "kiplab.FleetLab": "{}()",
     "kiplab.Lab": "{}('kafka-14139')",
     "kiplab.AnswerSheet": "{}()",
     "kiplab.LackingError": "{}",
@@ -128,6 +129,7 @@ NAMES = {
 }
 """Of every public name, what is done with it."""
 NEEDS = {
+    "kiplab.FleetLab": "lab",
     "kiplab.Lab": "lab",
     "kiplab.AnswerSheet": "lab",
     "kiplab.Ordering": "lab",

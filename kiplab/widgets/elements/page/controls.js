@@ -146,7 +146,7 @@ const slid = {
     const say = () => { number.textContent = `${input.value} of ${input.max}`; };
     element.say = say;
     input.addEventListener("input", () => {
-      say();
+      element.say();
       act("value", Number(input.value), { latest: true });
     });
     return element;
@@ -157,6 +157,23 @@ const slid = {
     element.input.max = part.max;
     if (changed.has("value") || changed.has("max")) element.input.value = part.value;
     element.say();
+  },
+};
+
+// A slider whose positions have words of their own.
+const scaled = {
+  make(tools) {
+    const element = slid.make(tools);
+    element.said = [];
+    element.say = () => {
+      const said = element.said[Number(element.input.value)] ?? "";
+      element.lastChild.textContent = element.input.ariaValueText = said;
+    };
+    return element;
+  },
+  paint(element, part, changed) {
+    element.said = part.words;
+    slid.paint(element, part, changed);
   },
 };
 
@@ -271,6 +288,7 @@ const KINDS = {
   number: numbered,
   player: playing,
   radio: chosen,
+  scale: scaled,
   slider: slid,
   text: lined,
   toggle: toggling,

@@ -1,0 +1,160 @@
+"""What a FleetLab shows of an answer: a picture, a sentence, a table; and of a grid a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...figures.drawing.svg import Json
+from ...figures.how_often.fleet_words import metric_words, set_words, sets_words
+from ...figures.how_often.measured_rate import (
+    NOT_REACHED,
+    Certainty,
+    MeasuredRate,
+    never,
+    rate_cells,
+    rate_words,
+    unseen,
+)
+from ...figures.how_often.number_words import number_words, share_range_words, share_words
+from ...figures.how_often.plot_table import PlotTable, plot_table
+from ...figures.how_often.rates_by_reboots import RatePoint, rates_drawing
+from ...fleet.fleet_answers.fleet_answer import FleetAnswer
+from ...fleet.fleet_answers.fleet_row import FleetRow
+from ...fleet.pipeline.work_orders import FORCED, NAIVE
+from ...fleet.statistics.block_means import WeighedRate
+from ...fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from ...fleet.statistics.years_ahead import AtLeastOne, at_least_one
+from .fleet_question import REBOOTS
+
+YEARS = (1, 5, 10)
+
+
+def measured(row: FleetRow) -> MeasuredRate:
+    """A row's rate as pictures need it."""
+    match row.found:
+        case SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high):
+            return MeasuredRate(
+                certainty=Certainty.SEEN, rate=rate, low=low, high=high, alarms=row.alarms
+            )
+        case NeverSeen(high=high):
+            return unseen(high)
+        case NeverHappens(because=because):
+            return never(because)
+        case _:
+            return NOT_REACHED
+
+
+def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int) -> Json:
+    """The rate over reboots, a line for each set of KIPs, with its band."""
+    points = [
+        RatePoint(
+            metric=metric,
+            features=row.features,
+            label=row.label,
+            reboots=float(dict(row.swept)[REBOOTS]),
+            found=measured(row),
+        )
+        for row in rows_told(answer, metric)
+    ]
+    return rates_drawing(points, theme=theme, width=width)
+
+
+def rows_told(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
+    """Of each point and set of KIPs one row, all of them found in one way: by forced windows where
+    every one was, or else as things come. A line that changes its way in between would jump.
+    """
+    ways = {
+        method: {
+            (row.scenario_id, row.features): row for row in answer.rows if _is(row, metric, method)
+        }
+        for method in (FORCED, NAIVE)
+    }
+    return tuple((ways[FORCED] if len(ways[FORCED]) >= len(ways[NAIVE]) else ways[NAIVE]).values())
+
+
+def _is(row: FleetRow, metric: str, method: str) -> bool:
+    return (row.metric, row.method) == (metric, method)
+
+
+def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow, ...]:
+    """The rows of a metric at one point, one for each set of KIPs."""
+    return tuple(
+        row
+        for row in rows_told(answer, metric)
+        if all(dict(row.swept).get(name) == value for name, value in point.items())
+    )
+
+
+def findings_sentence(rows: Sequence[FleetRow], units: float) -> str:
+    """How likely it is in ten years, where so many units live side by side."""
+    if not rows:
+        return ""
+    same: dict[str, list[str]] = {}
+    for row in rows:
+        same.setdefault(_in_ten(row, units), []).append(row.features)
+    said = "; ".join(f"{sets_words(sets)}: {chance}" for chance, sets in same.items())
+    where = f"in the {number_words(units, 3)} replica sets of this fleet"
+    return f"{metric_words(rows[0].metric)}, at least once within 10 years {where}: {said}."
+
+
+def _in_ten(row: FleetRow, units: float) -> str:
+    *_, last = at_least_one(row.found, units, YEARS)
+    return "cannot happen" if isinstance(row.found, NeverHappens) else chance_words(last)
+
+
+def chance_words(chance: AtLeastOne) -> str:
+    """``0.29 % (0.24 to 0.35 %)``; of what was never seen no more than a bound."""
+    if chance.probability is None:
+        return f"unknown, at most {share_words(chance.high)}"
+    within = share_range_words(chance.low, chance.high)
+    return f"{share_words(chance.probability)}{f' ({within})' if within else ''}"
+
+
+def _chance_alone(chance: AtLeastOne) -> str:
+    """Without its interval, which is as wide as that of the rate."""
+    known = chance.probability
+    return f"at most {share_words(chance.high)}" if known is None else share_words(known)
+
+
+def findings_table(rows: Sequence[FleetRow], units: float) -> PlotTable:
+    """A line for each set of KIPs at the point where the sliders stand."""
+    heads = (
+        *("KIPs", "what it is", "per partition and year", "95 % interval"),
+        *(f"at least one in {years} year{'s' * (years > 1)}" for years in YEARS),
+        "remarks",
+    )
+    caption = f"{metric_words(rows[0].metric)}: where the sliders stand" if rows else ""
+    return plot_table(caption, heads, [_line(row, units) for row in rows])
+
+
+def _line(row: FleetRow, units: float) -> tuple[str, ...]:
+    rate, interval, remarks = rate_cells(measured(row))
+    *sooner, last = at_least_one(row.found, units, YEARS)
+    chances = [_chance_alone(chance) for chance in sooner] + [chance_words(last)]
+    if isinstance(row.found, NeverHappens):
+        chances = [""] * len(YEARS)
+    return (set_words(row.features), row.label, rate, interval, *chances, remarks)
+
+
+def grid_table(answer: FleetAnswer, metric: str, features: str) -> PlotTable:
+    """Rates over two parameters: the first one down, the second one across."""
+    down, across = answer.study.swept
+    swept = dict(answer.study.values)
+    heads = (f"{down} ↓ · {across} →", *(number_words(value, 3) for value in swept[across]))
+    lines = [
+        (
+            number_words(value, 3),
+            *(
+                _cell(answer, metric, features, {down: value, across: other})
+                for other in swept[across]
+            ),
+        )
+        for value in swept[down]
+    ]
+    caption = f"{metric_words(metric)}, per partition and year, {set_words(features)}"
+    return plot_table(caption, heads, lines)
+
+
+def _cell(answer: FleetAnswer, metric: str, features: str, point: dict[str, float]) -> str:
+    found = [row for row in rows_at(answer, metric, **point) if row.features == features]
+    return rate_words(measured(found[0])) if found else "not yet"

@@ -1,0 +1,178 @@
+"""The same question over the whole range of two parameters, on Spark, at the press of a button."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+
+from ...extras import MissingExtraError, install
+from ...figures.how_often.fleet_words import set_words
+from ...figures.how_often.number_words import number_words
+from ...figures.how_often.plot_table import plot_table_html
+from ...fleet.parameters.fleet_study import FleetStudy
+from ...fleet.parameters.parameter_errors import ParameterError
+from ...fleet.parameters.study_text import written
+from ...fleet.pipeline.folder_errors import StudyFolderError
+from ...machine.lacking import LackingError
+from ..elements.kinds import Text
+from ..elements.labelled import button, careful, column, dropdown, offer, row, watch, words
+from ..markup import muted, note
+from .fleet_findings import grid_table
+from .grid_run import GridRun
+from .parameter_dial import DIALS
+
+_RUN = "Run the whole grid on Spark"
+_YEARS = {"100 thousand": 1e5, "1 million": 1e6, "10 million": 1e7}
+_POINTS = 4
+_LOOK_S = 0.5
+_FOLDER = "fleet-grids"
+_HOW = (
+    "Every pair of values, under every set of KIPs above. It runs beside the notebook; what is done"
+    " is kept in a folder, and the same grid goes on from there."
+)
+_NO_PACKAGE = f"Spark's Python package is missing; {install('fleet')} mends it"
+_PROBLEMS = (ParameterError, StudyFolderError, LackingError, MissingExtraError)
+
+GridAsked = Callable[[str, str, int], FleetStudy]
+"""The study over two parameters, the first one across, the second one down; so many values each."""
+
+
+class GridPanel:
+    """`asked` makes the study, `looked_at` says which metric; `run` is the grid that runs or ran.
+
+    Without Spark the button is off and says what is missing; `here` runs a grid in this process.
+    """
+
+    def __init__(self, asked: GridAsked, looked_at: Callable[[], str]) -> None:
+        self._asked, self._looked_at = asked, looked_at
+        self.run: GridRun | None = None
+        self.across = dropdown("Across", [(name, name) for name in DIALS])
+        self.down = dropdown("down", [(name, name) for name in DIALS])
+        self.down.value = "slow_alter_partition_s"
+        self.years = dropdown("partition-years in all", _YEARS.items())
+        self.years.value = 1e6
+        self.folder = Text(description="kept below", value=_FOLDER)
+        self.start = button(_RUN, self.on_spark, _RUN)
+        self.start.button_style = "primary"
+        self.cancel = button("Cancel", self.stop, "Stop; what is done is kept")
+        self.seen_under = dropdown("Seen under", ())
+        self.seen_under.layout.display = "none"
+        watch(self.seen_under, "value", lambda _: self._show_table())
+        self.told, self.table = words(muted(_HOW)), words("", overflow="auto")
+        self.box = column(
+            [
+                row([self.across, self.down, self.years, self.folder], flex_flow="row wrap"),
+                row([self.start, self.cancel, self.seen_under], flex_flow="row wrap"),
+                self.told,
+                self.table,
+            ]
+        )
+        self._offer()
+
+    def on_spark(self) -> None:
+        """Begin, or go on with what was stopped."""
+        self._begin(spark=True)
+
+    def here(self) -> None:
+        """The same in this process, without Spark."""
+        self._begin(spark=False)
+
+    def stop(self) -> None:
+        """Ask it to end; what is done is kept."""
+        if self.run is not None:
+            self.run.stop()
+            self._tell()
+
+    def wait(self) -> None:
+        """Wait for the end, and show it: for scripts, where nobody looks by itself."""
+        if self.run is not None:
+            self.run.wait()
+            self._tell()
+
+    def _begin(self, *, spark: bool) -> None:
+        try:
+            study = self._asked(self.across.value, self.down.value, _POINTS)
+        except ParameterError as problem:
+            self.told.value = note(f"{problem}.", alarm=True)
+            return
+        self.table.value, self.seen_under.layout.display = "", "none"
+        self.run = GridRun(study, self._place(study), self.years.value, spark=spark)
+        self._look = careful(self._look_again)
+        self._look()
+
+    def _place(self, study: FleetStudy) -> Path:
+        """The same grid has the same folder, another one another."""
+        digits = sha256(written(study).encode()).hexdigest()[:8]
+        name = f"{self.down.value}-by-{self.across.value}-{digits}"
+        return Path(self.folder.value or _FOLDER) / name
+
+    def _look_again(self) -> None:
+        self._tell()
+        if self.run is not None and self.run.running:
+            try:
+                asyncio.get_running_loop().call_later(_LOOK_S, self._look)
+            except RuntimeError:
+                return  # A script waits by itself.
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def _offer(self) -> None:
+        running = self.run is not None and self.run.running
+        missing = _NO_PACKAGE if find_spec("pyspark") is None else None
+        offer(self.start, "a grid is running" if running else missing, _RUN)
+        offer(self.cancel, None if running else "nothing runs", "Stop; what is done is kept")
+        if missing:
+            self.told.value = note(f"{_NO_PACKAGE}.")
+
+    def _tell(self) -> None:
+        assert self.run is not None
+        self._offer()
+        run = self.run
+        if run.running:
+            self.told.value = note(
+                "Stopping: what is done is kept." if run.stopping else _so_far(run)
+            )
+        elif run.problem is not None:
+            self.told.value = note(_problem_words(run.problem), alarm=True)
+        elif run.answer is not None:
+            self._show_answer(run)
+
+    def _show_answer(self, run: GridRun) -> None:
+        assert run.answer is not None
+        years = number_words(run.answer.partition_years, 3)
+        kept = f"{years} partition-years, kept in {run.folder}"
+        ended = f"Done: {kept}." if run.answer.finished else f"Stopped: {kept}. Run it to go on."
+        self.told.value = note(f"{ended} kiplab fleet report {run.folder} makes a page of it.")
+        sets = run.answer.study.feature_sets
+        self.seen_under.options = tuple((set_words(name), name) for name in sets)
+        self.seen_under.layout.display = ""
+        self._show_table()
+
+    def _show_table(self) -> None:
+        if self.run is None or self.run.answer is None or self.seen_under.value is None:
+            return
+        table = grid_table(self.run.answer, self._looked_at(), self.seen_under.value)
+        self.table.value = plot_table_html(table)
+
+    def look_elsewhere(self) -> None:
+        """Another metric is looked at."""
+        self._show_table()
+
+
+def _so_far(run: GridRun) -> str:
+    now = run.progress
+    if now is None:
+        return "Spark starts."
+    share = f"{100 * now.years / now.all_years:.0f} %" if now.all_years else "0 %"
+    pace = f"{number_words(now.years_per_second)} partition-years a second"
+    left = "" if now.seconds_left is None else f", about {now.seconds_left:.0f} s left"
+    return f"{share} of {number_words(now.all_years, 3)} partition-years, {pace}{left}."
+
+
+def _problem_words(problem: BaseException) -> str:
+    if isinstance(problem, _PROBLEMS):
+        return str(problem)
+    return f"The grid ended with {type(problem).__name__}: {problem}. What was done is kept."

@@ -1,0 +1,256 @@
+"""`FleetLab`: turn a parameter of a fleet, and see how often what happens under which KIPs."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ...extras import MissingExtraError
+from ...figures.how_often.fleet_words import metric_words
+from ...figures.how_often.number_words import number_words
+from ...figures.how_often.plot_table import plot_table_html
+from ...fleet.fleet_answers.fleet_answer import FleetAnswer
+from ...fleet.fleet_answers.quick_estimate import estimate
+from ...fleet.parameters.fleet_study import FleetStudy, read_study
+from ...fleet.parameters.meaningful_sets import GUARD_OF
+from ...fleet.parameters.parameter_errors import ParameterError
+from ...protocol.guards import GUARDS
+from ...protocol.releases import Mode
+from .. import still_fallback
+from ..elements.daylight import AUTO, Daylight
+from ..elements.kinds import Container, PlotlyPicture, Style, ToggleButton
+from ..elements.labelled import button, checkbox, column, dropdown, row, watch, words
+from ..elements.surface import Surface
+from ..markup import muted, note
+from .fleet_findings import findings_drawing, findings_sentence, findings_table, rows_at
+from .fleet_question import (
+    KIPS,
+    REBOOTS,
+    FleetQuestion,
+    grid_asked,
+    metrics_of,
+    study_asked,
+)
+from .grid_panel import GridPanel
+from .last_question import LastQuestion
+from .parameter_dial import DIALS, ParameterDial
+
+WIDTH = 840
+_KEPT = 64
+_TITLE = "How often, for a fleet like this?"
+_FIRST = "last_replica_loss"
+_IDS = ("KRaft", Mode.KRAFT), ("ZooKeeper", Mode.ZOOKEEPER)
+
+
+@lru_cache(maxsize=_KEPT)
+def _estimated(study: FleetStudy) -> FleetAnswer:
+    """The same question has the same answer, and is worked out once."""
+    return estimate(study)
+
+
+class FleetLab:
+    """A fleet with sliders: show it as the last value of a notebook cell.
+
+    `study` is a preset, a TOML file or a study; of a parameter with several values the first one is
+    where its slider begins. `theme` and `width` are as for a Lab.
+
+    Without a browser: ``turn("bounces_per_year", 52)``, ``look_at("race_loss")``, then `answer`,
+    `sentence`, `text`. Raises ParameterError for what is wrong with the study, ValueError for such
+    a theme.
+    """
+
+    def __init__(
+        self, study: str | Path | FleetStudy = "small", *, theme: str = AUTO, width: int = WIDTH
+    ) -> None:
+        self.study = study if isinstance(study, FleetStudy) else read_study(study)
+        self._begins = {name: several[0] for name, several in self.study.values}
+        self._width = width
+        self.answer: FleetAnswer | None = None
+        self.daylight = Daylight(theme)
+        self._make_controls()
+        self.picture = PlotlyPicture({"data": [], "layout": {}})
+        self.told, self.how, self.table = words(), words(), words("", overflow="auto")
+        self.grid = GridPanel(self._grid_asked, lambda: self.metric.value)
+        self.box = self.daylight.of(Surface(self._laid_out(), pictures=True))
+        self._last = LastQuestion(self._answer_now)
+        self._listen()
+        self.daylight.follow(self._turn_page)
+        self._answer_now()
+
+    # --- what one can do ------------------------------------------------------------------------
+
+    def turn(self, name: str, value: float) -> None:
+        """Turn a parameter to the position nearest to `value`. Raises KeyError for no slider."""
+        self.dials[name].turn_to(value)
+
+    def look_at(self, metric: str) -> None:
+        """Look at another metric. Raises ValueError for one that there is not in this mode."""
+        if metric not in metrics_of(self.mode.value):
+            raise ValueError(f"{metric!r} is not one of {', '.join(metrics_of(self.mode.value))}")
+        self.metric.value = metric
+
+    def reset(self) -> None:
+        """Everything as in the study."""
+        with self.box.held():
+            self.mode.value = self.study.mode
+            for name, box in self.kips.items():
+                box.value = name in _kips_of(self.study)
+            for name, dial in self.dials.items():
+                dial.turn_to(self._begins[name])
+
+    # --- what one can read ----------------------------------------------------------------------
+
+    @property
+    def question(self) -> FleetQuestion:
+        """What is asked now."""
+        return FleetQuestion(
+            mode=self.mode.value,
+            kips=tuple(name for name, box in self.kips.items() if box.value),
+            values=tuple((name, dial.value) for name, dial in self.dials.items()),
+            metric=self.metric.value,
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The answer in a sentence; empty while there is none."""
+        return findings_sentence(self._rows(), self._units()) if self.answer is not None else ""
+
+    @property
+    def text(self) -> str:
+        """The answer as a sentence and the lines of the table."""
+        lines = findings_table(self._rows(), self._units()).lines if self.answer is not None else ()
+        return "\n".join([self.sentence, *(" · ".join(filter(None, line)) for line in lines)])
+
+    def __repr__(self) -> str:
+        turned = ", ".join(
+            f"{name}={value:g}"
+            for name, value in self.question.values
+            if value != self._begins[name]
+        )
+        return f"<FleetLab: {self.metric.value}{', ' if turned else ''}{turned}>"
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        return self.box.bundle(repr(self), **options)
+
+    def _ipython_display_(self) -> None:
+        if self.answer is None:
+            still_fallback.show_live(self.box, repr(self))
+        else:
+            still_fallback.show(self.box, repr(self), self._drawing(self.daylight.still))
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _make_controls(self) -> None:
+        self.mode = dropdown("Mode", _IDS)
+        self.mode.value = self.study.mode
+        self.metric = dropdown("How often", ())
+        self._offer_metrics()
+        on = _kips_of(self.study)
+        self.kips = {
+            name: checkbox(
+                f"KIP-{name}", value=name in on, tooltip=_tooltip(name), margin="2px 10px"
+            )
+            for name in KIPS
+        }
+        self.dials = {name: ParameterDial(name, self._begins[name]) for name in DIALS}
+        self.as_begun = button("As in the study", self.reset, "Every slider back to the study")
+
+    def _laid_out(self) -> Container:
+        sliders = Container(
+            children=tuple(dial.slider for dial in self.dials.values()),
+            layout=Style(
+                display="grid",
+                grid_template_columns="repeat(auto-fit, minmax(340px, 1fr))",
+                grid_gap="0 18px",
+            ),
+        )
+        self.open_grid = ToggleButton(
+            description="The whole grid", tooltip="The same question over two parameters, on Spark"
+        )
+        self.open_grid.layout = Style(align_self="flex-start", margin="8px 2px 2px")
+        self.grid.box.layout.display = "none"
+        choices = row([self.metric, self.mode, self.as_begun], flex_flow="row wrap")
+        seen = row([words("Without any KIP, and with"), *self.kips.values()], flex_flow="row wrap")
+        head = words(f"<b>{escape(_TITLE)}</b> {muted(self.study.about)}")
+        parts = [head, choices, seen, sliders, self.told, self.how, self.picture, self.table]
+        return column([*parts, self.open_grid, self.grid.box], width="100%")
+
+    def _listen(self) -> None:
+        for dial in self.dials.values():
+            watch(dial.slider, "value", lambda _: self._last.ask())
+        for box in self.kips.values():
+            watch(box, "value", lambda _: self._last.ask())
+        watch(self.mode, "value", lambda _: self._mode_turned())
+        watch(self.metric, "value", lambda _: self._look())
+        watch(self.open_grid, "value", self._unfold)
+
+    def _offer_metrics(self) -> None:
+        known, was = metrics_of(self.mode.value), self.metric.value
+        self.metric.options = tuple((metric_words(name), name) for name in known)
+        self.metric.value = was if was in known else _FIRST
+
+    def _mode_turned(self) -> None:
+        self._offer_metrics()
+        self._last.ask()
+
+    def _unfold(self, is_open: bool) -> None:
+        self.grid.box.layout.display = "flex" if is_open else "none"
+
+    # --- answering ------------------------------------------------------------------------------
+
+    def _answer_now(self) -> None:
+        self._last.forget()
+        with self.box.held():
+            try:
+                self.answer = _estimated(study_asked(self.study, self.question))
+            except (ParameterError, MissingExtraError) as problem:
+                self._explain(problem)
+                return
+            self._look()
+
+    def _explain(self, problem: Exception) -> None:
+        """What was shown stays, and is no longer what is asked."""
+        self.told.value = note(f"{problem}. What is shown is the last answer.", alarm=True)
+
+    def _look(self) -> None:
+        if self.answer is None:
+            return
+        with self.box.held():
+            self.picture.paint(self._drawing(self.daylight.theme))
+            lived = number_words(self.answer.partition_years, 2)
+            how = f"{lived} partition-years lived through, and rare events by forced windows."
+            self.told.value, self.how.value = note(self.sentence), muted(how)
+            self.table.value = plot_table_html(findings_table(self._rows(), self._units()))
+            self.grid.look_elsewhere()
+
+    def _drawing(self, theme: str) -> dict[str, Any]:
+        assert self.answer is not None
+        return findings_drawing(self.answer, self.metric.value, theme=theme, width=self._width)
+
+    def _rows(self) -> Any:
+        assert self.answer is not None
+        return rows_at(self.answer, self.metric.value, **{REBOOTS: self.dials[REBOOTS].value})
+
+    def _units(self) -> float:
+        """Replica sets fail by themselves; partitions of one set do not."""
+        return float(self._begins["replica_sets"] * self._begins["clusters"])
+
+    def _grid_asked(self, across: str, down: str, points: int) -> FleetStudy:
+        if across == down:
+            raise ParameterError("it is chosen twice", allowed="choose two parameters", key=down)
+        return grid_asked(self.study, self.question, across, down, points)
+
+    def _turn_page(self, _theme: str) -> None:
+        """The page is light now, or dark: the same in its theme."""
+        self._look()
+
+
+def _kips_of(study: FleetStudy) -> frozenset[str]:
+    """The KIPs that a study looks at."""
+    return frozenset(kip for name in study.feature_sets for kip in name.split("+")) & {*KIPS}
+
+
+def _tooltip(kip: str) -> str:
+    return f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"

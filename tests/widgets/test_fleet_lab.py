@@ -1,0 +1,270 @@
+"""The FleetLab without a browser: a slider is turned, and the answer follows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from ipywidgets.widgets.widget import _instances
+
+from kiplab import FleetLab, PlayError
+from kiplab.fleet.fleet_answers import quick_estimate
+from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
+from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
+from kiplab.protocol.releases import Mode
+from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
+from kiplab.widgets.fleet_lab.fleet_findings import measured
+from kiplab.widgets.fleet_lab.fleet_question import metrics_of, sets_seen
+from kiplab.widgets.fleet_lab.last_question import LastQuestion
+from kiplab.widgets.fleet_lab.parameter_dial import DIALS, dial_scale, dial_tooltip, spread_over
+from tests.widgets.hands import hear
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A little of the kernel is enough to see that everything follows."""
+    monkeypatch.setattr(quick_estimate, "_WORK", 20_000)
+    yield
+    lab_of_fleets._estimated.cache_clear()
+
+
+@pytest.fixture
+def lab() -> FleetLab:
+    return FleetLab()
+
+
+# --- sliders --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", DIALS)
+def test_a_slider_goes_over_the_usual_range_and_begins_where_the_study_is(name: str) -> None:
+    about = PARAMETERS[name]
+    scale = dial_scale(name, about.default)
+    assert (scale.values[0], scale.values[-1]) == (
+        min(about.usual[0], about.default),
+        max(about.usual[1], about.default),
+    )
+    assert list(scale.values) == sorted(set(scale.values))
+    assert scale.values[scale.begins] == about.default
+
+
+def test_a_wide_range_is_walked_by_ratios_and_one_from_zero_evenly() -> None:
+    wide = dial_scale("slow_alter_partition_share", 1e-3).values
+    ratios = [later / earlier for earlier, later in pairwise(wide)]
+    assert max(ratios) < 1.5
+    even = dial_scale("cluster_shocks_per_year", 0.0).values
+    assert even[0] == 0
+    assert even[len(even) // 2] == pytest.approx(even[-1] / 2)
+
+
+def test_a_value_beyond_the_usual_range_has_a_position_of_its_own() -> None:
+    scale = dial_scale("bounces_per_year", 400.0)
+    assert scale.values[scale.begins] == scale.values[-1] == 400.0
+
+
+@pytest.mark.parametrize("name", DIALS)
+def test_a_slider_says_what_it_does_in_which_unit_and_where_its_default_comes_from(
+    name: str,
+) -> None:
+    about, said = PARAMETERS[name], dial_tooltip(PARAMETERS[name])
+    assert [word for word in (about.does, about.unit, about.source) if word not in said] == []
+
+
+def test_a_sweep_has_the_ends_of_the_usual_range() -> None:
+    assert spread_over("replication_factor", 9) == (1, 2, 3, 4)
+    assert spread_over("slow_alter_partition_s", 4)[0] == 3
+    assert spread_over("slow_alter_partition_s", 4)[-1] == 300
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+def test_kips_are_seen_without_them_each_alone_and_all_together() -> None:
+    assert sets_seen(["903", "841"]) == ("none", "903", "841", "841+903")
+    assert sets_seen(["704"]) == ("none", "704")
+    assert sets_seen([]) == ("none",)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_what_can_be_looked_at_is_counted_in_that_mode(mode: Mode) -> None:
+    found = metrics_of(mode)
+    assert {"race_loss", "offline"} <= {*found}
+    assert all(COUNTED[name].mode in (None, mode) for name in found)
+
+
+def test_the_same_question_is_worked_out_once(lab: FleetLab) -> None:
+    first = lab.answer
+    lab.turn("bounces_per_year", 52)
+    assert lab.answer is not first
+    lab.turn("bounces_per_year", 12)
+    assert lab.answer is first
+
+
+def test_of_quick_questions_the_last_one_alone_is_answered() -> None:
+    heard: list[str] = []
+    asked: list[str] = []
+
+    async def hurry() -> None:
+        last = LastQuestion(lambda: heard.append(asked[-1]))
+        for question in ("one", "two", "three"):
+            asked.append(question)
+            last.ask()
+        while not heard:
+            await asyncio.sleep(0)
+
+    asyncio.run(hurry())
+    assert heard == ["three"]
+
+
+# --- what is answered -----------------------------------------------------------------------------
+
+
+def test_more_reboots_more_losses(lab: FleetLab) -> None:
+    def rate() -> float:
+        lab.look_at("last_replica_loss")
+        (row, *_) = lab._rows()
+        assert row.rate is not None
+        return float(row.rate)
+
+    few = rate()
+    lab.turn("bounces_per_year", 52)
+    assert rate() > 2 * few
+
+
+def test_picture_sentence_and_table_are_of_one_answer(lab: FleetLab) -> None:
+    lab.look_at("race_loss")
+    assert "Lost by the race" in lab.sentence
+    assert "Lost by the race" in lab.table.value
+    assert "Lost by the race" in str(lab.picture.drawing)
+    assert lab.sentence in lab.text
+
+
+def test_what_cannot_happen_is_not_what_was_never_seen(lab: FleetLab) -> None:
+    lab.look_at("race_loss")
+    never = {row.features: measured(row).certainty.value for row in lab._rows()}
+    assert never["841+903"] == "cannot happen"
+    lab.dials["unclean_elections"].slider.value = 1
+    lab.look_at("unclean_loss")
+    assert "cannot happen" not in lab.table.value
+    lab.dials["unclean_elections"].slider.value = 0
+    assert "cannot happen: unclean_elections is off" not in lab.sentence
+    assert "unclean_elections is off" in lab.table.value
+
+
+def test_a_kip_of_the_other_mode_is_called_counterfactual(lab: FleetLab) -> None:
+    lab.kips["380"].value = True
+    assert "counterfactual" in lab.table.value
+    lab.mode.value = Mode.ZOOKEEPER
+    lab.look_at("stale_control_request")
+    (told,) = [row.label for row in lab._rows() if row.features == "380"]
+    assert told.startswith("as Kafka")
+
+
+def test_values_that_contradict_each_other_are_explained_and_the_last_answer_stays(
+    lab: FleetLab,
+) -> None:
+    before = lab.answer
+    lab.turn("min_insync_replicas", 3)
+    assert "more than replication_factor" in lab.told.value
+    assert "alert" in lab.told.value
+    assert lab.answer is before
+    lab.reset()
+    assert "alert" not in lab.told.value
+
+
+def test_without_the_packages_it_opens_and_says_what_mends_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "scipy", None)
+    lab = FleetLab()
+    assert lab.answer is None
+    assert "pip install &#x27;kiplab[fleet]&#x27; mends it" in lab.told.value
+    assert lab.sentence == ""
+
+
+def test_a_study_that_there_is_none_of_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ParameterError, match="crash-loop"):
+        FleetLab("nothing-like-it")
+    assert not issubclass(ParameterError, PlayError)
+
+
+def test_of_a_parameter_with_several_values_the_first_is_where_it_begins() -> None:
+    study = quick_estimate.changed(read_study("small"), {"bounces_per_year": [52.0, 4.0]})
+    assert FleetLab(study).dials["bounces_per_year"].value == 52
+
+
+def test_it_is_two_models_however_many_sliders() -> None:
+    before = len(_instances)
+    FleetLab()
+    assert len(_instances) - before <= 2
+
+
+def test_a_page_turns_a_slider_and_gets_the_answer(lab: FleetLab) -> None:
+    slider = lab.dials["bounces_per_year"].slider
+    hear(lab, {"part": slider.id, "name": "value", "value": slider.max, "by": "1"})
+    assert slider.said == "52"
+    assert repr(lab) == "<FleetLab: last_replica_loss, bounces_per_year=52>"
+
+
+def test_light_and_dark_are_the_same_picture_in_other_colours(lab: FleetLab) -> None:
+    light = str(lab.picture.drawing)
+    lab.box.theme = "dark"
+    assert str(lab.picture.drawing) != light
+
+
+# --- the grid -------------------------------------------------------------------------------------
+
+
+def test_a_grid_is_kept_and_asked_again_is_gone_on_with(lab: FleetLab, tmp_path: Path) -> None:
+    lab.grid.folder.value = str(tmp_path)
+    lab.grid.years.options = (("few", 2_000.0), ("more", 4_000.0))
+    lab.grid.here()
+    lab.grid.wait()
+    first = lab.grid.run
+    assert first is not None
+    assert first.answer is not None
+    assert first.answer.finished
+    assert len(first.answer.study.scenarios) == 16
+    assert "Done: " in lab.grid.told.value
+    assert lab.grid.table.value.count("<th scope") == 1 + 4 + 4
+    lab.grid.years.value = 4_000.0
+    lab.grid.here()
+    lab.grid.wait()
+    again = lab.grid.run
+    assert again is not None
+    assert again.folder == first.folder
+    assert again.answer is not None
+    assert again.answer.partition_years > first.answer.partition_years
+
+
+def test_another_grid_has_another_folder(lab: FleetLab) -> None:
+    one = lab.grid._place(lab._grid_asked("bounces_per_year", "tail_lost", 4))
+    lab.turn("crashes_per_year", 4)
+    assert lab.grid._place(lab._grid_asked("bounces_per_year", "tail_lost", 4)) != one
+
+
+def test_a_grid_over_one_parameter_twice_is_refused_in_a_sentence(lab: FleetLab) -> None:
+    lab.grid.down.value = lab.grid.across.value
+    lab.grid.start.click()
+    assert "it is chosen twice" in lab.grid.told.value
+    assert lab.grid.run is None
+
+
+def test_a_file_where_the_folder_should_be_is_said(lab: FleetLab, tmp_path: Path) -> None:
+    (tmp_path / "here").write_text("a file")
+    lab.grid.folder.value = str(tmp_path / "here")
+    lab.grid.here()
+    lab.grid.wait()
+    assert "alert" in lab.grid.told.value
+    assert "is a file" in lab.grid.told.value
+
+
+def test_without_spark_the_button_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_panel, "find_spec", lambda _name: None)
+    lab = FleetLab()
+    assert lab.grid.start.disabled
+    assert "kiplab[fleet]" in lab.grid.start.tooltip
+    assert "kiplab[fleet]" in lab.grid.told.value
