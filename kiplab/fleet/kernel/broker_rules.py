@@ -9,7 +9,7 @@ from __future__ import annotations
 from .isr_digits import size
 from .leader_rules import propose
 from .machine_code import inner
-from .metadata_rules import inform, leave_isr, unfence
+from .metadata_rules import gone, inform, leave_isr, unfence
 from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION, PURGES_ON_REGISTER
 from .set_words import (
     BOUNCES_WAIT,
@@ -37,6 +37,7 @@ from .set_words import (
     LEVEL_DUE,
     LIFE,
     LOG,
+    MODE,
     NEVER,
     NEXT_EPOCH,
     NONE,
@@ -69,15 +70,24 @@ from .set_words import (
     WATCHES,
     tell,
 )
+from .zookeeper_rules import begins_to_go, linked_again, may_go
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
 """What a crash leaves of the log: everything, what had been flushed, nothing."""
 
 
 @inner
-def _is_heard(s: list[int], b: int) -> bool:
-    """Whether a running broker reaches the controller."""
-    return s[UP + b] != 0 and s[PHASE + b] == RUNNING and s[CUT + b] == 0 and s[OUTAGE] == 0
+def _is_heard(s: list[int], w: list[int], b: int) -> bool:
+    """Whether a running broker reaches whoever keeps its session."""
+    kept = s[OUTAGE] == 0 or w[MODE] != 0
+    return s[UP + b] != 0 and s[PHASE + b] == RUNNING and s[CUT + b] == 0 and kept
+
+
+@inner
+def _goes_silent(s: list[int], w: list[int], b: int, now: int) -> None:
+    """Nothing more is heard of a broker: its session ends by itself."""
+    if s[FENCED + b] == 0 and (s[OUTAGE] == 0 or w[MODE]):
+        s[EXPIRE_AT + b] = max(now, s[CONTACT + b] + w[SESSION_OVER_US])
 
 
 @inner
@@ -101,7 +111,7 @@ def beat(s: list[int], w: list[int], b: int, now: int) -> None:
     """A heartbeat; the process has written its checkpoint of late, too."""
     if s[UP + b] and s[PHASE + b] >= RECOVERY:
         s[CHECKPOINT + b] = s[KNOWN_MARK + b]
-    if _is_heard(s, b):
+    if _is_heard(s, w, b):
         _contact(s, w, b, now)
 
 
@@ -109,7 +119,7 @@ def beat(s: list[int], w: list[int], b: int, now: int) -> None:
 def all_beat(s: list[int], w: list[int], now: int) -> None:
     """Everybody who runs is heard of."""
     for b in range(w[REPLICAS]):
-        if _is_heard(s, b):
+        if _is_heard(s, w, b):
             _contact(s, w, b, now)
 
 
@@ -144,15 +154,13 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
     if fate != KEPT:
         s[SHOCKED + b] = 1 if is_shock else 0
     _process_ends(s, b, now + s[RESTART_US + b])
-    if s[FENCED + b] == 0 and s[OUTAGE] == 0:
-        s[EXPIRE_AT + b] = s[CONTACT + b] + w[SESSION_OVER_US]
+    _goes_silent(s, w, b, now)
 
 
 @inner
 def _stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """The controller lets a broker go: fenced, flushed, gone."""
-    leave_isr(s, w, told, b, now)
-    s[FENCED + b] = 1
+    gone(s, w, told, b, now)
     s[FLUSHED + b], s[CHECKPOINT + b] = s[LOG + b], s[KNOWN_MARK + b]
     _process_ends(s, b, now + s[RESTART_US + b])
     s[EXPIRE_AT + b] = NEVER
@@ -162,6 +170,9 @@ def _stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None
 def _wants_to_stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     if s[LEADER] != b:
         _stop(s, w, told, b, now)
+        return
+    if w[MODE]:
+        begins_to_go(s, w, told, b, now)
         return
     s[LEAVING + b] = 1
     leave_isr(s, w, told, b, now)
@@ -173,7 +184,7 @@ def _wants_to_stop(s: list[int], w: list[int], told: list[int], b: int, now: int
 @inner
 def bounce(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """A planned stop, unless the broker is not well, or the partition is not and that counts."""
-    if not _is_heard(s, b) or (w[BOUNCES_WAIT] and size(s[ISR]) < w[REPLICAS]):
+    if s[OUTAGE] or not _is_heard(s, w, b) or (w[BOUNCES_WAIT] and size(s[ISR]) < w[REPLICAS]):
         return
     s[INCIDENTS] += 1
     s[PHASE + b], s[GIVES_UP_AT + b] = SHUTTING_DOWN, now + w[PATIENCE_US]
@@ -183,6 +194,10 @@ def bounce(s: list[int], w: list[int], told: list[int], b: int, now: int) -> Non
 @inner
 def stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """A broker that is leaving asks again whether it may go."""
+    if w[MODE]:
+        if may_go(s, w, told, b, now):
+            _stop(s, w, told, b, now)
+        return
     all_beat(s, w, now)
     _watch(s, w, now)
     if s[FENCED + b]:
@@ -273,8 +288,7 @@ def expire(s: list[int], w: list[int], told: list[int], b: int, now: int) -> Non
     if s[FENCED + b]:
         return
     all_beat(s, w, now)
-    leave_isr(s, w, told, b, now)
-    s[FENCED + b] = 1
+    gone(s, w, told, b, now)
 
 
 @inner
@@ -285,8 +299,7 @@ def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
     s[INCIDENTS] += 1
     s[CUT + b], s[HEAL_AT + b], s[LEVEL + b] = 1, now + lasts, 0
     s[LEVEL_DUE + b] = NEVER
-    if s[FENCED + b] == 0 and s[OUTAGE] == 0:
-        s[EXPIRE_AT + b] = s[CONTACT + b] + w[SESSION_OVER_US]
+    _goes_silent(s, w, b, now)
 
 
 @inner
@@ -294,6 +307,9 @@ def heal(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """The news of the meantime comes first, then a heartbeat."""
     s[CUT + b], s[HEAL_AT + b] = 0, NEVER
     if s[UP + b] == 0 or s[PHASE + b] < RECOVERY:
+        return
+    if w[MODE]:
+        linked_again(s, w, told, b, now)
         return
     s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
     inform(s, w, told, now)
@@ -309,14 +325,19 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
     if s[OUTAGE]:
         return
     s[OUTAGE] = now + lasts
+    if w[MODE]:
+        return
     for b in range(w[REPLICAS]):
         s[EXPIRE_AT + b] = NEVER
 
 
 @inner
 def controller_found(s: list[int], w: list[int], now: int) -> None:
-    """Another controller takes everybody for heard of just now."""
-    s[OUTAGE] = s[WATCHES] = 0
+    """Another controller takes everybody for heard of just now; ZooKeeper remembers."""
+    s[OUTAGE] = 0
+    if w[MODE]:
+        return
+    s[WATCHES] = 0
     for b in range(w[REPLICAS]):
         s[CONTACT + b], s[REPORT + b], s[LEAVES_SINCE + b] = now, NONE, NONE
         silent = s[UP + b] == 0 or s[CUT + b] != 0 or s[PHASE + b] == STARTING

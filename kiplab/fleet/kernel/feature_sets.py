@@ -14,6 +14,7 @@ from itertools import chain, combinations
 
 from ...protocol.features import Features, parse_features
 from .mirrored_guards import (
+    KRAFT_ALONE,
     LEADER_COMPARES,
     NOT_FENCED,
     NOT_LEAVING,
@@ -21,6 +22,7 @@ from .mirrored_guards import (
     PURGES_ON_REGISTER,
     SKIPS_FENCED,
     SKIPS_LEAVING,
+    ZOOKEEPER_ALWAYS,
     guard_bits,
 )
 from .simulation_loop import KIP_343, KIP_380
@@ -63,12 +65,16 @@ def features_of(name: str) -> Features:
     return parse_features("3.5", off=off, on=(*_ALWAYS_ON, *specified))
 
 
-def mask_of(name: str) -> int:
-    """Its bits for the kernel. Raises ValueError for a feature set that there is not."""
+def mask_of(name: str, zookeeper: bool = False) -> int:
+    """Its bits for the kernel. Raises ValueError for a feature set that there is not.
+
+    With ZooKeeper there is nothing of KIP-841 and KIP-903, named or not.
+    """
     on = _parts(name)
     counted = (KIP_380 if "380" in on else 0) | (KIP_343 if "343" in on else 0)
     purges = PURGES_ON_REGISTER if PURGE in on else 0
-    return guard_bits(features_of(name)) | counted | purges
+    bits = guard_bits(features_of(name)) | counted | purges
+    return bits & ~KRAFT_ALONE | ZOOKEEPER_ALWAYS if zookeeper else bits
 
 
 def _parts(name: str) -> tuple[str, ...]:

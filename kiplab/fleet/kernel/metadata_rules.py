@@ -55,6 +55,7 @@ from .set_words import (
     LOG,
     LONG_AGO,
     MIN_INSYNC,
+    MODE,
     NAME,
     NEVER,
     NONE,
@@ -148,6 +149,11 @@ def change(
     unclean = unclean if leader != led else 0
     written = with_member(0, leader) if unclean else isr if isr else was
     bumps = leader != led or (not s[GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, isr))
+    if w[MODE]:
+        if leader != led and leader != NONE:
+            written = _online(s, w, written, added)
+        # What a controller writes is under another leader epoch, what a leader asks for is not.
+        bumps = recovering == AS_IS and (leader != led or written != was)
     goal = s[RECOVERING] if recovering == AS_IS else recovering
     if goal == s[RECOVERING] and unclean:
         goal = 1
@@ -165,6 +171,15 @@ def change(
     state = s[ISR] * 2 + s[RECOVERING]
     tell(s, told, now, TOLD_STATE, leader, s[LEADER_EPOCH], s[PARTITION_EPOCH], state)
     inform(s, w, told, now)
+
+
+@inner
+def _online(s: list[int], w: list[int], isr: int, added: int) -> int:
+    """The members that are live and not shutting down: what an election with ZooKeeper leaves."""
+    for b in range(w[REPLICAS]):
+        if b != added and (s[FENCED + b] or s[LEAVING + b]):
+            isr = without(isr, b)
+    return isr
 
 
 @inner
@@ -321,6 +336,15 @@ def leave_isr(s: list[int], w: list[int], told: list[int], b: int, now: int) -> 
     """Out of the ISR; where it led, somebody else does, or nobody."""
     if contains(s[ISR], b):
         change(s, w, told, without(s[ISR], b), b, NONE, AS_IS, now)
+
+
+@inner
+def gone(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """Fenced, or not registered any more: whatever it led has another leader, or none."""
+    leave_isr(s, w, told, b, now)
+    s[FENCED + b] = 1
+    if w[MODE]:
+        s[LEAVING + b] = 0
 
 
 @inner

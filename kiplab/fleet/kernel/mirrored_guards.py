@@ -43,6 +43,16 @@ MIRRORED = (
 PURGES_ON_REGISTER = 1 << 42
 """Beside the bits of guards: what controllers do from 4.0 on, and no guard switches."""
 
+KRAFT_ALONE = (
+    (NOT_LEAVING | NOT_FENCED | SKIPS_FENCED | SKIPS_LEAVING | SHRINK_KEEPS_EPOCH)
+    | (EPOCHS_MATCH | FETCH_EPOCH | LEADER_COMPARES | UNCLEAN_AGAIN | SENDER_LEADS)
+    | PURGES_ON_REGISTER
+)
+"""What no controller with ZooKeeper asked until 3.2, whatever the feature set says."""
+ZOOKEEPER_ALWAYS = ACTIVE_LEADER | ONE_INCARNATION
+"""Who shuts down is never elected there: ControllerContext.isReplicaOnline (2.1.1 to 3.4.1). And a
+registration stands until its session is over: KafkaZkClient.checkedEphemeralCreate."""
+
 _INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
 _AT_ONCE = (
     "A follower fetches to the end at once, so that no fetch outlives what it was sent under."

@@ -276,6 +276,20 @@ def is_slow(st: list[int], i: int, w: list[int], x: int, seed: int, replication:
 
 
 @inner
+def mail_waits(
+    st: list[int], i: int, w: list[int], tables: list[int], seed: int, replication: int
+) -> bool:
+    """Whether a control request is older than the bounce that it outlives (before KIP-380)."""
+    at = i * STREAM
+    b, number, part = st[at + STREAM_BROKER], st[at + NUMBER], _DETAILS + _DEEPER * st[at + DEPTH]
+    one = philox(seed, replication, number, part, b, BOUNCES)
+    two = philox(seed, replication, number, part + 1, b, BOUNCES)
+    three = philox(seed, replication, number, part + 2, b, BOUNCES)
+    away = 2 + drawn(tables, w[CLEAN_RESTART], one[0]) + drawn(tables, w[STOPPING], two[1])
+    return drawn(tables, w[QUEUE_AGE], three[2]) > away
+
+
+@inner
 def crash_early(st: list[int], times: list[int], i: int, count: int) -> None:
     """Let the early crash that follows from the event of stream `i`, if any, come."""
     at = i * STREAM

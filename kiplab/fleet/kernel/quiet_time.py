@@ -16,13 +16,13 @@ from .outside_streams import (
     DELAYS_AT,
     EARLY_AT,
     LONGEST,
-    QUEUED,
     ROW_AT,
     STREAM,
     STREAM_BROKER,
     draw_next,
     is_slow,
     know,
+    mail_waits,
 )
 from .set_events import AT, BROKER, CRASH, KIND, LEVEL_IN, READY_IN, RESTART, SHUTDOWN
 from .set_words import MODE, NEVER, RETRY_US, SESSION_OVER_US
@@ -51,6 +51,8 @@ def _is_over_at(st: list[int], w: list[int], i: int, leader: int) -> int:
     row = i * STREAM + ROW_AT
     now, kind, b = st[row + AT], st[row + KIND], st[row + BROKER]
     back = max(st[row + READY_IN], st[row + LEVEL_IN])
+    if w[MODE]:
+        back = st[row + READY_IN] + st[row + LEVEL_IN]
     if kind == CRASH:
         gone = max(st[row + RESTART], w[SESSION_OVER_US]) + w[RETRY_US]
     else:
@@ -80,14 +82,6 @@ def _is_over_in_time(
 
 
 @inner
-def _mail_waits(st: list[int], i: int) -> bool:
-    """Whether a control request is older than the stop that it outlives (before KIP-380)."""
-    at = i * STREAM
-    away = st[at + ROW_AT + SHUTDOWN] + st[at + ROW_AT + RESTART]
-    return st[at + CLOCK] == BOUNCES and st[at + QUEUED] > away
-
-
-@inner
 def quiet_time(
     w: list[int],
     tables: list[int],
@@ -108,7 +102,7 @@ def quiet_time(
     be so before it is gone.
     """
     skipped, stopped, seen, waited = 0, 0, 0, 0
-    looks = w[EARLY_WITHIN] != 0 or w[MODE] != 0
+    looks, has_mail = w[EARLY_WITHIN] != 0, w[MODE] != 0
     look_back, in_time = w[LOOK_BACK], w[FAST_IN_TIME] != 0
     while True:
         i, now, other = first_two(times, count)
@@ -122,11 +116,13 @@ def quiet_time(
             if not in_time or is_slow(st, i, w, asked, seed, replication):
                 break
         before = min(other, later[i], horizon) - look_back
-        if looks or now + longest >= before:
-            if not _is_over_in_time(st, times, i, leader, before, w, tables, seed, replication):
-                break
-            if w[MODE]:
-                waited += _mail_waits(st, i)
+        crowded = looks or now + longest >= before
+        if crowded and not _is_over_in_time(
+            st, times, i, leader, before, w, tables, seed, replication
+        ):
+            break
+        if has_mail and clock == BOUNCES:
+            waited += mail_waits(st, i, w, tables, seed, replication)
         met = clock != FAILOVERS
         skipped += met
         stopped += stops

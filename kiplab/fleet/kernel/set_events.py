@@ -59,6 +59,7 @@ from .set_words import (
     LEVEL_DUE,
     LIFE,
     LOG,
+    MODE,
     NAME,
     NEVER,
     NEXT_EPOCH,
@@ -95,6 +96,7 @@ from .set_words import (
     WRITTEN,
     slot_at,
 )
+from .zookeeper_rules import process_registers
 
 FLUSH, BEAT, EXPIRY, OUTAGE_BEGINS, OUTAGE_ENDS, HEALS, CUT_OFF, CRASH, BOUNCE = range(9)
 STOPS, STARTS, READY, IS_LEVEL, LAG_CHECK, LEADER_RECOVERED, REQUEST_ARRIVES = range(9, 16)
@@ -157,7 +159,7 @@ def run_until(
 def _do(
     s: list[int], w: list[int], told: list[int], delays: list[int], now: int, rank: int, of: int
 ) -> None:
-    if _is_put_off(s, rank, of):
+    if _is_put_off(s, w, rank, of):
         return
     s[STEPS] += 1
     s[TURN] += 1
@@ -175,9 +177,15 @@ def _do(
     elif rank == STARTS:
         if s[UP + of] == 0:
             start(s, of)
-        register(s, w, told, of, now)
+        if w[MODE]:
+            s[START_AT + of], s[READY_AT + of] = NEVER, now + s[READY_US + of]
+        else:
+            register(s, w, told, of, now)
     elif rank == READY:
-        ready(s, w, told, of, now)
+        if w[MODE]:
+            process_registers(s, w, told, of, now)
+        else:
+            ready(s, w, told, of, now)
     elif rank == IS_LEVEL:
         s[LEVEL_DUE + of], s[LEVEL + of], s[LAG_AT + of] = NEVER, 1, NEVER
     elif rank == LAG_CHECK:
@@ -200,8 +208,14 @@ def _slot_of(s: list[int], name: int) -> int:
 
 
 @inner
-def _is_put_off(s: list[int], rank: int, of: int) -> bool:
+def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
     """Whether an event waits for a controller, or for a link; if so it is planned anew."""
+    if w[MODE] and rank == STARTS:
+        return False
+    if w[MODE] and rank == EXPIRY and s[OUTAGE]:
+        # ZooKeeper ends the session; the next controller sees that.
+        s[EXPIRE_AT + of] = s[OUTAGE] + 1
+        return True
     if rank == REQUEST_ARRIVES:
         at = _slot_of(s, of)
         until = _waits_until(s, s[at + SENDER])

@@ -75,7 +75,7 @@ def simulate(
     """
     if not 0 <= first < last < 1 << 32 or not 0 <= seed < 1 << 32 or horizon_us < 1:
         raise ValueError(f"replications {first} to {last} of seed {seed}: nothing to simulate")
-    masks = [mask_of(name) for name in feature_sets]
+    masks = [mask_of(name, world.zookeeper) for name in feature_sets]
     if not masks:
         raise ValueError("there is no feature set; expected at least one, as in ['none']")
     skips = skips and all(map(is_regular, masks))

@@ -218,7 +218,9 @@ def _below(share: float) -> int:
 
 def _bound(w: list[int], world: World, longest_of: dict[str, int]) -> None:
     """How long at most an incident takes that meets no other; 0 where nothing is known of it."""
-    back = max(longest_of["ready"], longest_of["catch_up"])
+    ready, level = longest_of["ready"], longest_of["catch_up"]
+    # With ZooKeeper one comes after the other.
+    back = ready + level if world.zookeeper else max(ready, level)
     back += max(longest_of["alter_partition_fast"], longest_of["alter_partition_slow"]) + 1
     gone = max(longest_of["crash_restart"], w[SESSION_OVER_US]) + w[RETRY_US]
     w[CRASH_BOUND] = gone + back

@@ -1,0 +1,145 @@
+"""What is otherwise with ZooKeeper: sessions, registration, controlled shutdown, leader epochs.
+
+The replica set is that of an inter-broker protocol from 2.7-IV2 to 3.2: leaders ask the controller
+for another ISR (AlterIsr), which looks at epochs alone. Nobody is fenced: a broker is live from its
+registration, with its log already recovered, until its session is over. ZooKeeper keeps sessions
+while there is no controller; a broker that is cut off longer than its session lasts registers anew.
+A start finds NODEEXISTS while the session of an earlier life lasts, and is tried again.
+
+Simplified, all of it: a control request arrives with the event that queues it, so no mail is ever
+old (KIP-380 counts what would be, and KIP-343 how long a cut broker goes on: neither changes what
+the set does). ZooKeeper ends a session to the microsecond, not at its next tick. While there is no
+controller registrations, heals and the steps of a shutdown wait for it, rather than to fail and be
+tried again; a new controller knows who is shutting down. Which broker is the controller is nobody's
+concern: its failovers come by a clock of their own. A follower that shuts down is gone at once, as
+in KRaft.
+"""
+
+from __future__ import annotations
+
+from .isr_digits import contains, without
+from .machine_code import inner
+from .metadata_rules import gone, inform, leave_isr, unfence
+from .set_words import (
+    CATCH_UP_US,
+    CHECKPOINT,
+    CONTACT,
+    EPOCH,
+    EXPIRE_AT,
+    FENCED,
+    GIVES_UP_AT,
+    ISR,
+    KNOWN_MARK,
+    LEADER,
+    LEAVES_SINCE,
+    LEAVING,
+    LEVEL_DUE,
+    LOG,
+    NEVER,
+    NEXT_EPOCH,
+    NONE,
+    PHASE,
+    READY_AT,
+    REG_EPOCH,
+    REPLICAS,
+    RETRY_US,
+    RUNNING,
+    SESSION_OVER_US,
+    SHUTDOWN_US,
+    STOP_AT,
+)
+
+SHUTDOWN_BACKOFF_US = 5_000_000
+"""controlled.shutdown.retry.backoff.ms"""
+SHUTDOWN_TRIES = 3
+"""controlled.shutdown.max.retries: how often a controller is asked, the first time included."""
+_TRYING_US = (SHUTDOWN_TRIES - 1) * SHUTDOWN_BACKOFF_US
+
+
+@inner
+def session_lasts(s: list[int], w: list[int], b: int, now: int) -> bool:
+    """Whether ZooKeeper still holds the registration of a broker."""
+    return s[FENCED + b] == 0 and now < s[CONTACT + b] + w[SESSION_OVER_US]
+
+
+@inner
+def registered(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """A new registration, under a new epoch: live at once. Where it stood before it left first.
+
+    Source: KafkaController.processBrokerChange: who bounced is handled as dead, then as new.
+    """
+    if s[FENCED + b] == 0:
+        gone(s, w, told, b, now)
+    s[EXPIRE_AT + b] = NEVER
+    s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]
+    s[NEXT_EPOCH] += 1
+    s[LEAVING + b], s[LEAVES_SINCE + b], s[CONTACT + b] = 0, NONE, now
+    s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
+    inform(s, w, told, now)
+    unfence(s, w, told, b, now)
+
+
+@inner
+def process_registers(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """A process whose log is recovered registers, unless the session of an earlier life lasts."""
+    if session_lasts(s, w, b, now):
+        s[READY_AT + b] = now + w[RETRY_US]
+        return
+    s[READY_AT + b], s[PHASE + b] = NEVER, RUNNING
+    s[KNOWN_MARK + b] = min(s[CHECKPOINT + b], s[LOG + b])
+    registered(s, w, told, b, now)
+
+
+@inner
+def linked_again(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """A cut is over; a session that did not outlast it makes place for another."""
+    if not session_lasts(s, w, b, now):
+        registered(s, w, told, b, now)
+        return
+    s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
+    inform(s, w, told, now)
+    s[CONTACT + b], s[EXPIRE_AT + b] = now, NEVER
+
+
+@inner
+def hands_over(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """A leader that shuts down: a live member of the ISR leads in its place, if there is one.
+
+    Source: controlledShutdownPartitionLeaderElection (2.1.1 to 3.4.1).
+    """
+    s[LEAVING + b], s[CONTACT + b] = 1, now
+    others, staying = without(s[ISR], b), 0
+    for c in range(w[REPLICAS]):
+        if contains(others, c) and s[FENCED + c] == 0 and s[LEAVING + c] == 0:
+            staying += 1
+    if staying:
+        leave_isr(s, w, told, b, now)
+
+
+@inner
+def asks_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """A try of a leader: let go, or out of tries, it stops in the time that a stop takes.
+
+    Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1).
+    """
+    hands_over(s, w, told, b, now)
+    if s[LEADER] == b and w[REPLICAS] > 1 and now < s[GIVES_UP_AT + b]:
+        s[STOP_AT + b] = now + SHUTDOWN_BACKOFF_US
+        return
+    s[STOP_AT + b], s[GIVES_UP_AT + b] = now + s[SHUTDOWN_US + b], now
+
+
+@inner
+def begins_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """The first try of a leader that shuts down."""
+    s[GIVES_UP_AT + b] = now + _TRYING_US
+    asks_to_go(s, w, told, b, now)
+
+
+@inner
+def may_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> bool:
+    """Whether a broker that was shutting down is gone now; if not, it has asked once more."""
+    if s[LEADER] != b or w[REPLICAS] == 1 or now > s[GIVES_UP_AT + b]:
+        return True
+    asks_to_go(s, w, told, b, now)
+    return False

@@ -1,0 +1,204 @@
+"""ZooKeeper's replica set: sessions, registration, controlled shutdown, and what has no role."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, TOLD_MAX, world_of
+from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, delays_of, row_of
+from kiplab.fleet.kernel.feature_sets import IN_MODE, PURGE, SWITCHED, mask_of
+from kiplab.fleet.kernel.isr_digits import members_of
+from kiplab.fleet.kernel.machine_code import plain
+from kiplab.fleet.kernel.scheduled import DELAYS, play_out
+from kiplab.fleet.kernel.set_words import (
+    BROKERS,
+    GUARDS,
+    LEADER_EPOCH,
+    MODE,
+    SESSION_OVER_US,
+    STATE_WORDS,
+    TOLD_LOST,
+    TOLD_REFUSED,
+    TOLD_STALE,
+    TOLD_STATE,
+    TOLD_WORDS,
+    TRACE,
+)
+from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
+from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, World
+
+BUSY = World(
+    zookeeper=True,
+    session_us=18 * SECOND,
+    crash_mean_us=YEAR // 100,
+    bounce_mean_us=YEAR // 100,
+    cut_mean_us=YEAR // 50,
+    failover_mean_us=YEAR // 200,
+    unclean_elections=True,
+    alter_partition_slow_share=0.3,
+    tail_lost=0.3,
+)
+WILD = World(
+    zookeeper=True,
+    session_us=6 * SECOND,
+    replication_factor=3,
+    crash_mean_us=YEAR // 200,
+    bounce_mean_us=YEAR // 100,
+    cut_mean_us=YEAR // 50,
+    failover_mean_us=YEAR // 100,
+    alter_partition_slow_share=0.3,
+    early_factor=100.0,
+)
+KIPS = tuple(kip for kip in SWITCHED if kip != PURGE)
+ALL = tuple(
+    "+".join(on) or "none"
+    for on in chain(*(combinations(KIPS, size) for size in range(len(KIPS) + 1)))
+)
+SESSION_MS = 18_000
+Told = tuple[int, str, int, int, tuple[int, ...]]
+"""When (ms), what, the leader (0: nobody) or the broker, the leader epoch, the ISR."""
+
+
+def _counted(world: World, names: tuple[str, ...], skips: bool = True) -> Counts:
+    return simulate(
+        world,
+        seed=7,
+        first=0,
+        last=2,
+        horizon_us=10 * DAY,
+        feature_sets=names,
+        compiled=False,
+        skips=skips,
+    )
+
+
+@pytest.mark.parametrize("mode", ["kraft", "zookeeper"])
+def test_of_the_32_sets_those_that_differ_in_what_has_no_role_count_the_same(mode: str) -> None:
+    world = BUSY if mode == "zookeeper" else replace(BUSY, zookeeper=False)
+    counts = _counted(world, ALL)
+    assert counts.total("none", "incidents") > 10
+    assert counts.checks == 0
+    rows: dict[tuple[str, ...], set[tuple[int, ...]]] = {}
+    for name in ALL:
+        has_role = tuple(kip for kip in name.split("+") if kip in IN_MODE[mode])
+        row = tuple(counts.count(n, name, metric) for n in range(2) for metric in METRIC_NAMES)
+        rows.setdefault(has_role, set()).add(row)
+    assert len(rows) == 8
+    assert all(len(found) == 1 for found in rows.values())
+
+
+@pytest.mark.parametrize("world", [BUSY, WILD], ids=["busy", "wild"])
+def test_skipping_quiet_time_changes_no_number_with_zookeeper(world: World) -> None:
+    names = ("none", "704")
+    skipped, stepped = _counted(world, names), _counted(world, names, skips=False)
+    assert skipped.table == stepped.table
+    assert skipped.steps < stepped.steps
+    assert skipped.checks == stepped.checks == 0
+
+
+def test_with_zookeeper_nobody_purges_an_isr_on_registration() -> None:
+    counts = _counted(BUSY, ("none", PURGE))
+    for metric in METRIC_NAMES:
+        assert counts.total("none", metric) == counts.total(PURGE, metric), metric
+
+
+def test_kip_380_and_kip_343_take_away_what_each_is_about() -> None:
+    sharp = replace(BUSY, clean_restart=BUSY.alter_partition_fast)
+    counts = _counted(sharp, ("none", "380", "343"))
+    assert counts.total("none", "stale_control_request") > 0
+    assert counts.total("380", "stale_control_request") == 0
+    none, with_343 = (counts.total(name, "stale_metadata_us") for name in ("none", "343"))
+    assert 0 < with_343 < none
+
+
+def _played(*events: Outside, replicas: int = 2, features: str = "none") -> list[Told]:
+    schedule = OutsideSchedule(replicas=replicas, end=events[-1].at + 120_000, events=events)
+    s, told, w = [0] * STATE_WORDS, [0] * (1 + TOLD_MAX * TOLD_WORDS), world_of(schedule)
+    w[MODE], w[SESSION_OVER_US] = 1, SESSION_MS * 1_000
+    s[GUARDS], s[TRACE] = mask_of(features, zookeeper=True), 1
+    s[LEADER_EPOCH] = FIRST_LEADER_EPOCH
+    rows = [n for event in events for n in row_of(event)]
+    delays = [n for event in events for n in delays_of(event)]
+    known = [0] * (BROKERS * DELAYS)
+    plain(play_out)(s, w, told, rows, delays, known, 0, schedule.end * 1_000)
+    return [_line(told[1 + n * TOLD_WORDS :]) for n in range(told[0])]
+
+
+def _line(words: list[int]) -> Told:
+    at, what, a, b, _, d = words[:TOLD_WORDS]
+    names = {TOLD_STATE: "state", TOLD_REFUSED: "refused", TOLD_LOST: "lost", TOLD_STALE: "stale"}
+    isr = tuple(m + 1 for m in members_of(d >> 1)) if what == TOLD_STATE else ()
+    return at // 1_000, names[what], a + 1, b, isr
+
+
+def test_a_dead_leader_leads_until_its_session_is_over() -> None:
+    told = _played(
+        Outside(at=4_000, kind="beat", broker=1),
+        Outside(at=5_000, kind="crash", broker=1, restart=60_000, ready=5_000, level=2_000),
+    )
+    left, joined = told
+    assert left == (4_000 + SESSION_MS, "state", 2, FIRST_LEADER_EPOCH + 1, (2,))
+    # Its log is recovered before it registers; then it fetches, and the leader asks for it.
+    assert joined == (5_000 + 60_000 + 5_000 + 2_000 + 1, "state", 2, left[3], (2, 1))
+
+
+def test_a_follower_that_dies_leaves_under_another_leader_epoch_and_comes_back_under_none() -> None:
+    told = _played(
+        Outside(at=5_000, kind="beat", broker=2),
+        Outside(at=5_000, kind="crash", broker=2, restart=60_000),
+    )
+    assert [(state[2], state[3], state[4]) for state in told] == [
+        (1, FIRST_LEADER_EPOCH + 1, (1,)),
+        (1, FIRST_LEADER_EPOCH + 1, (1, 2)),
+    ]
+
+
+def test_a_start_finds_the_session_of_an_earlier_life_and_is_tried_again() -> None:
+    told = _played(
+        Outside(at=5_000, kind="beat", broker=2),
+        Outside(at=5_000, kind="crash", broker=2, restart=1_000, ready=1_000, level=1),
+    )
+    left, joined = told
+    assert left[0] == 5_000 + SESSION_MS
+    assert 0 < joined[0] - left[0] <= 2_000 + 2
+
+
+def test_while_there_is_no_controller_sessions_end_and_nobody_acts_on_it() -> None:
+    told = _played(
+        Outside(at=5_000, kind="beat", broker=1),
+        Outside(at=5_000, kind="crash", broker=1, restart=100_000),
+        Outside(at=20_000, kind="outage", lasts=25_000),
+    )
+    assert told[0][:3] == (45_000, "state", 2)
+
+
+def test_a_broker_that_is_cut_off_beyond_its_session_registers_anew() -> None:
+    told = _played(
+        Outside(at=5_000, kind="beat", broker=2),
+        Outside(at=5_000, kind="cut", broker=2, lasts=30_000, level=500),
+    )
+    assert [(at, isr) for at, _, _, _, isr in told] == [
+        (5_000 + SESSION_MS, (1,)),
+        (5_000 + 30_000 + 500 + 1, (1, 2)),
+    ]
+
+
+def test_a_leader_that_nobody_can_follow_leads_on_for_three_tries_of_its_shutdown() -> None:
+    told = _played(
+        Outside(at=1_000, kind="beat", broker=2),
+        Outside(at=1_000, kind="crash", broker=2, restart=100_000),
+        Outside(at=40_000, kind="bounce", broker=1, shutdown=3_000, restart=20_000),
+    )
+    offline = [state for state in told if state[2] == 0]
+    assert [state[0] for state in offline] == [40_000 + 2 * 5_000 + 3_000]
+    assert offline[0][4] == (1,)
+
+
+def test_a_leader_that_stops_is_let_into_the_isr_again_whatever_kip_841_says() -> None:
+    stop = Outside(at=5_000, kind="bounce", broker=1, shutdown=3_000, restart=20_000)
+    told = _played(stop)
+    assert [isr for _, _, _, _, isr in told] == [(2,), (2, 1), (2,), (2, 1)]
+    assert _played(stop, features="841+903") == told
