@@ -22,6 +22,7 @@ from kiplab.figures.how_often.fleet_words import set_words, sets_words
 from kiplab.figures.how_often.incident_chart import (
     KindOfIncident,
     SizeBin,
+    apart_from_each_other,
     incident_drawing,
     incident_sentence,
     incident_table,
@@ -420,6 +421,12 @@ def test_half_of_the_incidents_and_the_largest_are_told() -> None:
     assert "half of 340 incidents with 127 partitions at most, the largest with 128 to" in said
     assert said.endswith("A shock: no incident seen.")
     assert incident_table(kinds_of_incidents()).lines[-1] == ("A shock", "none seen", "0", "")
+
+
+def test_marks_of_many_steps_keep_apart() -> None:
+    places = [(float(x), 0.0) for x in range(0, 100, 10)]
+    assert apart_from_each_other(places, 30) == [(0, 0), (30, 0), (60, 0), (90, 0)]
+    assert apart_from_each_other([], 30) == []
 
 
 # --- causes ---------------------------------------------------------------------------------------

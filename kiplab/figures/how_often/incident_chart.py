@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import dist
 
 import msgspec
 
@@ -39,8 +40,8 @@ _STYLES = (
     PlotStyle("muted", "circle", "6px,3px"),
 )
 MOST_KINDS = len(_STYLES)
-_MARKS = 12
-"""About so many on a line, however many steps it has."""
+_MARKS_APART = 30
+"""Pixels between marks of a line, however many steps it has."""
 
 
 class SizeBin(msgspec.Struct, frozen=True):
@@ -185,9 +186,20 @@ def _steps(
     last = partitions.at(kind.largest.most)
     corners += [(last, corners[-1][1]), (last, shares.start)]
     polyline(canvas, corners, color, dash=style.dash)
-    steps = sizes_steps(kind)
-    for fewest, share in steps[:: max(len(steps) // _MARKS, 1)]:
-        plot_mark(canvas, partitions.at(fewest), shares.at(share), style.shape, color)
+    places = [(partitions.at(fewest), shares.at(share)) for fewest, share in sizes_steps(kind)]
+    for x, y in apart_from_each_other(places, _MARKS_APART):
+        plot_mark(canvas, x, y, style.shape, color)
+
+
+def apart_from_each_other(
+    places: Sequence[tuple[float, float]], distance: float
+) -> list[tuple[float, float]]:
+    """The first place, and then whichever is so far from the one before."""
+    found: list[tuple[float, float]] = []
+    for place in places:
+        if not found or dist(place, found[-1]) >= distance:
+            found.append(place)
+    return found
 
 
 def _legend(canvas: Canvas, kinds: Sequence[KindOfIncident], box: Box) -> float:
