@@ -151,3 +151,27 @@ def test_a_report_prints_every_rate_with_its_interval(
     assert (code, err) == (0, "")
     assert out.startswith("short, and busy\n200 partition-years over 2 scenarios.\n")
     assert "841+903  cannot happen: KIP-841 refuses the join" in out
+
+
+def test_a_report_is_a_page_with_the_pictures_that_the_study_can_feed(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.run(study, tmp_path / "kept", years=100, spark=False)
+    target = tmp_path / "report.html"
+    code, out, err = run(capsys, "report", tmp_path / "kept", "-o", target, "--json")
+    assert (code, err) == (0, f"{target}: the page\n")
+    assert json.loads(out)["partition_years"] == 100
+    page = target.read_text(encoding="utf-8")
+    for question in ("until the first loss?", "by what?", "What matters most?", "one incident"):
+        assert question in page
+    assert "<script" not in page
+
+
+def test_a_page_that_cannot_be_written_is_one_sentence(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet.run(study, tmp_path / "kept", years=100, spark=False)
+    target = tmp_path / "no folder" / "report.html"
+    code, out, err = run(capsys, "report", tmp_path / "kept", "-o", target)
+    assert (code, out) == (2, "")
+    assert err == f"kiplab: {target} cannot be written: No such file or directory\n"

@@ -82,7 +82,22 @@ def report_fleet(options: argparse.Namespace) -> int:
         found = answer_in(options.folder)
     except ValueError as problem:
         return complain(str(problem), BAD_INPUT)
+    if options.out is not None and not _is_written(found, Path(options.out)):
+        return BAD_INPUT
     return _shown(found, options.json)
+
+
+def _is_written(found: FleetAnswer, target: Path) -> bool:
+    """The page, where it can be written; says why where it cannot."""
+    from ..pages.fleet_page import write_fleet_page
+
+    try:
+        write_fleet_page(found, target)
+    except OSError as problem:
+        complain(f"{target} cannot be written: {problem.strerror}", BAD_INPUT)
+        return False
+    print(f"{target}: the page", file=sys.stderr)
+    return True
 
 
 def _shown(found: FleetAnswer, as_json: bool) -> int:

@@ -1,0 +1,168 @@
+"""The pictures that an answer can feed: each a function of the answer, with its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ...figures.how_often.delay_map import DelayScale, map_drawing, map_sentence, map_table
+from ...figures.how_often.first_loss_survival import (
+    survival_drawing,
+    survival_sentence,
+    survival_table,
+)
+from ...figures.how_often.fleet_words import metric_words, set_words
+from ...figures.how_often.losses_by_cause import causes_drawing, causes_sentence, causes_table
+from ...figures.how_often.paired_forest import forest_drawing, forest_sentence, forest_table
+from ...figures.how_often.rates_by_reboots import rates_drawing, rates_sentence, rates_table
+from ..fleet_answers.fleet_answer import FleetAnswer
+from ..fleet_answers.forced_scenarios import can_force
+from ..parameters.parameter_errors import ParameterError
+from ..parameters.parameter_table import PARAMETERS
+from .fleet_picture import FleetPicture
+from .forced_tornado import tornado
+from .incident_picture import incident_sizes
+from .picture_rows import (
+    REBOOTS,
+    SLOW,
+    causes_of,
+    differences_of,
+    elsewhere,
+    fleets_of,
+    map_cells_of,
+    rate_points_of,
+    where_words,
+)
+
+JOINS, LOSSES, RACE = "stale_join", "committed_loss", "race_loss"
+AFTER_CRASH = "stale_join_after_crash"
+"""The stale joins that can cost records: the others end with their leader's controlled shutdown."""
+
+
+def rates_by_reboots(
+    answer: FleetAnswer, metrics: Sequence[str] = (AFTER_CRASH, RACE)
+) -> FleetPicture:
+    """How often, for how many reboots: a line for every set of KIPs, a panel for each metric.
+
+    Of whatever else was swept the first value is taken.
+    """
+    points = rate_points_of(answer, metrics)
+    return FleetPicture(
+        draw=partial(rates_drawing, points),
+        sentence=rates_sentence(points),
+        words=rates_table(points),
+        where=where_words(elsewhere(answer, REBOOTS)),
+    )
+
+
+def survival(
+    answer: FleetAnswer, metric: str = LOSSES, features: str | None = None
+) -> FleetPicture:
+    """How long until the first loss, in one, ten and a hundred clusters of the study.
+
+    `features` is one of the study's, its first by default. Raises ValueError for another one.
+    """
+    named = _set(answer, features)
+    fleets = fleets_of(answer, metric, named)
+    what = f"{metric_words(metric)} ({set_words(named)})"
+    return FleetPicture(
+        draw=partial(survival_drawing, fleets, what),
+        sentence=survival_sentence(fleets, what),
+        words=survival_table(fleets),
+        where=where_words(elsewhere(answer)),
+    )
+
+
+def delay_map(
+    answer: FleetAnswer, metric: str = AFTER_CRASH, features: str | None = None
+) -> FleetPicture:
+    """How slow requests are by how often brokers are rebooted, in all clusters of the study.
+
+    `features` is one of the study's, its first by default. Raises ValueError for another one.
+    """
+    named = _set(answer, features)
+    slow = slow_parameter(answer) or SLOW[0]
+    cells = map_cells_of(answer, metric, named, slow) if slow_parameter(answer) else []
+    what, scale = f"{metric_words(metric)} ({set_words(named)})", _scale(slow)
+    return FleetPicture(
+        draw=partial(map_drawing, cells, what, scale),
+        sentence=map_sentence(cells, what, scale),
+        words=map_table(cells, scale),
+        where=where_words(elsewhere(answer, REBOOTS, slow)),
+    )
+
+
+def losses_by_cause(answer: FleetAnswer, sets: Sequence[str] | None = None) -> FleetPicture:
+    """What is lost, and by what: under the first of the study's sets and that with the most KIPs.
+
+    Raises ValueError for a set that the study does not have, and for more than three.
+    """
+    names = [_set(answer, name) for name in sets] if sets is not None else _first_and_most(answer)
+    rows = causes_of(answer, names)
+    return FleetPicture(
+        draw=partial(causes_drawing, rows),
+        sentence=causes_sentence(rows),
+        words=causes_table(rows),
+        where=where_words(elsewhere(answer)),
+    )
+
+
+def forest(answer: FleetAnswer, metric: str = JOINS) -> FleetPicture:
+    """What each set of KIPs changes against the first, on the same schedules."""
+    rows, what = differences_of(answer, metric), metric_words(metric)
+    return FleetPicture(
+        draw=partial(forest_drawing, rows, what),
+        sentence=forest_sentence(rows, what),
+        words=forest_table(rows),
+        where=where_words(elsewhere(answer)),
+    )
+
+
+def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
+    """Every picture that this study can feed, the broadest question first.
+
+    Raises MissingExtraError without numpy and scipy.
+    """
+    asked: list[tuple[bool, Callable[[FleetAnswer], FleetPicture]]] = [
+        (True, survival),
+        (True, losses_by_cause),
+        (_rebooted(answer), rates_by_reboots),
+        (_rebooted(answer) and slow_parameter(answer) is not None, delay_map),
+        (True, incident_sizes),
+        (len(answer.study.feature_sets) > 1, forest),
+        (can_force(answer.study.scenarios[0]), _tornado),
+    ]
+    return tuple(draw(answer) for can, draw in asked if can)
+
+
+def _tornado(answer: FleetAnswer) -> FleetPicture:
+    return tornado(answer.study.scenarios[0], features=answer.study.feature_sets[0])
+
+
+def _rebooted(answer: FleetAnswer) -> bool:
+    return len([value for value in dict(answer.study.values)[REBOOTS] if value > 0]) > 1
+
+
+def slow_parameter(answer: FleetAnswer) -> str | None:
+    """The swept parameter that makes requests slow, None where none of them was."""
+    return next((name for name in SLOW if name in answer.study.swept), None)
+
+
+def _scale(name: str) -> DelayScale:
+    unit = PARAMETERS[name].unit
+    short = {"seconds (mean)": "s", "milliseconds (mean)": "ms"}.get(unit, "")
+    return DelayScale(f"{name}: {unit}", short)
+
+
+def _set(answer: FleetAnswer, features: str | None) -> str:
+    sets = answer.study.feature_sets
+    if features is not None and features not in sets:
+        raise ParameterError(
+            f"the study has no feature set {features!r}", allowed=", ".join(sets), key="features"
+        )
+    return sets[0] if features is None else features
+
+
+def _first_and_most(answer: FleetAnswer) -> list[str]:
+    sets = answer.study.feature_sets
+    return list(dict.fromkeys((sets[0], max(sets, key=lambda name: name.count("+")))))

@@ -1,0 +1,73 @@
+"""How many partitions an incident takes in the clusters of a study, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from ...figures.how_often.fleet_words import metric_words
+from ...figures.how_often.incident_chart import (
+    KindOfIncident,
+    SizeBin,
+    incident_drawing,
+    incident_sentence,
+    incident_table,
+)
+from ..fleet_answers.fleet_answer import FleetAnswer
+from ..parameters.parameter_table import Parameters
+from ..spread.fate_groups import GROUP_OF, FateGroup
+from ..spread.incident_sizes import partitions_per_incident
+from .fleet_picture import FleetPicture
+from .picture_rows import elsewhere, where_words
+
+HIT = ("stale_join", "last_replica_loss", "shock_loss")
+_NOUNS = {
+    FateGroup.PAIR: "leader-follower pair",
+    FateGroup.SET: "replica set",
+    FateGroup.BROKER: "broker",
+    FateGroup.CLUSTER: "shock",
+}
+
+
+def incident_sizes(
+    answer: FleetAnswer,
+    metrics: Sequence[str] = HIT,
+    *,
+    replica_sets: Sequence[int] | None = None,
+    seed: int = 0,
+) -> FleetPicture:
+    """How many partitions one incident takes, by how partitions are placed.
+
+    `replica_sets` are other numbers of sets than the study's, to compare them. Raises ValueError
+    for a metric without incidents and for more than six kinds of them, MissingExtraError without
+    numpy.
+    """
+    parameters = answer.study.scenarios[0].parameters
+    placed = replica_sets or (parameters.replica_sets,)
+    kinds = [
+        _kind(replace(parameters, replica_sets=sets), metric, seed, several=len(placed) > 1)
+        for metric in metrics
+        for sets in placed
+    ]
+    return FleetPicture(
+        draw=partial(incident_drawing, kinds),
+        sentence=incident_sentence(kinds),
+        words=incident_table(kinds),
+        where=where_words(elsewhere(answer)),
+    )
+
+
+def _kind(parameters: Parameters, metric: str, seed: int, *, several: bool) -> KindOfIncident:
+    """Every group that an incident may hit, as likely as any other, by its partitions."""
+    found = partitions_per_incident(parameters, metric, seed)
+    counts: dict[int, int] = {}
+    for size in found.sizes.tolist():
+        counts[size] = counts.get(size, 0) + 1
+    placed = f" ({parameters.replica_sets:,} replica sets)" if several else ""
+    return KindOfIncident(
+        name=f"{metric_words(metric)}{placed}",
+        bins=tuple(SizeBin(size, size, many) for size, many in sorted(counts.items())),
+        noun=_NOUNS[GROUP_OF[metric]],
+    )

@@ -1,0 +1,192 @@
+"""Answers as the rows that pictures are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...figures.how_often.delay_map import MapCell
+from ...figures.how_often.first_loss_survival import FleetOfSize
+from ...figures.how_often.fleet_words import counted
+from ...figures.how_often.losses_by_cause import CauseOfLoss
+from ...figures.how_often.measured_rate import (
+    NOT_REACHED,
+    Certainty,
+    MeasuredRate,
+    never,
+    seen,
+    unseen,
+)
+from ...figures.how_often.number_words import value_words
+from ...figures.how_often.paired_forest import PairedDifference
+from ...figures.how_often.rates_by_reboots import RatePoint
+from ..fleet_answers.fleet_answer import FleetAnswer
+from ..fleet_answers.fleet_row import FleetRow, FoundRate
+from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_summary import SummaryRow
+from ..pipeline.work_orders import NAIVE
+from ..statistics.block_means import NothingWeighed, WeighedRate
+from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from ..statistics.paired_counts import count_gap
+
+REBOOTS = "bounces_per_year"
+CAUSES = ("last_replica_loss", "shock_loss", "unclean_loss", "race_loss")
+SLOW = ("slow_alter_partition_s", "slow_alter_partition_share", "alter_partition_ms")
+"""What can go up on the map, the first that was swept."""
+
+
+def measured(found: FoundRate) -> MeasuredRate:
+    """What is known of a rate, as pictures need it."""
+    match found:
+        case SeenRate():
+            return seen(found.rate, found.low, found.high)
+        case WeighedRate():
+            return MeasuredRate(
+                certainty=Certainty.SEEN,
+                rate=found.rate,
+                low=max(found.low, 0.0),
+                high=found.high,
+                alarms=found.alarms,
+                effective=found.effective_samples,
+            )
+        case NeverSeen():
+            return unseen(found.high)
+        case NeverHappens():
+            return never(found.because)
+        case NothingWeighed():
+            return NOT_REACHED
+
+
+# --- which point of the parameter space -----------------------------------------------------------
+
+
+def elsewhere(answer: FleetAnswer, *varied: str) -> dict[str, float | str]:
+    """The first value of whatever else was swept: pictures show one point of it."""
+    values = dict(answer.study.values)
+    return {name: values[name][0] for name in answer.study.swept if name not in varied}
+
+
+def where_words(point: Mapping[str, float | str]) -> str:
+    """``At tail_lost = 0.1``; empty where nothing else was swept."""
+    said = (f"{name} = {value_words(float(value))}" for name, value in point.items())
+    return f"At {', '.join(said)}" if point else ""
+
+
+def at_point(rows: Sequence[FleetRow], point: Mapping[str, float | str]) -> Iterator[FleetRow]:
+    """The rows of that point."""
+    return (row for row in rows if point.items() <= dict(row.swept).items())
+
+
+def _number(row: FleetRow, name: str) -> float:
+    return float(dict(row.swept)[name])
+
+
+def at_reboots(row: FleetRow) -> bool:
+    """Whether it has a place on an axis of reboots by powers of ten: no reboots have none."""
+    return dict(row.swept).get(REBOOTS, 0) != 0
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+
+def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoint]:
+    """A point for each reboot rate above 0."""
+    point = elsewhere(answer, REBOOTS)
+    return [
+        RatePoint(
+            metric=metric,
+            features=row.features,
+            label=row.label,
+            reboots=_number(row, REBOOTS),
+            found=measured(row.found),
+        )
+        for metric in metrics
+        for row in at_point(answer.best(metric), point)
+        if at_reboots(row)
+    ]
+
+
+def map_cells_of(answer: FleetAnswer, metric: str, features: str, slow: str) -> list[MapCell]:
+    """A cell for each pair of reboots and delays; rates are of all clusters of the study."""
+    point = elsewhere(answer, REBOOTS, slow)
+    sets = sets_of(answer)
+    return [
+        MapCell(
+            reboots=_number(row, REBOOTS),
+            delay=_number(row, slow),
+            found=measured(row.found).times(sets),
+        )
+        for row in at_point(answer.best(metric), point)
+        if row.features == features and at_reboots(row)
+    ]
+
+
+def sets_of(answer: FleetAnswer) -> int:
+    """The replica sets of all clusters of a study, which fail independently of one another."""
+    values = dict(answer.study.values)
+    return int(values["clusters"][0] * values["replica_sets"][0])
+
+
+def fleets_of(answer: FleetAnswer, metric: str, features: str) -> list[FleetOfSize]:
+    """One, ten and a hundred of its clusters, and as many as it has."""
+    values = dict(answer.study.values)
+    sets = int(values["replica_sets"][0])
+    (row,) = [
+        row for row in at_point(answer.best(metric), elsewhere(answer)) if row.features == features
+    ]
+    return [
+        FleetOfSize(
+            name=f"{counted(count, 'cluster')}, {count * sets:,} replica sets",
+            yearly=measured(row.found).times(count * sets),
+        )
+        for count in sorted({1, 10, 100, int(values["clusters"][0])})
+    ]
+
+
+def causes_of(answer: FleetAnswer, sets: Sequence[str]) -> list[CauseOfLoss]:
+    """How much each cause takes, under each of these sets."""
+    point = elsewhere(answer)
+    return [
+        CauseOfLoss(features=row.features, cause=cause, found=measured(row.found))
+        for cause in CAUSES
+        for row in at_point(answer.best(cause), point)
+        if row.features in sets
+    ]
+
+
+def differences_of(answer: FleetAnswer, metric: str) -> list[PairedDifference]:
+    """Every set against the first, on the same schedules; only what was counted can be paired."""
+    rows = [
+        row
+        for row in at_point(answer.rows, elsewhere(answer))
+        if row.metric == metric and row.method == NAIVE
+    ]
+    sums = {row.features: _sum_of(answer, row) for row in rows}
+    if not rows:
+        return []
+    base = rows[0].features
+    return [_difference(row, sums[row.features], sums[base]) for row in rows[1:]]
+
+
+def _sum_of(answer: FleetAnswer, row: FleetRow) -> SummaryRow:
+    """The sums that a row of plain sampling was made of."""
+    return next(
+        one
+        for one in answer.summary
+        if (one.scenario_id, one.features, one.metric)
+        == (row.scenario_id, row.features, row.metric)
+        and one.exposure_us / MICROSECONDS_PER_YEAR == row.exposure
+    )
+
+
+def _difference(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDifference:
+    only_here, only_there = here.events - here.cross, base.events - here.cross
+    found = count_gap(only_here, only_there, row.exposure)
+    return PairedDifference(
+        features=row.features,
+        label=row.label,
+        against=base.features,
+        gap=found.gap,
+        low=found.low,
+        high=found.high,
+        alike=only_here == only_there == 0,
+    )

@@ -1,0 +1,49 @@
+"""The verification as a picture: every metric over what its referee says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ...figures.how_often.verification_chart import (
+    VerifiedMetric,
+    verified_drawing,
+    verified_sentence,
+    verified_table,
+)
+from ..verification.refereed import Refereed
+from ..verification.verified import JOINT_LEVEL, verify
+from .fleet_picture import FleetPicture
+
+
+def verification(rows: Sequence[Refereed] | None = None, *, effort: float = 1.0) -> FleetPicture:
+    """Whether the numbers are right: `rows` of `kiplab.fleet.verify`, or a verification made now,
+    which takes half a minute of one core at effort 1.
+
+    Raises ValueError for no effort, MissingExtraError without numba and scipy.
+    """
+    compared = [verified_metric(row) for row in (verify(effort) if rows is None else rows)]
+    level = f"{100 * JOINT_LEVEL:g} % for all of them together"
+    return FleetPicture(
+        draw=partial(verified_drawing, compared, level),
+        sentence=verified_sentence(compared, level),
+        words=verified_table(compared),
+    )
+
+
+def verified_metric(row: Refereed) -> VerifiedMetric:
+    """A row of the verification, as the picture needs it."""
+    return VerifiedMetric(
+        metric=row.metric,
+        features=row.features,
+        referee=str(row.referee),
+        ours=row.ours,
+        low=row.low,
+        high=row.high,
+        theirs=row.theirs,
+        their_low=row.their_low,
+        their_high=row.their_high,
+        agrees=row.agrees,
+        regime=row.regime,
+        alarms=row.alarms,
+    )

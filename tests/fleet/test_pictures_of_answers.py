@@ -1,0 +1,384 @@
+"""From an answer to its pictures and its page: what is drawn, from which rows, and what is said."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from kiplab.figures.drawing.svg import draws
+from kiplab.figures.how_often.measured_rate import Certainty
+from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
+from kiplab.fleet.fleet_answers.fleet_row import FleetRow, FoundRate
+from kiplab.fleet.parameters.fleet_study import study_of
+from kiplab.fleet.parameters.parameter_table import PARAMETERS, Parameters
+from kiplab.fleet.parameters.scenario import Scenario
+from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
+from kiplab.fleet.pictures.answer_pictures import (
+    delay_map,
+    forest,
+    losses_by_cause,
+    pictures_of,
+    rates_by_reboots,
+    survival,
+)
+from kiplab.fleet.pictures.forced_tornado import levers_of, tornado
+from kiplab.fleet.pictures.incident_picture import incident_sizes
+from kiplab.fleet.pictures.picture_rows import (
+    at_reboots,
+    differences_of,
+    fleets_of,
+    map_cells_of,
+    measured,
+    rate_points_of,
+    sets_of,
+)
+from kiplab.fleet.pictures.verification_picture import verification, verified_metric
+from kiplab.fleet.pipeline.study_summary import SummaryRow
+from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
+from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
+from kiplab.fleet.verification.refereed import Referee, Refereed
+from kiplab.pages.fleet_page import fleet_page, rates_in, write_fleet_page
+
+SETS = ("none", "841", "841+903")
+METRICS = (
+    "stale_join",
+    "stale_join_after_crash",
+    "committed_loss",
+    "race_loss",
+    "last_replica_loss",
+    "shock_loss",
+    "unclean_loss",
+)
+YEARS = 1_000
+REFUSED = NeverHappens(because="KIP-841 refuses <this>, KIP-903 that")
+
+
+def answer(**swept: list[float]) -> FleetAnswer:
+    """Every metric under every set at every point, without a kernel."""
+    study = study_of(
+        {
+            "about": "Made up & small.",
+            "feature_sets": list(SETS),
+            "parameters": {
+                "brokers": 6,
+                "partitions": 600,
+                "replica_sets": 15,
+                "clusters": 2,
+                **swept,
+            },
+        }
+    )
+    asked = list(product(study.scenarios, SETS, METRICS))
+    rows = tuple(
+        _row(scenario, features, metric, tuple(swept)) for scenario, features, metric in asked
+    )
+    summary = tuple(_sums(scenario, features, metric) for scenario, features, metric in asked)
+    return FleetAnswer(study=study, rows=rows, summary=summary, seconds=None, partition_years=YEARS)
+
+
+def _events(features: str, metric: str) -> int:
+    if metric == "committed_loss":
+        return 8
+    return {"none": 40, "841": 4}.get(features, 0) if metric == "stale_join" else 0
+
+
+def _row(scenario: Scenario, features: str, metric: str, swept: tuple[str, ...]) -> FleetRow:
+    return FleetRow(
+        scenario_id=scenario.scenario_id,
+        features=features,
+        label="as Kafka",
+        metric=metric,
+        counts=metric,
+        unit="per partition and year",
+        events=_events(features, metric),
+        exposure=YEARS,
+        found=_found(scenario, features, metric),
+        method="naive",
+        swept=tuple((name, getattr(scenario.parameters, name)) for name in swept),
+    )
+
+
+def _found(scenario: Scenario, features: str, metric: str) -> FoundRate:
+    reboots = scenario.parameters.bounces_per_year
+    if metric in ("race_loss", "stale_join_after_crash"):
+        if features == "841+903":
+            return REFUSED
+        rate = 1e-9 * reboots * scenario.parameters.slow_alter_partition_s
+        return SeenRate(rate=rate, low=rate / 2, high=rate * 2, method="")
+    if metric == "last_replica_loss":
+        return SeenRate(rate=2e-5, low=1e-5, high=3e-5, method="")
+    return event_rate(_events(features, metric), YEARS)
+
+
+def _sums(scenario: Scenario, features: str, metric: str) -> SummaryRow:
+    """Whatever happens under a set happens under the first one too."""
+    events = _events(features, metric)
+    return SummaryRow(
+        scenario_id=scenario.scenario_id,
+        features=features,
+        metric=metric,
+        blocks=40,
+        replications=10,
+        exposure_us=YEARS * MICROSECONDS_PER_YEAR,
+        events=events,
+        incidents=events,
+        clusters_hit=0,
+        sum_w=0.0,
+        sum_w2=0.0,
+        max_w=0.0,
+        cross=events,
+        histogram=(),
+        checks=0,
+    )
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_finding_keeps_its_kind() -> None:
+    weighed = WeighedRate(
+        rate=2.0,
+        low=-1.0,
+        high=5.0,
+        effective_samples=40.0,
+        largest_share=0.5,
+        alarms=("only 40 effective samples",),
+        method="t",
+    )
+    found = [
+        measured(one)
+        for one in (
+            SeenRate(rate=2.0, low=1.0, high=3.0, method=""),
+            weighed,
+            NeverSeen(high=3.0, method=""),
+            REFUSED,
+            NothingWeighed(samples=10),
+        )
+    ]
+    assert [one.certainty for one in found] == [
+        Certainty.SEEN,
+        Certainty.SEEN,
+        Certainty.UNSEEN,
+        Certainty.NEVER,
+        Certainty.NOT_REACHED,
+    ]
+    assert (found[1].low, found[1].effective, found[1].alarms) == (0.0, 40.0, weighed.alarms)
+
+
+def test_rates_are_taken_at_the_first_value_of_whatever_else_was_swept() -> None:
+    asked = answer(bounces_per_year=[0, 4, 12], slow_alter_partition_s=[10, 30])
+    points = rate_points_of(asked, ["race_loss"])
+    assert len(points) == 2 * len(SETS), "no reboots have no place on the axis"
+    of_none = [point.found.rate for point in points if point.features == "none"]
+    assert of_none == pytest.approx([4e-8, 12e-8])
+    picture = rates_by_reboots(asked)
+    assert picture.where == "At slow_alter_partition_s = 10"
+    assert not any(at_reboots(row) for row in answer().rows)
+
+
+def test_a_map_counts_all_replica_sets_of_all_clusters() -> None:
+    asked = answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30])
+    assert sets_of(asked) == 30
+    cells = map_cells_of(asked, "race_loss", "none", "slow_alter_partition_s")
+    assert {(c.reboots, c.delay): round(c.found.rate / 1e-9 / 30) for c in cells} == {
+        (4.0, 10.0): 40,
+        (4.0, 30.0): 120,
+        (12.0, 10.0): 120,
+        (12.0, 30.0): 360,
+    }
+    assert "4 of 4" not in delay_map(asked, "race_loss").sentence
+
+
+def test_fleets_are_so_many_clusters_of_the_study() -> None:
+    found = {
+        fleet.name: fleet.yearly.rate for fleet in fleets_of(answer(), "committed_loss", "841")
+    }
+    assert found == {
+        "1 cluster, 15 replica sets": pytest.approx(0.12),
+        "2 clusters, 30 replica sets": pytest.approx(0.24),
+        "10 clusters, 150 replica sets": pytest.approx(1.2),
+        "100 clusters, 1,500 replica sets": pytest.approx(12),
+    }
+
+
+def test_pairs_are_what_only_one_of_two_sets_had() -> None:
+    found = {row.features: row for row in differences_of(answer(), "stale_join")}
+    assert list(found) == ["841", "841+903"]
+    assert found["841"].gap == pytest.approx(-0.036)
+    assert found["841"].against == "none"
+    assert found["841"].sign == -1
+    (alike,) = [r for r in differences_of(answer(), "committed_loss") if r.features == "841"]
+    assert alike.alike
+    assert alike.low < 0 < alike.high, "that no schedule told them apart is no proof"
+
+
+def test_a_set_that_the_study_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"903.*none, 841, 841\+903"):
+        survival(answer(), features="903")
+
+
+# --- which pictures -------------------------------------------------------------------------------
+
+
+def test_a_study_feeds_the_pictures_that_it_has_rows_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.can_force", lambda _: False)
+    assert len(pictures_of(answer())) == 4
+    assert len(pictures_of(answer(bounces_per_year=[4, 12]))) == 5
+    asked = answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30])
+    assert len(pictures_of(asked)) == 6
+    for picture in pictures_of(asked):
+        assert draws(picture.draw(theme="dark"))
+        assert picture.sentence in picture.draw()["layout"]["meta"]["description"]
+        assert list(picture.table().columns) == list(picture.words.heads)
+
+
+def test_a_picture_that_a_study_cannot_feed_says_what_to_sweep() -> None:
+    assert "Sweep it" in rates_by_reboots(answer()).sentence
+    assert "Sweep both" in delay_map(answer()).sentence
+
+
+def test_a_picture_shows_itself_in_a_notebook_with_a_still_image() -> None:
+    bundle = losses_by_cause(answer())._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.plotly.v1+json", "text/html", "text/plain"}
+    assert bundle["text/plain"] == losses_by_cause(answer()).sentence
+    assert "<img" in bundle["text/html"]
+
+
+def test_a_picture_is_written_as_an_image(tmp_path: Path) -> None:
+    written = forest(answer()).write_svg(tmp_path / "forest.svg", theme="dark")
+    assert written.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_incidents_are_as_large_as_what_shares_their_fate() -> None:
+    pytest.importorskip("numpy")
+    picture = incident_sizes(answer(), ["last_replica_loss", "stale_join"], replica_sets=[3, 15])
+    assert [line for line in picture.sentence.split("; ") if "(3 replica sets)" in line]
+    held = [
+        line
+        for line in picture.words.lines
+        if line[0].endswith("the last replica (3 replica sets)")
+    ]
+    assert sum(int(line[1].replace(",", "")) * int(line[2]) for line in held) == 600 * 1
+
+
+# --- verification ---------------------------------------------------------------------------------
+
+
+def test_a_referee_with_chance_in_it_widens_the_ratio() -> None:
+    row = Refereed(
+        metric="stale_join",
+        features="841",
+        referee=Referee.NAIVE,
+        regime="2,000 crashes a year",
+        ours=2.0,
+        low=1.0,
+        high=3.0,
+        theirs=2.0,
+        their_low=1.0,
+        their_high=4.0,
+        room=0.0,
+        agrees=True,
+        alarms=("only 40 effective samples",),
+    )
+    assert (verified_metric(row).ratio_low, verified_metric(row).ratio_high) == (0.25, 3.0)
+    picture = verification([row])
+    assert picture.sentence.startswith("1 of 1 comparisons agree (99.9 % for all of them together)")
+    assert "2,000 crashes a year" in picture.words.lines[0]
+
+
+# --- what matters most ----------------------------------------------------------------------------
+
+
+def test_the_race_follows_crashes_and_slow_requests_and_no_fast_ones() -> None:
+    pytest.importorskip("scipy")
+    names = ("crashes_per_year", "slow_alter_partition_share", "alter_partition_ms", "tail_lost")
+    found = {
+        lever.parameter: lever.power
+        for lever in levers_of(Parameters(), names, "none", "race_loss", 1)
+    }
+    assert "alter_partition_ms" not in found, "typical round trips are irrelevant"
+    assert found["slow_alter_partition_share"] == pytest.approx(1, abs=0.05)
+    assert found["tail_lost"] == pytest.approx(1, abs=0.2)
+    assert (found["crashes_per_year"] or 0) > 0.8
+
+
+def test_what_is_no_number_or_would_be_no_fleet_is_left_out() -> None:
+    pytest.importorskip("scipy")
+    scenario = Scenario(mode=answer().study.mode, feature_sets=("none",))
+    picture = tornado(scenario, names=("bounces_wait", "clusters", "network_cuts_per_year"))
+    assert picture.words.lines == ()
+    assert not {name for name in PARAMETERS if PARAMETERS[name].kind is float} & {"clusters"}
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+class Outline(HTMLParser):
+    """The tags of a page, and the addresses that it asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.asked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        found = dict(attrs)
+        self.ids += [found["id"] or ""] if "id" in found else []
+        self.asked += [found[key] or "" for key in ("src", "href") if key in found]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    asked = answer()
+    pictures = [survival(asked), losses_by_cause(asked), forest(asked)]
+    target = tmp_path_factory.mktemp("page") / "report.html"
+    return write_fleet_page(asked, target, pictures).read_text(encoding="utf-8")
+
+
+def test_a_page_needs_nothing_but_itself(page: str) -> None:
+    outline = Outline()
+    outline.feed(page)
+    assert outline.asked == []
+    assert "script" not in outline.tags
+    assert "url(" not in page
+    assert len(page) < 300_000
+
+
+def test_a_page_has_each_picture_for_the_day_and_for_the_night(page: str) -> None:
+    outline = Outline()
+    outline.feed(page)
+    assert outline.tags.count("svg") == 6
+    assert outline.tags.count("figure") == 3
+    assert len(outline.ids) == len(set(outline.ids)) == 6
+    for own in outline.ids:
+        assert re.search(rf"<style>#{own} ", page), "each has its own style sheet"
+
+
+def test_a_page_of_one_theme_has_each_picture_once() -> None:
+    made = fleet_page(answer(), [survival(answer())], theme="dark")
+    assert made.count("<svg") == 1
+    assert "prefers-color-scheme" not in made
+    with pytest.raises(ValueError, match="no theme 'sepia'"):
+        fleet_page(answer(), [], theme="sepia")
+
+
+def test_a_page_has_every_rate_and_nothing_of_it_is_markup(page: str) -> None:
+    table = rates_in(answer())
+    assert len(table.lines) == len(answer().rows)
+    assert "KIP-841 refuses &lt;this&gt;, KIP-903 that" in page
+    assert "Made up &amp; small." in page
+    assert "none seen" in page
+    assert "cannot happen" in page
+
+
+def test_an_unfinished_study_is_called_so() -> None:
+    from msgspec.structs import replace
+
+    assert "not finished" in fleet_page(replace(answer(), finished=False), [])
+    assert "not finished" not in fleet_page(answer(), [])
