@@ -36,7 +36,7 @@ from .work_block import work_block
 YEARS = 1e6
 """Partition-years of a study by default, over all its scenarios together."""
 _CODE = {
-    NAIVE: ("kiplab.fleet.kernel", "kiplab.fleet.parameters"),
+    NAIVE: ("kiplab.fleet.kernel", "kiplab.fleet.parameters", "kiplab.fleet.spread"),
     FORCED: ("kiplab.fleet.estimators", "kiplab.fleet.parameters", "kiplab.fleet.reference"),
 }
 """The packages that decide what a block comes to."""

@@ -16,6 +16,7 @@ from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
+from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
 from ..statistics.block_means import Weights
 from .never_rules import kips_of
 
@@ -71,8 +72,30 @@ def _counted(
         sum_w2=weights.squares,
         max_w=weights.largest,
         cross=sum(map(min, here, first)),
+        histogram=_sizes(order, counts, features, metric),
         checks=counts.checks,
     )
+
+
+def _sizes(
+    order: FleetOrder[Scenario], counts: Counts, features: str, metric: str
+) -> tuple[int, ...]:
+    """Incidents by the partitions of a cluster that they take; a loss is as large as its cause."""
+    causes = LOSS_CAUSES if metric == "committed_loss" else (metric,)
+    if not {*causes} <= {*SIZED}:
+        return ()
+    seed, parameters = order.study_seed, order.scenario.parameters
+    seen = [
+        seen_incidents(
+            partitions_per_incident(parameters, cause, seed),
+            cause,
+            _column(counts, features, cause),
+            first=order.first,
+            seed=seed,
+        ).histogram
+        for cause in causes
+    ]
+    return tuple(map(sum, zip(*seen, strict=True)))
 
 
 def _column(counts: Counts, features: str, metric: str) -> Sequence[int]:

@@ -49,8 +49,8 @@ class Partial(msgspec.Struct, frozen=True, kw_only=True):
     them, `clusters_hit` the replications with at least one. `sum_w`, `sum_w2` and `max_w` are the
     weights of a weighted method: their sum, that of their squares, the largest; 0 where nothing is
     weighted. `cross` counts the events that also happened under the first feature set. `histogram`
-    counts incidents by their partitions, in bins of fixed size. `checks` counts what the kernel
-    found wrong with itself: it has to be 0.
+    counts incidents by their partitions, in the bins of `incident_sizes.BIN_EDGES`, or nothing.
+    `checks` counts what the kernel found wrong with itself: it has to be 0.
     """
 
     scenario_id: str

@@ -13,6 +13,7 @@ from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.pipeline import FleetOrder, Partial
+from kiplab.fleet.spread import SIZED
 from kiplab.protocol.releases import Mode
 
 OFTEN = Parameters(
@@ -38,6 +39,8 @@ def totals(*orders: FleetOrder[Scenario]) -> Counter[tuple[str, str, str]]:
         for one in work_block(order):
             for name in ("replications", "exposure_us", "events", "clusters_hit", "cross"):
                 found[one.features, one.metric, name] += getattr(one, name)
+            for number, incidents in enumerate(one.histogram):
+                found[one.features, one.metric, f"size {number}"] += incidents
     return found
 
 
@@ -56,6 +59,14 @@ def test_however_replications_are_cut_into_blocks_the_integers_are_the_same() ->
     pieces = [replace(ORDER, block=n, first=a, last=b) for n, (a, b) in enumerate(cuts)]
     assert totals(*pieces) == totals(ORDER)
     assert totals(ORDER)["none", "stale_join", "events"] > 0
+
+
+def test_every_join_loss_and_outage_is_in_its_histogram_once() -> None:
+    sized = {*SIZED, "committed_loss"}
+    found = work_block(ORDER)
+    assert {one.metric for one in found if one.histogram} == sized
+    assert all(sum(one.histogram) == one.incidents for one in found if one.metric in sized)
+    assert sum(of(found, "none", "offline").histogram) > 0
 
 
 @pytest.mark.parametrize("method", ["naive", "forced"])
