@@ -5,6 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab.fleet.kernel.feature_sets import feature_sets, label_of, mask_of
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
@@ -54,8 +55,10 @@ def test_the_numbers_stay_what_they_were(world: World, known: str) -> None:
     assert sha256(repr(_counted(world).table).encode()).hexdigest()[:16] == known
 
 
-def test_compiled_and_plain_give_the_same_numbers() -> None:
-    compiled, plain = _counted(WILD, compiled=True), _counted(WILD)
+@pytest.mark.parametrize("zookeeper", [False, True], ids=["kraft", "zookeeper"])
+def test_compiled_and_plain_give_the_same_numbers(zookeeper: bool) -> None:
+    world = replace(WILD, zookeeper=zookeeper)
+    compiled, plain = _counted(world, compiled=True), _counted(world)
     assert compiled == plain
     assert compiled.total("none", "incidents") > 10
 
