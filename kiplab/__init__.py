@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_old_fetch as check_old_fetch
     from .classroom.work.attempts import check_order as check_order
     from .classroom.work.attempts import check_proof as check_proof
+    from .classroom.work.attempts import check_rates as check_rates
     from .classroom.work.attempts import check_reading as check_reading
     from .classroom.work.attempts import check_refusals as check_refusals
     from .classroom.work.attempts import check_reigns as check_reigns
+    from .classroom.work.attempts import check_safer_fleet as check_safer_fleet
     from .classroom.work.attempts import check_schedules as check_schedules
     from .classroom.work.attempts import check_session_ids as check_session_ids
     from .classroom.work.attempts import check_shorter as check_shorter
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
     from .classroom.work.attempts import check_vanishing as check_vanishing
     from .classroom.work.attempts import check_what_closes as check_what_closes
+    from .classroom.work.attempts import check_what_ifs as check_what_ifs
     from .classroom.work.attempts import check_what_saves as check_what_saves
     from .classroom.work.attempts import check_what_they_notice as check_what_they_notice
     from .classroom.work.attempts import check_who_objects as check_who_objects
@@ -97,11 +100,11 @@ _HOMES = {
         "check_epoch_sources", "check_epochs", "check_fates", "check_fences", "check_first_rule",
         "check_high_watermark", "check_holes", "check_incarnations", "check_last_replica",
         "check_lose_acknowledged", "check_lose_one", "check_missing_guard", "check_needed_checks",
-        "check_nobody_dies", "check_old_fetch", "check_order", "check_proof", "check_reading",
-        "check_refusals", "check_reigns", "check_schedules", "check_session_ids", "check_shorter",
-        "check_swapped", "check_symptoms", "check_timeouts", "check_two_by_two", "check_vanishing",
-        "check_what_closes", "check_what_saves", "check_what_they_notice", "check_who_objects",
-        "check_window",
+        "check_nobody_dies", "check_old_fetch", "check_order", "check_proof", "check_rates",
+        "check_reading", "check_refusals", "check_reigns", "check_safer_fleet", "check_schedules",
+        "check_session_ids", "check_shorter", "check_swapped", "check_symptoms", "check_timeouts",
+        "check_two_by_two", "check_vanishing", "check_what_closes", "check_what_ifs",
+        "check_what_saves", "check_what_they_notice", "check_who_objects", "check_window",
     ),
     "judge.acceptance.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
     from .exercises.first_failing_rule import rulings_of as rulings_of
+    from .exercises.fleet_losses import loss_of as loss_of
     from .exercises.losing_order import EVENTS as EVENTS
     from .exercises.losing_order import check_order as check_order
     from .exercises.missing_rule import mystery as mystery
+    from .exercises.what_ifs import told_what_ifs as told_what_ifs
     from .exercises.wrapped_text import say as say
     from .forms.held_back import after as after
     from .forms.held_back import explain as explain
@@ -28,8 +30,10 @@ _HOMES = {
     "exercises.committed": ("acknowledged", "committed"),
     "exercises.epochs": ("epochs_moved",),
     "exercises.first_failing_rule": ("rulings_of",),
+    "exercises.fleet_losses": ("loss_of",),
     "exercises.losing_order": ("EVENTS", "check_order"),
     "exercises.missing_rule": ("mystery",),
+    "exercises.what_ifs": ("told_what_ifs",),
     "exercises.wrapped_text": ("say",),
     "forms.held_back": ("after", "explain"),
     "forms.ordering": ("Ordering",),

@@ -44,6 +44,8 @@ PARTS: dict[str, tuple[object, ...]] = {
     "check_fates": ("KKKKKKKKKK", "NNNNNNNNNN", "KKNKKKKAKK"),
     "check_proof": ("ABDG", "ACDG", "ABC"),
     "check_missing_guard": ("841 841 841", "903 841 903", "903 841 841"),
+    "check_what_ifs": ("SSSSSSSS", "MLLSLMSL", "LSSMLLLL"),
+    "check_rates": ("ACE", "BDE", "ABC"),
     "check_what_saves": ("AB", "EF", "ACG"),
     "check_what_closes": ("AB", "BD", "CDE"),
     "check_holes": ("R R - 2", "F F 841 1", "M M - 1"),
@@ -76,6 +78,7 @@ def test_every_exercise_with_parts_is_tried() -> None:
         "swapped",
         "shorter",
         "nobody_dies",
+        "safer_fleet",
     }
     checks = {n for n in kiplab.__all__ if n.startswith("check_")}
     assert checks == {*PARTS, *(f"check_{name}" for name in whole)}

@@ -27,6 +27,8 @@ from kiplab.classroom.exercises import (
     one_record_lost,
     proofs,
     race,
+    reading_rates,
+    safer_fleet,
     swapped_requests,
     three_businesses,
     timeline_reading,
@@ -35,6 +37,7 @@ from kiplab.classroom.exercises import (
     vanishing_offsets,
     watermark,
     what_became,
+    what_ifs,
     what_they_notice,
     why_from_fetch,
 )
@@ -73,6 +76,9 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "missing-guard": missing_rule.check_missing_guard,
     "holes": proofs.check_holes,
     "shorter": losing_schedule.check_shorter,
+    "what-ifs": what_ifs.check_what_ifs,
+    "rates": reading_rates.check_rates,
+    "safer": safer_fleet.check_safer_fleet,
     "what-saves": closing_the_hole.check_what_saves,
     "what-closes": closing_the_hole.check_what_closes,
     "nobody-dies": unharmed_loss.check_nobody_dies,
@@ -101,9 +107,10 @@ ORDERED = {
     "fates": 10,
     "missing-guard": 3,
     "holes": 4,
+    "what-ifs": 8,
 }
 """How many parts the answers have whose order counts."""
-CHOICES = ("acknowledged", "schedules", "proof", "what-saves", "what-closes")
+CHOICES = ("acknowledged", "schedules", "proof", "rates", "what-saves", "what-closes")
 UNFIT: dict[str, object] = {
     "empty": "",
     "blanks": "  \n",

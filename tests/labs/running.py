@@ -96,6 +96,9 @@ RIGHT: dict[str, str] = {
         'made = "hold alter-partition; fetch 2; crash 2 disk=replaced; expire 2; start 2; '
         'unfence 2; deliver alter-partition; expire 1"'
     ),
+    "what-ifs-check": 'answer = ["L", "S", "S", "M", "M", "N", "M", "S"]',
+    "rates-check": "BDF",
+    "safer-check": 'made = {"tail_lost": 0.01, "bounces_per_year": 4}',
     "saves-check": "BCDG",
     "closes-check": "A",
     "nobody-check": (
@@ -143,6 +146,9 @@ WRONG: dict[str, str] = {
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
     "shorter-check": 'made = kiplab.Lab("kafka-14139")',
+    "what-ifs-check": 'answer = ["S", "L", "L", "S", "L", "M", "S", "L"]',
+    "rates-check": "ABE",
+    "safer-check": 'made = {"slow_alter_partition_share": 0.0001}',
     "saves-check": "AEF",
     "closes-check": "ABD",
     "nobody-check": 'made = kiplab.run("hole-never-level")',
@@ -163,6 +169,7 @@ PREDICTIONS = {
     ),
     "08-heartbeats": "Until ZooKeeper ends its session: that takes some seconds.",
     "09-could-it-still-go-wrong": "Proved: KIP-841 and KIP-903 have closed the last hole.",
+    "10-fleet": "The last replica in sync crashes, and comes back with less.",
     "11-the-hole-that-is-still-open": (
         "It takes it over, and still waits for broker 2: nobody has decided that yet."
     ),
@@ -202,6 +209,10 @@ TICKETS = {
     "09-could-it-still-go-wrong": (
         "It is safe: with acks=all it was never acknowledged without broker 3.",
         "1 committed record lost",
+    ),
+    "10-fleet": (
+        "Thousands of times less often: three brokers have to fail at once.",
+        "committed records lost",
     ),
     "11-the-hole-that-is-still-open": (
         "The record is lost: the hole is hidden.",
@@ -304,6 +315,15 @@ GIVEN_AWAY = {
         "never needed here:",
         "suffice",
         "Seven events",
+    ),
+    "10-fleet": (
+        "What takes all brokers at once",
+        "shock_loss, per partition",
+        "committed_loss, per partition",
+        "in place of five: at least twice as often",
+        "when the last replica comes back",
+        "17 times the losses",
+        "The loss takes three things",
     ),
     "11-the-hole-that-is-still-open": (
         "leads orders-0 from leader epoch 6",

@@ -179,4 +179,5 @@ def test_it_is_walked_in_a_browser(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_a_cell_named_spark_needs_java(name: str) -> None:
     code = cells(name, "code")
-    assert [id for id, source in code.items() if "fleet" in source and id != "spark"] == []
+    on_spark = re.compile(r"\bfleet\.(schedules|run)\b")
+    assert [id for id, source in code.items() if on_spark.search(source) and id != "spark"] == []

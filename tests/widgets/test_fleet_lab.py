@@ -14,9 +14,9 @@ from kiplab import FleetLab, PlayError
 from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, read_study
+from kiplab.fleet.pictures.picture_rows import measured
 from kiplab.protocol.releases import Mode
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
-from kiplab.widgets.fleet_lab.fleet_findings import measured
 from kiplab.widgets.fleet_lab.fleet_question import metrics_of, sets_seen
 from kiplab.widgets.fleet_lab.last_question import LastQuestion
 from kiplab.widgets.fleet_lab.parameter_dial import DIALS, dial_scale, dial_tooltip, spread_over
@@ -144,7 +144,7 @@ def test_picture_sentence_and_table_are_of_one_answer(lab: FleetLab) -> None:
 
 def test_what_cannot_happen_is_not_what_was_never_seen(lab: FleetLab) -> None:
     lab.look_at("race_loss")
-    never = {row.features: measured(row).certainty.value for row in lab._rows()}
+    never = {row.features: measured(row.found).certainty.value for row in lab._rows()}
     assert never["841+903"] == "cannot happen"
     lab.dials["unclean_elections"].slider.value = 1
     lab.look_at("unclean_loss")

@@ -6,42 +6,19 @@ from collections.abc import Sequence
 
 from ...figures.drawing.svg import Json
 from ...figures.how_often.fleet_words import metric_words, set_words, sets_words
-from ...figures.how_often.measured_rate import (
-    NOT_REACHED,
-    Certainty,
-    MeasuredRate,
-    never,
-    rate_cells,
-    rate_words,
-    unseen,
-)
+from ...figures.how_often.measured_rate import rate_cells, rate_words
 from ...figures.how_often.number_words import number_words, share_range_words, share_words
 from ...figures.how_often.plot_table import PlotTable, plot_table
 from ...figures.how_often.rates_by_reboots import RatePoint, rates_drawing
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
+from ...fleet.pictures.picture_rows import measured
 from ...fleet.pipeline.work_orders import FORCED, NAIVE
-from ...fleet.statistics.block_means import WeighedRate
-from ...fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from ...fleet.statistics.event_rates import NeverHappens
 from ...fleet.statistics.years_ahead import AtLeastOne, at_least_one
 from .fleet_question import REBOOTS
 
 YEARS = (1, 5, 10)
-
-
-def measured(row: FleetRow) -> MeasuredRate:
-    """A row's rate as pictures need it."""
-    match row.found:
-        case SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high):
-            return MeasuredRate(
-                certainty=Certainty.SEEN, rate=rate, low=low, high=high, alarms=row.alarms
-            )
-        case NeverSeen(high=high):
-            return unseen(high)
-        case NeverHappens(because=because):
-            return never(because)
-        case _:
-            return NOT_REACHED
 
 
 def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int) -> Json:
@@ -52,7 +29,7 @@ def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int
             features=row.features,
             label=row.label,
             reboots=float(dict(row.swept)[REBOOTS]),
-            found=measured(row),
+            found=measured(row.found),
         )
         for row in rows_told(answer, metric)
     ]
@@ -128,7 +105,7 @@ def findings_table(rows: Sequence[FleetRow], units: float) -> PlotTable:
 
 
 def _line(row: FleetRow, units: float) -> tuple[str, ...]:
-    rate, interval, remarks = rate_cells(measured(row))
+    rate, interval, remarks = rate_cells(measured(row.found))
     *sooner, last = at_least_one(row.found, units, YEARS)
     chances = [_chance_alone(chance) for chance in sooner] + [chance_words(last)]
     if isinstance(row.found, NeverHappens):
@@ -157,4 +134,4 @@ def grid_table(answer: FleetAnswer, metric: str, features: str) -> PlotTable:
 
 def _cell(answer: FleetAnswer, metric: str, features: str, point: dict[str, float]) -> str:
     found = [row for row in rows_at(answer, metric, **point) if row.features == features]
-    return rate_words(measured(found[0])) if found else "not yet"
+    return rate_words(measured(found[0].found)) if found else "not yet"

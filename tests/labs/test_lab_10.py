@@ -1,0 +1,131 @@
+"""Lab 10: every number that it says, and what its cells show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kiplab
+from kiplab import fleet
+from kiplab.classroom.exercises.fleet_losses import CAUSES, loss_of
+from kiplab.classroom.exercises.reading_rates import RATE_STATEMENTS
+from kiplab.classroom.exercises.safer_fleet import FACTORS, FIXED, times_fewer
+from kiplab.classroom.exercises.what_ifs import (
+    WAYS,
+    WHAT_IFS,
+    outcome_of,
+    rates_of,
+    told_what_ifs,
+)
+from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, event_rate
+from tests.labs.running import RIGHT, cells, run_lab, text_of
+
+LAB = "10-fleet"
+CAUSE = "shock_loss"
+
+
+@pytest.fixture(scope="module")
+def found() -> fleet.FleetAnswer:
+    return fleet.estimate("small")
+
+
+def rate(found: fleet.FleetAnswer, features: str, metric: str, method: str | None = None) -> float:
+    row = found.row(features, metric, method=method)
+    assert row.rate is not None
+    return row.rate
+
+
+def test_with_both_kips_what_takes_all_brokers_loses_most(found: fleet.FleetAnswer) -> None:
+    shock = rate(found, "841+903", CAUSE)
+    last = rate(found, "841+903", "last_replica_loss", "forced")
+    assert shock > 3 * last
+    assert 1e-4 < shock < 4e-4
+    assert 2e-5 < last < 4e-5
+    assert isinstance(found.row("841+903", "race_loss").found, NeverHappens)
+
+
+def test_without_them_the_race_loses_ten_powers_of_ten_less_often(
+    found: fleet.FleetAnswer,
+) -> None:
+    race = rate(found, "none", "race_loss", "forced")
+    assert 1e-15 < race < 1e-13
+    assert rate(found, "none", CAUSE) / race > 1e9
+
+
+def test_zero_in_a_million_leaves_three_in_a_million_possible() -> None:
+    none = event_rate(0, 1e6)
+    assert isinstance(none, NeverSeen)
+    assert none.high == pytest.approx(3.7e-6, rel=0.01)
+
+
+@pytest.mark.parametrize("letter", WHAT_IFS)
+def test_a_what_if_comes_out_as_the_solution_says(letter: str) -> None:
+    right = RIGHT["what-ifs-check"].partition("=")[2]
+    assert outcome_of(letter) == eval(right)["ABCDEFGH".index(letter)]
+
+
+@pytest.mark.parametrize(("letter", "times"), [("A", 1 / 300), ("D", 17), ("E", 60)])
+def test_by_how_much_is_what_the_teachers_notes_say(letter: str, times: float) -> None:
+    before, after = rates_of(letter)
+    assert after.rate / before.rate == pytest.approx(times, rel=0.2)
+
+
+def test_every_what_if_of_the_text_is_one_of_the_exercise() -> None:
+    text = cells(LAB, "markdown")["checkpoint"]
+    assert [line[4] for line in text.splitlines() if line.startswith("- **")] == [*WHAT_IFS]
+    assert all(f"**{way}** " in text for way in WAYS)
+    told = told_what_ifs()
+    assert all(asked.change in told for asked in WHAT_IFS.values())
+
+
+def test_every_statement_of_the_text_is_one_of_the_exercise() -> None:
+    text = cells(LAB, "markdown")["rates"]
+    assert [line[4] for line in text.splitlines() if line.startswith("- **")] == [*RATE_STATEMENTS]
+
+
+def test_three_replicas_lose_hardly_less_by_all_causes_together(found: fleet.FleetAnswer) -> None:
+    three = fleet.estimate("small", replication_factor=3)
+    two_rate, three_rate = (rate(a, "841+903", "committed_loss") for a in (found, three))
+    assert two_rate / 3 < three_rate < 3 * two_rate
+
+
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_the_story_is_a_loss_in_the_engine_in_which_all_brokers_go_at_once(replicas: int) -> None:
+    play = loss_of(replication_factor=replicas)
+    run = kiplab.run(play)
+    assert run.verdict == "loss"
+    assert "committed records lost" in run.sentence
+    assert len([s for s in play.statements if s.verb == "crash"]) == replicas
+
+
+def test_a_cause_that_is_none_is_refused_in_a_sentence() -> None:
+    with pytest.raises(LookupError, match=", ".join(CAUSES)):
+        loss_of("fire")
+
+
+def test_quick_requests_do_not_help_and_copies_and_crashes_stay() -> None:
+    assert times_fewer((("slow_alter_partition_share", 1e-4),)) < FACTORS[0]
+    for name in FIXED:
+        assert not kiplab.check_safer_fleet({name: 2}).attempted
+
+
+def test_beyond_what_is_usual_or_with_three_changes_it_is_no_answer() -> None:
+    for made in (
+        {"tail_lost": 0},
+        {"tail_lost": 0.1, "shutdown_s": 1, "catch_up_s": 10},
+        {"speed": 1},
+        {"tail_lost": "little"},
+        {None: 3},
+    ):
+        judged = kiplab.check_safer_fleet(made)
+        assert (judged.points, judged.attempted) == (0, False)
+        assert judged.message.endswith(".")
+
+
+def test_the_sliders_open_with_the_what_ifs(tmp_path: Path) -> None:
+    cells_of = ("setup", "what-ifs-check", "fleet-lab")
+    shown = run_lab(LAB, tmp_path, only=cells_of)
+    assert "FleetLab" not in text_of(shown["fleet-lab"])
+    shown = run_lab(LAB, tmp_path, only=cells_of, answers=RIGHT)
+    assert "<FleetLab: last_replica_loss>" in text_of(shown["fleet-lab"])
