@@ -50,7 +50,7 @@ def _lines(rows: Iterable[FleetRow]) -> Iterator[tuple[str, str]]:
     for row in rows:
         same.setdefault(_words(row), []).append(row.features)
     for words, sets in same.items():
-        yield ", ".join(sets), words
+        yield ", ".join(dict.fromkeys(sets)), words
 
 
 def _words(row: FleetRow) -> str:

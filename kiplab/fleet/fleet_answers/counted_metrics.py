@@ -16,10 +16,9 @@ _MICROSECONDS = "microseconds per partition and year"
 
 
 class CountedMetric(msgspec.Struct, frozen=True, kw_only=True):
-    """`is_time`: microseconds are added up, and not events counted.
+    """What is counted, in words, and what its rate is per.
 
-    `mode` is the one mode in which there is such a thing, None where the kernel has KRaft's replica
-    sets do it, whatever the mode of the study.
+    `mode` is the one mode in which there is such a thing, None where there is in both.
     """
 
     name: str
@@ -81,7 +80,7 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
     found = COUNTED[metric]
     said = found.counts
     if mode is Mode.ZOOKEEPER and found.mode is None:
-        said += "; as a replica set with KRaft does it: ZooKeeper's own is not simulated"
+        said += "; ZooKeeper's own replica set, simplified as kernel/zookeeper_rules.py says"
     if method == FORCED:
         said += "; without cuts, shocks and failovers of the controller"
     return said

@@ -39,6 +39,7 @@ NEVER_RULES = (
         metrics=_STALE_JOINS,
         because="KIP-841 refuses the join while the broker is fenced, KIP-903 once it is back",
         on=frozenset({"841", "903"}),
+        mode=Mode.KRAFT,
     ),
     NeverRule(
         metrics=(*_STALE_JOINS, "expansions"),
