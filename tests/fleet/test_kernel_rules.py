@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab.fleet.kernel.broker_rules import crash, expire, register, start
-from kiplab.fleet.kernel.feature_sets import feature_sets, mask_of
+from kiplab.fleet.kernel.feature_sets import feature_sets, features_of, mask_of
 from kiplab.fleet.kernel.isr_digits import members_of
 from kiplab.fleet.kernel.machine_code import plain
 from kiplab.fleet.kernel.metadata_rules import alter_partition
@@ -134,12 +135,13 @@ def test_who_registers_anew_leaves_the_isr_first_where_it_is_purged_as_from_4_0_
     s[START_AT + broker - 1] = NOW
     plain(start)(s, broker - 1)
     plain(register)(s, w, told, broker - 1, NOW)
-    # The two controllers differ in how they count leader epochs, and in nothing else here.
     text = TWO.format(state="") + TOPIC.format(more="").replace("manual\n", "") + "".join(lines)
-    rules = parse_features("4.0" if purges else "3.5", off=("631.one-live-incarnation",))
+    here = features_of("841+903+purge_on_register")
+    rules = here if purges else replace(here, nodes=())
     state = Run(run_play(parse(text), rules)).partitions[0]
     assert state["leader"] == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
     assert tuple(state["isr"]) == tuple(member + 1 for member in members_of(s[ISR]))
+    assert state["leader_epoch"] == s[LEADER_EPOCH]
 
 
 def test_nobody_is_purged_unless_it_is_asked_for() -> None:

@@ -10,7 +10,7 @@ from .isr_digits import size
 from .leader_rules import propose
 from .machine_code import inner
 from .metadata_rules import gone, inform, leave_isr, unfence
-from .mirrored_guards import LEADER_RECOVERS, ONE_INCARNATION, PURGES_ON_REGISTER
+from .mirrored_guards import CONTROLLER_OF_4_0, LEADER_RECOVERS, ONE_INCARNATION
 from .set_words import (
     BOUNCES_WAIT,
     CATCH_UP_US,
@@ -257,7 +257,7 @@ def register(s: list[int], w: list[int], told: list[int], b: int, now: int) -> N
         tell(s, told, now, TOLD_REFUSED, ONE_INCARNATION, b, 0, 0)
         s[START_AT + b] = now + w[RETRY_US]
         return
-    if s[GUARDS] & PURGES_ON_REGISTER:
+    if s[GUARDS] & CONTROLLER_OF_4_0:
         leave_isr(s, w, told, b, now)
     s[START_AT + b] = s[EXPIRE_AT + b] = NEVER
     s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]

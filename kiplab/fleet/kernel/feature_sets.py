@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from itertools import chain, combinations
 
+from msgspec.structs import replace
+
 from ...protocol.features import Features, parse_features
+from ...protocol.ids import CONTROLLER
 from .mirrored_guards import (
     KRAFT_ALONE,
     LEADER_COMPARES,
     NOT_FENCED,
     NOT_LEAVING,
     ONE_INCARNATION,
-    PURGES_ON_REGISTER,
     SKIPS_FENCED,
     SKIPS_LEAVING,
     ZOOKEEPER_ALWAYS,
@@ -54,7 +56,7 @@ def label_of(name: str, mode: str) -> str:
 
 def features_of(name: str) -> Features:
     """The engine's features for a set; KIP-380 and KIP-343 are counted, not played, and whoever
-    purges the ISR is a controller of 4.0.
+    purges the ISR is a controller of 4.0 among brokers of 3.5.
 
     Raises ValueError for a feature set that there is not.
     """
@@ -62,7 +64,8 @@ def features_of(name: str) -> Features:
     off = tuple(kip for kip in ("841", "903") if kip not in on)
     off += ("631.one-live-incarnation",) if PURGE in on else ()
     specified = ("704.specified",) if "704" in on else ()
-    return parse_features("3.5", off=off, on=(*_ALWAYS_ON, *specified))
+    features = parse_features("3.5", off=off, on=(*_ALWAYS_ON, *specified))
+    return replace(features, nodes=((CONTROLLER, "4.0"),)) if PURGE in on else features
 
 
 def mask_of(name: str, zookeeper: bool = False) -> int:
@@ -72,8 +75,7 @@ def mask_of(name: str, zookeeper: bool = False) -> int:
     """
     on = _parts(name)
     counted = (KIP_380 if "380" in on else 0) | (KIP_343 if "343" in on else 0)
-    purges = PURGES_ON_REGISTER if PURGE in on else 0
-    bits = guard_bits(features_of(name)) | counted | purges
+    bits = guard_bits(features_of(name)) | counted
     return bits & ~KRAFT_ALONE | ZOOKEEPER_ALWAYS if zookeeper else bits
 
 

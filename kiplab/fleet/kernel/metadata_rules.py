@@ -12,6 +12,7 @@ from .leader_rules import commit_more
 from .machine_code import inner
 from .mirrored_guards import (
     ACTIVE_LEADER,
+    CONTROLLER_OF_4_0,
     EPOCHS_MATCH,
     LEADER_EPOCH_IS,
     LEADER_RECOVERS,
@@ -148,7 +149,8 @@ def change(
     led, was = s[LEADER], s[ISR]
     unclean = unclean if leader != led else 0
     written = with_member(0, leader) if unclean else isr if isr else was
-    bumps = leader != led or (not s[GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, isr))
+    decides = written if s[GUARDS] & CONTROLLER_OF_4_0 else isr
+    bumps = leader != led or (not s[GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, decides))
     if w[MODE]:
         if leader != led and leader != NONE:
             written = _online(s, w, written, added)

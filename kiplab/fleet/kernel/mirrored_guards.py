@@ -40,13 +40,14 @@ MIRRORED = (
     UNCLEAN_BY_CONFIG, LEADER_RECOVERS, LEADER_REFUSES, UNCLEAN_AGAIN,
 ) = (1 << bit for bit in range(len(MIRRORED)))  # fmt: skip
 
-PURGES_ON_REGISTER = 1 << 42
-"""Beside the bits of guards: what controllers do from 4.0 on, and no guard switches."""
+CONTROLLER_OF_4_0 = 1 << 42
+"""Beside the bits of guards, what no guard switches: such a controller takes who registers anew out
+of the ISR, and bumps no leader epoch for an ISR that it does not write (KAFKA-16624)."""
 
 KRAFT_ALONE = (
     (NOT_LEAVING | NOT_FENCED | SKIPS_FENCED | SKIPS_LEAVING | SHRINK_KEEPS_EPOCH)
     | (EPOCHS_MATCH | FETCH_EPOCH | LEADER_COMPARES | UNCLEAN_AGAIN | SENDER_LEADS)
-    | PURGES_ON_REGISTER
+    | CONTROLLER_OF_4_0
 )
 """What no controller with ZooKeeper asked until 3.2, whatever the feature set says."""
 ZOOKEEPER_ALWAYS = ACTIVE_LEADER | ONE_INCARNATION
@@ -85,6 +86,7 @@ WITHOUT_EFFECT: dict[str, str] = {
 
 
 def guard_bits(features: Features) -> int:
-    """The bits of the guards that are on."""
+    """The bits of the guards that are on, and of what the controller's code does."""
     active = features.active(CONTROLLER)
-    return sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
+    later = CONTROLLER_OF_4_0 if features.code_of(CONTROLLER) >= (4, 0) else 0
+    return later | sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
