@@ -16,6 +16,7 @@ from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import METHODS, NAIVE
 from ..statistics.block_means import FEWEST_BLOCKS, Weights, weighed_rate
+from ..statistics.clustered_counts import clustered_rate
 from ..statistics.event_rates import NeverSeen, event_rate
 from ..statistics.summed_times import time_rate
 from .counted_metrics import COUNTED, counted_in
@@ -114,7 +115,7 @@ def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:
     if sums.method != NAIVE:
         return weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
     if not COUNTED[one.metric].is_time:
-        return event_rate(one.events, years)
+        return clustered_rate(_together(one), years)
     if one.events:
         return time_rate(_together(one), one.clusters_hit, years)
     return _longest(scenario, years)

@@ -40,14 +40,14 @@ EventRate = SeenRate | NeverSeen | NeverHappens
 
 
 def poisson_interval(
-    events: int, exposure: float, *, method: str = EXACT, confidence: float = CONFIDENCE
+    events: float, exposure: float, *, method: str = EXACT, confidence: float = CONFIDENCE
 ) -> Interval:
     """Bounds of a rate from a count, two-sided.
 
     Exact: chi-square quantiles, which cover at least what they say. Jeffreys: quantiles of gamma
     with `events` + 1/2, which cover it on average, and are narrower. Both begin at 0 where nothing
-    was seen. Raises ValueError for an impossible count, exposure or method, MissingExtraError
-    without scipy.
+    was seen. A part of an event is what one of a cluster is worth. Raises ValueError for an
+    impossible count, exposure or method, MissingExtraError without scipy.
     """
     with needed_by("an interval"):
         from scipy.stats import chi2, gamma
@@ -88,7 +88,7 @@ def rate_in_words(found: EventRate, unit: str) -> str:
             return f"{found.rate:.2g} ({found.low:.2g} to {found.high:.2g}) {unit}"
 
 
-def _check(events: int, exposure: float, method: str) -> None:
+def _check(events: float, exposure: float, method: str) -> None:
     if events < 0 or exposure <= 0:
         problem = f"{events} events in an exposure of {exposure:g}"
         raise ValueError(f"{problem}; expected 0 or more, in an exposure above 0")
