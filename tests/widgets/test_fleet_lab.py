@@ -230,6 +230,7 @@ def test_a_grid_is_kept_and_asked_again_is_gone_on_with(lab: FleetLab, tmp_path:
     assert len(first.answer.study.scenarios) == 16
     assert "Done: " in lab.grid.told.value
     assert lab.grid.table.value.count("<th scope") == 1 + 4 + 4
+    assert f"{lab.grid.down.value} ↓ · {lab.grid.across.value} →" in lab.grid.table.value
     lab.grid.years.value = 4_000.0
     lab.grid.here()
     lab.grid.wait()

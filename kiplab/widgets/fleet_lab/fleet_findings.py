@@ -113,9 +113,10 @@ def _line(row: FleetRow, units: float) -> tuple[str, ...]:
     return (set_words(row.features), row.label, rate, interval, *chances, remarks)
 
 
-def grid_table(answer: FleetAnswer, metric: str, features: str) -> PlotTable:
-    """Rates over two parameters: the first one down, the second one across."""
-    down, across = answer.study.swept
+def grid_table(
+    answer: FleetAnswer, metric: str, features: str, *, across: str, down: str
+) -> PlotTable:
+    """Rates over two parameters, each of them swept."""
     swept = dict(answer.study.values)
     heads = (f"{down} ↓ · {across} →", *(number_words(value, 3) for value in swept[across]))
     lines = [

@@ -49,6 +49,7 @@ class GridPanel:
     def __init__(self, asked: GridAsked, looked_at: Callable[[], str]) -> None:
         self._asked, self._looked_at = asked, looked_at
         self.run: GridRun | None = None
+        self._sides: dict[str, str] = {}
         self.across = dropdown("Across", [(name, name) for name in DIALS])
         self.down = dropdown("down", [(name, name) for name in DIALS])
         self.down.value = "slow_alter_partition_s"
@@ -99,6 +100,8 @@ class GridPanel:
             self.told.value = note(f"{problem}.", alarm=True)
             return
         self.table.value, self.seen_under.layout.display = "", "none"
+        # The menus may say something else by the time that the answer comes.
+        self._sides = {"across": self.across.value, "down": self.down.value}
         self.run = GridRun(study, self._place(study), self.years.value, spark=spark)
         self._look = careful(self._look_again)
         self._look()
@@ -154,7 +157,7 @@ class GridPanel:
     def _show_table(self) -> None:
         if self.run is None or self.run.answer is None or self.seen_under.value is None:
             return
-        table = grid_table(self.run.answer, self._looked_at(), self.seen_under.value)
+        table = grid_table(self.run.answer, self._looked_at(), self.seen_under.value, **self._sides)
         self.table.value = plot_table_html(table)
 
     def look_elsewhere(self) -> None:
