@@ -135,7 +135,9 @@ def test_what_it_holds_back_opens_with_a_question_of_its_own_that_comes_before(n
 def test_its_prose_fits_a_screen(name: str) -> None:
     for id, source in texts(name).items():
         assert len(source.splitlines()) <= LINES_MAX, id
-        assert len(source.split()) <= WORDS_MAX, id
+        # The bars of a table and the points between words are not read.
+        words = [word for word in source.split() if any(map(str.isalnum, word))]
+        assert len(words) <= WORDS_MAX, id
 
 
 @pytest.mark.parametrize("name", NAMES)
