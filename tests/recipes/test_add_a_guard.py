@@ -74,14 +74,14 @@ def told(made: Copied, *tests: str) -> str:
 
 def test_a_guard_that_is_only_in_the_table_is_told(copied: Copied) -> None:
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
-    said = told(copied, ASKED_FOR)
+    said = told(copied, ASKED_FOR, "-k", "every_guard_is_asked")
     assert "nothing asks for the guard 704.made-up: ask for it in its rule" in said
 
 
 def test_a_check_whose_guard_is_not_in_the_table_is_told(copied: Copied) -> None:
     stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
-    said = told(copied, ASKED_FOR)
+    said = told(copied, ASKED_FOR, "-k", "asked_for_is_there")
     assert "asks for the guard 704.made-up, which is not there: add it to the table in" in said
 
 
@@ -102,7 +102,7 @@ def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
     stands(copied, RULE, CHECK_BEFORE, bare + CHECK_BEFORE)
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
-    said = told(copied, "tests/protocol/test_sources.py")
+    said = told(copied, "tests/protocol/test_sources.py", "-k", "made-up and beside")
     assert "asks for 704.made-up; write beside the check" in said
 
 
