@@ -82,7 +82,7 @@ def _bar(canvas: Canvas, row: SizeRow, y: float) -> None:
     canvas.rect(0, share * _WHOLE, y - BAR / 2, y + BAR / 2, fill, line=line)
     after_bar = canvas.at(canvas.px(_END) + GAP)
     color = palette.risk_text if grew else palette.text
-    changed = f"{share - 1:+.1%}".replace("-", "−").replace("%", " %")  # noqa: RUF001
+    changed = f"{share - 1:+.1%}".replace("-", "−").replace("%", " %")
     canvas.text(after_bar, y - 8, changed, color, bold=True)
     told = f"{row['before']:,} → {row['after']:,} bytes"
     canvas.text(after_bar, y + 9, told, palette.muted, size=sizes.small)

@@ -271,13 +271,13 @@ class Meta(msgspec.Struct, frozen=True):
         return self.columns[x] if self.columns and 0 <= x < len(self.columns) else (x, x)
 
     def number(self, x: int) -> str:
-        """The same in words: ``34``, ``34–45``, ``before 34``."""  # noqa: RUF002
+        """The same in words: ``34``, ``34–45``, ``before 34``."""
         if x < 0:
             return f"before {self.own(0)[0]}"
         if self.columns and x >= len(self.columns):
             return str(self.columns[-1][1] + 1 + x - len(self.columns))
         first, last = self.own(x)
-        return str(first) if first == last else f"{first}–{last}"  # noqa: RUF001
+        return str(first) if first == last else f"{first}–{last}"
 
     def place(self, moment: int) -> int:
         """The x at which a moment of the play stands: -1 before the first one shown, `end` after

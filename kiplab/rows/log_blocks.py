@@ -75,7 +75,7 @@ def told_logs(rows: Rows, partition: str) -> str:
 
 
 def side_words(side: LogSide) -> str:
-    """``broker 1 (down) has offsets 0–10 of leader epoch 5``, and what the leader has not."""  # noqa: RUF002
+    """``broker 1 (down) has offsets 0–10 of leader epoch 5``, and what the leader has not."""
     who = f"{side.holder} ({side.state})" if side.state else side.holder
     verb = "has read" if side.is_read else "has"
     return f"{who} {verb} {', '.join(map(_cell_words, side.cells)) or 'no records'}"

@@ -191,8 +191,8 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     ),
     "finish-recovery": _saying("leader of {0} has recovered"),
     "shut-down": _saying("broker {0} shuts down"),
-    "cut": _saying("link {0}–{1} cut"),  # noqa: RUF001
-    "heal": _saying("link {0}–{1} back"),  # noqa: RUF001
+    "cut": _saying("link {0}–{1} cut"),
+    "heal": _saying("link {0}–{1} back"),
     "fail-over": _saying("new controller"),
     "elect-unclean": _saying("controller looks after leaderless partitions"),
     "balance-leaders": _saying("controller balances leaders"),

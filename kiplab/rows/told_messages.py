@@ -44,14 +44,14 @@ def _merged(group: list[MessageRow]) -> MessageRow:
         detail = "; ".join(m.detail for m in group)
         fields = (*first.fields, *dict.fromkeys(m.detail for m in group))
         return replace(first, label=_bundle(group), detail=detail, fields=fields, ended=ended)
-    return replace(first, label=f"{first.label} ×{len(group)}", ended=ended)  # noqa: RUF001
+    return replace(first, label=f"{first.label} ×{len(group)}", ended=ended)
 
 
 def _bundle(group: list[MessageRow]) -> str:
-    """``LeaderAndIsr, StopReplica ×2 · 3 requests for czxid 100``."""  # noqa: RUF002
+    """``LeaderAndIsr, StopReplica ×2 · 3 requests for czxid 100``."""
     names = [BODIES[m.kind].api.label for m in group]
     listed = ", ".join(
-        name if names.count(name) == 1 else f"{name} ×{names.count(name)}"  # noqa: RUF001
+        name if names.count(name) == 1 else f"{name} ×{names.count(name)}"
         for name in dict.fromkeys(names)
     )
     return f"{listed} · {len(group)} requests for czxid {group[0].meant_for}"

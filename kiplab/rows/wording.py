@@ -15,7 +15,7 @@ def api_name(kind: str) -> str:
 
 def offsets(first: int, last: int) -> str:
     """One offset, or from the first to the last of many; both are inclusive."""
-    return f"offset {first}" if first == last else f"offsets {first}–{last}"  # noqa: RUF001
+    return f"offset {first}" if first == last else f"offsets {first}–{last}"
 
 
 def lane_of(node: int) -> str:

@@ -16,7 +16,7 @@ def test_each_idea_about_it_is_another_number() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["80..99", "80-99", "80 – 99", "offsets 80 to 99", range(80, 100), [*range(80, 100)]],  # noqa: RUF001
+    ["80..99", "80-99", "80 – 99", "offsets 80 to 99", range(80, 100), [*range(80, 100)]],
 )
 def test_the_offsets_may_be_written_in_many_ways(answer: object) -> None:
     found = check_vanishing(answer)

@@ -47,12 +47,12 @@ def test_what_a_client_learnt_stands_on_its_lane() -> None:
     rows = play(READ)
     assert clients_shown(rows) == ["consumer", "consumer slow"]
     assert asked(rows, "delivered") == [
-        (1, "consumer", "Fetch", "reads 0–19"),  # noqa: RUF001
-        (2, "producer", "Produce", "writes 20–22"),  # noqa: RUF001
-        (3, "consumer slow", "Fetch", "reads 0–22"),  # noqa: RUF001
+        (1, "consumer", "Fetch", "reads 0–19"),
+        (2, "producer", "Produce", "writes 20–22"),
+        (3, "consumer slow", "Fetch", "reads 0–22"),
     ]
     found = said(timeline(rows))
-    assert {"<b>consumer</b>", "<b>consumer slow</b>", "✓ reads 0–22"} <= set(found)  # noqa: RUF001
+    assert {"<b>consumer</b>", "<b>consumer slow</b>", "✓ reads 0–22"} <= set(found)
     assert not any("reads to" in text for text in found)
 
 
@@ -121,7 +121,7 @@ def test_what_clients_are_told_is_a_difference(implemented: Rows, specified: Row
     assert first_difference(implemented, specified) == 7
     found = {(d.node, d.field): d for d in differences(implemented, specified, at=12)}
     answer = found["broker 2", "answer to Fetch of consumer audit"]
-    assert answer.one == "reads 0–15"  # noqa: RUF001
+    assert answer.one == "reads 0–15"
     assert answer.other.startswith(f"refused: {REFUSED}")
 
 

@@ -171,9 +171,9 @@ def test_long_names_are_wrapped_or_shortened() -> None:
 
 def test_zero_seen_zero_by_construction_and_not_reached_are_told_apart() -> None:
     said = {rate_words(found) for found in (unseen(3e-6), never("a rule"), NOT_REACHED)}
-    assert said == {"none seen, at most 3.0×10⁻⁶", "cannot happen", "no sample hit it"}  # noqa: RUF001
+    assert said == {"none seen, at most 3.0×10⁻⁶", "cannot happen", "no sample hit it"}
     assert rate_cells(never("a rule")) == ("cannot happen", "", "a rule")
-    assert rate_cells(unseen(3e-6))[1] == "at most 3.0×10⁻⁶"  # noqa: RUF001
+    assert rate_cells(unseen(3e-6))[1] == "at most 3.0×10⁻⁶"
     assert rate_cells(WARY)[2] == "only 40 effective samples, of 100 wanted"
 
 
@@ -184,22 +184,22 @@ def test_a_bare_zero_is_never_said_of_a_rate() -> None:
 
 
 def test_numbers_are_short_and_exact_in_size() -> None:
-    assert number_words(1.877e-8) == "1.9×10⁻⁸"  # noqa: RUF001
-    assert number_words(9.96e-6) == "1.0×10⁻⁵"  # noqa: RUF001
+    assert number_words(1.877e-8) == "1.9×10⁻⁸"
+    assert number_words(9.96e-6) == "1.0×10⁻⁵"
     assert [number_words(v) for v in (0, 0.012, 12, 3210, -0.5)] == [
         "0",
         "0.012",
         "12",
         "3,200",
-        "−0.5",  # noqa: RUF001
+        "−0.5",
     ]
-    assert range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"  # noqa: RUF001
-    assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"  # noqa: RUF001
+    assert range_words(1.7e-8, 2.1e-8) == "1.7 to 2.1×10⁻⁸"
+    assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"
 
 
 def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
     assert share_words(0.99999) == "over 99.9 %"
-    assert share_words(1e-9) == "1.0×10⁻⁷ %"  # noqa: RUF001
+    assert share_words(1e-9) == "1.0×10⁻⁷ %"
     assert (share_words(0), share_words(1)) == ("0 %", "100 %")
     assert share_words(0.9996) == "over 99.9 %"
 
@@ -286,7 +286,7 @@ def test_the_sentence_of_rates_says_how_they_grow_and_what_never_happens() -> No
     assert said.startswith("From 4 to 52 reboots per broker and year, 13 times as many.")
     assert "no KIP (also with 704) 13 times as often" in said
     assert "KIP-841+903 (also with 704) cannot happen" in said
-    assert "KIP-841 none seen, at most 3.0×10⁻¹⁷ at first" in said  # noqa: RUF001
+    assert "KIP-841 none seen, at most 3.0×10⁻¹⁷ at first" in said
 
 
 def test_the_table_of_rates_has_every_point_with_its_interval() -> None:
@@ -452,7 +452,7 @@ def test_the_stairs_add_up_to_the_total() -> None:
 
 def test_the_share_of_the_largest_cause_is_told_for_each_set() -> None:
     said = causes_sentence(causes())
-    assert "No KIP: 3.0×10⁻⁵ losses per partition and year, 87 % of it lost with the last" in said  # noqa: RUF001
+    assert "No KIP: 3.0×10⁻⁵ losses per partition and year, 87 % of it lost with the last" in said
     assert said.count("87 %") == 2
     assert len(causes_table(causes()).lines) == len(causes())
     with pytest.raises(ValueError, match="4 sets are too many; 3 fit"):
@@ -501,7 +501,7 @@ def test_zero_in_both_has_no_ratio() -> None:
     zeros = [compared_words(row) for row in verified() if row.theirs == 0]
     assert zeros == ["0 in both"]
     one_sided = replace(verified()[0], ours=0.0, low=0.0)
-    assert compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"  # noqa: RUF001
+    assert compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"
 
 
 def test_both_intervals_are_in_the_ratio() -> None:

@@ -77,7 +77,7 @@ def test_struck_cells_stand_beside_the_lost_offsets_where_there_is_room(lossy: R
         figure = timeline(lossy, width=width, legend=False)
         drawn = shapes(figure, type="path", line_color=LIGHT.lost_text)
         assert len(drawn) == count, "the bracket, and the cells"
-        assert any(word.startswith("▼ ") and "0–99" in word for word in said(figure))  # noqa: RUF001
+        assert any(word.startswith("▼ ") and "0–99" in word for word in said(figure))
 
 
 def test_the_axis_says_broker_and_words_rather_than_the_plays_line() -> None:

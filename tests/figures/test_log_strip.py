@@ -90,12 +90,12 @@ def test_every_cell_says_its_leader_epoch_or_its_card_does(implemented: Rows) ->
     for block in log_blocks(implemented, "orders-0"):
         for mine in block.sides:
             assert f"{mine.holder}, at {block.x}" in said_so
-    assert "offsets 11–20 of leader epoch 6, committed once and lost" in said_so  # noqa: RUF001
+    assert "offsets 11–20 of leader epoch 6, committed once and lost" in said_so
 
 
 def test_the_alternative_text_tells_the_logs(implemented: Rows) -> None:
     told = told_logs(implemented, "orders-0")
-    assert "At 7 (unclean election), broker 1 (down) has offsets 0–10 of leader epoch 5" in told  # noqa: RUF001
+    assert "At 7 (unclean election), broker 1 (down) has offsets 0–10 of leader epoch 5" in told
     assert told in timeline_drawing(implemented)["layout"]["meta"]["description"]
 
 
@@ -140,7 +140,7 @@ def test_a_log_is_in_the_tables_of_a_run(implemented: Rows) -> None:
 
 def test_the_logs_are_a_picture_of_their_own_too(lossy: Rows) -> None:
     alone = run("unclean-election").logs(width=840)
-    assert "e6: 11–20" in said(alone)  # noqa: RUF001
+    assert "e6: 11–20" in said(alone)
     assert (cut_off(alone), covered(alone)) == ([], [])
     assert said(logs(lossy)) == [NOT_PARTED]
 

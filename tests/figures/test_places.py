@@ -106,7 +106,7 @@ def test_partitions_that_are_not_followed_have_rows_and_the_last_stands_for_seve
 def test_a_step_stands_under_its_number_also_where_steps_are_folded() -> None:
     for rows in (play(HELD), play(PAIR + "produce t-0 count=3\n" * 60)):
         drawing, places = drawn(rows)
-        numbers = {text.split("–")[0]: x for text, x, _ in written(drawing, "axis")}  # noqa: RUF001
+        numbers = {text.split("–")[0]: x for text, x, _ in written(drawing, "axis")}
         steps = {str(step): px for step, px in places["steps"]}
         shared = numbers.keys() & steps.keys()
         assert len(shared) > 2

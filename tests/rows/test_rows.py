@@ -74,7 +74,7 @@ def test_committed_records_are_safe_then_at_risk_then_lost(lossy: Rows, saved: R
         (6, 8, "at risk"),
         (8, 12, "lost"),
     ]
-    assert [s.text for s in lossy.spans if s.value == "lost"] == ["offsets 0–99 lost"]  # noqa: RUF001
+    assert [s.text for s in lossy.spans if s.value == "lost"] == ["offsets 0–99 lost"]
     assert Track(saved, "records", "state").steps == [
         (0, 8, "safe"),
         (8, 10, "offline"),

@@ -117,7 +117,7 @@ def test_a_view_of_a_view_counts_the_moments_of_the_play(folded: Rows) -> None:
 
 def test_the_axis_has_the_numbers_of_the_play(rows: Rows) -> None:
     said = texts(timeline(rows, fold=True))
-    for text in ("<b>1–4</b>", "<b>10</b>", "<b>13–15</b>", "<b>16</b>"):  # noqa: RUF001
+    for text in ("<b>1–4</b>", "<b>10</b>", "<b>13–15</b>", "<b>16</b>"):
         assert text in said
     assert "<b>2</b>" not in said
 
@@ -150,7 +150,7 @@ def test_twins_fold_what_is_quiet_in_both() -> None:
     assert first.meta.columns == second.meta.columns
     assert (14, 14) in first.meta.columns
     assert (7, 9) in first.meta.columns
-    assert texts(twin(one, loud, fold=True)).count("<b>7–9</b>") == 1  # noqa: RUF001
+    assert texts(twin(one, loud, fold=True)).count("<b>7–9</b>") == 1
 
 
 # --- kinds of messages --------------------------------------------------------------------------

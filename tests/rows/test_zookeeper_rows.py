@@ -51,7 +51,7 @@ def test_mail_for_an_earlier_life_is_told_however_fast_it_is(kafka: str, fate: s
     (told,) = [m for m in told_messages(run("stop replica", kafka), "F-0") if m.earlier_life]
     assert told.label.endswith("7 requests for czxid 100")
     assert "LeaderAndIsr" in told.label
-    assert "StopReplica ×4" in told.label  # noqa: RUF001
+    assert "StopReplica ×4" in told.label
 
 
 def test_mail_that_comes_to_the_life_it_is_meant_for_is_routine() -> None:

@@ -66,7 +66,7 @@ def test_send_writes_the_records_with_the_acks_that_were_chosen() -> None:
     clients(hands).writes.button("Send").click()
     assert hands.lines == ["produce orders-0 count=3 producer=producer acks=1"]
     told = said(clients(hands).written.value)
-    assert "acknowledged offsets 10–12 in leader epoch 0, acks=1" in told  # noqa: RUF001
+    assert "acknowledged offsets 10–12 in leader epoch 0, acks=1" in told
     assert "waits nothing" in told
     assert hands.replayed()
 
@@ -78,7 +78,7 @@ def test_what_is_not_acknowledged_waits_and_is_sent_again() -> None:
     clients(hands).count.value = 2
     clients(hands).writes.button("Send").click()
     told = said(clients(hands).written.value)
-    assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told  # noqa: RUF001
+    assert "offsets 10–11 in the log of broker 1, not acknowledged yet, acks=all" in told
     for line in ("crash 1", "expire 1"):
         hands.write(line)
     assert "2 records, not written anywhere yet, acks=all" in said(clients(hands).written.value)
@@ -94,7 +94,7 @@ def test_a_consumer_says_what_it_has_read_by_leader_epoch() -> None:
     told = said(clients(hands).read.value)
     assert "reads from broker 1, in leader epoch 5" in told
     assert "position offset 100, leader epoch 5 of the last record" in told
-    read = "offsets 0–79 in leader epoch 4 offsets 80–99 in leader epoch 5"  # noqa: RUF001
+    read = "offsets 0–79 in leader epoch 4 offsets 80–99 in leader epoch 5"
     assert f"has read {read}" in told
     assert "lacks" not in told
 
@@ -104,7 +104,7 @@ def test_what_was_read_and_is_gone_is_said_with_whose_log_still_has_it() -> None
     gone = reader_in_words(seek(bench, 5).here, "consumer", "orders-0")[-1]
     assert gone.lost
     assert gone.name == "leader 2 lacks"
-    records = "offsets 80–99 in leader epoch 5"  # noqa: RUF001
+    records = "offsets 80–99 in leader epoch 5"
     assert gone.said == (f"{records}, still in the log of broker 1, which is down",)
     hands = at_panel(seek(bench, 5))
     assert '<div class="kiplab-lost"><dt>▼ leader 2 lacks' in clients(hands).read.value
@@ -122,9 +122,9 @@ def test_who_writes_is_chosen_and_who_is_not_there_yet_gives_way() -> None:
     hands.stand(hands.bench.last)
     assert [label for label, _ in clients(hands).producer.options] == ["fast", "safe", "producer"]
     assert clients(hands).producer.value == "fast"
-    assert "offsets 10–11 in leader epoch 4, acks=1" in said(clients(hands).written.value)  # noqa: RUF001
+    assert "offsets 10–11 in leader epoch 4, acks=1" in said(clients(hands).written.value)
     clients(hands).producer.value = "safe"
-    assert "offsets 10–12 in leader epoch 5, acks=all" in said(clients(hands).written.value)  # noqa: RUF001
+    assert "offsets 10–12 in leader epoch 5, acks=all" in said(clients(hands).written.value)
 
 
 def test_names_are_escaped() -> None:

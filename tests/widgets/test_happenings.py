@@ -84,7 +84,7 @@ def test_faults_stand_apart_and_after_the_rest() -> None:
     assert (ordinary.title, faults.title) == (ORDINARY, FAULTS)
     assert ordinary.offers[0].words == "Alter-partition #1 from broker 1 arrives"
     said = {offer.words for offer in faults.offers}
-    assert {"Broker 2 dies, disk replaced", "Link 1–2 cut", "New controller"} < said  # noqa: RUF001
+    assert {"Broker 2 dies, disk replaced", "Link 1–2 cut", "New controller"} < said
     assert not said & {offer.words for offer in ordinary.offers}
 
 

@@ -17,8 +17,8 @@ _PER_THOUSAND = {
     389: "*",
     469: "^",
     500: "Jckssvxyz",
-    556: "#$?_0123456789Labdeghnopqu–",  # noqa: RUF001
-    584: "+<=>~×−",  # noqa: RUF001
+    556: "#$?_0123456789Labdeghnopqu–",
+    584: "+<=>~×−",
     611: "FTZ",
     667: "&ABEKPSVXY",
     722: "CDHNRUw",

@@ -65,7 +65,7 @@ NOT_REACHED = MeasuredRate(certainty=Certainty.NOT_REACHED)
 
 
 def rate_words(found: MeasuredRate) -> str:
-    """``1.9×10⁻⁸ (1.7 to 2.1×10⁻⁸)``, or why there is no rate; never a bare 0."""  # noqa: RUF002
+    """``1.9×10⁻⁸ (1.7 to 2.1×10⁻⁸)``, or why there is no rate; never a bare 0."""
     match found.certainty:
         case Certainty.SEEN:
             return f"{number_words(found.rate)} ({range_words(found.low, found.high)})"

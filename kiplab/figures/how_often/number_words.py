@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_TIMES = "×"  # noqa: RUF001
+_TIMES = "×"
 _PLAIN = range(-3, 6)
 """Exponents of numbers that are written without a power of ten."""
 
@@ -23,14 +23,14 @@ def raised(exponent: int) -> str:
 
 
 def number_words(value: float, digits: int = 2) -> str:
-    """``1.9×10⁻⁸``, ``0.012``, ``3,200``: so many significant digits."""  # noqa: RUF002
+    """``1.9×10⁻⁸``, ``0.012``, ``3,200``: so many significant digits."""
     if value == 0:
         return "0"
-    sign = "−" if value < 0 else ""  # noqa: RUF001
+    sign = "−" if value < 0 else ""
     exponent, mantissa = _parts(abs(value), digits)
     if exponent in _PLAIN:
         return sign + _plain(mantissa * 10.0**exponent, exponent, digits)
-    return f"{sign}{mantissa:.{digits - 1}f}×10{raised(exponent)}"  # noqa: RUF001
+    return f"{sign}{mantissa:.{digits - 1}f}×10{raised(exponent)}"
 
 
 def _parts(value: float, digits: int) -> tuple[int, float]:
@@ -47,7 +47,7 @@ def _plain(value: float, exponent: int, digits: int) -> str:
 
 
 def value_words(value: float) -> str:
-    """``104``, ``1.57×10⁻²``, ``10⁻⁴``: a parameter, to three digits and without idle zeros."""  # noqa: RUF002
+    """``104``, ``1.57×10⁻²``, ``10⁻⁴``: a parameter, to three digits and without idle zeros."""
     mantissa, times, power = number_words(value, 3).partition(_TIMES)
     if not times:
         return mantissa
@@ -56,7 +56,7 @@ def value_words(value: float) -> str:
 
 
 def range_words(low: float, high: float) -> str:
-    """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""  # noqa: RUF002
+    """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""
     first, last = number_words(low), number_words(high)
     start, times, power = first.partition(_TIMES)
     shares = bool(times) and last.endswith(f"{times}{power}")

@@ -73,7 +73,7 @@ def forest_sentence(rows: Sequence[PairedDifference], what: str) -> str:
 
 
 def gap_words(row: PairedDifference) -> str:
-    """``−1.9×10⁻⁸ (−2.1 to −1.7×10⁻⁸)``."""  # noqa: RUF002
+    """``−1.9×10⁻⁸ (−2.1 to −1.7×10⁻⁸)``."""
     if row.alike:
         return _SAME
     return f"{number_words(row.gap)} ({range_words(row.low, row.high)})"

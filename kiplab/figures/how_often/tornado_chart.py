@@ -33,7 +33,7 @@ _FIRM = 0.05
 _NOTES = [
     "Blue: the parameter is lower than usual, orange: higher; its value stands at the bar's end."
     " Thin lines: 95 % intervals of the rate there.",
-    "Power +2: twice the value brings four times the rate; −1: half of it.",  # noqa: RUF001
+    "Power +2: twice the value brings four times the rate; −1: half of it.",
 ]
 EMPTY = "Nothing to compare: no rate was seen at the values in the middle, so there are no ratios."
 
@@ -86,8 +86,8 @@ def _power(lever: Leverage) -> float:
 
 
 def power_sign(power: float) -> str:
-    """``+1.6``, ``−1.1``, ``0``."""  # noqa: RUF002
-    said = f"{power:+.1f}".replace("-", "−")  # noqa: RUF001
+    """``+1.6``, ``−1.1``, ``0``."""
+    said = f"{power:+.1f}".replace("-", "−")
     return "0" if said[1:] == "0.0" else said
 
 
@@ -156,7 +156,7 @@ def _ratio_ticks(canvas: Canvas, ratios: PlotAxis, box: Box) -> float:
         x = ratios.at(tick.value)
         usual = tick.value == 1
         canvas.line(x, box.y0, x, box.y1, palette.line if usual else palette.grid)
-        said = "as usual" if usual else f"× {tick.text}"  # noqa: RUF001
+        said = "as usual" if usual else f"× {tick.text}"
         canvas.text(x, box.y1 + 14, said, palette.muted, size=small, anchor="center")
     return box.y1 + 28
 
@@ -178,7 +178,7 @@ def _lever(canvas: Canvas, lever: Leverage, ratios: PlotAxis, box: Box, y: float
         color = palette.message if end.value == lever.lower_value else palette.gone
         _half(canvas, lever, end, ratios, y, color)
     _value_words(canvas, lever, ends, ratios, y)
-    said = "–" if lever.power is None else power_sign(lever.power)  # noqa: RUF001
+    said = "–" if lever.power is None else power_sign(lever.power)
     canvas.text(canvas.width - EDGE, y, said, anchor="right", bold=True)
 
 

@@ -27,7 +27,7 @@ LINES_MAX = 4
 """Lines of words that a client's lane has at most."""
 PAD, BESIDE, BELOW, APART = 3, 9, 3, 6
 """Pixels: over and under the words of a lane, from a dot to its words, under it, between words."""
-_NUMBERS = re.compile(r"\d+(?:–\d+)?")  # noqa: RUF001
+_NUMBERS = re.compile(r"\d+(?:–\d+)?")
 
 
 class Ask(NamedTuple):
@@ -134,7 +134,7 @@ def merge(asked: Sequence[MessageRow]) -> MessageRow:
 
 
 def _texts(message: MessageRow, before: str) -> Iterator[str]:
-    """``✓ reads 0–99``; ``⊘ Fetch: NOT_LEADER_OR_FOLLOWER``."""  # noqa: RUF002
+    """``✓ reads 0–99``; ``⊘ Fetch: NOT_LEADER_OR_FOLLOWER``."""
     if message.fate == "delivered":
         last = message.outcome.rpartition(", ")[2]
         sign = "▲" if last.startswith(RAISES) else "✓"
