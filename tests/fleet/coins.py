@@ -75,7 +75,8 @@ def _partial(
         features=features,
         metric=metric,
         replications=order.last - order.first,
-        exposure_us=(order.last - order.first) * 10**16,
+        # More than 64 bits hold, as in a block of 292,000 partition-years.
+        exposure_us=(order.last - order.first) * 10**20,
         events=counted,
         incidents=len(heads),
         clusters_hit=len(heads),

@@ -1,6 +1,6 @@
 """The partials of a study added up, by Spark SQL or without Spark, to the last bit alike.
 
-Integers are added as decimals: the microseconds of a million partition-years do not fit 64 bits.
+Integers are decimals: the microseconds of a million partition-years do not fit 64 bits.
 Weights are added in the order of the blocks, because the order decides the last bits of a sum.
 """
 
@@ -105,7 +105,7 @@ def _by_hand(partials: pa.Table) -> Iterable[SummaryRow]:
 def _added_up(key: Sequence[str], rows: list[dict[str, Any]]) -> SummaryRow:
     bins = zip(*(row["histogram"] for row in rows), strict=True)
     columns: dict[str, Any] = dict(zip(_KEY, key, strict=True))
-    columns |= {name: sum(row[name] for row in rows) for name in _COUNTS}
+    columns |= {name: sum(int(row[name]) for row in rows) for name in _COUNTS}
     columns |= {name: _in_order(row[name] for row in rows) for name in _WEIGHTS}
     return SummaryRow(
         **columns,

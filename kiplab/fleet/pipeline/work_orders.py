@@ -71,18 +71,20 @@ class Partial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 WorkBlock = Callable[[FleetOrder[Any]], Sequence[Partial]]
-_ARROW = {"str": "string", "int": "int64", "float": "double"}
 
 
 def partials_schema() -> pa.Schema:
-    """The columns of a table of partials, read off Partial."""
+    """The columns of a table of partials, read off Partial.
+
+    Whole numbers are decimals: 292,000 partition-years are more microseconds than 64 bits hold, and
+    a block may have more.
+    """
     import pyarrow as pa
 
+    arrow = {str: pa.string(), int: pa.decimal128(38, 0), float: pa.float64()}
     return pa.schema(
         [
-            (field.name, pa.type_for_alias(_ARROW[field.type.__name__]))
-            if field.type in (str, int, float)
-            else (field.name, pa.list_(pa.int64()))
+            (field.name, arrow.get(field.type, pa.list_(pa.int64())))
             for field in msgspec.structs.fields(Partial)
         ]
     )
