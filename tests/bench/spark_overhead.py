@@ -92,13 +92,16 @@ def count(order: FleetOrder[Scenario]) -> list[Partial]:
 
 
 def _replications_of_a_block(seconds: float) -> int:
-    """As many as take so long on one core."""
-    few = 20
-    (order,) = _plan(1, few).orders
-    count(order)
-    began = time.perf_counter()
-    count(order)
-    return max(1, round(few * seconds / (time.perf_counter() - began)))
+    """As many as take so long on one core, read off a trial that is not over at once."""
+    few, took = 20, 0.0
+    while took < 1:
+        few *= 2
+        (order,) = _plan(1, few).orders
+        count(order)
+        began = time.perf_counter()
+        count(order)
+        took = time.perf_counter() - began
+    return max(1, round(few * seconds / took))
 
 
 # --- what is timed ------------------------------------------------------------------------------
