@@ -197,6 +197,12 @@ def test_numbers_are_short_and_exact_in_size() -> None:
     assert range_words(9e-9, 2.1e-8) == "9.0×10⁻⁹ to 2.1×10⁻⁸"
 
 
+def test_the_ends_of_an_interval_are_never_said_alike() -> None:
+    assert range_words(26.0354, 26.0399) == "26.035 to 26.04"
+    assert range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
+    assert rate_words(seen(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
+
+
 def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
     assert share_words(0.99999) == "over 99.9 %"
     assert share_words(1e-9) == "1.0×10⁻⁷ %"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from .number_words import number_words, range_words
+from .number_words import number_words, range_words, telling_digits
 
 
 class Certainty(StrEnum):
@@ -68,13 +68,17 @@ def rate_words(found: MeasuredRate) -> str:
     """``1.9×10⁻⁸ (1.7 to 2.1×10⁻⁸)``, or why there is no rate; never a bare 0."""
     match found.certainty:
         case Certainty.SEEN:
-            return f"{number_words(found.rate)} ({range_words(found.low, found.high)})"
+            return f"{_rate_words(found)} ({range_words(found.low, found.high)})"
         case Certainty.UNSEEN:
             return f"none seen, at most {number_words(found.high)}"
         case Certainty.NEVER:
             return "cannot happen"
         case Certainty.NOT_REACHED:
             return "no sample hit it"
+
+
+def _rate_words(found: MeasuredRate) -> str:
+    return number_words(found.rate, telling_digits(found.low, found.high))
 
 
 def alarm_words(found: tuple[MeasuredRate, ...]) -> str:
@@ -94,7 +98,7 @@ def rate_cells(found: MeasuredRate) -> tuple[str, str, str]:
     said = "; ".join(word for word in remarks if word)
     match found.certainty:
         case Certainty.SEEN:
-            return number_words(found.rate), range_words(found.low, found.high), said
+            return _rate_words(found), range_words(found.low, found.high), said
         case Certainty.UNSEEN:
             return "none seen", f"at most {number_words(found.high)}", said
         case Certainty.NEVER:

@@ -46,6 +46,12 @@ def _plain(value: float, exponent: int, digits: int) -> str:
     return said.rstrip("0").rstrip(".") if "." in said else said
 
 
+def telling_digits(low: float, high: float) -> int:
+    """How many significant digits tell the ends of an interval apart: two, up to six if need be."""
+    said = ((digits, f"{low:.{digits - 1}e}", f"{high:.{digits - 1}e}") for digits in range(2, 6))
+    return next((digits for digits, first, last in said if first != last), 6)
+
+
 def value_words(value: float) -> str:
     """``104``, ``1.57×10⁻²``, ``10⁻⁴``: a parameter, to three digits and without idle zeros."""
     mantissa, times, power = number_words(value, 3).partition(_TIMES)
@@ -57,7 +63,8 @@ def value_words(value: float) -> str:
 
 def range_words(low: float, high: float) -> str:
     """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""
-    first, last = number_words(low), number_words(high)
+    digits = telling_digits(low, high)
+    first, last = number_words(low, digits), number_words(high, digits)
     start, times, power = first.partition(_TIMES)
     shares = bool(times) and last.endswith(f"{times}{power}")
     return f"{start if shares else first} to {last}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from ...figures.how_often.number_words import telling_digits
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import EventRate, NeverHappens, NeverSeen, SeenRate
 
@@ -78,7 +79,8 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
             case (
                 SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high)
             ):
-                return f"{rate:.2g} ({low:.2g} to {high:.2g})"
+                digits = telling_digits(low, high)
+                return f"{rate:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
             case NeverSeen(high=high):
                 return f"none seen (at most {high:.2g})"
             case NeverHappens(because=because):

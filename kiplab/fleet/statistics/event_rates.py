@@ -77,17 +77,6 @@ def event_rate(
     return SeenRate(rate=events / exposure, low=bounds.low, high=bounds.high, method=said)
 
 
-def rate_in_words(found: EventRate, unit: str) -> str:
-    """``"1.0e-06 (1.2e-07 to 3.6e-06) a year"``; never a bare zero."""
-    match found:
-        case NeverHappens():
-            return f"cannot happen: {found.because}"
-        case NeverSeen():
-            return f"none seen (at most {found.high:.2g} {unit})"
-        case SeenRate():
-            return f"{found.rate:.2g} ({found.low:.2g} to {found.high:.2g}) {unit}"
-
-
 def _check(events: float, exposure: float, method: str) -> None:
     if events < 0 or exposure <= 0:
         problem = f"{events} events in an exposure of {exposure:g}"

@@ -54,6 +54,8 @@ def test_every_row_has_an_interval_around_its_rate_or_says_why_not(
             case SeenRate():
                 assert row.events > 0
                 assert 0 <= row.low <= row.found.rate <= row.found.high
+                low, high = row.words.partition("(")[2].rstrip(")").split(" to ")
+                assert float(low) < float(high)
             case NeverSeen():
                 assert (row.events, row.rate, row.low) == (0, None, 0.0)
                 assert row.high is not None
