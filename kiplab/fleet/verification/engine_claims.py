@@ -11,18 +11,17 @@ from ..agreement.kernel_run import kernel_trace
 from ..agreement.random_outside import random_schedule
 from ..agreement.trace_lines import NOBODY, Trace
 from ..kernel.mirrored_guards import MIRRORED, ONE_INCARNATION
-from .kernel_blocks import SEED
 from .refereed import Certain, Claim, Referee
 
 _TOLD = {"stale join": "stale_join", "lost": "committed_loss", "refused": "refused"}
 _REGISTERS = MIRRORED[ONE_INCARNATION.bit_length() - 1]
 
 
-def engine_claims(effort: float) -> Iterator[Claim]:
+def engine_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Schedules in proportion to `effort`; the same number of each, or it is a disagreement."""
     pairs = max(1, round(300 * effort))
     for features in ("none", "841+903", "841+903+704"):
-        schedules = [random_schedule(SEED, number) for number in range(pairs)]
+        schedules = [random_schedule(seed, number) for number in range(pairs)]
         rules = COMPARED[features]
         # Uncompiled it is the same, and there is no second kernel to compile.
         ours = _counted(kernel_trace(s, rules, compiled=False) for s in schedules)

@@ -33,7 +33,7 @@ from ..reference.two_replica_chain import (
     yearly_rates,
 )
 from ..statistics.block_means import Weights, alarms
-from .kernel_blocks import BLOCKS, SEED, lived, yearly
+from .kernel_blocks import BLOCKS, lived, yearly
 from .kernel_claims import world_of
 from .refereed import Certain, Claim, Referee, Weighed
 
@@ -65,20 +65,20 @@ _BOTH = "841+903"
 _SAMPLES = 500
 
 
-def estimator_claims(effort: float) -> Iterator[Claim]:
+def estimator_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Naive years in proportion to `effort`. Raises MissingExtraError without numpy and scipy."""
-    yield from _by_the_chain()
-    yield from _all_gone_by_the_chain()
-    yield from _all_gone_sooner(20 * effort)
-    yield from _at_base_rates(400_000 * effort)
-    yield from _sooner(_OFTEN, 1_000 * effort, "2,000 crashes a year, all requests slow", 0.1)
-    yield from _sooner(_LOOPING, 5_000 * effort, "crash loops, all requests slow", 0.05)
+    yield from _by_the_chain(seed)
+    yield from _all_gone_by_the_chain(seed)
+    yield from _all_gone_sooner(20 * effort, seed)
+    yield from _at_base_rates(400_000 * effort, seed)
+    yield from _sooner(_OFTEN, 1_000 * effort, seed, "2,000 crashes a year, all requests slow", 0.1)
+    yield from _sooner(_LOOPING, 5_000 * effort, seed, "crash loops, all requests slow", 0.05)
 
 
-def _by_the_chain() -> Iterator[Claim]:
+def _by_the_chain(seed: int) -> Iterator[Claim]:
     for features, kips in _SETS.items():
         exact = yearly_rates(_BASE, kips)
-        forced = _forced(_BASE, kips, exponential_draws)
+        forced = _forced(_BASE, kips, exponential_draws, seed)
         for metric in (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS):
             yield Claim(
                 metric=metric,
@@ -94,32 +94,32 @@ def _by_the_chain() -> Iterator[Claim]:
             features=features,
             referee=Referee.EXACT_CHAIN,
             regime="failure biasing of the chain, at base rates",
-            ours=_biased(_BASE, kips, RACE_LOSS),
+            ours=_biased(_BASE, kips, RACE_LOSS, seed),
             theirs=Certain(exact[RACE_LOSS]),
         )
 
 
-def _at_base_rates(years: float) -> Iterator[Claim]:
+def _at_base_rates(years: float, seed: int) -> Iterator[Claim]:
     """Leaders that stop are asked for once more: often enough to be seen."""
     sets = ("none", "903")
-    counts = lived(world_of(_BASE), sets, years)
+    counts = lived(world_of(_BASE), sets, years, seed)
     for features in sets:
         yield Claim(
             metric=STALE_JOIN,
             features=features,
             referee=Referee.NAIVE,
             regime="forced windows, at base rates: seen without being accelerated",
-            ours=_forced(_BASE, _SETS[features], real_draws)[STALE_JOIN],
+            ours=_forced(_BASE, _SETS[features], real_draws, seed)[STALE_JOIN],
             theirs=yearly(counts, features, STALE_JOIN),
             room=5e-3,
         )
 
 
-def _sooner(p: Parameters, years: float, regime: str, room: float) -> Iterator[Claim]:
+def _sooner(p: Parameters, years: float, seed: int, regime: str, room: float) -> Iterator[Claim]:
     """Nothing is planned, so that every stale join begins with a crash."""
-    counts = lived(world_of(p), (*_SETS, _BOTH), years)
+    counts = lived(world_of(p), (*_SETS, _BOTH), years, seed)
     for features, kips in _SETS.items():
-        forced = _forced(p, kips, real_draws)
+        forced = _forced(p, kips, real_draws, seed)
         for metric in METRICS:
             seen = STALE_JOIN if metric == STALE_JOIN_AFTER_CRASH else metric
             yield Claim(
@@ -142,7 +142,7 @@ def _sooner(p: Parameters, years: float, regime: str, room: float) -> Iterator[C
         )
 
 
-def _all_gone_by_the_chain() -> Iterator[Claim]:
+def _all_gone_by_the_chain(seed: int) -> Iterator[Claim]:
     """Every replica is back after seven minutes, whatever took it away."""
     away_s = 421.0
     alike = replace(
@@ -162,7 +162,7 @@ def _all_gone_by_the_chain() -> Iterator[Claim]:
             restart=SECONDS_PER_YEAR / (away_s + p.catch_up_s),
             lost=p.tail_lost,
         )
-        exact, forced = standing_rates(rates), _outages(p, exponential_draws)
+        exact, forced = standing_rates(rates), _outages(p, exponential_draws, seed)
         for metric in OUTAGE_METRICS:
             yield Claim(
                 metric=metric,
@@ -175,14 +175,14 @@ def _all_gone_by_the_chain() -> Iterator[Claim]:
             )
 
 
-def _all_gone_sooner(years: float) -> Iterator[Claim]:
+def _all_gone_sooner(years: float, seed: int) -> Iterator[Claim]:
     short = replace(_BASE, min_insync_replicas=2, tail_lost=1.0)
     yield Claim(
         metric=LAST_REPLICA_LOSS,
         features=_BOTH,
         referee=Referee.CLOSED_FORM,
         regime="forced outages, min.insync.replicas=2 of 2, at base rates",
-        ours=_outages(short, real_draws)[LAST_REPLICA_LOSS],
+        ours=_outages(short, real_draws, seed)[LAST_REPLICA_LOSS],
         theirs=Certain(last_replica_losses(short)),
         room=0.03,
     )
@@ -195,7 +195,7 @@ def _all_gone_sooner(years: float) -> Iterator[Claim]:
         clean_restart_s=30.0,
         catch_up_s=10.0,
     )
-    counts, forced = lived(world_of(p), (_BOTH,), years), _outages(p, real_draws)
+    counts, forced = lived(world_of(p), (_BOTH,), years, seed), _outages(p, real_draws, seed)
     for metric in OUTAGE_METRICS:
         yield Claim(
             metric=metric,
@@ -208,17 +208,19 @@ def _all_gone_sooner(years: float) -> Iterator[Claim]:
         )
 
 
-def _outages(p: Parameters, draw: DrawWindows) -> dict[str, Weighed]:
+def _outages(p: Parameters, draw: DrawWindows, seed: int) -> dict[str, Weighed]:
     found = [
-        outage_block(p, seed=SEED, block=block, samples=_SAMPLES, draw=draw)
+        outage_block(p, seed=seed, block=block, samples=_SAMPLES, draw=draw)
         for block in range(BLOCKS)
     ]
     return _weighed(found, forced_exposure(p, _SAMPLES))
 
 
-def _forced(p: Parameters, kips: frozenset[str], draw: DrawWindows) -> dict[str, Weighed]:
+def _forced(
+    p: Parameters, kips: frozenset[str], draw: DrawWindows, seed: int
+) -> dict[str, Weighed]:
     found = [
-        forced_block(p, kips, seed=SEED, block=block, samples=_SAMPLES, draw=draw)
+        forced_block(p, kips, seed=seed, block=block, samples=_SAMPLES, draw=draw)
         for block in range(BLOCKS)
     ]
     return _weighed(found, forced_exposure(p, _SAMPLES))
@@ -234,8 +236,8 @@ def _weighed(found: Sequence[Mapping[str, Weights]], years: float) -> dict[str, 
     }
 
 
-def _biased(p: Parameters, kips: frozenset[str], event: str) -> Weighed:
+def _biased(p: Parameters, kips: frozenset[str], event: str, seed: int) -> Weighed:
     chain = two_replica_chain(chain_rates(p), kips)
-    blocks, seconds = biased_blocks(chain, event, seed=SEED, blocks=BLOCKS, cycles=1000)
+    blocks, seconds = biased_blocks(chain, event, seed=seed, blocks=BLOCKS, cycles=1000)
     years = seconds / BLOCKS / SECONDS_PER_YEAR
     return Weighed(tuple(block.total / years for block in blocks), alarms(blocks))

@@ -43,24 +43,24 @@ _TAILS, _DISKS = 0.2, 0.1
 """Shares of crashes."""
 
 
-def kernel_claims(effort: float) -> Iterator[Claim]:
+def kernel_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Years in proportion to `effort`. Raises MissingExtraError without scipy."""
-    yield from _at_base(200_000 * effort)
+    yield from _at_base(200_000 * effort, seed)
     for replicas, crashes, years in _STANDING:
-        yield from _last_standing(replicas, crashes, years * effort)
-    yield from _unclean(2_000 * effort)
-    yield from _short_of_replicas(100 * effort)
-    yield from _shocks(2_000 * effort)
-    yield from _zookeeper(2_000 * effort)
+        yield from _last_standing(replicas, crashes, years * effort, seed)
+    yield from _unclean(2_000 * effort, seed)
+    yield from _short_of_replicas(100 * effort, seed)
+    yield from _shocks(2_000 * effort, seed)
+    yield from _zookeeper(2_000 * effort, seed)
 
 
 _STANDING = ((1, 20_000, 20), (2, 20_000, 8), (3, 50_000, 4), (4, 100_000, 1), (5, 150_000, 1))
 """Replicas, crashes a year of each, years."""
 
 
-def _at_base(years: float) -> Iterator[Claim]:
+def _at_base(years: float, seed: int) -> Iterator[Claim]:
     sets = ("none", _BOTH)
-    counts = lived(world_of(_QUIET), sets, years)
+    counts = lived(world_of(_QUIET), sets, years, seed)
     leaders_stop = _QUIET.bounces_per_year
     again = {"none": leaders_stop, _BOTH: 0.0}
     returns = closed_forms.expansions(_QUIET)
@@ -80,7 +80,7 @@ def _at_base(years: float) -> Iterator[Claim]:
             )
 
 
-def _last_standing(replicas: int, crashes: int, years: float) -> Iterator[Claim]:
+def _last_standing(replicas: int, crashes: int, years: float, seed: int) -> Iterator[Claim]:
     least = 2 if replicas > 2 else 1
     world = replace(
         _AT_ONCE,
@@ -108,10 +108,10 @@ def _last_standing(replicas: int, crashes: int, years: float) -> Iterator[Claim]
         exact["committed_loss"] = exact["last_replica_loss"]
         del exact["under_min_us"]
     regime = f"{replicas} replicas, {crashes:,} crashes a year, back after a minute"
-    yield from _by_chain(world, (_BOTH,), years, exact, regime, room=2e-3)
+    yield from _by_chain(world, (_BOTH,), years, seed, exact, regime, room=2e-3)
 
 
-def _unclean(years: float) -> Iterator[Claim]:
+def _unclean(years: float, seed: int) -> Iterator[Claim]:
     crashes, repair, level, recovery = 500, 420 * SECOND, 180 * SECOND, SECOND
     world = replace(
         _AT_ONCE,
@@ -128,19 +128,22 @@ def _unclean(years: float) -> Iterator[Claim]:
     regime = "unclean elections on, 500 crashes a year"
     both = _BOTH + "+704"
     for features, rates, room in ((_BOTH, built, 2e-3), (both, wanted, 1e-2)):
-        yield from _by_chain(world, (features,), years, unclean_rates(rates), regime, room=room)
+        yield from _by_chain(
+            world, (features,), years, seed, unclean_rates(rates), regime, room=room
+        )
 
 
 def _by_chain(
     world: World,
     sets: tuple[str, ...],
     years: float,
+    seed: int,
     exact: Mapping[str, float],
     regime: str,
     *,
     room: float,
 ) -> Iterator[Claim]:
-    counts = lived(world, sets, years)
+    counts = lived(world, sets, years, seed)
     for features in sets:
         for metric, expected in exact.items():
             yield Claim(
@@ -154,7 +157,7 @@ def _by_chain(
             )
 
 
-def _short_of_replicas(years: float) -> Iterator[Claim]:
+def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
     parameters = replace(
         _QUIET,
         min_insync_replicas=2,
@@ -166,7 +169,7 @@ def _short_of_replicas(years: float) -> Iterator[Claim]:
         catch_up_s=1.0,
         tail_lost=1.0,
     )
-    counts = lived(world_of(parameters), (_BOTH,), years)
+    counts = lived(world_of(parameters), (_BOTH,), years, seed)
     yield Claim(
         metric="last_replica_loss",
         features=_BOTH,
@@ -178,7 +181,7 @@ def _short_of_replicas(years: float) -> Iterator[Claim]:
     )
 
 
-def _shocks(years: float) -> Iterator[Claim]:
+def _shocks(years: float, seed: int) -> Iterator[Claim]:
     for racks, regime in ((3, "shocks of the cluster"), (1, "shocks of cluster and rack")):
         parameters = replace(
             _QUIET,
@@ -190,7 +193,7 @@ def _shocks(years: float) -> Iterator[Claim]:
             rack_shocks_per_year=20.0 if racks == 1 else 0.0,
             shock_tail_lost=0.5,
         )
-        counts = lived(world_of(parameters), (_BOTH,), years)
+        counts = lived(world_of(parameters), (_BOTH,), years, seed)
         for metric in ("shock_loss", "committed_loss"):
             yield Claim(
                 metric=metric,
@@ -203,7 +206,7 @@ def _shocks(years: float) -> Iterator[Claim]:
             )
 
 
-def _zookeeper(years: float) -> Iterator[Claim]:
+def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
     cut = replace(_QUIET, network_cuts_per_year=4.0, network_cut_s=60.0)
     bounce_s = 15
     world = replace(
@@ -211,7 +214,7 @@ def _zookeeper(years: float) -> Iterator[Claim]:
         shutdown=Constant(3 * SECOND),
         clean_restart=Constant((bounce_s - 3) * SECOND),
     )
-    counts = lived(world, ("none", "380", "343"), years)
+    counts = lived(world, ("none", "380", "343"), years, seed)
     requests = closed_forms.stale_control_requests(cut, bounce_s)
     for metric, features, each in (
         ("stale_control_request", "none", requests),

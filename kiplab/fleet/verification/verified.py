@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...extras import needed_by
+from .kernel_blocks import SEED
 from .refereed import Refereed, all_refereed
 
 JOINT_LEVEL = 0.999
 
 
-def verify(effort: float = 1.0) -> tuple[Refereed, ...]:
+def verify(effort: float = 1.0, *, seed: int = SEED) -> tuple[Refereed, ...]:
     """Every metric under every feature set that matters to it, each beside its referee.
 
     Seeds are fixed: the same effort gives the same rows. If the fleet is right all rows agree with
@@ -27,5 +28,9 @@ def verify(effort: float = 1.0) -> tuple[Refereed, ...]:
     from .estimator_claims import estimator_claims
     from .kernel_claims import kernel_claims
 
-    claims = [*kernel_claims(effort), *estimator_claims(effort), *engine_claims(effort)]
+    claims = [
+        *kernel_claims(effort, seed),
+        *estimator_claims(effort, seed),
+        *engine_claims(effort, seed),
+    ]
     return all_refereed(claims, JOINT_LEVEL)
