@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab import fleet
 from kiplab.cli.command import main
+from kiplab.fleet.verification.refereed import Certain, Claim, Referee
 from kiplab.machine.java import JavaNotFound
 from kiplab.spark import session
 
@@ -175,3 +178,78 @@ def test_a_page_that_cannot_be_written_is_one_sentence(
     code, out, err = run(capsys, "report", tmp_path / "kept", "-o", target)
     assert (code, out) == (2, "")
     assert err == f"kiplab: {target} cannot be written: No such file or directory\n"
+
+
+# --- verify ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def claimed(monkeypatch: pytest.MonkeyPatch) -> list[Claim]:
+    """What is compared in place of everything: a number that is what its referee says."""
+    right = Claim(
+        metric="race_loss",
+        features="none",
+        referee=Referee.EXACT_CHAIN,
+        regime="made up",
+        ours=partial(Certain, 2.0),
+        theirs=partial(Certain, 2.0),
+    )
+    asked = [right]
+    verified = import_module("kiplab.fleet.verification.verified")
+    monkeypatch.setattr(verified, "claims", lambda _effort, _seed: iter(asked))
+    return asked
+
+
+@pytest.mark.usefixtures("claimed")
+def test_a_verification_says_of_every_comparison_how_it_came_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = run(capsys, "verify", "--effort", "0.5", "--seed", 7)
+    assert (code, err) == (0, "")
+    assert out.startswith("1 of 1 comparisons agree (99.9 % for all of them together)")
+    assert "Seed 7, effort 0.5, " in out
+    assert "By exact chain:\n  race_loss under none: 2 (2 to 2) here, 2 by exact chain" in out
+
+
+def test_a_disagreement_is_an_exit_code_and_stands_first(
+    claimed: list[Claim], capsys: pytest.CaptureFixture[str]
+) -> None:
+    claimed.append(replace(claimed[0], regime="elsewhere", ours=partial(Certain, 3.0)))
+    code, out, _ = run(capsys, "verify")
+    assert code == 1
+    assert out.index("THEY DISAGREE (elsewhere)") < out.index("they agree (made up)")
+    code, out, _ = run(capsys, "verify", "--json")
+    said = json.loads(out)
+    assert (code, said["agree"], said["joint_level"]) == (1, False, 0.999)
+    assert [row["agrees"] for row in said["rows"]] == [True, False]
+
+
+@pytest.mark.usefixtures("claimed")
+def test_a_verification_is_a_page_with_its_picture_and_its_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "verified.html"
+    code, out, err = run(capsys, "verify", "--seed", 7, "-o", target, "--json")
+    assert (code, err, json.loads(out)["seed"]) == (0, f"{target}: the page\n", 7)
+    page = target.read_text(encoding="utf-8")
+    assert page.count("<svg") == 2, "one for the day, one for the night"
+    assert "kiplab fleet verify --effort 1 --seed 7" in page
+    assert "Every metric and its referee: 1 line" in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--effort", "0"], "an effort of 0; expected more than 0"),
+        (["--seed", "-1"], "a seed of -1; expected 0 to 4294967295"),
+        (["-o", "page.txt"], "page.txt ends in .txt; it can end in .html"),
+        (["-o", "nowhere/page.html"], "nowhere/page.html cannot be written: there is no such fold"),
+    ],
+)
+def test_a_verification_that_cannot_be_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    code, out, err = run(capsys, "verify", *options)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"kiplab: {said}")

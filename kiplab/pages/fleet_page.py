@@ -1,62 +1,27 @@
-"""What a study of a fleet found as a page: its pictures, each with its table, and every rate.
-
-One file that asks nobody on the network and runs no script; where its reader's system is dark it
-shows the dark pictures.
-"""
+"""What a study of a fleet found as a page: its pictures, every rate, and who checks the numbers."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
-from ..figures.drawing.svg import svg
-from ..figures.drawing.theme import DARK, FONT, LIGHT
-from ..figures.how_often.fleet_words import counted
+from ..figures.how_often.fleet_words import counted, metric_words
 from ..figures.how_often.measured_rate import rate_cells
 from ..figures.how_often.number_words import number_words
-from ..figures.how_often.plot_table import PlotTable, plot_table, plot_table_html
+from ..figures.how_often.plot_table import PlotTable, plot_table
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
-from .page_colors import AUTO, page_colors, page_theme
-from .page_files import page_file
+from ..fleet.verification.who_checks import CheckedMetric, who_checks
+from .page_colors import AUTO, page_theme
+from .picture_page import folded_table, open_table, picture_page
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{colors}
-@media print {{ {printed} }}
-body {{ margin: 0 auto; padding: 1.5rem; max-width: 1012px; font: 16px/1.5 {font};
-  color: var(--kiplab-text); background: var(--kiplab-paper); }}
-{style}
-{night}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{about}
-{pictures}
-<section>
-<h2>Every rate</h2>
-{rates}
-</section>
-</main>
-</body>
-</html>
-"""
-_AT_NIGHT = (
-    "@media screen and (prefers-color-scheme: dark)"
-    " { .by-day { display: none; } .at-night { display: block; } }"
-)
 TITLE = "How often, in this fleet?"
-_ID = re.compile(r'id="(kiplab-[0-9a-f]{8})"')
+_CHECKS = (
+    "<p>Each number has somebody who ought to know it: an exact chain, a formula, plain sampling"
+    " where it happens often enough to be seen, the engine itself. <code>kiplab fleet verify"
+    " -o verified.html</code> asks all of them, and says where they disagree.</p>"
+)
 
 
 def fleet_page(answer: FleetAnswer, pictures: Sequence[FleetPicture], *, theme: str = AUTO) -> str:
@@ -64,18 +29,11 @@ def fleet_page(answer: FleetAnswer, pictures: Sequence[FleetPicture], *, theme: 
 
     Raises ValueError for a theme that there is none of.
     """
-    page_theme(theme)
-    return _PAGE.format(
-        title=TITLE,
-        colors=page_colors(":root", theme),
-        printed=page_colors(":root", LIGHT.name),
-        font=FONT,
-        style=page_file("fleet_page.css"),
-        night=_AT_NIGHT if theme == AUTO else "",
-        about="\n".join(f"<p>{escape(line)}</p>" for line in about_lines(answer)),
-        pictures="\n".join(_figure(picture, theme) for picture in pictures),
-        rates=_table_html(rates_in(answer)),
-    )
+    sections = {
+        "Every rate": folded_table(rates_in(answer)),
+        "Who checks these numbers?": _CHECKS + open_table(checks_in(answer)),
+    }
+    return picture_page(TITLE, about_lines(answer), pictures, sections, theme=theme)
 
 
 def write_fleet_page(
@@ -132,32 +90,21 @@ def rates_in(answer: FleetAnswer) -> PlotTable:
     return plot_table("Rates of everything that was counted", heads, lines)
 
 
-def _figure(picture: FleetPicture, theme: str) -> str:
-    where = f"<figcaption>{escape(picture.where)}.</figcaption>" if picture.where else ""
-    parts = ("<figure>", _pictures(picture, theme), where, _table_html(picture.words), "</figure>")
-    return "\n".join(filter(None, parts))
-
-
-def _pictures(picture: FleetPicture, theme: str) -> str:
-    """One image, or one for the day and one for the night."""
-    if theme != AUTO:
-        return _scroll(svg(picture.draw(theme=theme)), "")
-    day, night = (svg(picture.draw(theme=name)) for name in (LIGHT.name, DARK.name))
-    # Equal but for their colours, they would have one id, and each the other's style sheet.
-    for own in _ID.findall(night):
-        night = night.replace(own, f"{own}-night")
-    return f"{_scroll(day, ' by-day')}\n{_scroll(night, ' at-night')}"
-
-
-def _scroll(image: str, kind: str) -> str:
-    return f'<div class="scroll{kind}" tabindex="0" role="group" aria-label="picture">{image}</div>'
-
-
-def _table_html(table: PlotTable) -> str:
-    """Behind a click."""
-    lines = counted(len(table.lines), "line")
-    return (
-        f"<details><summary>{escape(table.caption)}: {lines}</summary>"
-        f'<div class="scroll" tabindex="0" role="group" aria-label="table">'
-        f"{plot_table_html(table)}</div></details>"
+def checks_in(answer: FleetAnswer) -> PlotTable:
+    """Of every metric of the answer who its referees are, without asking them."""
+    checked = who_checks([row.metric for row in answer.rows], answer.study.mode)
+    lines = [
+        (metric_words(one.metric), one.metric, _referees(one), str(one.comparisons or ""))
+        for one in checked
+    ]
+    return plot_table(
+        f"Who checks this number, in {answer.study.mode} mode",
+        ("what", "metric", "who checks it", "comparisons"),
+        lines,
     )
+
+
+def _referees(checked: CheckedMetric) -> str:
+    if checked.referees:
+        return ", ".join(checked.referees)
+    return f"nobody in this mode; in {', '.join(checked.elsewhere)} mode it is checked"

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab.figures.drawing.svg import draws
 from kiplab.figures.how_often.measured_rate import Certainty
@@ -41,7 +42,8 @@ from kiplab.fleet.pipeline.study_summary import SummaryRow
 from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
 from kiplab.fleet.verification.refereed import Referee, Refereed
-from kiplab.pages.fleet_page import fleet_page, rates_in, write_fleet_page
+from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in, write_fleet_page
+from kiplab.protocol.releases import Mode
 
 SETS = ("none", "841", "841+903")
 METRICS = (
@@ -272,6 +274,7 @@ def test_a_referee_with_chance_in_it_widens_the_ratio() -> None:
     row = Refereed(
         metric="stale_join",
         features="841",
+        mode=Mode.KRAFT,
         referee=Referee.NAIVE,
         regime="2,000 crashes a year",
         ours=2.0,
@@ -377,8 +380,16 @@ def test_a_page_has_every_rate_and_nothing_of_it_is_markup(page: str) -> None:
     assert "cannot happen" in page
 
 
-def test_an_unfinished_study_is_called_so() -> None:
-    from msgspec.structs import replace
+def test_a_page_says_of_every_metric_who_checks_it(page: str) -> None:
+    table = checks_in(answer())
+    assert [line[1] for line in table.lines] == [*METRICS]
+    assert all("exact chain" in line[2] or "closed form" in line[2] for line in table.lines)
+    assert "kiplab fleet verify -o verified.html" in page
+    keeper = replace(answer(), study=replace(answer().study, mode=Mode.ZOOKEEPER))
+    (race,) = [line for line in checks_in(keeper).lines if line[1] == "race_loss"]
+    assert race[2:] == ("nobody in this mode; in kraft mode it is checked", "")
 
+
+def test_an_unfinished_study_is_called_so() -> None:
     assert "not finished" in fleet_page(replace(answer(), finished=False), [])
     assert "not finished" not in fleet_page(answer(), [])

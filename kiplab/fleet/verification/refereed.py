@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 
 import msgspec
 
+from ...protocol.releases import Mode
 from ..statistics.block_means import block_mean
 from ..statistics.event_rates import poisson_interval
 from ..statistics.intervals import Interval
@@ -74,19 +76,25 @@ class Certain(msgspec.Struct, frozen=True):
         return Interval(self.value, self.value)
 
 
+Number = Weighed | Counted | Certain
+
+
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be compared: a metric under a feature set, in a regime said in words.
 
-    `room` is what the two may differ by in truth, as a share: what a formula of first order drops.
+    The numbers are worked out when they are asked for: what is compared with what can be told
+    without. `room` is what the two may differ by in truth, as a share: what an estimate or a
+    formula of first order drops.
     """
 
     metric: str
     features: str
     referee: Referee
     regime: str
-    ours: Weighed | Counted | Certain
-    theirs: Weighed | Counted | Certain
+    ours: Callable[[], Number]
+    theirs: Callable[[], Number]
     room: float = 0.0
+    mode: Mode = Mode.KRAFT
 
 
 class Refereed(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +104,7 @@ class Refereed(msgspec.Struct, frozen=True, kw_only=True):
 
     metric: str
     features: str
+    mode: Mode
     referee: Referee
     regime: str
     ours: float
@@ -132,33 +141,40 @@ class Refereed(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.metric} under {self.features}: {ours}, {theirs}: {verdict} ({self.regime})"
 
 
-def all_refereed(claims: Sequence[Claim], joint: float) -> tuple[Refereed, ...]:
+def all_refereed(claims: Iterable[Claim], joint: float) -> tuple[Refereed, ...]:
     """Every claim judged so that all agree with probability `joint`, if all are true.
 
     Raises ValueError for no claim, or a level that is none; MissingExtraError without scipy.
     """
+    waiting = deque(claims)
     # Two intervals in each comparison.
-    each = level_of_each(joint, 2 * len(claims))
-    return tuple(_refereed(claim, each) for claim in claims)
+    each = level_of_each(joint, 2 * len(waiting))
+    found = []
+    while waiting:
+        # Once a claim is judged nobody keeps the years that were lived through for it.
+        found.append(_refereed(waiting.popleft(), each))
+    return tuple(found)
 
 
 def _refereed(claim: Claim, confidence: float) -> Refereed:
-    ours, theirs = claim.ours.between(confidence), claim.theirs.between(confidence)
+    our, their = claim.ours(), claim.theirs()
+    ours, theirs = our.between(confidence), their.between(confidence)
     agrees = ours.low <= theirs.high * (1 + claim.room) and ours.high >= theirs.low * (
         1 - claim.room
     )
     return Refereed(
         metric=claim.metric,
         features=claim.features,
+        mode=claim.mode,
         referee=claim.referee,
         regime=claim.regime,
-        ours=claim.ours.value,
+        ours=our.value,
         low=ours.low,
         high=ours.high,
-        theirs=claim.theirs.value,
+        theirs=their.value,
         their_low=theirs.low,
         their_high=theirs.high,
         room=claim.room,
         agrees=agrees,
-        alarms=claim.ours.alarms + claim.theirs.alarms,
+        alarms=our.alarms + their.alarms,
     )

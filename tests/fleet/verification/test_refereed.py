@@ -25,8 +25,8 @@ def judged(
         features="none",
         referee=Referee.EXACT_CHAIN,
         regime="made up",
-        ours=ours,
-        theirs=theirs,
+        ours=lambda: ours,
+        theirs=lambda: theirs,
         room=room,
     )
     return all_refereed([claim], 0.999)[0]
@@ -74,8 +74,8 @@ def test_the_more_rows_the_wider_each() -> None:
         features="none",
         referee=Referee.NAIVE,
         regime="made up",
-        ours=Weighed(SPREAD, ()),
-        theirs=Certain(1.0),
+        ours=lambda: Weighed(SPREAD, ()),
+        theirs=lambda: Certain(1.0),
     )
     alone, among = all_refereed([claim], 0.999)[0], all_refereed([claim] * 100, 0.999)[0]
     assert among.low < alone.low

@@ -6,9 +6,18 @@ import pytest
 
 from kiplab import fleet
 from kiplab.fleet.estimators.forced_windows import METRICS
+from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.verification.refereed import Referee, Refereed
+from kiplab.fleet.verification.who_checks import who_checks
+from kiplab.protocol.releases import Mode
 
+UNCHECKED = {
+    Mode.KRAFT: [],
+    # Forced windows are of KRaft, and so is the clock of the engine's schedules: with ZooKeeper
+    # nobody else can tell, and a report says so.
+    Mode.ZOOKEEPER: ["stale_join", "stale_join_after_crash", "race_loss", "refused"],
+}
 SMALL = 0.1
 """Of the effort: every comparison, with wider intervals."""
 
@@ -23,16 +32,28 @@ def test_everybody_agrees(rows: tuple[Refereed, ...]) -> None:
     assert not parted, "\n".join(["these metrics are not what their referees say:", *parted])
 
 
-def test_every_metric_has_a_referee(rows: tuple[Refereed, ...]) -> None:
-    lacking = {*METRIC_NAMES, *METRICS} - {row.metric for row in rows}
-    assert not lacking, f"give {lacking} a claim in kiplab/fleet/verification"
+def test_every_metric_that_a_study_counts_has_a_referee() -> None:
+    for mode in Mode:
+        counted = [one.name for one in COUNTED.values() if one.mode in (None, mode)]
+        lacking = [one.metric for one in who_checks(counted, mode) if not one.referees]
+        assert [*lacking] == UNCHECKED[mode], f"give {lacking} claims in kiplab/fleet/verification"
+
+
+def test_who_checks_is_told_as_it_is_done(rows: tuple[Refereed, ...]) -> None:
+    for mode in Mode:
+        told = who_checks([*COUNTED], mode)
+        done = [row for row in rows if row.mode is mode]
+        assert sum(one.comparisons for one in told) == len(done)
+        for one in told:
+            mine = [row for row in done if row.metric == one.metric]
+            assert {*one.referees} == {str(row.referee) for row in mine}
 
 
 def test_every_referee_is_asked_and_no_comparison_is_made_twice(
     rows: tuple[Refereed, ...],
 ) -> None:
     assert {row.referee for row in rows} == {*Referee}
-    keys = [(row.metric, row.features, row.referee, row.regime) for row in rows]
+    keys = [(row.metric, row.features, row.mode, row.referee, row.regime) for row in rows]
     assert len({*keys}) == len(keys)
 
 
@@ -45,6 +66,9 @@ def test_no_weighted_estimate_rings_an_alarm(rows: tuple[Refereed, ...]) -> None
     assert not [(row.sentence, row.alarms) for row in rows if row.alarms]
 
 
-def test_no_effort_is_refused() -> None:
-    with pytest.raises(ValueError, match="an effort of 0; expected more than 0"):
-        fleet.verify(0)
+def test_an_effort_or_a_seed_that_there_is_none_of_is_refused() -> None:
+    for effort in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=f"an effort of {effort:g}; expected more than 0"):
+            fleet.verify(effort)
+    with pytest.raises(ValueError, match="a seed of -1; expected 0 to 4294967295"):
+        fleet.verify(seed=-1)

@@ -1,0 +1,115 @@
+"""`kiplab fleet verify`: whether the fleet's numbers are right, by everybody who ought to know."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .common_options import BAD_INPUT, DONE, FAILED, complain, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..fleet.pictures.fleet_picture import FleetPicture
+    from ..fleet.verification.refereed import Refereed
+
+
+class VerificationRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked of a verification, and how long it took."""
+
+    effort: float
+    seed: int
+    seconds: float
+
+
+def add_verify_options(parser: argparse.ArgumentParser) -> None:
+    """How much of it, with which seed, and where the page goes."""
+    parser.add_argument(
+        "--effort", type=float, default=1.0, metavar="E", help="1 is about a minute of one core"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="another than the fixed one")
+    parser.add_argument("-o", "--out", metavar="PAGE.html", help="write a page with the picture")
+    parser.set_defaults(command=verify_fleet)
+    parser.epilog = (
+        "If the fleet is right all comparisons agree with a probability of 99.9 %, with any seed"
+        " and any effort. Exit codes: 0 all agree; 1 some do not; 2 bad input; 3 this machine lacks"
+        " numba or scipy."
+    )
+
+
+def verify_fleet(options: argparse.Namespace) -> int:
+    """Compare every metric with its referees, and say how that came out."""
+    from ..fleet import verify
+    from ..fleet.pictures import verification
+    from ..fleet.verification.kernel_blocks import SEED
+
+    if (problem := _no_page(options.out)) is not None:
+        return complain(problem, BAD_INPUT)
+    seed = SEED if options.seed is None else options.seed
+    began = time.monotonic()
+    try:
+        rows = verify(options.effort, seed=seed)
+    except ValueError as wrong:
+        return complain(str(wrong), BAD_INPUT)
+    picture = verification(rows)
+    made = VerificationRun(effort=options.effort, seed=seed, seconds=time.monotonic() - began)
+    if options.out is not None and not _is_written(picture, Path(options.out), made):
+        return BAD_INPUT
+    if options.json:
+        print_json(_report(rows, made))
+    else:
+        asked = f"Seed {seed}, effort {made.effort:g}, {made.seconds:.0f} s."
+        sys.stdout.write("\n".join([picture.sentence, asked, *_sentences(rows)]) + "\n")
+    return DONE if all(row.agrees for row in rows) else FAILED
+
+
+def _sentences(rows: Sequence[Refereed]) -> list[str]:
+    """By referee, each with its comparisons; what disagrees comes first."""
+    lines = []
+    for referee in dict.fromkeys(row.referee for row in rows):
+        mine = sorted((row for row in rows if row.referee is referee), key=lambda row: row.agrees)
+        lines += ["", f"By {referee}:", *(f"  {line}" for row in mine for line in _told(row))]
+    return lines
+
+
+def _told(row: Refereed) -> list[str]:
+    return [row.sentence, *(f"  ! {alarm}" for alarm in row.alarms)]
+
+
+def _report(rows: Sequence[Refereed], made: VerificationRun) -> dict[str, Any]:
+    from ..fleet.verification.verified import JOINT_LEVEL
+
+    return {
+        "agree": all(row.agrees for row in rows),
+        "joint_level": JOINT_LEVEL,
+        **msgspec.structs.asdict(made),
+        "rows": [msgspec.to_builtins(row) for row in rows],
+    }
+
+
+def _no_page(out: str | None) -> str | None:
+    """Why no page can be there: said before the minute that it takes to make it."""
+    if out is None:
+        return None
+    target = Path(out)
+    if target.suffix != ".html":
+        return f"{out} ends in {target.suffix or 'nothing'}; it can end in .html"
+    return None if target.parent.is_dir() else f"{out} cannot be written: there is no such folder"
+
+
+def _is_written(picture: FleetPicture, target: Path, made: VerificationRun) -> bool:
+    """The page, where it can be written; says why where it cannot."""
+    from ..pages.verification_page import write_verification_page
+
+    try:
+        write_verification_page(picture, target, effort=made.effort, seed=made.seed)
+    except OSError as problem:
+        complain(f"{target} cannot be written: {problem.strerror}", BAD_INPUT)
+        return False
+    print(f"{target}: the page", file=sys.stderr)
+    return True

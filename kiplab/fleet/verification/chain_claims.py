@@ -1,0 +1,138 @@
+"""What the kernel counts beside exact chains, where what takes no time there takes next to none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from msgspec.structs import replace
+
+from ...protocol.releases import Mode
+from ..kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
+from ..reference.last_standing_chain import StandingRates, standing_rates
+from ..reference.unclean_election_chain import UncleanRates, unclean_rates
+from .checked_worlds import kips_in
+from .kernel_blocks import lived, yearly
+from .refereed import Certain, Claim, Referee
+
+_NOTICED = SECOND // 100
+_AT_ONCE = World(
+    session_us=_NOTICED,
+    heartbeat_interval_us=1_000,
+    heartbeat_age=Uniform(0, 1_000),
+    shutdown=Constant(0),
+    ready=Constant(0),
+    catch_up=Constant(0),
+    alter_partition_fast=Constant(0),
+    alter_partition_slow=Constant(0),
+    failover_mean_us=0,
+    # Longer than a leader waits for who is gone: every unflushed tail has committed records in it.
+    flush_age=Constant(40 * SECOND),
+)
+_REPAIR = 60 * SECOND
+_TAILS, _DISKS = 0.2, 0.1
+"""Shares of crashes."""
+_STANDING = (
+    *((Mode.KRAFT, 1, 20_000, 20), (Mode.KRAFT, 2, 20_000, 8), (Mode.KRAFT, 3, 50_000, 4)),
+    *((Mode.KRAFT, 4, 100_000, 1), (Mode.KRAFT, 5, 150_000, 1)),
+    *((Mode.ZOOKEEPER, 2, 20_000, 8), (Mode.ZOOKEEPER, 3, 50_000, 4)),
+)
+"""Mode, replicas, crashes a year of each, years."""
+
+
+def chain_claims(effort: float, seed: int) -> Iterator[Claim]:
+    """Years in proportion to `effort`."""
+    for mode, replicas, crashes, years in _STANDING:
+        yield from _last_standing(mode, replicas, crashes, years * effort, seed)
+    for mode in (Mode.KRAFT, Mode.ZOOKEEPER):
+        yield from _unclean(mode, 2_000 * effort, seed)
+
+
+def _last_standing(
+    mode: Mode, replicas: int, crashes: int, years: float, seed: int
+) -> Iterator[Claim]:
+    least = 2 if replicas > 2 else 1
+    # Without KIP-841 a leader that stops is asked for once more, which the chain does not know.
+    bounces = crashes // 2 if mode is Mode.KRAFT else 0
+    world = replace(
+        _AT_ONCE,
+        zookeeper=mode is Mode.ZOOKEEPER,
+        replication_factor=replicas,
+        min_insync_replicas=least,
+        crash_mean_us=YEAR // crashes,
+        bounce_mean_us=YEAR // bounces if bounces else 0,
+        crash_restart=Exponential(_REPAIR),
+        clean_restart=Exponential(_REPAIR),
+        tail_lost=_TAILS,
+        disk_replaced=_DISKS,
+    )
+    rates = StandingRates(
+        replicas=replicas,
+        crash=crashes,
+        bounce=bounces,
+        restart=YEAR / _REPAIR,
+        lost=_TAILS + _DISKS,
+    )
+    exact = standing_rates(rates, least)
+    if least > 1:
+        # Short of replicas nothing is committed, which the chain does not know.
+        del exact["last_replica_loss"]
+    else:
+        exact["committed_loss"] = exact["last_replica_loss"]
+        del exact["under_min_us"]
+    regime = f"{replicas} replicas, {crashes:,} crashes a year, back after a minute"
+    # Each is missed that much less long, and may meet another before anybody knows.
+    room = replicas * _NOTICED * (1 / _REPAIR + crashes / YEAR)
+    yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, room=room)
+
+
+def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
+    crashes, repair, level, recovery = 500, 420 * SECOND, 180 * SECOND, SECOND
+    world = replace(
+        _AT_ONCE,
+        zookeeper=mode is Mode.ZOOKEEPER,
+        crash_mean_us=YEAR // crashes,
+        bounce_mean_us=0,
+        unclean_elections=True,
+        tail_lost=0.0,
+        crash_restart=Exponential(repair),
+        catch_up=Exponential(level),
+        leader_recovery=Exponential(recovery),
+    )
+    built = UncleanRates(crash=crashes, restart=YEAR / repair, level=YEAR / level)
+    wanted = replace(built, recovered=YEAR / recovery)
+    regime = "unclean elections on, 500 crashes a year"
+    usual = kips_in(mode)
+    with_704 = "704" if usual == "none" else f"{usual}+704"
+    unnoticed = 2 * _NOTICED / level
+    # Who is level while its leader recovers joins with the end of that: the chain begins anew.
+    for features, rates, room in (
+        (usual, built, unnoticed),
+        (with_704, wanted, unnoticed + recovery / level),
+    ):
+        exact = unclean_rates(rates)
+        yield from _by_chain(world, features, years, seed, exact, regime, room=room)
+
+
+def _by_chain(
+    world: World,
+    features: str,
+    years: float,
+    seed: int,
+    exact: Mapping[str, float],
+    regime: str,
+    *,
+    room: float,
+) -> Iterator[Claim]:
+    counts = lived(world, (features,), years, seed)
+    for metric, expected in exact.items():
+        yield Claim(
+            metric=metric,
+            features=features,
+            mode=Mode.ZOOKEEPER if world.zookeeper else Mode.KRAFT,
+            referee=Referee.EXACT_CHAIN,
+            regime=regime,
+            ours=yearly(counts, features, metric),
+            theirs=partial(Certain, expected),
+            room=room,
+        )

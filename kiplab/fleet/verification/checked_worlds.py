@@ -1,0 +1,38 @@
+"""The worlds that claims are made about, and how much a claim may leave out."""
+
+from __future__ import annotations
+
+from ...protocol.releases import Mode
+from ..kernel.world import World
+from ..parameters.as_world import as_world
+from ..parameters.parameter_table import Parameters
+from ..parameters.scenario import Scenario
+from ..parameters.years import SECONDS_PER_YEAR
+
+QUIET = Parameters(
+    disk_failures_per_year=0.0,
+    controller_failovers_per_year=0.0,
+    rack_shocks_per_year=0.0,
+    cluster_shocks_per_year=0.0,
+)
+"""Crashes and planned restarts, and nothing else."""
+BOTH = "841+903"
+
+
+def world_of(parameters: Parameters, mode: Mode = Mode.KRAFT) -> World:
+    """The kernel's world of some parameters."""
+    return as_world(Scenario(mode=mode, feature_sets=("none",), parameters=parameters))
+
+
+def kips_in(mode: Mode) -> str:
+    """The feature set in which no stale replica joins, or as much of it as the mode knows."""
+    return BOTH if mode is Mode.KRAFT else "none"
+
+
+def met_by_another(p: Parameters, window_s: float) -> float:
+    """The share of windows of this length in which one of the brokers goes once more.
+
+    That is what a formula and an estimate of first order drop, and so what they may be off by.
+    """
+    each = p.crashes_per_year * p.early_crash_factor + p.bounces_per_year
+    return p.replication_factor * each * window_s / SECONDS_PER_YEAR

@@ -1,0 +1,130 @@
+"""What the kernel counts beside formulas, each in a world where it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from msgspec.structs import replace
+
+from ...protocol.releases import Mode
+from ..kernel.world import SECOND, Constant
+from ..parameters.parameter_table import Parameters
+from ..reference import closed_forms
+from .checked_worlds import BOTH, QUIET, kips_in, world_of
+from .kernel_blocks import lived, yearly
+from .refereed import Certain, Claim, Referee
+
+
+def formula_claims(effort: float, seed: int) -> Iterator[Claim]:
+    """Years in proportion to `effort`. Raises MissingExtraError without scipy."""
+    yield from _at_base(200_000 * effort, seed)
+    yield from _short_of_replicas(100 * effort, seed)
+    for mode in (Mode.KRAFT, Mode.ZOOKEEPER):
+        yield from _shocks(mode, 2_000 * effort, seed)
+    yield from _zookeeper(2_000 * effort, seed)
+
+
+def _at_base(years: float, seed: int) -> Iterator[Claim]:
+    sets = ("none", BOTH)
+    counts = lived(world_of(QUIET), sets, years, seed)
+    leaders_stop = QUIET.bounces_per_year
+    again = {"none": leaders_stop, BOTH: 0.0}
+    returns = closed_forms.expansions(QUIET)
+    for features in sets:
+        for metric, expected in (
+            ("incidents", returns),
+            ("expansions", returns + again[features]),
+        ):
+            yield Claim(
+                metric=metric,
+                features=features,
+                referee=Referee.CLOSED_FORM,
+                regime="two replicas at base rates",
+                ours=yearly(counts, features, metric),
+                theirs=partial(Certain, expected),
+                room=1e-3,
+            )
+
+
+def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
+    parameters = replace(
+        QUIET,
+        min_insync_replicas=2,
+        crashes_per_year=4_000.0,
+        bounces_per_year=0.0,
+        # Longer than the tail of what was not flushed reaches back.
+        crash_restart_s=40.0,
+        crash_restart_sigma=0.0,
+        catch_up_s=1.0,
+        tail_lost=1.0,
+    )
+    counts = lived(world_of(parameters), (BOTH,), years, seed)
+    yield Claim(
+        metric="last_replica_loss",
+        features=BOTH,
+        referee=Referee.CLOSED_FORM,
+        regime="min.insync.replicas=2, 4,000 crashes a year that lose what was not flushed",
+        ours=yearly(counts, BOTH, "last_replica_loss"),
+        theirs=partial(Certain, closed_forms.last_replica_losses(parameters)),
+        room=0.04,
+    )
+
+
+def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
+    for racks, regime in ((3, "shocks of the cluster"), (1, "shocks of cluster and rack")):
+        parameters = replace(
+            QUIET,
+            replication_factor=3,
+            racks=racks,
+            crashes_per_year=0.0,
+            bounces_per_year=0.0,
+            cluster_shocks_per_year=20.0,
+            rack_shocks_per_year=20.0 if racks == 1 else 0.0,
+            shock_tail_lost=0.5,
+        )
+        features = kips_in(mode)
+        counts = lived(world_of(parameters, mode), (features,), years, seed)
+        for metric in ("shock_loss", "committed_loss"):
+            yield Claim(
+                metric=metric,
+                features=features,
+                mode=mode,
+                referee=Referee.CLOSED_FORM,
+                regime=f"three replicas, {regime}",
+                ours=yearly(counts, features, metric),
+                theirs=partial(Certain, closed_forms.shock_losses(parameters)),
+                room=2e-3,
+            )
+
+
+def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
+    cut = replace(QUIET, network_cuts_per_year=4.0, network_cut_s=60.0)
+    bounce_s = 15
+    world = replace(
+        world_of(cut, Mode.ZOOKEEPER),
+        shutdown=Constant(3 * SECOND),
+        clean_restart=Constant((bounce_s - 3) * SECOND),
+    )
+    counts = lived(world, ("none", "380", "343"), years, seed)
+    requests = closed_forms.stale_control_requests(cut, bounce_s)
+    for metric, features, each in (
+        ("stale_control_request", "none", requests),
+        ("stale_control_request", "380", 0.0),
+        ("stale_metadata_us", "none", _metadata_us(cut, frozenset())),
+        ("stale_metadata_us", "343", _metadata_us(cut, frozenset({"343"}))),
+    ):
+        yield Claim(
+            metric=metric,
+            features=features,
+            mode=Mode.ZOOKEEPER,
+            referee=Referee.CLOSED_FORM,
+            regime="ZooKeeper, planned restarts of 15 s, 4 cuts a year of a minute",
+            ours=yearly(counts, features, metric),
+            theirs=partial(Certain, cut.replication_factor * each),
+            room=1e-3,
+        )
+
+
+def _metadata_us(parameters: Parameters, kips: frozenset[str]) -> float:
+    return closed_forms.stale_metadata_s(parameters, kips) * SECOND

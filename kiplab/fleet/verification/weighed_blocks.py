@@ -1,0 +1,78 @@
+"""Weighted estimates, cut into blocks, each made when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from ..estimators.failure_biasing import biased_blocks
+from ..estimators.forced_outages import outage_block
+from ..estimators.forced_windows import DrawWindows, forced_block, forced_exposure
+from ..parameters.parameter_table import Parameters
+from ..parameters.years import SECONDS_PER_YEAR
+from ..reference.two_replica_chain import chain_rates, two_replica_chain
+from ..statistics.block_means import Weights, alarms
+from .kernel_blocks import BLOCKS
+from .refereed import Weighed
+
+SAMPLES = 500
+"""In each block."""
+
+Estimates = Callable[[], Mapping[str, Weighed]]
+
+
+def forced_blocks(p: Parameters, kips: frozenset[str], draw: DrawWindows, seed: int) -> Estimates:
+    """Forced windows, by metric."""
+
+    @cache
+    def found() -> Mapping[str, Weighed]:
+        blocks = [
+            forced_block(p, kips, seed=seed, block=block, samples=SAMPLES, draw=draw)
+            for block in range(BLOCKS)
+        ]
+        return _weighed(blocks, forced_exposure(p, SAMPLES))
+
+    return found
+
+
+def outage_blocks(p: Parameters, draw: DrawWindows, seed: int) -> Estimates:
+    """Forced outages, by metric."""
+
+    @cache
+    def found() -> Mapping[str, Weighed]:
+        blocks = [
+            outage_block(p, seed=seed, block=block, samples=SAMPLES, draw=draw)
+            for block in range(BLOCKS)
+        ]
+        return _weighed(blocks, forced_exposure(p, SAMPLES))
+
+    return found
+
+
+def weighed_by(estimates: Estimates, metric: str) -> Callable[[], Weighed]:
+    """One metric of them."""
+    return lambda: estimates()[metric]
+
+
+def biased_chain(
+    p: Parameters, kips: frozenset[str], event: str, seed: int
+) -> Callable[[], Weighed]:
+    """An event of the chain of two replicas by failure biasing."""
+
+    def found() -> Weighed:
+        chain = two_replica_chain(chain_rates(p), kips)
+        blocks, seconds = biased_blocks(chain, event, seed=seed, blocks=BLOCKS, cycles=1000)
+        years = seconds / BLOCKS / SECONDS_PER_YEAR
+        return Weighed(tuple(block.total / years for block in blocks), alarms(blocks))
+
+    return found
+
+
+def _weighed(found: Sequence[Mapping[str, Weights]], years: float) -> Mapping[str, Weighed]:
+    return {
+        metric: Weighed(
+            tuple(block[metric].total / years for block in found),
+            alarms([block[metric] for block in found]),
+        )
+        for metric in found[0]
+    }

@@ -1,0 +1,41 @@
+"""Whether the fleet's numbers are right, as a page: every metric over what its referee says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..fleet.pictures.fleet_picture import FleetPicture
+from .page_colors import AUTO
+from .picture_page import picture_page
+
+TITLE = "Are the fleet's numbers right?"
+_ABOUT = (
+    "Every metric that the fleet counts or estimates stands beside somebody who ought to know it:"
+    " an exact chain, a formula, plain sampling where it happens often enough to be seen, or the"
+    " engine itself over the same schedules.",
+    "Each comparison has an interval so wide that all of them hold together: if every number is"
+    " right, one page in a thousand says otherwise.",
+)
+
+
+def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme: str = AUTO) -> str:
+    """The whole page as HTML, of `kiplab.fleet.pictures.verification` made with that effort and
+    seed. `theme` is "light", "dark", or "auto" for its reader's.
+
+    Raises ValueError for a theme that there is none of.
+    """
+    made = f"kiplab fleet verify --effort {effort:g} --seed {seed}"
+    about = (*_ABOUT, f"Made by {made}; the same command makes the same page.")
+    return picture_page(TITLE, about, [picture], {}, theme=theme)
+
+
+def write_verification_page(
+    picture: FleetPicture, path: str | Path, *, effort: float, seed: int, theme: str = AUTO
+) -> Path:
+    """Write the page. Raises ValueError for a theme that there is none of, OSError for a path that
+    cannot be written.
+    """
+    target = Path(path)
+    page = verification_page(picture, effort=effort, seed=seed, theme=theme)
+    target.write_text(page, encoding="utf-8")
+    return target
