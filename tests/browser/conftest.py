@@ -10,6 +10,7 @@ import pytest
 
 from kiplab.pages.chromium import find_chromium
 from tests.browser.lab_page import LabPage
+from tests.browser.lesson import Lesson
 from tests.browser.page_record import PageRecord
 from tests.browser.server import lab_server
 
@@ -71,3 +72,22 @@ def lab(student: Student, browser: Browser) -> LabPage:
     page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
     page.open(student.address)
     return page
+
+
+@pytest.fixture(scope="module")
+def name(request: pytest.FixtureRequest) -> str:
+    """The notebook that the module is about, by its NAME."""
+    name: str = request.module.NAME
+    return name
+
+
+@pytest.fixture(scope="module")
+def lesson(student: Student, browser: Browser, name: str) -> Iterator[Lesson]:
+    """That notebook, opened and not yet run."""
+    ARTEFACTS.mkdir(exist_ok=True)
+    page = Lesson(browser.new_page(viewport=WINDOW), ARTEFACTS, name)
+    # JupyterLab would open the labs of before again, too.
+    page.open(student.address.replace(LAB, f"{name}.ipynb") + "&reset")
+    yield page
+    page.stop_kernel()
+    page.page.close()

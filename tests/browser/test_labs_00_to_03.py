@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import expect
 
 import kiplab
 from kiplab.classroom import rulings_of
-from tests.browser.conftest import ARTEFACTS, WINDOW, Student
-from tests.browser.lab_page import LabPage
+from tests.browser.conftest import WINDOW, Student
+from tests.browser.lesson import Lesson
 from tests.browser.windows import (
     COLUMN_BELOW,
     DIRECTION,
@@ -27,93 +26,67 @@ from tests.browser.windows import (
     cut_off,
     spills,
 )
-from tests.labs.running import PREDICTIONS, RIGHT, TICKETS, answered, cells, exercises
+from tests.labs.running import PREDICTIONS, cells
 
 pytestmark = pytest.mark.browser
 
 NAMES = ("00-start", "01-isr-and-high-watermark", "02-four-epochs", "03-alter-partition")
 FIGURE = ".js-plotly-plot .main-svg"
-ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
 FOLDS = 6
 TELLING = "This run so far, in sentences and as a table"
 
 
-class Walk:
-    """A lab that is being walked through."""
-
-    def __init__(self, name: str, page: LabPage) -> None:
-        self.name, self.page = name, page
-        self.labs = [id for id in ("lab", "lab-2") if id in cells(name, "code")]
-        self.sheets = [id for id in ("sheet",) if id in cells(name, "code")]
-
-    def verdict(self, id: str) -> Locator:
-        """What a Lab of it says about where it stands."""
-        return self.page.cell(id).locator(".kiplab-verdict")
-
-    def lock(self, id: str, choice: str) -> None:
-        """Make a prediction."""
-        question = self.page.cell(id)
-        question.get_by_label(choice).check()
-        question.get_by_role("button", name="Lock in my prediction").click()
-        expect(question).to_contain_text(f"Locked in: “{choice}”")
-
-
 @pytest.fixture(scope="module", params=NAMES)
-def walk(request: pytest.FixtureRequest, student: Student, browser: Browser) -> Iterator[Walk]:
+def name(request: pytest.FixtureRequest) -> str:
     name: str = request.param
-    ARTEFACTS.mkdir(exist_ok=True)
-    page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS, name[:2])
-    # JupyterLab would open the labs of before again, too.
-    page.open(student.address.replace("04-kafka-14139", name) + "&reset")
-    yield Walk(name, page)
-    page.stop_kernel()
-    page.page.close()
+    return name
 
 
-def test_run_all_stops_nowhere_and_the_lab_waits(walk: Walk) -> None:
-    walk.page.run_all()
-    walk.page.wait_until_done()
-    assert walk.page.page.locator(ERRORS).count() == 0
-    expect(walk.page.cell("lab")).to_contain_text("First lock in your prediction above")
-    expect(walk.page.cell("exit-compare")).to_contain_text("nothing to compare yet")
-    for id in exercises(walk.name):
-        expect(walk.page.cell(id)).to_contain_text("Not answered yet: give")
-    assert walk.page.faults() == []
+def labs_in(lesson: Lesson) -> list[str]:
+    """The ids of its cells with a Lab."""
+    return [id for id in ("lab", "lab-2") if id in cells(lesson.name, "code")]
 
 
-def test_a_prediction_opens_the_lab(walk: Walk, student: Student) -> None:
-    walk.page.photograph("lock", "prediction")
-    expect(walk.page.cell("why")).to_contain_text("This opens when you lock in your prediction")
-    walk.lock("lock", PREDICTIONS[walk.name])
-    expect(walk.page.cell("lab").locator(FIGURE).first).to_be_visible()
-    expect(walk.page.cell("compare")).to_contain_text("The run says")
-    expect(walk.page.cell("why").locator("strong").first).to_be_visible()
+def test_run_all_stops_nowhere_and_the_lab_waits(lesson: Lesson) -> None:
+    lesson.run_all()
+    lesson.expect_all_run("lab")
+    expect(lesson.cell("exit-compare")).to_contain_text("nothing to compare yet")
+    assert lesson.faults() == []
+
+
+def test_a_prediction_opens_the_lab(lesson: Lesson, student: Student) -> None:
+    lesson.photograph("lock", "prediction")
+    expect(lesson.cell("why")).to_contain_text("This opens when you lock in your prediction")
+    lesson.lock("lock", PREDICTIONS[lesson.name])
+    expect(lesson.cell("lab").locator(FIGURE).first).to_be_visible()
+    expect(lesson.cell("compare")).to_contain_text("The run says")
+    expect(lesson.cell("why").locator("strong").first).to_be_visible()
     kept = json.loads((student.folder / "kiplab-work.json").read_text())
-    assert PREDICTIONS[walk.name] in kept["predictions"].values()
+    assert PREDICTIONS[lesson.name] in kept["predictions"].values()
 
 
-def test_every_lab_in_it_steps_and_breaks(walk: Walk) -> None:
-    for id in walk.labs:
-        walk.page.press(id, "Step")
-        expect(walk.verdict(id)).to_contain_text("Step 1 of")
-        walk.page.press(id, "Last")
-        last = walk.page.cell(id).get_by_label("step", exact=True).get_attribute("max")
-        expect(walk.verdict(id)).to_contain_text(f"Step {last} of {last}")
-        walk.page.photograph(id, f"{id}-last")
-        walk.page.press(id, "First")
-        walk.page.cell(id).locator(".kiplab-broker-3").get_by_role("button", name="Crash").click()
-        expect(walk.verdict(id)).to_contain_text("on branch 2 at step 0: crash 3")
-        walk.page.press(id, "Reset")
+def test_every_lab_in_it_steps_and_breaks(lesson: Lesson) -> None:
+    for id in labs_in(lesson):
+        lesson.press(id, "Step")
+        expect(lesson.verdict(id)).to_contain_text("Step 1 of")
+        lesson.press(id, "Last")
+        last = lesson.cell(id).get_by_label("step", exact=True).get_attribute("max")
+        expect(lesson.verdict(id)).to_contain_text(f"Step {last} of {last}")
+        lesson.photograph(id, f"{id}-last")
+        lesson.press(id, "First")
+        lesson.cell(id).locator(".kiplab-broker-3").get_by_role("button", name="Crash").click()
+        expect(lesson.verdict(id)).to_contain_text("on branch 2 at step 0: crash 3")
+        lesson.press(id, "Reset")
 
 
-def test_it_fits_every_window(walk: Walk) -> None:
+def test_it_fits_every_window(lesson: Lesson) -> None:
     """One walk through the sizes, with the run told to its end."""
-    page, lab = walk.page, walk.page.cell("lab")
+    lab = lesson.cell("lab")
     surface = lab.locator(".kiplab-surface")
-    page.press("lab", "Last", TELLING)
+    lesson.press("lab", "Last", TELLING)
     for window in (*LAPTOPS, ZOOMED, NARROW):
-        page.page.set_viewport_size(window)
-        page.python("pass")
+        lesson.page.set_viewport_size(window)
+        lesson.python("pass")
         surface.evaluate(TO_THE_TOP)
         expect(lab.locator(".kiplab-head")).to_be_in_viewport(ratio=IN_SIGHT)
         if window in LAPTOPS:
@@ -125,72 +98,63 @@ def test_it_fits_every_window(walk: Walk) -> None:
         assert is_narrow or window in LAPTOPS
         assert cut_off(surface) == [], window
         assert not spills(surface), window
-    page.page.set_viewport_size(WINDOW)
-    page.press("lab", TELLING)
+    lesson.page.set_viewport_size(WINDOW)
+    lesson.press("lab", TELLING)
 
 
-def test_the_exercises_are_answered_in_their_cells(walk: Walk) -> None:
-    source = cells(walk.name, "code")
-    for id in exercises(walk.name):
-        walk.page.rewrite(id, answered(source[id], RIGHT[id]))
-        walk.page.run(id)
-        expect(walk.page.cell(id)).to_contain_text("Kept as attempt 1")
-        said = walk.page.cell(id).locator(".jp-OutputArea").inner_text().strip()
-        points, of = said.split(maxsplit=1)[0].split(":")[0].rstrip(".").split("/")
-        assert points == of, said
+def test_the_exercises_are_answered_in_their_cells(lesson: Lesson) -> None:
+    lesson.answer_exercises()
 
 
-def test_a_sheet_of_answers_is_filled_in_and_checked(walk: Walk) -> None:
+def test_a_sheet_of_answers_is_filled_in_and_checked(lesson: Lesson) -> None:
     rulings = rulings_of(kiplab.run("alter-partition-eight").stage)
-    for id in walk.sheets:
-        sheet = walk.page.cell(id)
+    if "sheet" in cells(lesson.name, "code"):
+        sheet = lesson.cell("sheet")
         expect(sheet.get_by_role("button", name="Check")).to_be_disabled()
         for number, ruling in enumerate(rulings, 1):
             sheet.get_by_label(f"Error of {number}", exact=True).select_option(ruling.error)
             sheet.get_by_label(f"Rule of {number}", exact=True).select_option(ruling.letter)
-        walk.page.press(id, "Check")
+        lesson.press("sheet", "Check")
         expect(sheet.locator(".kiplab-checked")).to_contain_text("8 of 8 points")
-        walk.page.photograph(id, "checked")
+        lesson.photograph("sheet", "checked")
         assert cut_off(sheet.locator(".kiplab-surface")) == []
 
 
-def test_the_exit_ticket_is_compared(walk: Walk) -> None:
-    choice, found = TICKETS[walk.name]
-    walk.lock("exit-lock", choice)
-    expect(walk.page.cell("exit-compare")).to_contain_text(found)
+def test_the_exit_ticket_is_compared(lesson: Lesson) -> None:
+    lesson.compare_exit_ticket()
 
 
-def test_the_work_goes_home_without_a_mouse(walk: Walk) -> None:
-    walk.page.run("my-work")
-    link = walk.page.cell("my-work").locator("a[download]")
+def test_the_work_goes_home_without_a_mouse(lesson: Lesson) -> None:
+    lesson.run("my-work")
+    link = lesson.cell("my-work").locator("a[download]")
     expect(link).to_be_visible()
     link.focus()
-    with walk.page.page.expect_download() as found:
-        walk.page.page.keyboard.press("Enter")
+    with lesson.page.expect_download() as found:
+        lesson.page.keyboard.press("Enter")
     assert found.value.suggested_filename == "kiplab-work.zip"
     with zipfile.ZipFile(found.value.path()) as archive:
         work = json.loads(archive.read("kiplab-work.json"))
-        assert f"{walk.name}.ipynb" in archive.namelist()
-    assert PREDICTIONS[walk.name] in work["predictions"].values()
+        assert f"{lesson.name}.ipynb" in archive.namelist()
+    assert PREDICTIONS[lesson.name] in work["predictions"].values()
     assert all(e["best"] == e["of"] for e in work["exercises"].values())
 
 
-def test_every_output_is_photographed(walk: Walk) -> None:
-    for id in walk.page.with_output():
-        if id not in walk.labs:
-            walk.page.photograph(id, f"output-{id}")
+def test_every_output_is_photographed(lesson: Lesson) -> None:
+    for id in lesson.with_output():
+        if id not in labs_in(lesson):
+            lesson.photograph(id, f"output-{id}")
 
 
-def test_nothing_serious_is_in_the_way_of_anybody(walk: Walk) -> None:
-    for id in walk.labs:
-        folds = walk.page.cell(id).locator(".kiplab-fold")
+def test_nothing_serious_is_in_the_way_of_anybody(lesson: Lesson) -> None:
+    for id in labs_in(lesson):
+        folds = lesson.cell(id).locator(".kiplab-fold")
         expect(folds).to_have_count(FOLDS)
         for fold in folds.all():
             fold.click()
-        expect(walk.page.cell(id).get_by_label("Token", exact=True)).to_be_visible()
-    assert walk.page.faults() == []
+        expect(lesson.cell(id).get_by_label("Token", exact=True)).to_be_visible()
+    assert lesson.faults() == []
 
 
-def test_nothing_left_this_machine_and_nothing_complained(walk: Walk) -> None:
-    assert walk.page.outside == []
-    assert walk.page.complaints == []
+def test_nothing_left_this_machine_and_nothing_complained(lesson: Lesson) -> None:
+    assert lesson.outside == []
+    assert lesson.complaints == []

@@ -1,0 +1,68 @@
+"""A lab as it is walked through, whichever it is: run, predicted, answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.lab_page import LabPage
+from tests.labs.running import RIGHT, TICKETS, answered, cells, exercises
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+ERRORS = '[data-mime-type="application/vnd.jupyter.error"]'
+
+
+class Lesson(LabPage):
+    """`name`: that of its notebook."""
+
+    def __init__(self, page: Page, artefacts: Path, name: str) -> None:
+        super().__init__(page, artefacts, name[:2])
+        self.name = name
+
+    def verdict(self, id: str = "lab") -> Locator:
+        """What a Lab of it says about where it stands."""
+        return self.cell(id).locator(".kiplab-verdict")
+
+    def expect_all_run(self, *labs: str) -> None:
+        """No cell has raised, these Labs are shut, and no exercise is answered."""
+        self.wait_until_done()
+        assert self.page.locator(ERRORS).count() == 0
+        for id in labs:
+            expect(self.cell(id)).to_contain_text("First lock in your prediction above")
+        for id in exercises(self.name):
+            expect(self.cell(id)).to_contain_text("Not answered yet: give")
+
+    def lock(self, id: str, choice: str) -> None:
+        """Make a prediction."""
+        question = self.cell(id)
+        question.get_by_label(choice).check()
+        question.get_by_role("button", name="Lock in my prediction").click()
+        expect(question).to_contain_text(f"Locked in: “{choice}”")
+
+    def answer_exercises(self) -> None:
+        """Give the right answers in their cells: each is worth all its points."""
+        source = cells(self.name, "code")
+        for id in exercises(self.name):
+            self.rewrite(id, answered(source[id], RIGHT[id]))
+            self.run(id)
+            expect(self.cell(id)).to_contain_text("Kept as attempt 1")
+            said = self.cell(id).locator(".jp-OutputArea").inner_text().strip()
+            points, of = said.split(maxsplit=1)[0].split(":")[0].rstrip(".").split("/")
+            assert points == of, said
+
+    def compare_exit_ticket(self) -> None:
+        """Lock it in: what the run found is then said below."""
+        choice, found = TICKETS[self.name]
+        self.lock("exit-lock", choice)
+        expect(self.cell("exit-compare")).to_contain_text(found)
+
+    def change_the_second_lab(self) -> None:
+        """Crash a broker there: that is a branch, until it is reset."""
+        broker = self.cell("lab-2").locator(".kiplab-broker-1")
+        broker.get_by_role("button", name="Crash").click()
+        expect(self.verdict("lab-2")).to_contain_text("on branch 2 at step 0: crash 1")
+        self.press("lab-2", "Reset")
