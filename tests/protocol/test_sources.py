@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import pytest
 
@@ -181,30 +183,41 @@ def _sources(text: str) -> Iterator[str]:
         yield " ".join(found[1].split())
 
 
-def _asks(guard: str) -> Iterator[Ask]:
+def _asks(guard: str) -> list[Ask]:
+    return _asked()[guard]
+
+
+@cache
+def _asked() -> dict[str, list[Ask]]:
+    """Where each guard is asked for: the rules are read once for all of them."""
+    found: dict[str, list[Ask]] = {guard: [] for guard in GUARDS}
     for path in sorted(PROTOCOL.rglob("*.py")):
         if path.name != "guards.py":
-            tree = ast.parse(path.read_text())
-            yield from (Ask(path, line, begins) for line, begins in _lines(tree, guard))
+            for guard, line, begins in _lines(ast.parse(path.read_text())):
+                found[guard].append(Ask(path, line, begins))
+    return found
 
 
-def _lines(tree: ast.Module, guard: str) -> Iterator[tuple[int, int]]:
-    """Per function the first line that names the guard; for a row of a table, its check's."""
+def _lines(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
+    """Per function the first line that names a guard; for a row of a table, its check's."""
     functions = {f.name: f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef)}
     for function in functions.values():
-        named = [n.lineno for n in ast.walk(function) if _is(n, guard)]
-        if named:
-            yield min(named), function.lineno
+        for guard, lines in _named(ast.walk(function)).items():
+            yield guard, min(lines), function.lineno
     for row in (n for n in ast.walk(tree) if isinstance(n, ast.Tuple)):
-        if any(_is(e, guard) for e in row.elts):
-            for name in (e.id for e in row.elts if isinstance(e, ast.Name)):
-                if name in functions:
-                    check = functions[name]
-                    yield check.body[0].lineno, check.lineno
+        checks = [e.id for e in row.elts if isinstance(e, ast.Name) and e.id in functions]
+        for guard in _named(row.elts):
+            for check in (functions[name] for name in checks):
+                yield guard, check.body[0].lineno, check.lineno
 
 
-def _is(node: ast.AST, guard: str) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and node.value == guard
+def _named(nodes: Iterable[ast.AST]) -> dict[str, list[int]]:
+    """The guards that are among the nodes, and at which lines."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in GUARDS:
+            found[node.value].append(node.lineno)
+    return found
 
 
 def _comments_beside(ask: Ask) -> Iterator[str]:
