@@ -18,10 +18,9 @@ _BINS = 6
 
 
 class Coin(msgspec.Struct, frozen=True, kw_only=True):
-    """It falls on heads with probability `share`; `toil` makes a throw cost more, and no less."""
+    """It falls on heads with probability `share`."""
 
     share: float
-    toil: int = 0
 
     @property
     def scenario_id(self) -> str:
@@ -54,11 +53,8 @@ def find_itself_wrong(order: FleetOrder[Coin]) -> list[Partial]:
 
 
 def _throw(order: FleetOrder[Coin], replication: int) -> float:
-    drawn = b""
-    for _ in range(1 + order.scenario.toil):
-        key = f"{order.study_seed} {replication}".encode()
-        drawn = blake2b(drawn[:0] + key, digest_size=8).digest()
-    return int.from_bytes(drawn, "big") / 2**64
+    key = f"{order.study_seed} {replication}".encode()
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big") / 2**64
 
 
 def _partial(
@@ -106,7 +102,6 @@ def plan(**changes: Any) -> StudyPlan[Coin]:
     """Two coins, five blocks of each, forty throws in a block."""
     settings: dict[str, Any] = {
         "shares": (0.5, 0.03),
-        "toil": 0,
         "blocks": 5,
         "block_replications": 40,
         "study_seed": 7,
@@ -116,7 +111,7 @@ def plan(**changes: Any) -> StudyPlan[Coin]:
     }
     loads = tuple(
         Workload(
-            scenario=Coin(share=share, toil=settings["toil"]),
+            scenario=Coin(share=share),
             block_replications=settings["block_replications"],
             blocks=settings["blocks"],
             years=2.5,

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fleet.small_fleet import PLAIN
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import kiplab
@@ -19,12 +21,13 @@ print(len(remote.rows), "rows agree")
 
 import sys
 from pathlib import Path
+from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.pipeline import partials_in, run_study, summarise
-from tests.fleet import coins
+from tests.fleet.small_fleet import plan
 
 there, here = Path(sys.argv[1]) / "there", Path(sys.argv[1]) / "here"
-run_study(coins.plan(), coins.throw, there, partitions=3)
-run_study(coins.plan(), coins.throw, here, spark=False)
+run_study(plan(5), work_block, there, partitions=3)
+run_study(plan(5), work_block, here, spark=False)
 assert partials_in(there).equals(partials_in(here))
 assert summarise(partials_in(there)) == summarise(partials_in(here), spark=False)
 print(partials_in(there).num_rows, "partials agree")
@@ -34,7 +37,7 @@ print(partials_in(there).num_rows, "partials agree")
 @pytest.mark.spark
 def test_spark_remote_gives_the_same_integers(tmp_path: Path) -> None:
     """In a process of its own: Connect and classic sessions do not live side by side."""
-    environment = {**os.environ, "SPARK_REMOTE": "local[2]", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **PLAIN, "SPARK_REMOTE": "local[2]", "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],
         cwd=ROOT,
@@ -46,4 +49,4 @@ def test_spark_remote_gives_the_same_integers(tmp_path: Path) -> None:
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     assert "8 rows agree" in ran.stdout
-    assert "60 partials agree" in ran.stdout
+    assert "600 partials agree" in ran.stdout

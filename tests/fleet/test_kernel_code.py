@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,14 +13,14 @@ from kiplab.fleet.kernel import machine_code
 from kiplab.fleet.kernel.simulation import simulate
 from kiplab.fleet.kernel.word_arithmetic import bit_length, lower_product, upper_product
 from kiplab.fleet.kernel.world import DAY, World
+from kiplab.spark.shipping import package_zip
 
 WITHOUT_NUMBA = """
 import sys
-sys.modules["numba"] = None
 from kiplab.fleet.kernel.machine_code import has_compiler
 from kiplab.fleet.kernel.simulation import simulate
 from kiplab.fleet.kernel.world import DAY, World
-assert not has_compiler() and "numpy" not in sys.modules
+assert not has_compiler() and "numpy" not in sys.modules and "numba.core" not in sys.modules
 counts = simulate(
     World(), seed=1, first=0, last=2, horizon_us=90 * DAY, feature_sets=["none", "841"]
 )
@@ -27,9 +28,20 @@ print(*counts.table)
 """
 
 
-def test_a_machine_without_numba_gets_the_same_numbers_from_plain_python() -> None:
-    command = [sys.executable, "-c", WITHOUT_NUMBA]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+@pytest.mark.parametrize(
+    ("first", "environment"),
+    [
+        pytest.param("import sys; sys.modules['numba'] = None", {}, id="no numba"),
+        pytest.param("", {"NUMBA_DISABLE_JIT": "1"}, id="told to compile nothing"),
+    ],
+)
+def test_a_machine_without_a_compiler_gets_the_same_numbers_from_plain_python(
+    first: str, environment: dict[str, str]
+) -> None:
+    command = [sys.executable, "-c", first + WITHOUT_NUMBA]
+    told = subprocess.run(
+        command, check=True, capture_output=True, text=True, env={**os.environ, **environment}
+    ).stdout
     here = simulate(
         World(),
         seed=1,
@@ -41,6 +53,16 @@ def test_a_machine_without_numba_gets_the_same_numbers_from_plain_python() -> No
     )
     assert tuple(map(int, told.split())) == here.table
     assert here.total("none", "incidents") > 0
+
+
+def test_the_digest_is_the_same_in_the_zip_that_executors_get() -> None:
+    code = "from kiplab.fleet.kernel import machine_code as m; print(m.__file__, m.digest())"
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {code}"]
+    told = subprocess.run(
+        [*command, str(package_zip())], check=True, capture_output=True, text=True, cwd="/"
+    ).stdout.split()
+    assert told[0].startswith(str(package_zip()))
+    assert int(told[1]) == machine_code.digest()
 
 
 def test_a_kernel_that_may_be_kept_nowhere_is_compiled_all_the_same(

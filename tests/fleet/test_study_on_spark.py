@@ -1,4 +1,8 @@
-"""A study on Spark: the same integers however it is laid out, whoever is killed in the middle."""
+"""A study on Spark: the same integers however it is laid out, whoever is killed in the middle.
+
+The kernel runs compiled here and as plain Python on the executors. Coins stand in where only the
+keeping of books is looked at.
+"""
 
 from __future__ import annotations
 
@@ -13,44 +17,42 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kiplab.fleet.pipeline import (
-    RunProgress,
-    partials_in,
-    run_study,
-    summarise,
-)
+from kiplab.fleet.fleet_answers.work_block import work_block
+from kiplab.fleet.pipeline import RunProgress, partials_in, run_study, summarise
 from kiplab.spark import BlockFailed, session
 from kiplab.spark.local_cluster import LocalCluster, local_cluster
-from tests.fleet import coins
+from tests.fleet import coins, small_fleet
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[2]
-PLAN = coins.plan(blocks=20)
-LONG = coins.plan(blocks=20, toil=2_000)
-"""The same coins, thrown with more toil: a few seconds of work."""
+PLAN = small_fleet.plan()
+"""A second or two of work for the kernel as plain Python."""
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     """The partials that one process finds without Spark."""
     folder = tmp_path_factory.mktemp("plain") / "study"
-    assert run_study(PLAN, coins.throw, folder, spark=False).finished
-    return partials_in(folder)
+    assert run_study(PLAN, work_block, folder, spark=False).finished
+    found = partials_in(folder)
+    assert sum(found["events"].to_pylist()) > 0
+    return found
 
 
 @pytest.fixture(scope="class")
 def _session() -> Iterator[None]:
     with session("local[2]", app="kiplab tests") as spark:
         assert spark.sparkContext.master == "local[2]"
+        spark.sparkContext.environment |= small_fleet.PLAIN
         yield
 
 
 @pytest.fixture(scope="class")
 def cluster() -> Iterator[LocalCluster]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ROOT))
-        with local_cluster(workers=2) as running, session(running.master, app="kiplab tests"):
-            yield running
+    """Its executors have nothing of kiplab but what they are sent."""
+    with local_cluster(workers=2) as running, session(running.master, app="kiplab tests") as spark:
+        spark.sparkContext.environment |= small_fleet.PLAIN
+        yield running
 
 
 @pytest.mark.usefixtures("_session")
@@ -64,17 +66,21 @@ class TestOnThisMachine:
         session(app="kiplab tests").conf.set(
             "spark.sql.execution.arrow.maxRecordsPerBatch", str(batch)
         )
-        run_study(PLAN, coins.throw, tmp_path / "study", partitions=partitions)
+        run_study(PLAN, work_block, tmp_path / "study", partitions=partitions)
         assert partials_in(tmp_path / "study").equals(plain)
 
-    def test_sql_adds_up_as_plain_python_does_to_the_last_bit(self, plain: pa.Table) -> None:
-        shuffled = plain.take(pa.array([n * 7 % plain.num_rows for n in range(plain.num_rows)]))
-        assert summarise(shuffled) == summarise(plain, spark=False)
+    def test_sql_adds_up_as_plain_python_does_to_the_last_bit(self, tmp_path: Path) -> None:
+        """Of coins: their weights are no whole numbers, and their times more than 64 bits hold."""
+        run_study(coins.plan(blocks=20), coins.throw, tmp_path / "study", spark=False)
+        thrown = partials_in(tmp_path / "study")
+        shuffled = thrown.take(pa.array([n * 7 % thrown.num_rows for n in range(thrown.num_rows)]))
+        assert summarise(shuffled) == summarise(thrown, spark=False)
 
     def test_a_block_that_fails_is_named_and_the_others_are_kept(self, tmp_path: Path) -> None:
+        plan = coins.plan(blocks=20)
         with pytest.raises(BlockFailed, match=r"Block 3 failed: scenario \w{16}: ArithmeticError"):
-            run_study(PLAN, coins.refuse_block_3, tmp_path / "study", partitions=4)
-        assert run_study(PLAN, coins.throw, tmp_path / "study", resume=True).finished
+            run_study(plan, coins.refuse_block_3, tmp_path / "study", partitions=4)
+        assert run_study(plan, coins.throw, tmp_path / "study", resume=True).finished
 
     def test_a_stop_cancels_what_is_under_way(self, plain: pa.Table, tmp_path: Path) -> None:
         stop = threading.Event()
@@ -83,10 +89,10 @@ class TestOnThisMachine:
             if now.blocks >= 4:
                 stop.set()
 
-        outcome = run_study(LONG, coins.throw, tmp_path / "study", heard=heard, stop=stop)
+        outcome = run_study(PLAN, work_block, tmp_path / "study", heard=heard, stop=stop)
         assert not outcome.finished
         assert 0 < outcome.blocks < outcome.all_blocks
-        resumed = run_study(LONG, coins.throw, tmp_path / "study", resume=True)
+        resumed = run_study(PLAN, work_block, tmp_path / "study", resume=True)
         assert resumed.blocks_before == outcome.blocks
         assert partials_in(tmp_path / "study").equals(plain)
 
@@ -95,7 +101,7 @@ class TestOnThisMachine:
         driver = subprocess.Popen(
             [sys.executable, "-c", DRIVER, str(folder)],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, **small_fleet.PLAIN, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
@@ -105,7 +111,7 @@ class TestOnThisMachine:
             assert int(driver.stdout.readline()) >= 4
             os.killpg(driver.pid, signal.SIGKILL)
         assert driver.wait(30) == -signal.SIGKILL
-        outcome = run_study(LONG, coins.throw, folder, resume=True)
+        outcome = run_study(PLAN, work_block, folder, resume=True)
         assert 4 <= outcome.blocks_before < outcome.all_blocks
         assert partials_in(folder).equals(plain)
 
@@ -113,13 +119,13 @@ class TestOnThisMachine:
 DRIVER = """
 import sys
 from kiplab.fleet.pipeline import run_study
-from tests.fleet import coins
+from tests.fleet import coins, small_fleet
 
 def heard(now):
     if now.blocks >= 4:
         print(now.blocks, flush=True)
 
-run_study(coins.plan(blocks=20, toil=2_000), coins.throw, sys.argv[1], heard=heard, progress=False)
+run_study(small_fleet.plan(), work_block, sys.argv[1], heard=heard, progress=False)
 """
 
 
@@ -127,7 +133,7 @@ class TestOnACluster:
     def test_a_cluster_gives_the_partials_of_plain_python(
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path
     ) -> None:
-        run_study(PLAN, coins.throw, tmp_path / "study", master=cluster.master, partitions=5)
+        run_study(PLAN, work_block, tmp_path / "study", master=cluster.master, partitions=5)
         assert partials_in(tmp_path / "study").equals(plain)
 
     def test_a_worker_and_an_executor_killed_in_the_middle_change_nothing(
@@ -144,7 +150,7 @@ class TestOnACluster:
                 killed.append(_kill(_executor_of(second)))
 
         folder = tmp_path / "study"
-        outcome = run_study(LONG, coins.throw, folder, master=cluster.master, heard=heard)
+        outcome = run_study(PLAN, work_block, folder, master=cluster.master, heard=heard)
         assert len(killed) == 2
         assert outcome.finished
         assert partials_in(folder).equals(plain)

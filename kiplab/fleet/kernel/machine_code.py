@@ -1,16 +1,19 @@
 """Compiling the kernel with numba, and running the same source without it.
 
-Without numba `inner` and `root` give the function back as it is: slow, and the same numbers.
+Without numba, or with NUMBA_DISABLE_JIT=1, `inner` and `root` give the function back as it is: slow,
+and the same numbers.
 numba keys its cache on the file of a function alone, and not on the functions that it calls; so a
 root is made by a function that takes the digest of this whole room, and keeps it in its closure.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from importlib.util import find_spec
-from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -21,8 +24,8 @@ _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def has_compiler() -> bool:
-    """Whether numba is here."""
-    return find_spec("numba") is not None
+    """Whether numba is here, and is not told to compile nothing (NUMBA_DISABLE_JIT=1)."""
+    return find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 def inner(function: _KernelFunction) -> _KernelFunction:
@@ -79,10 +82,15 @@ def _take_numbers_alike(compiled: Any) -> None:
     compiled.get_call_template = alike
 
 
+@cache
 def digest() -> int:
-    """A number for the sources of this room: another one for any change."""
-    here = Path(__file__).parent
-    text = b"".join(path.read_bytes() for path in sorted(here.glob("*.py")))
+    """A number for the sources of this room: another one for any change.
+
+    Read through the import system: executors are given this package as a zip.
+    """
+    sources = {entry.name: entry for entry in files(__package__).iterdir()}
+    names = sorted(name for name in sources if name.endswith(".py"))
+    text = b"".join(sources[name].read_bytes() for name in names)
     return int.from_bytes(sha256(text).digest()[:7], "big")
 
 
