@@ -227,7 +227,7 @@ def test_a_set_that_the_study_does_not_have_is_refused() -> None:
 
 
 def test_a_study_feeds_the_pictures_that_it_has_rows_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.can_force", lambda _: False)
+    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.can_force_windows", lambda _: False)
     assert len(pictures_of(answer())) == 4
     assert len(pictures_of(answer(bounces_per_year=[4, 12]))) == 5
     asked = answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30])

@@ -118,8 +118,9 @@ class TestOnThisMachine:
 
 DRIVER = """
 import sys
+from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.pipeline import run_study
-from tests.fleet import coins, small_fleet
+from tests.fleet import small_fleet
 
 def heard(now):
     if now.blocks >= 4:

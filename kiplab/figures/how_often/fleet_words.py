@@ -13,6 +13,7 @@ _METRICS = {
     "unclean_loss": "Lost by an unclean election",
     "shock_loss": "Lost in a shock",
     "offline": "A partition goes offline",
+    "all_replicas_gone": "All replicas are gone, one by one",
     "offline_us": "Time offline",
     "under_min_us": "Time below min.insync.replicas",
     "stale_control_request": "A stale control request is applied",

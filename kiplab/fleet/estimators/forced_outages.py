@@ -30,8 +30,9 @@ from .window_draws import (
     real_draws,
 )
 
-OFFLINE = "offline"
-OUTAGE_METRICS = (OFFLINE, LAST_REPLICA_LOSS)
+ALL_GONE = "all_replicas_gone"
+"""The partition is offline then; it also is for other reasons, which a metric of its own counts."""
+OUTAGE_METRICS = (ALL_GONE, LAST_REPLICA_LOSS)
 _REPLICA_BITS = 48
 """Blocks have smaller numbers: each replica has uniform numbers of its own."""
 
@@ -51,7 +52,7 @@ def outage_rates(
     samples: int = SAMPLES,
     draw: DrawWindows = real_draws,
 ) -> dict[str, WeighedRate | NothingWeighed]:
-    """How often a partition goes offline, and loses its records by that, per partition and year.
+    """How often all replicas of a partition are gone, and its records by that, per year.
 
     KIPs have no say in it. Raises ValueError for a single replica, for planned restarts that don't
     wait, for fewer than 30 blocks, MissingExtraError without numpy and scipy.
@@ -97,7 +98,7 @@ def outage_block(
     for share, planned in _first_kinds(parameters):
         weight, began = _one_after_another(parameters, replicas, planned)
         fatal = _fatal_share(parameters, replicas, began, planned)
-        found[OFFLINE] = found[OFFLINE] + share * weight
+        found[ALL_GONE] = found[ALL_GONE] + share * weight
         found[LAST_REPLICA_LOSS] = found[LAST_REPLICA_LOSS] + share * weight * fatal
     return {metric: weights_of(each) for metric, each in found.items()}
 

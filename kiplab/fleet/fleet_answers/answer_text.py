@@ -8,6 +8,7 @@ from itertools import groupby
 from ..pipeline.work_orders import NAIVE
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow
+from .forced_scenarios import forced_words
 
 
 def answer_text(found: FleetAnswer) -> str:
@@ -23,6 +24,7 @@ def _head(found: FleetAnswer) -> Iterator[str]:
     took = "" if found.seconds is None else f", in {found.seconds:.1f} s"
     yield f"{found.partition_years:,.0f} partition-years over {where}{took}."
     labels = dict.fromkeys((row.features, row.label) for row in found.rows)
+    yield forced_words(found.study.scenarios)
     yield f"Feature sets: {', '.join(f'{name} ({label})' for name, label in labels)}."
 
 
@@ -57,4 +59,7 @@ def _words(row: FleetRow) -> str:
     alarms = "".join(f"; {sentence}" for sentence in row.alarms)
     if row.method == NAIVE or row.why_never is not None:
         return row.words
-    return f"{row.words} by {row.method} windows{alarms}"
+    effective = ""
+    if row.effective_samples is not None:
+        effective = f", {row.effective_samples:,.0f} effective samples"
+    return f"{row.words}, {row.method}{effective}{alarms}"

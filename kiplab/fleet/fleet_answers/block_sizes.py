@@ -77,6 +77,6 @@ def kernel_work(scenario: Scenario) -> float:
 
 
 def forced_load(scenario: Scenario) -> Workload[Scenario]:
-    """The blocks of forced windows: always the same, whatever the years."""
+    """The blocks of forced samples: always the same, whatever the years."""
     years = forced_exposure(scenario.parameters, SAMPLES) / SAMPLES
     return Workload(scenario=scenario, block_replications=SAMPLES, blocks=BLOCKS, years=years)

@@ -56,6 +56,11 @@ COUNTED = {
         name: CountedMetric(name=name, counts=counts, unit=_MICROSECONDS)
         for name, counts in _TIMES.items()
     },
+    "all_replicas_gone": CountedMetric(
+        name="all_replicas_gone",
+        counts="the last replica goes while those before it are still away, one by one",
+        mode=Mode.KRAFT,
+    ),
     "stale_control_request": CountedMetric(
         name="stale_control_request",
         counts="a broker of the set, restarted, gets a control request meant for its earlier life",
@@ -69,7 +74,7 @@ COUNTED = {
         mode=Mode.ZOOKEEPER,
     ),
 }
-"""By name; a test holds it to what the kernel and forced windows count."""
+"""By name; a test holds it to what the kernel and forced samples count."""
 
 
 def counted_in(metric: str, mode: Mode, method: str) -> str:

@@ -68,6 +68,11 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.found.because if isinstance(self.found, NeverHappens) else None
 
     @property
+    def effective_samples(self) -> float | None:
+        """How many equal weights would be as sure; None of what was counted."""
+        return self.found.effective_samples if isinstance(self.found, WeighedRate) else None
+
+    @property
     def alarms(self) -> tuple[str, ...]:
         """Why a weighted estimate is not to be believed, in sentences."""
         return self.found.alarms if isinstance(self.found, WeighedRate) else ()
@@ -111,6 +116,7 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
             "counts": self.counts,
             "unit": self.unit,
             "why_never": self.why_never,
+            "effective_samples": self.effective_samples,
             "alarms": list(self.alarms),
             "swept": dict(self.swept),
             "scenario": self.scenario_id,

@@ -30,7 +30,7 @@ from .answer_folder import begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import forced_load, naive_load, replications
 from .fleet_answer import FleetAnswer
 from .fleet_rows import MethodSums, block_weights, fleet_rows
-from .forced_scenarios import forced_scenarios
+from .forced_scenarios import WHAT_FOR, forced_scenarios
 from .work_block import work_block
 
 YEARS = 1e6
@@ -41,7 +41,7 @@ _CODE = {
 }
 """The packages that decide what a block comes to."""
 _FEW_BLOCKS = 400
-"""Forced windows take milliseconds: so many blocks are done before Spark has dealt them out."""
+"""Forced samples take milliseconds: so many blocks are done before Spark has dealt them out."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,9 +74,9 @@ def run(
     """Live through `years` partition-years of a fleet, and say how often what happens.
 
     `study` is a preset's name, a TOML file, or a study. `years` are shared out over its scenarios
-    (a million in all by default). With `method` None the kernel samples as things come, and where
-    two replicas make it possible forced windows add what it is too rare for; ``"naive"`` and
-    ``"forced"`` are one of them. `folder` keeps everything, so that `resume` goes on where it was
+    (a million in all by default). With `method` None the kernel samples as things come, and forced
+    windows and outages add what is too rare for that, where they can; ``"naive"`` and ``"forced"``
+    are one of them. `folder` keeps everything, so that `resume` goes on where it was
     stopped, killed, or for longer; without one nothing is kept. `master`, `spark`, `progress`,
     `heard` and `stop` are as for `pipeline.study_run`. The numbers depend on study, years and seed
     alone.
@@ -144,8 +144,7 @@ def _methods(study: FleetStudy, method: str | None) -> tuple[str, ...]:
         raise ValueError(f"there is no method {method!r}; there are {NAIVE!r} and {FORCED!r}")
     if method == FORCED and not forced_scenarios(study):
         raise ValueError(
-            "forced windows are for two replicas of which one suffices, in KRaft mode:"
-            " replication_factor = 2, min_insync_replicas = 1; leave the method out for the rest"
+            f"nothing can be forced in this study: {WHAT_FOR}; leave the method out for the rest"
         )
     if method is not None:
         return (method,)

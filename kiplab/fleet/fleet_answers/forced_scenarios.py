@@ -1,22 +1,73 @@
-"""Which scenarios of a study forced windows are worked out for."""
+"""Which metrics of a scenario forced samples are worked out for, and which not, in words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...protocol.releases import Mode
+from ..estimators.forced_outages import OUTAGE_METRICS
+from ..estimators.forced_windows import METRICS as WINDOW_METRICS
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.scenario import Scenario
 
+WHAT_FOR = (
+    "windows are forced for two replicas of which one suffices (replication_factor = 2,"
+    " min_insync_replicas = 1), outages for two or more that crash, whose planned restarts wait"
+    " (bounces_wait = true) and without unclean_elections; both in KRaft mode"
+)
+"""What can be forced, in a sentence's part."""
+
 
 def forced_scenarios(study: FleetStudy) -> tuple[Scenario, ...]:
-    """Two replicas of which one suffices, in KRaft mode; crashes or planned restarts happen."""
+    """Those of a study in which any metric can be forced."""
     return tuple(filter(can_force, study.scenarios))
 
 
 def can_force(scenario: Scenario) -> bool:
-    """Whether windows of that scenario can be forced."""
+    """Whether windows or outages of that scenario can be forced."""
+    return can_force_windows(scenario) or can_force_outages(scenario)
+
+
+def can_force_windows(scenario: Scenario) -> bool:
+    """Two replicas of which one suffices, in KRaft mode; crashes or planned restarts happen."""
     p = scenario.parameters
     return (
         scenario.mode is Mode.KRAFT
         and (p.replication_factor, p.min_insync_replicas) == (2, 1)
         and p.crashes_per_year + p.bounces_per_year > 0
     )
+
+
+def can_force_outages(scenario: Scenario) -> bool:
+    """Two replicas or more that crash, one by one, in KRaft mode; a single one needs no forcing.
+
+    An unclean election gives the partition a leader that outages know nothing of.
+    """
+    p = scenario.parameters
+    return (
+        scenario.mode is Mode.KRAFT
+        and p.replication_factor > 1
+        and p.bounces_wait
+        and not p.unclean_elections
+        and p.crashes_per_year > 0
+    )
+
+
+def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
+    """What is forced there; where windows and outages give the same metric, windows do."""
+    windows = WINDOW_METRICS if can_force_windows(scenario) else ()
+    outages = OUTAGE_METRICS if can_force_outages(scenario) else ()
+    return tuple(dict.fromkeys((*windows, *outages)))
+
+
+def forced_words(scenarios: Iterable[Scenario]) -> str:
+    """A sentence about what has a forced estimate in these scenarios, and what was only counted."""
+    found = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
+    named = [name for name in (*WINDOW_METRICS, *OUTAGE_METRICS) if any(name in f for f in found)]
+    if not named:
+        return "Nothing is forced here: every rate is what was counted."
+    said = ", ".join(
+        name if all(name in f for f in found) else f"{name} (at some points)"
+        for name in dict.fromkeys(named)
+    )
+    return f"Forced, because they are rare: {said}. Every other rate is what was counted."

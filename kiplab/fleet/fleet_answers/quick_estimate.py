@@ -1,6 +1,6 @@
 """`estimate`: the answer of a small study in this process, at once.
 
-The kernel samples what is frequent, forced windows add what is too rare for it; how much is sampled
+The kernel samples what is frequent, forced samples add what is too rare for it; how much is sampled
 follows from the study alone, so that the same question has the same answer everywhere.
 """
 

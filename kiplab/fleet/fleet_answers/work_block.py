@@ -1,4 +1,4 @@
-"""`work_block`: what a block of replications comes to, by the kernel or by forced windows.
+"""`work_block`: what a block of replications comes to, by the kernel or by forced samples.
 
 A pure function of the order, without its number: executors and the process of the caller find the
 same. For counts a replication's weight is what it counted: sum, squares and largest then say how
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..estimators.forced_windows import METRICS as FORCED_METRICS
+from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
@@ -18,6 +18,7 @@ from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
 from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
 from ..statistics.block_means import Weights
+from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
 from .never_rules import kips_of
 
 
@@ -114,39 +115,64 @@ def _weights(here: Sequence[int]) -> Weights:
     )
 
 
-# --- forced windows -------------------------------------------------------------------------------
+# --- forced windows and outages -------------------------------------------------------------------
 
 
 def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
-    parameters, samples = order.scenario.parameters, order.last - order.first
-    scenario_id = order.scenario.scenario_id
-    exposure_us = round(forced_exposure(parameters, samples) * MICROSECONDS_PER_YEAR)
+    metrics = forced_metrics(order.scenario)
+    if not metrics:
+        raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
+    outages = _outages(order)
     found = []
     for features in order.feature_sets:
-        weights = forced_block(
-            parameters,
-            kips_of(features),
-            seed=order.study_seed,
-            block=order.first // samples,
-            samples=samples,
-        )
-        found += [
-            Partial(
-                scenario_id=scenario_id,
-                block=order.block,
-                features=features,
-                metric=metric,
-                replications=samples,
-                exposure_us=exposure_us,
-                # Every sample is forced, and an event of its weight, where any weight is left.
-                events=samples if weights[metric].total else 0,
-                sum_w=weights[metric].total,
-                sum_w2=weights[metric].squares,
-                max_w=weights[metric].largest,
-            )
-            for metric in FORCED_METRICS
-        ]
+        weights = outages | _windows(order, features)
+        found += [_weighed(order, features, metric, weights[metric]) for metric in metrics]
     return found
+
+
+def _outages(order: FleetOrder[Scenario]) -> dict[str, Weights]:
+    """KIPs have no say in them."""
+    if not can_force_outages(order.scenario):
+        return {}
+    block, samples = _numbered(order)
+    return outage_block(
+        order.scenario.parameters, seed=order.study_seed, block=block, samples=samples
+    )
+
+
+def _windows(order: FleetOrder[Scenario], features: str) -> dict[str, Weights]:
+    if not can_force_windows(order.scenario):
+        return {}
+    block, samples = _numbered(order)
+    return forced_block(
+        order.scenario.parameters,
+        kips_of(features),
+        seed=order.study_seed,
+        block=block,
+        samples=samples,
+    )
+
+
+def _numbered(order: FleetOrder[Scenario]) -> tuple[int, int]:
+    samples = order.last - order.first
+    return order.first // samples, samples
+
+
+def _weighed(order: FleetOrder[Scenario], features: str, metric: str, weights: Weights) -> Partial:
+    years = forced_exposure(order.scenario.parameters, weights.samples)
+    return Partial(
+        scenario_id=order.scenario.scenario_id,
+        block=order.block,
+        features=features,
+        metric=metric,
+        replications=weights.samples,
+        exposure_us=round(years * MICROSECONDS_PER_YEAR),
+        # Every sample is forced, and an event of its weight, where any weight is left.
+        events=weights.samples if weights.total else 0,
+        sum_w=weights.total,
+        sum_w2=weights.squares,
+        max_w=weights.largest,
+    )
 
 
 _METHODS: dict[str, Callable[[FleetOrder[Scenario]], list[Partial]]] = {

@@ -1,7 +1,7 @@
 """Compiling the kernel with numba, and running the same source without it.
 
-Without numba, or with NUMBA_DISABLE_JIT=1, `inner` and `root` give the function back as it is: slow,
-and the same numbers.
+Without numba, or with NUMBA_DISABLE_JIT=1, `inner` and `root` give the function back as it is:
+slow, and the same numbers.
 numba keys its cache on the file of a function alone, and not on the functions that it calls; so a
 root is made by a function that takes the digest of this whole room, and keeps it in its closure.
 """

@@ -16,7 +16,7 @@ from ...figures.how_often.losses_by_cause import causes_drawing, causes_sentence
 from ...figures.how_often.paired_forest import forest_drawing, forest_sentence, forest_table
 from ...figures.how_often.rates_by_reboots import rates_drawing, rates_sentence, rates_table
 from ..fleet_answers.fleet_answer import FleetAnswer
-from ..fleet_answers.forced_scenarios import can_force
+from ..fleet_answers.forced_scenarios import can_force_windows
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.parameter_table import PARAMETERS
 from .fleet_picture import FleetPicture
@@ -130,7 +130,7 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
         (_rebooted(answer) and slow_parameter(answer) is not None, delay_map),
         (True, incident_sizes),
         (len(answer.study.feature_sets) > 1, forest),
-        (can_force(answer.study.scenarios[0]), _tornado),
+        (can_force_windows(answer.study.scenarios[0]), _tornado),
     ]
     return tuple(draw(answer) for can, draw in asked if can)
 

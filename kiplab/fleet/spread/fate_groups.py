@@ -35,6 +35,7 @@ GROUP_OF = {
     "refused": FateGroup.PAIR,
     "last_replica_loss": FateGroup.SET,
     "unclean_loss": FateGroup.SET,
+    "all_replicas_gone": FateGroup.SET,
     "offline": FateGroup.SET,
     "offline_us": FateGroup.SET,
     "under_min_us": FateGroup.SET,

@@ -12,6 +12,7 @@ from ...figures.how_often.plot_table import PlotTable, plot_table
 from ...figures.how_often.rates_by_reboots import RatePoint, rates_drawing
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
+from ...fleet.fleet_answers.forced_scenarios import WHAT_FOR
 from ...fleet.pictures.picture_rows import measured
 from ...fleet.pipeline.work_orders import FORCED, NAIVE
 from ...fleet.statistics.event_rates import NeverHappens
@@ -19,6 +20,7 @@ from ...fleet.statistics.years_ahead import AtLeastOne, at_least_one
 from .fleet_question import REBOOTS
 
 YEARS = (1, 5, 10)
+_NO_ESTIMATE = f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR}."
 
 
 def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int) -> Json:
@@ -37,7 +39,7 @@ def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int
 
 
 def rows_told(answer: FleetAnswer, metric: str) -> tuple[FleetRow, ...]:
-    """Of each point and set of KIPs one row, all of them found in one way: by forced windows where
+    """Of each point and set of KIPs one row, all of them found in one way: by forced samples where
     every one was, or else as things come. A line that changes its way in between would jump.
     """
     ways = {
@@ -65,7 +67,7 @@ def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow,
 def findings_sentence(rows: Sequence[FleetRow], units: float) -> str:
     """How likely it is in ten years, where so many units live side by side."""
     if not rows:
-        return ""
+        return _NO_ESTIMATE
     same: dict[str, list[str]] = {}
     for row in rows:
         same.setdefault(_in_ten(row, units), []).append(row.features)

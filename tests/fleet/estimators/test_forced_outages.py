@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, outage_block, outage_rates
+from kiplab.fleet.estimators.forced_outages import (
+    ALL_GONE,
+    OUTAGE_METRICS,
+    outage_block,
+    outage_rates,
+)
 from kiplab.fleet.estimators.forced_windows import forced_rates
 from kiplab.fleet.parameters import Parameters
 from kiplab.fleet.reference.closed_forms import last_replica_losses
@@ -40,7 +45,7 @@ def test_with_two_replicas_it_is_what_forced_windows_find() -> None:
 
 def test_each_replica_more_is_worth_orders_of_magnitude() -> None:
     two, three, four = (
-        weighed(outage_rates(replace(BASE, replication_factor=n), seed=3)["offline"]).rate
+        weighed(outage_rates(replace(BASE, replication_factor=n), seed=3)[ALL_GONE]).rate
         for n in (2, 3, 4)
     )
     assert three < 1e-3 * two
@@ -53,7 +58,7 @@ def test_with_two_in_sync_required_a_stale_tail_has_nothing_to_lose() -> None:
     assert found.rate == pytest.approx(last_replica_losses(both), rel=0.1)
     disks = replace(both, tail_lost=0.0, disk_failures_per_year=1.0)
     rates = outage_rates(disks, seed=3)
-    assert rates[LAST_REPLICA_LOSS] == rates["offline"]
+    assert rates[LAST_REPLICA_LOSS] == rates[ALL_GONE]
 
 
 def test_a_block_is_a_function_of_its_arguments() -> None:

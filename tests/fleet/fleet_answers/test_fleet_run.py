@@ -134,9 +134,28 @@ def test_years_that_cannot_be_are_refused(years: float) -> None:
         fleet.run("small", years=years, spark=False)
 
 
-def test_forced_windows_alone_say_what_they_are_for() -> None:
+def test_forced_samples_alone_say_what_they_are_for() -> None:
+    alone = study_of({"parameters": {"replication_factor": 1}})
     with pytest.raises(ValueError, match="replication_factor = 2"):
-        fleet.run("linkedin", spark=False, method="forced")
+        fleet.run(alone, spark=False, method="forced")
+
+
+def test_more_replicas_have_their_outages_forced_beside_what_is_counted() -> None:
+    three = study_of(
+        {
+            "parameters": {"replication_factor": 3, "min_insync_replicas": 2},
+            "feature_sets": ["none", "841+903"],
+        }
+    )
+    found = fleet.run(three, years=200, spark=False)
+    for features in three.feature_sets:
+        row = found.row(features, "last_replica_loss")
+        assert isinstance(row.found, WeighedRate)
+        assert 0 < row.low < row.found.rate < row.found.high < 1e-8
+        assert row.report()["effective_samples"] > 100
+    text = answer_text(found)
+    assert "Forced, because they are rare: last_replica_loss, all_replicas_gone. Every" in text
+    assert "effective samples" in text
 
 
 def test_the_text_names_every_feature_set_and_never_a_bare_zero(

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
+from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_rates
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED, counted_in
@@ -66,8 +67,8 @@ def lived(mode: Mode, world: str) -> tuple[Scenario, Counts]:
     return scenario, counts
 
 
-def test_every_metric_of_the_kernel_and_of_forced_windows_is_described() -> None:
-    missing = {*METRIC_NAMES, *FORCED_METRICS} ^ {*COUNTED}
+def test_every_metric_of_the_kernel_and_of_forced_samples_is_described() -> None:
+    missing = {*METRIC_NAMES, *FORCED_METRICS, *OUTAGE_METRICS} ^ {*COUNTED}
     assert not missing, f"say in counted_metrics.py what {sorted(missing)} counts"
     assert all(one.is_time == name.endswith("_us") for name, one in COUNTED.items())
 

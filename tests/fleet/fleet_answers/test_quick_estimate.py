@@ -6,6 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab import fleet
+from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
+from kiplab.fleet.estimators.forced_windows import METRICS as WINDOW_METRICS
+from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_words
+from kiplab.fleet.fleet_answers.quick_estimate import changed
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 from kiplab.protocol.releases import Mode
@@ -27,16 +31,45 @@ def test_what_is_rare_is_weighed_and_what_is_frequent_counted() -> None:
     assert isinstance(found.row("841+903", "stale_join").found, NeverHappens)
 
 
-@pytest.mark.parametrize(("replicas", "least"), [(3, 1), (3, 2), (2, 2), (1, 1)])
-def test_where_windows_cannot_be_forced_there_is_an_upper_bound_at_least(
-    replicas: int, least: int
-) -> None:
+@pytest.mark.parametrize(
+    ("replicas", "least"), [(5, 1), (4, 2), (3, 1), (3, 2), (2, 2), (2, 1), (1, 1)]
+)
+def test_what_is_not_forced_has_an_upper_bound_at_least(replicas: int, least: int) -> None:
     found = fleet.estimate("small", replication_factor=replicas, min_insync_replicas=least)
+    (scenario,) = found.study.scenarios
+    forced = {row.metric for row in found.rows if row.method == "forced"}
+    assert forced == {*forced_metrics(scenario)}
+    assert ({*WINDOW_METRICS} <= forced) is ((replicas, least) == (2, 1))
+    assert ({*OUTAGE_METRICS} <= forced) is (replicas > 1)
+    for row in found.rows:
+        if row.method == "naive":
+            assert isinstance(row.found, SeenRate | NeverSeen | NeverHappens)
+            assert row.high is not None
+        elif row.metric in OUTAGE_METRICS:
+            assert isinstance(row.found, WeighedRate)
+            assert 0 < row.low < row.found.rate < row.found.high
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"crashes_per_year": 0.0, "disk_failures_per_year": 0.0},
+        {"bounces_wait": False},
+        {"unclean_elections": True},
+    ],
+)
+def test_outages_are_not_forced_where_they_go_another_way(changes: dict[str, float]) -> None:
+    found = fleet.estimate("small", replication_factor=3, **changes)
     assert {row.method for row in found.rows} == {"naive"}
-    for metric in ("stale_join", "race_loss", "last_replica_loss"):
-        row = found.row("none", metric)
-        assert isinstance(row.found, SeenRate | NeverSeen | NeverHappens)
-        assert row.high is not None
+
+
+def test_it_is_said_which_metrics_are_forced_at_which_points() -> None:
+    study = fleet.read_study("small")
+    both = changed(study, {"replication_factor": [2, 3]}).scenarios
+    said = forced_words(both)
+    assert "stale_join (at some points)" in said
+    assert "last_replica_loss, all_replicas_gone. Every other" in said
+    assert forced_words(changed(study, {"replication_factor": 1}).scenarios).startswith("Nothing")
 
 
 def test_a_sweep_has_a_row_for_each_point_with_its_value() -> None:

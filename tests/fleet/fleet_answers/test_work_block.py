@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
+from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS, outage_block
 from kiplab.fleet.estimators.forced_windows import METRICS as FORCED_METRICS
 from kiplab.fleet.estimators.forced_windows import forced_block
 from kiplab.fleet.fleet_answers.work_block import work_block
@@ -14,6 +15,7 @@ from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.pipeline import FleetOrder, Partial
 from kiplab.fleet.spread import SIZED
+from kiplab.fleet.statistics.block_means import Weights
 from kiplab.protocol.releases import Mode
 
 OFTEN = Parameters(
@@ -94,17 +96,36 @@ def test_weights_of_a_count_are_the_counts_of_replications() -> None:
 
 
 def test_forced_windows_are_those_of_the_estimator() -> None:
-    order = replace(ORDER, method="forced", block=3, first=750, last=1000)
-    found = work_block(order)
-    assert {one.metric for one in found} == {*FORCED_METRICS}
+    found = work_block(replace(ORDER, method="forced", block=3, first=750, last=1000))
+    assert {one.metric for one in found} == {*FORCED_METRICS, *OUTAGE_METRICS}
     expected = forced_block(OFTEN, frozenset({"841"}), seed=3, block=3, samples=250)
     for metric, weights in expected.items():
-        one = of(found, "841", metric)
-        assert (one.sum_w, one.sum_w2, one.max_w) == (
-            weights.total,
-            weights.squares,
-            weights.largest,
-        )
+        assert weighed(of(found, "841", metric)) == weights
+
+
+@pytest.mark.parametrize(("replicas", "least"), [(2, 2), (3, 1), (3, 2), (5, 4)])
+def test_forced_outages_are_those_of_the_estimator_under_every_set(
+    replicas: int, least: int
+) -> None:
+    several = replace(OFTEN, replication_factor=replicas, min_insync_replicas=least)
+    scenario = replace(SCENARIO, parameters=several)
+    order = replace(ORDER, scenario=scenario, method="forced", block=3, first=750, last=1000)
+    found = work_block(order)
+    assert {one.metric for one in found} == {*OUTAGE_METRICS}
+    expected = outage_block(several, seed=3, block=3, samples=250)
+    for features in order.feature_sets:
+        for metric, weights in expected.items():
+            assert weighed(of(found, features, metric)) == weights
+
+
+def test_a_single_replica_is_not_forced() -> None:
+    alone = replace(SCENARIO, parameters=replace(OFTEN, replication_factor=1))
+    with pytest.raises(ValueError, match="nothing can be forced in scenario"):
+        work_block(replace(ORDER, scenario=alone, method="forced"))
+
+
+def weighed(one: Partial) -> Weights:
+    return Weights(samples=one.replications, total=one.sum_w, squares=one.sum_w2, largest=one.max_w)
 
 
 def test_a_method_that_is_none_is_named() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplab import fleet
+from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS
 from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
@@ -59,7 +60,7 @@ def test_every_referee_is_asked_and_no_comparison_is_made_twice(
 
 def test_every_metric_was_seen_to_happen(rows: tuple[Refereed, ...]) -> None:
     happened = {row.metric for row in rows if row.ours > 0 and row.theirs > 0}
-    assert {*METRIC_NAMES, *METRICS} <= happened
+    assert {*METRIC_NAMES, *METRICS, *OUTAGE_METRICS} <= happened
 
 
 def test_no_weighted_estimate_rings_an_alarm(rows: tuple[Refereed, ...]) -> None:
