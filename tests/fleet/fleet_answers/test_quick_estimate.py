@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -58,7 +60,7 @@ def test_what_is_not_forced_has_an_upper_bound_at_least(replicas: int, least: in
         {"unclean_elections": True},
     ],
 )
-def test_outages_are_not_forced_where_they_go_another_way(changes: dict[str, float]) -> None:
+def test_outages_are_not_forced_where_they_go_another_way(changes: dict[str, Any]) -> None:
     found = fleet.estimate("small", replication_factor=3, **changes)
     assert {row.method for row in found.rows} == {"naive"}
 
