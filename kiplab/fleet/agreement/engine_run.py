@@ -36,7 +36,7 @@ from ...protocol.facts import Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
-from ...protocol.messages import AlterPartitionRequest
+from ...protocol.messages import AlterPartitionRequest, MetadataUpdate
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.replica.broker_state import (
     Broker,
@@ -349,6 +349,7 @@ class EngineRun:
         self._all_beat()
 
     def _heal(self, b: int) -> None:
+        self._as_one_batch(b)
         self.cut.discard(b)
         for other in self._others(b):
             if other not in self.cut:
@@ -360,6 +361,18 @@ class EngineRun:
         self._flow()
         if process.lifecycle is Lifecycle.RUNNING:
             self._fire(b, moves.Timer.HEARTBEAT)
+
+    def _as_one_batch(self, b: int) -> None:
+        """Who is reached again fetches the metadata log to its end and publishes one image of it;
+        what was true meanwhile and is no more is never played: MetadataLoader.handleCommit (3.5.0).
+        """
+        waiting = [
+            m.name
+            for m in self.cluster.messages
+            if m.receiver == b and isinstance(m.body, MetadataUpdate)
+        ]
+        for name in waiting[:-1]:
+            self._do(moves.Drop(name))
 
     def _stop(self, b: int) -> None:
         self._fetch_once_more(b)

@@ -18,12 +18,12 @@ from .set_events import (
     happen,
     run_until,
 )
-from .set_words import BROKERS, STEPS
+from .set_words import BROKERS, CONTACT, REPLICAS, STEPS
 
 DELAYS = BROKERS * DELAY_TRIES
 """Delays of the requests on account of one broker: by leader, then by try."""
 FIRST_MOMENT = 1
-"""Logs begin to be written then; 0 is the end of an empty one."""
+"""Logs begin to be written then; 0 is the end of an empty one. Of brokers was heard at 0."""
 
 
 @inner
@@ -49,6 +49,8 @@ def _made(version: int) -> PlayOut:
         end: int,
     ) -> None:
         at_rest(s, w, leader, FIRST_MOMENT)
+        for b in range(w[REPLICAS]):
+            s[CONTACT + b] = 0
         for row in range(len(rows) // ROW):
             at, kind, b = rows[row * ROW + AT], rows[row * ROW + KIND], rows[row * ROW + BROKER]
             run_until(s, w, told, known, at, kind, b)
