@@ -255,6 +255,8 @@ def test_sets_with_the_same_numbers_are_one_line_with_all_their_names() -> None:
     ]
     assert sets_words(["none", "704"]) == "no KIP (also with 704)"
     assert sets_words(["841", "903"]) == "KIP-841 (also KIP-903)"
+    assert set_words("841+903+purge_on_register") == "KIP-841+903 and purge_on_register"
+    assert set_words("purge_on_register") == "purge_on_register"
 
 
 def test_a_line_does_not_lead_through_what_was_not_seen() -> None:

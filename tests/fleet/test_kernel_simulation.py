@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from kiplab.fleet.kernel.feature_sets import feature_sets, label_of, mask_of
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
-from kiplab.fleet.kernel.world import DAY, YEAR, World, compiled_world
+from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, Uniform, World, compiled_world
 
 FOUR = ("none", "841", "903", "841+903")
+PURGING = ("purge_on_register", "841+903+purge_on_register")
 BUSY = World(crash_mean_us=YEAR // 150, bounce_mean_us=YEAR // 100, alter_partition_slow_share=0.3)
 WILD = World(
     crash_mean_us=YEAR // 200,
@@ -25,23 +26,28 @@ WILD = World(
     tail_lost=0.3,
     disk_replaced=0.2,
 )
+SOON = replace(BUSY, crash_restart=Exponential(5 * SECOND))
+"""Who crashed is often back before its session is over."""
 
 
-def _counted(world: World, first: int = 0, last: int = 2, **more: bool) -> Counts:
+def _counted(
+    world: World, first: int = 0, last: int = 2, sets: tuple[str, ...] = FOUR, **more: bool
+) -> Counts:
     return simulate(
         world,
         seed=7,
         first=first,
         last=last,
         horizon_us=15 * DAY,
-        feature_sets=FOUR,
+        feature_sets=sets,
         **{"compiled": False, **more},
     )
 
 
-@pytest.mark.parametrize("world", [World(), BUSY, WILD], ids=["base", "busy", "wild"])
-def test_skipping_quiet_time_changes_no_number(world: World) -> None:
-    skipped, stepped = _counted(world), _counted(world, skips=False)
+@pytest.mark.parametrize("sets", [FOUR, PURGING], ids=["kips", "purging"])
+@pytest.mark.parametrize("world", [World(), BUSY, WILD, SOON], ids=["base", "busy", "wild", "soon"])
+def test_skipping_quiet_time_changes_no_number(world: World, sets: tuple[str, ...]) -> None:
+    skipped, stepped = _counted(world, sets=sets), _counted(world, sets=sets, skips=False)
     assert skipped.table == stepped.table
     assert skipped.steps < stepped.steps
     assert skipped.checks == stepped.checks == 0
@@ -81,6 +87,19 @@ def test_with_both_kips_no_stale_replica_ever_joins() -> None:
     counts = _counted(BUSY, 0, 4)
     assert counts.total("none", "stale_join") > 0
     assert counts.total("841+903", "stale_join") == 0
+    purging = _counted(SOON, 0, 4, PURGING)
+    assert purging.total("purge_on_register", "stale_join") > 0
+    assert purging.total("841+903+purge_on_register", "stale_join") == 0
+
+
+def test_a_purge_comes_before_the_end_of_the_session_where_the_broker_is_back_sooner() -> None:
+    sets = ("841+903", "841+903+purge_on_register")
+    two = replace(SOON, min_insync_replicas=2, failover_mean_us=0)
+    waits, purges = (_counted(two, 0, 4, (name,)) for name in sets)
+    assert purges.total(sets[1], "under_min_us") != waits.total(sets[0], "under_min_us")
+    later = replace(two, crash_restart=Uniform(10 * SECOND, 20 * SECOND))
+    waits, purges = (_counted(later, 0, 4, (name,)) for name in sets)
+    assert purges.table == waits.table
 
 
 def test_a_switch_without_a_role_leaves_every_number_as_it_is() -> None:

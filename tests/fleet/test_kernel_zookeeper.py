@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from kiplab.fleet.agreement.kernel_run import FIRST_LEADER_EPOCH, TOLD_MAX, world_of
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, delays_of, row_of
-from kiplab.fleet.kernel.feature_sets import IN_MODE, PURGE, SWITCHED, mask_of
+from kiplab.fleet.kernel.feature_sets import IN_MODE, SWITCHED, mask_of
 from kiplab.fleet.kernel.isr_digits import members_of
 from kiplab.fleet.kernel.machine_code import plain
+from kiplab.fleet.kernel.mirrored_guards import PURGE
 from kiplab.fleet.kernel.scheduled import DELAYS, play_out
 from kiplab.fleet.kernel.set_words import (
     BROKERS,

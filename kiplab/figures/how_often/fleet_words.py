@@ -28,8 +28,12 @@ def metric_words(metric: str) -> str:
 
 
 def set_words(features: str) -> str:
-    """``KIP-841+903``; ``no KIP`` for none."""
-    return "no KIP" if features == NO_KIPS else f"KIP-{features}"
+    """``KIP-841+903``; ``no KIP`` for none; ``KIP-841 and purge_on_register``."""
+    if features == NO_KIPS:
+        return "no KIP"
+    kips = [part for part in features.split("+") if part.isdigit()]
+    others = [part for part in features.split("+") if not part.isdigit()]
+    return listed([f"KIP-{'+'.join(kips)}"] * bool(kips) + others)
 
 
 def sets_words(several: list[str]) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from ...protocol.features import Features
 from ..kernel.feature_sets import feature_sets, features_of
+from ..kernel.mirrored_guards import PURGE
 from .outside_events import features_with
 
 COMPARED: dict[str, Features] = {
     **{name: features_of(name) for name in feature_sets("kraft")},
+    **{name: features_of(name) for name in (PURGE, f"841+903+{PURGE}")},
     "later": features_with(on=("kafka-12670", "966", "kafka-15021")),
     "as 3.5": features_with(),
 }
-"""The sets of the fleet, 3.5 as it is, and later rules that count for the high watermark."""
+"""The sets of the fleet, two of them with a controller of 4.0, later rules that count for the high
+watermark, and 3.5 as it is.
+"""
 
 
 def compared_set(number: int) -> str:

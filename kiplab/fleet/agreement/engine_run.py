@@ -150,12 +150,18 @@ class EngineRun:
         return found if self.outage else found + self._expiries()
 
     def _expiries(self) -> list[Planned]:
-        """The engine's own sessions, of those whom nobody hears."""
+        """The engine's own sessions, of those whom nobody hears.
+
+        Who is fenced already is left alone: from 4.0 on a controller fences it once more, for
+        nothing, and at another time than the kernel everybody else would be heard of.
+        """
         if not watches_sessions(self.cluster):
             return []
         timeout = session_timeout_ms(self.cluster) + 1
         silent = {
-            s.broker: s for s in sessions(self.cluster) if not s.over and self._silent(s.broker)
+            s.broker: s
+            for s in sessions(self.cluster)
+            if not s.over and not s.fenced and self._silent(s.broker)
         }
         return [(max(s.last_contact_ms + timeout, self.now), EXPIRY, b) for b, s in silent.items()]
 

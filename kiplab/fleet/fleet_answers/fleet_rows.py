@@ -10,7 +10,7 @@ import msgspec
 
 from ..parameters.as_world import horizon_us
 from ..parameters.fleet_study import FleetStudy
-from ..parameters.meaningful_sets import kip_sets
+from ..parameters.meaningful_sets import kip_set
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
@@ -65,7 +65,7 @@ def fleet_rows(study: FleetStudy, found: Iterable[MethodSums]) -> tuple[FleetRow
 
     Raises MissingExtraError without scipy.
     """
-    labels = {one.name: str(one.standing) for one in kip_sets(study.mode)}
+    labels = {name: str(kip_set(name, study.mode).standing) for name in study.feature_sets}
     rows = [row for sums in found for row in _rows_of(study, sums, labels)]
     return tuple(sorted(rows, key=_order(study)))
 

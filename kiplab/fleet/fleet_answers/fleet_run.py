@@ -30,7 +30,7 @@ from .answer_folder import begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import forced_load, naive_load, replications
 from .fleet_answer import FleetAnswer
 from .fleet_rows import MethodSums, block_weights, fleet_rows
-from .forced_scenarios import WHAT_FOR, forced_scenarios
+from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
 from .work_block import work_block
 
 YEARS = 1e6
@@ -159,7 +159,7 @@ def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> 
         loads = tuple(naive_load(scenario, each, sizes) for scenario in study.scenarios)
     return StudyPlan(
         workloads=loads,
-        feature_sets=study.feature_sets,
+        feature_sets=forced_sets(study.feature_sets) if method == FORCED else study.feature_sets,
         study_seed=options.seed,
         code=code_version(*_CODE[method]),
         method=method,

@@ -1,4 +1,4 @@
-"""Which metrics of a scenario forced samples are worked out for, and which not, in words."""
+"""Which metrics of a scenario, and which sets, forced samples are worked out for; also in words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from ...protocol.releases import Mode
 from ..estimators.forced_outages import OUTAGE_METRICS
 from ..estimators.forced_windows import METRICS as WINDOW_METRICS
+from ..kernel.mirrored_guards import PURGE
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.scenario import Scenario
 
 WHAT_FOR = (
     "windows are forced for two replicas of which one suffices (replication_factor = 2,"
     " min_insync_replicas = 1), outages for two or more that crash, whose planned restarts wait"
-    " (bounces_wait = true) and without unclean_elections; both in KRaft mode"
+    " (bounces_wait = true) and without unclean_elections; both in KRaft mode,"
+    f" and not under {PURGE}"
 )
 """What can be forced, in a sentence's part."""
 
@@ -25,7 +27,8 @@ def forced_scenarios(study: FleetStudy) -> tuple[Scenario, ...]:
 
 def can_force(scenario: Scenario) -> bool:
     """Whether windows or outages of that scenario can be forced."""
-    return can_force_windows(scenario) or can_force_outages(scenario)
+    some = can_force_windows(scenario) or can_force_outages(scenario)
+    return some and forced_sets(scenario.feature_sets) != ()
 
 
 def can_force_windows(scenario: Scenario) -> bool:
@@ -55,6 +58,8 @@ def can_force_outages(scenario: Scenario) -> bool:
 
 def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
     """What is forced there; where windows and outages give the same metric, windows do."""
+    if not forced_sets(scenario.feature_sets):
+        return ()
     windows = WINDOW_METRICS if can_force_windows(scenario) else ()
     outages = OUTAGE_METRICS if can_force_outages(scenario) else ()
     return tuple(dict.fromkeys((*windows, *outages)))
@@ -62,6 +67,7 @@ def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
 
 def forced_words(scenarios: Iterable[Scenario]) -> str:
     """A sentence about what has a forced estimate in these scenarios, and what was only counted."""
+    scenarios = tuple(scenarios)
     found = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
     named = [name for name in (*WINDOW_METRICS, *OUTAGE_METRICS) if any(name in f for f in found)]
     if not named:
@@ -70,4 +76,13 @@ def forced_words(scenarios: Iterable[Scenario]) -> str:
         name if all(name in f for f in found) else f"{name} (at some points)"
         for name in dict.fromkeys(named)
     )
-    return f"Forced, because they are rare: {said}. Every other rate is what was counted."
+    sets = {name for scenario in scenarios for name in scenario.feature_sets}
+    purging = f", and everything under {PURGE}," * (len(forced_sets(tuple(sets))) < len(sets))
+    return f"Forced, because they are rare: {said}. Every other rate{purging} is what was counted."
+
+
+def forced_sets(feature_sets: tuple[str, ...]) -> tuple[str, ...]:
+    """Those under which a broker that comes back soon waits for the end of its session: windows
+    and outages are worked out for them. The others are sampled only.
+    """
+    return tuple(name for name in feature_sets if PURGE not in name.split("+"))

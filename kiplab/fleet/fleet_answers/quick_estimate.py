@@ -25,7 +25,7 @@ from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial, partials_
 from .block_sizes import forced_load, kernel_work, naive_load
 from .fleet_answer import FleetAnswer
 from .fleet_rows import MethodSums, block_weights, fleet_rows
-from .forced_scenarios import can_force
+from .forced_scenarios import can_force, forced_sets
 from .work_block import work_block
 
 _WORK = 2_000_000
@@ -118,8 +118,10 @@ def _summed(method: str, loads: Iterable[Workload[Scenario]], seed: int) -> Meth
 
 def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Partial]:
     """Plain sampling in one block: nobody waits for the next one, and nothing is kept."""
-    blocks, size = load.blocks, load.block_replications
-    if method == NAIVE:
+    blocks, size, sets = load.blocks, load.block_replications, load.scenario.feature_sets
+    if method == FORCED:
+        sets = forced_sets(sets)
+    else:
         blocks, size = 1, blocks * size
     for block in range(blocks):
         yield from work_block(
@@ -129,7 +131,7 @@ def _partials(method: str, load: Workload[Scenario], seed: int) -> Iterator[Part
                 block=block,
                 first=block * size,
                 last=(block + 1) * size,
-                feature_sets=load.scenario.feature_sets,
+                feature_sets=sets,
                 method=method,
             )
         )

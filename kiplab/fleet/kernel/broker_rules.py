@@ -333,11 +333,14 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
 
 @inner
 def controller_found(s: list[int], w: list[int], now: int) -> None:
-    """Another controller takes everybody for heard of just now; ZooKeeper remembers."""
+    """Another controller takes everybody for heard of just now; ZooKeeper remembers.
+
+    From 4.0 on it looks for the silent by a clock of its own: contacts.activated.
+    """
     s[OUTAGE] = 0
     if w[MODE]:
         return
-    s[WATCHES] = 0
+    s[WATCHES] = 1 if s[GUARDS] & CONTROLLER_OF_4_0 else 0
     for b in range(w[REPLICAS]):
         s[CONTACT + b], s[REPORT + b], s[LEAVES_SINCE + b] = now, NONE, NONE
         silent = s[UP + b] == 0 or s[CUT + b] != 0 or s[PHASE + b] == STARTING

@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from ...protocol.features import Features, parse_features
 from ...protocol.ids import CONTROLLER
 from .mirrored_guards import (
+    CONTROLLER_OF_4_0,
     KRAFT_ALONE,
     LEADER_COMPARES,
     NOT_FENCED,
     NOT_LEAVING,
     ONE_INCARNATION,
+    PURGE,
     SKIPS_FENCED,
     SKIPS_LEAVING,
     ZOOKEEPER_ALWAYS,
@@ -29,7 +31,6 @@ from .mirrored_guards import (
 )
 from .simulation_loop import KIP_343, KIP_380
 
-PURGE = "purge_on_register"
 SWITCHED = ("380", "343", "841", "903", "704", PURGE)
 """What a feature set may name."""
 IN_MODE = {"kraft": ("841", "903", "704"), "zookeeper": ("380", "343", "704")}
@@ -56,7 +57,8 @@ def label_of(name: str, mode: str) -> str:
 
 def features_of(name: str) -> Features:
     """The engine's features for a set; KIP-380 and KIP-343 are counted, not played, and whoever
-    purges the ISR is a controller of 4.0 among brokers of 3.5.
+    purges the ISR is a controller of 4.0 among brokers of 3.5 (what else is new about it there is
+    said at CONTROLLER_OF_4_0).
 
     Raises ValueError for a feature set that there is not.
     """
@@ -95,4 +97,4 @@ def is_regular(mask: int) -> bool:
     """
     fenced = mask & NOT_FENCED == 0 or mask & (SKIPS_FENCED | LEADER_COMPARES) != 0
     leaving = (mask & SKIPS_LEAVING == 0) == (mask & NOT_LEAVING == 0)
-    return fenced and leaving and mask & ONE_INCARNATION != 0
+    return fenced and leaving and mask & (ONE_INCARNATION | CONTROLLER_OF_4_0) != 0

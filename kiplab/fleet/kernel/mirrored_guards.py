@@ -7,7 +7,7 @@ schedules that tell whether it is there) or without effect here (`WITHOUT_EFFECT
 from __future__ import annotations
 
 from ...protocol.features import Features
-from ...protocol.ids import CONTROLLER
+from ...protocol.ids import CONTROLLER, BrokerId
 
 MIRRORED = (
     "497.request-broker-epoch",
@@ -40,9 +40,19 @@ MIRRORED = (
     UNCLEAN_BY_CONFIG, LEADER_RECOVERS, LEADER_REFUSES, UNCLEAN_AGAIN,
 ) = (1 << bit for bit in range(len(MIRRORED)))  # fmt: skip
 
+ASKED_BY_BROKERS = (SKIPS_FENCED | SKIPS_LEAVING | FETCH_EPOCH | LEADER_COMPARES | MAXIMAL_ISR) | (
+    WITHOUT_INELIGIBLE | WITH_MIN_ISR | LEADER_RECOVERS | LEADER_REFUSES
+)
+"""The guards of leaders and followers: their release decides, and of all others the controller's.
+"""
+_ANY_BROKER = BrokerId(1)
+
+PURGE = "purge_on_register"
+"""What a feature set calls a controller that takes who registers anew out of the ISR."""
 CONTROLLER_OF_4_0 = 1 << 42
 """Beside the bits of guards, what no guard switches: such a controller takes who registers anew out
-of the ISR, and bumps no leader epoch for an ISR that it does not write (KAFKA-16624)."""
+of the ISR, bumps no leader epoch for an ISR that it does not write (KAFKA-16624), and looks for the
+silent as soon as it is elected (KAFKA-17793)."""
 
 KRAFT_ALONE = (
     (NOT_LEAVING | NOT_FENCED | SKIPS_FENCED | SKIPS_LEAVING | SHRINK_KEEPS_EPOCH)
@@ -86,7 +96,15 @@ WITHOUT_EFFECT: dict[str, str] = {
 
 
 def guard_bits(features: Features) -> int:
-    """The bits of the guards that are on, and of what the controller's code does."""
-    active = features.active(CONTROLLER)
+    """The bits of the guards that are on, and of what the controller's code does.
+
+    Every broker is taken to have the release of the first.
+    """
+    asked = _bits(features, CONTROLLER) & ~ASKED_BY_BROKERS
     later = CONTROLLER_OF_4_0 if features.code_of(CONTROLLER) >= (4, 0) else 0
-    return later | sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
+    return later | asked | _bits(features, _ANY_BROKER) & ASKED_BY_BROKERS
+
+
+def _bits(features: Features, node: BrokerId) -> int:
+    active = features.active(node)
+    return sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)

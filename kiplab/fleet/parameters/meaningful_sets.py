@@ -14,6 +14,7 @@ import msgspec
 
 from ...protocol.guards import GUARDS
 from ...protocol.releases import RELEASES, Mode
+from ..kernel.mirrored_guards import PURGE
 from .parameter_errors import ParameterError
 
 GUARD_OF = {
@@ -24,6 +25,8 @@ GUARD_OF = {
     "704": "704.leader-recovers",
 }
 """The KIPs in the order of names, each with the guard that stands for it."""
+SWITCHES = (*GUARD_OF, PURGE)
+"""What a set may name: the KIPs, and a controller that takes who registers anew out of the ISR."""
 NONE_OF_THEM = "none"
 """The name of the set without any KIP."""
 
@@ -38,7 +41,7 @@ class KipStanding(StrEnum):
     SPECIFIED = "as specified"
     """One of them was written down for this mode, and no release does it."""
     COUNTERFACTUAL = "counterfactual"
-    """One of them has no role in this mode."""
+    """One of them has no role in this mode, or is in no Kafka (`purge_on_register`)."""
 
 
 class KipSet(msgspec.Struct, frozen=True):
@@ -56,7 +59,7 @@ class KipSet(msgspec.Struct, frozen=True):
 
 
 def kip_sets(mode: Mode) -> tuple[KipSet, ...]:
-    """All 32 sets, those with a meaning in this mode first; among equals the smaller first."""
+    """All 32 sets of KIPs: those with a meaning in this mode first, and the smaller first."""
     every = [
         _kip_set(kips, mode)
         for count in range(len(GUARD_OF) + 1)
@@ -70,16 +73,37 @@ def meaningful(mode: Mode) -> tuple[str, ...]:
     return tuple(one.name for one in kip_sets(mode) if one.meaningful)
 
 
+def kip_set(name: str, mode: Mode) -> KipSet:
+    """What one set is, also one that purges. Raises ParameterError for what is none."""
+    return _kip_set(_parts(name, "feature_sets"), mode)
+
+
 def check_kip_set(name: str, *, key: str = "feature_sets") -> str:
     """The name with its KIPs in order: ``"903+841"`` is ``"841+903"``.
 
     Raises ParameterError for what is none.
     """
-    kips = [] if name == NONE_OF_THEM else name.split("+")
-    if len(set(kips)) < len(kips) or not {*kips} <= {*GUARD_OF}:
-        allowed = f"{NONE_OF_THEM}, or some of {', '.join(GUARD_OF)} once each with + between them"
+    return _named(_parts(name, key))
+
+
+def check_purge(name: str, mode: Mode) -> None:
+    """Raises ParameterError for a set that purges where ZooKeeper keeps the registrations."""
+    if mode is Mode.ZOOKEEPER and PURGE in name.split("+"):
+        problem = (
+            f"{name!r} is for KRaft: with ZooKeeper a controller handles who registers anew as gone"
+            " and come back, so there is nothing to purge"
+        )
+        allowed = f'leave {PURGE} out, or say mode = "{Mode.KRAFT}"'
+        raise ParameterError(problem, allowed=allowed, key="feature_sets")
+
+
+def _parts(name: str, key: str) -> tuple[str, ...]:
+    """In their order."""
+    parts = [] if name == NONE_OF_THEM else name.split("+")
+    if len(set(parts)) < len(parts) or not {*parts} <= {*SWITCHES}:
+        allowed = f"{NONE_OF_THEM}, or some of {', '.join(SWITCHES)} once each with + between them"
         raise ParameterError(f"there is no feature set {name!r}", allowed=allowed, key=key)
-    return _named(tuple(kip for kip in GUARD_OF if kip in kips))
+    return tuple(switch for switch in SWITCHES if switch in parts)
 
 
 def _kip_set(kips: tuple[str, ...], mode: Mode) -> KipSet:
@@ -92,6 +116,8 @@ def _named(kips: tuple[str, ...]) -> str:
 
 
 def _standing(kips: tuple[str, ...], mode: Mode, releases: tuple[str, ...]) -> KipStanding:
+    if PURGE in kips:
+        return KipStanding.COUNTERFACTUAL
     guards = [GUARDS[GUARD_OF[kip]] for kip in kips]
     if any(mode not in guard.modes for guard in guards):
         return KipStanding.COUNTERFACTUAL

@@ -7,7 +7,7 @@ from hashlib import sha256
 import msgspec
 
 from ...protocol.releases import Mode
-from .meaningful_sets import check_kip_set
+from .meaningful_sets import check_kip_set, check_purge
 from .parameter_checks import check_together, checked
 from .parameter_errors import ParameterError
 from .parameter_table import Parameters
@@ -33,6 +33,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
             if name != check_kip_set(name):
                 problem = f"{name!r} is not in order"
                 raise ParameterError(problem, allowed=check_kip_set(name), key="feature_sets")
+            check_purge(name, self.mode)
         values = msgspec.structs.asdict(self.parameters)
         for name, value in values.items():
             checked(name, value)

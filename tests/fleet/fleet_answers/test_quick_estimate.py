@@ -92,6 +92,16 @@ def test_with_zookeeper_its_own_two_metrics_are_counted() -> None:
     assert isinstance(found.row("380", "stale_control_request").found, NeverHappens)
 
 
+def test_whoever_purges_the_isr_is_sampled_and_labelled_and_never_forced() -> None:
+    sets = ("841", "841+purge_on_register", "841+903+purge_on_register")
+    study = replace(fleet.read_study("small"), feature_sets=sets)
+    found = fleet.estimate(study, crash_restart_s=5.0)
+    methods = {name: {row.method for row in found.rows if row.features == name} for name in sets}
+    assert methods == {sets[0]: {"naive", "forced"}, sets[1]: {"naive"}, sets[2]: {"naive"}}
+    assert {row.label for row in found.rows if row.features in sets[1:]} == {"counterfactual"}
+    assert isinstance(found.row(sets[2], "stale_join").found, NeverHappens)
+
+
 def test_a_wrong_parameter_is_named_with_what_there_is() -> None:
     with pytest.raises(fleet.ParameterError, match="did you mean bounces_per_year"):
         fleet.estimate("small", bounce_per_year=4)

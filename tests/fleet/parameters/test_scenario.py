@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.fleet.parameters import PARAMETERS, ParameterError, Parameters, Scenario
-from kiplab.fleet.parameters.meaningful_sets import KipStanding, kip_sets, meaningful
+from kiplab.fleet.parameters.meaningful_sets import KipStanding, kip_set, kip_sets, meaningful
 from kiplab.protocol.releases import Mode
 
 BASE = Scenario(mode=Mode.KRAFT, feature_sets=("none", "841+903"))
@@ -74,6 +74,15 @@ def test_in_each_mode_three_kips_have_a_role_and_every_set_is_labelled() -> None
         sets = kip_sets(mode)
         assert len({one.name for one in sets}) == 32
         assert [one.meaningful for one in sets] == [True] * 8 + [False] * 24
+
+
+def test_a_purge_on_registration_is_counterfactual_in_kraft_and_refused_with_zookeeper() -> None:
+    name = "841+903+purge_on_register"
+    assert kip_set(name, Mode.KRAFT).standing is KipStanding.COUNTERFACTUAL
+    assert kip_set("841+903", Mode.KRAFT).standing is KipStanding.RELEASED
+    assert Scenario(mode=Mode.KRAFT, feature_sets=(name,)).feature_sets == (name,)
+    with pytest.raises(ParameterError, match=r"is for KRaft: .* or say mode = '?"):
+        Scenario(mode=Mode.ZOOKEEPER, feature_sets=("none", "purge_on_register"))
 
 
 def test_what_a_release_has_is_told_from_what_only_a_switch_makes() -> None:
