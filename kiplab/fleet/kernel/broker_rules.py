@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .isr_digits import size
 from .leader_rules import propose
+from .log_prefixes import cut_log
 from .machine_code import inner
 from .metadata_rules import gone, inform, leave_isr, unfence
 from .mirrored_guards import CONTROLLER_OF_4_0, LEADER_RECOVERS, ONE_INCARNATION
@@ -147,10 +148,11 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
         return
     s[INCIDENTS] += 1
     if fate == TAIL_LOST:
-        s[LOG + b] = min(s[LOG + b], s[FLUSHED + b])
+        cut_log(s, b, s[FLUSHED + b])
         s[CHECKPOINT + b] = min(s[CHECKPOINT + b], s[LOG + b])
     elif fate == DISK_LOST:
-        s[LOG + b] = s[FLUSHED + b] = s[CHECKPOINT + b] = 0
+        cut_log(s, b, 0)
+        s[FLUSHED + b] = s[CHECKPOINT + b] = 0
     if fate != KEPT:
         s[SHOCKED + b] = 1 if is_shock else 0
     _process_ends(s, b, now + s[RESTART_US + b])

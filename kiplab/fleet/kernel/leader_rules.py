@@ -9,6 +9,7 @@ leaves them so (`replicate`). Sources and clauses stand with the engine's rules 
 from __future__ import annotations
 
 from .isr_digits import contains, size, with_member, without
+from .log_prefixes import commit_log, copy_log
 from .machine_code import inner
 from .mirrored_guards import (
     FETCH_EPOCH,
@@ -121,7 +122,8 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
     x = s[OWNER]
     for b in range(w[REPLICAS]):
         if follows(s, b):
-            s[LOG + b] = s[FAR + b] = s[LOG + x]
+            copy_log(s, b, x)
+            s[FAR + b] = s[LOG + x]
             s[LEVEL_AT + b] = now
             s[FAR_EPOCH + b] = s[EPOCH + b] if s[GUARDS] & FETCH_EPOCH else NONE
             s[FAR_LIFE + b] = s[EPOCH + b]
@@ -151,7 +153,8 @@ def commit_more(s: list[int], w: list[int], now: int) -> None:
                 lowest = s[FAR + b]
     if lowest > s[HIGH_WATERMARK]:
         s[HIGH_WATERMARK] = s[KNOWN_MARK + x] = lowest
-        s[COMMITTED] = max(s[COMMITTED], lowest)
+        if lowest > s[COMMITTED]:
+            commit_log(s, x, lowest)
 
 
 @inner

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .isr_digits import contains, is_within, size, with_member, without
 from .leader_rules import commit_more
+from .log_prefixes import begin_history, commit_log, has_committed
 from .machine_code import inner
 from .mirrored_guards import (
     ACTIVE_LEADER,
@@ -32,7 +33,6 @@ from .set_words import (
     ASKED_LEADER_EPOCH,
     ASKED_LIVES,
     ASKED_PARTITION_EPOCH,
-    COMMITTED,
     COMMITTED_LOSS,
     CUT,
     EXPANSIONS,
@@ -233,19 +233,18 @@ def _begin_to_lead(s: list[int], w: list[int], x: int) -> None:
 def _begin_epoch(s: list[int], w: list[int], told: list[int], x: int, now: int) -> None:
     """Under a new leader epoch; what the leader lacks of the committed records is lost."""
     s[PENDING + x] = 0
+    begin_history(s, x)
     for b in range(w[REPLICAS]):
         s[LEVEL_AT + b] = now if contains(s[ISR], b) else LONG_AGO
-        # What others have beyond the new leader is no part of its history.
-        s[LOG + b] = min(s[LOG + b], s[LOG + x])
     s[RECOVERED_AT] = NEVER
     if s[RECOVERING] and s[GUARDS] & LEADER_RECOVERS:
         s[RECOVERED_AT] = now + s[RECOVER_US + x]
-    if s[LOG + x] >= s[COMMITTED]:
+    if has_committed(s, x):
         commit_more(s, w, now)
         return
     _lose(s, told, x, now)
     commit_more(s, w, now)
-    s[COMMITTED] = s[HIGH_WATERMARK]
+    commit_log(s, x, s[HIGH_WATERMARK])
 
 
 @inner

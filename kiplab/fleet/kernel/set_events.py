@@ -67,6 +67,7 @@ from .set_words import (
     OFFLINE_SINCE,
     OUTAGE,
     OWNER,
+    PARTED,
     PARTITION_EPOCH,
     PENDING,
     PHASE,
@@ -320,6 +321,6 @@ def at_rest(s: list[int], w: list[int], leader: int, now: int) -> None:
     s[HIGH_WATERMARK] = s[COMMITTED] = s[WRITTEN] = now
     s[OFFLINE_SINCE] = s[RECOVERING_SINCE] = s[UNDER_SINCE] = now
     s[RECOVERED_AT] = NEVER
-    s[WATCHES] = 1
+    s[WATCHES], s[PARTED] = 1, 0
     s[SEEN_LEADER_EPOCH + leader] = s[LEADER_EPOCH]
     s[SEEN_PARTITION_EPOCH + leader] = s[PARTITION_EPOCH]

@@ -32,6 +32,8 @@ COUNTS = 20
     SHOCK_LOSS, OFFLINE, OFFLINE_US, UNDER_MIN_US, STALE_CONTROL_REQUEST, STALE_METADATA_US,
     RECOVERY_US, REFUSED, STEPS, CHECKS,
 ) = range(COUNTS, COUNTS + 17)  # fmt: skip
+PARTED = 38
+"""Not 0: there is more than one history (`log_prefixes`)."""
 _PER_BROKER = 40
 
 # --- the state: a number for each broker ----------------------------------------------------------
@@ -61,7 +63,11 @@ ARRIVES, NAME, SENDER, SENDER_LIFE, SENDER_EPOCH, ASKED_LEADER_EPOCH, ASKED_PART
 )
 ASKED_ISR, ASKED_EPOCHS, ASKED_LIVES = 7, 8, 8 + BROKERS
 SLOT_WORDS = 8 + 2 * BROKERS
-STATE_WORDS = _SLOTS_FROM + SLOTS * SLOT_WORDS
+
+# --- the state: how far two logs are the same -----------------------------------------------------
+LOGS = BROKERS + 1
+PREFIXES = _SLOTS_FROM + SLOTS * SLOT_WORDS
+STATE_WORDS = PREFIXES + LOGS * LOGS
 
 # --- the world ------------------------------------------------------------------------------------
 (
