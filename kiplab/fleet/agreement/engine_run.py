@@ -32,7 +32,7 @@ from ...engine.truth import (
 from ...plays.header import setup_of
 from ...plays.play import Play, split
 from ...protocol.errors import KafkaError
-from ...protocol.facts import Refused
+from ...protocol.facts import BecameLeader, Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
@@ -525,11 +525,13 @@ class EngineRun:
         was, self.state = self.state, state
         if state == was:
             return
-        recovering = state.recovery is LeaderRecoveryState.RECOVERING
         self.told.append(TraceLine(self.now, "partition", partition=told_of(state)))
-        begins = state.leader != NO_LEADER and state.leader_epoch != was.leader_epoch
-        if recovering and begins:
-            self.plans[LEADER_RECOVERED, 0] = self.now + self.last[state.leader].recover
+
+    def _begins(self, leader: int) -> None:
+        """A process plays the leader: if it has to recover, it begins to."""
+        self.plans.pop((LEADER_RECOVERED, 0), None)
+        if self._partition().recovery is LeaderRecoveryState.RECOVERING:
+            self.plans[LEADER_RECOVERED, 0] = self.now + self.last[leader].recover
 
     def _hear(self, before: Cluster, event: Event) -> None:
         if isinstance(event, Refused) and event.node == CONTROLLER:
@@ -540,6 +542,8 @@ class EngineRun:
             self.told.append(TraceLine(self.now, "refused", sender, event.guard or ""))
         elif isinstance(event, CommittedLost):
             self.told.append(TraceLine(self.now, "lost", int(event.leader)))
+        elif isinstance(event, BecameLeader) and event.node == self._partition().leader:
+            self._begins(int(event.node))
         elif isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
             self._joins(before, event.body)
 
