@@ -68,6 +68,7 @@ from kiplab.figures.how_often.tornado_chart import (
 )
 from kiplab.figures.how_often.verification_chart import (
     compared_words,
+    verified_groups,
     verified_sentence,
     verified_table,
 )
@@ -510,6 +511,18 @@ def test_zero_in_both_has_no_ratio() -> None:
     assert zeros == ["0 in both"]
     one_sided = replace(verified()[0], ours=0.0, low=0.0)
     assert compared_words(one_sided) == "ours, theirs: 0 and 1.9×10⁻⁸"
+    unseen = replace(verified()[0], theirs=0.0, their_low=0.0, their_high=1e-6)
+    assert compared_words(unseen) == "1.9×10⁻⁸; they saw none"
+
+
+def test_comparisons_stand_by_their_referee_and_where_they_were_made() -> None:
+    rows = verified()
+    moved = [replace(rows[0], regime="crash loops"), *rows[-1:], *rows[1:2]]
+    assert [*verified_groups(moved)] == [
+        ("exact chain", "crash loops"),
+        ("exact chain", "base rates"),
+        ("naive, accelerated", "base rates"),
+    ]
 
 
 def test_both_intervals_are_in_the_ratio() -> None:
@@ -521,8 +534,8 @@ def test_both_intervals_are_in_the_ratio() -> None:
 
 def test_the_table_of_verification_has_the_alarms_and_who_disagrees() -> None:
     lines = verified_table(verified()).lines
-    assert lines[-1][-1] == WARY.alarms[0]
-    assert [line[-2] for line in lines].count("no") == 1
+    assert lines[-1][-2:] == ("40", WARY.alarms[0])
+    assert [line[-3] for line in lines].count("no") == 1
 
 
 def test_every_drawing_is_asked_for_in_these_tests() -> None:

@@ -286,6 +286,7 @@ def test_a_referee_with_chance_in_it_widens_the_ratio() -> None:
         room=0.0,
         agrees=True,
         alarms=("only 40 effective samples",),
+        effective=40.0,
     )
     assert (verified_metric(row).ratio_low, verified_metric(row).ratio_high) == (0.25, 3.0)
     picture = verification([row])

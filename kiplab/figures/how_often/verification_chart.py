@@ -28,16 +28,19 @@ TITLE = "Do the numbers agree with their referees?"
 EMPTY = "Nothing to show: no metric was verified."
 _NOTES = [
     "✓ and squares: the two agree within their intervals; ✗ and diamonds: they do not."
-    " What is 0 has no ratio: both numbers stand on the right."
+    " What is 0 has no ratio: both numbers stand on the right.",
+    "n: so many equal weights would be as sure as this weighted estimate.",
 ]
-_ROW, _NAMES, _NUMBERS = 22, 320, 200
+_ROW, _HEAD, _NAMES, _NUMBERS = 19, 26, 300, 214
+_TICKS = 14
 _FARTHEST = 10.0
 """From 1, which the axis reaches; what is farther away ends at its edge."""
 
 
 class VerifiedMetric(msgspec.Struct, frozen=True, kw_only=True):
     """A metric, ours and its referee's, each with its bounds, which are the number itself where
-    there is no chance in it; `regime` says where the two were compared.
+    there is no chance in it; `regime` says where the two were compared. `effective` is how many
+    equal weights would be as sure as ours, None where nothing was weighed.
     """
 
     metric: str
@@ -52,6 +55,7 @@ class VerifiedMetric(msgspec.Struct, frozen=True, kw_only=True):
     agrees: bool
     regime: str = ""
     alarms: tuple[str, ...] = ()
+    effective: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -97,12 +101,28 @@ def verified_name(row: VerifiedMetric) -> str:
 def compared_words(row: VerifiedMetric) -> str:
     """The ratio with its interval; where there is none, both numbers."""
     if row.ratio is None:
-        both = f"{number_words(row.ours)} and {number_words(row.theirs)}"
-        return "0 in both" if row.ours == row.theirs == 0 else f"ours, theirs: {both}"
+        return _zero_words(row)
     if row.ratio_low == row.ratio_high:
         return f"{number_words(row.ratio, 3)} exactly"
     high = "any" if row.ratio_high == inf else number_words(row.ratio_high, 3)
     return f"{number_words(row.ratio, 3)} ({number_words(row.ratio_low, 3)} to {high})"
+
+
+def _zero_words(row: VerifiedMetric) -> str:
+    if row.ours == row.theirs == 0:
+        return "0 in both"
+    if row.theirs == 0 and row.their_high > 0:
+        return f"{number_words(row.ours)}; they saw none"
+    return f"ours, theirs: {number_words(row.ours)} and {number_words(row.theirs)}"
+
+
+def verified_groups(rows: Sequence[VerifiedMetric]) -> dict[tuple[str, str], list[VerifiedMetric]]:
+    """By referee, and by where the two were compared, in the order of the rows."""
+    found: dict[tuple[str, str], list[VerifiedMetric]] = {}
+    referees = list(dict.fromkeys(row.referee for row in rows))
+    for row in sorted(rows, key=lambda row: referees.index(row.referee)):
+        found.setdefault((row.referee, row.regime), []).append(row)
+    return found
 
 
 def verified_table(rows: Sequence[VerifiedMetric]) -> PlotTable:
@@ -119,11 +139,14 @@ def verified_table(rows: Sequence[VerifiedMetric]) -> PlotTable:
             number_words(row.theirs, 4),
             compared_words(row),
             "yes" if row.agrees else "no",
+            "" if row.effective is None else number_words(row.effective, 3),
             "; ".join(row.alarms),
         )
         for row in rows
     ]
-    return plot_table("Every metric and its referee", (*heads, "agrees", "alarms"), lines)
+    return plot_table(
+        "Every metric and its referee", (*heads, "agrees", "effective samples", "alarms"), lines
+    )
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -142,18 +165,25 @@ def verified_drawing(
         y = plot_heading(canvas, TITLE, "")
         return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
     y = plot_heading(canvas, TITLE, sentence) + 4
-    referees = list(dict.fromkeys(row.referee for row in rows))
-    bottom = y + _ROW * (len(rows) + len(referees))
-    box = Box(EDGE + _NAMES, y, canvas.width - EDGE - _NUMBERS, bottom)
+    groups = verified_groups(rows)
+    bottom = y + _TICKS + _ROW * len(rows) + _HEAD * len(groups)
+    box = Box(EDGE + _NAMES, y + _TICKS, canvas.width - EDGE - _NUMBERS, bottom)
     ratios = PlotAxis(*_range(rows), box.x0 + 8, box.x1 - 8, log=True)
-    end = _ticks(canvas, ratios, box)
-    for referee in referees:
-        canvas.text(EDGE, y + _ROW / 2, safe(referee), canvas.theme.muted, size=canvas.sizes.small)
-        y += _ROW
-        for row in (row for row in rows if row.referee == referee):
+    end, y = _ticks(canvas, ratios, box), box.y0
+    for (referee, regime), group in groups.items():
+        said = ": ".join(filter(None, (referee, regime)))
+        size = canvas.sizes.small
+        words = shortened(safe(said), canvas.width - 2 * EDGE, size)
+        canvas.text(EDGE, y + _HEAD - 9, words, canvas.theme.muted, size=size)
+        y += _HEAD
+        for row in group:
             _row(canvas, row, ratios, box, y + _ROW / 2)
             y += _ROW
-    return canvas.drawing(plot_notes(canvas, _NOTES, end + 4), sentence)
+    return canvas.drawing(plot_notes(canvas, _notes(rows), end + 4), sentence)
+
+
+def _notes(rows: Sequence[VerifiedMetric]) -> list[str]:
+    return _NOTES if any(row.effective is not None for row in rows) else _NOTES[:1]
 
 
 verified_figure = as_figure(verified_drawing)
@@ -171,7 +201,9 @@ def _ticks(canvas: Canvas, ratios: PlotAxis, box: Box) -> float:
     for tick in ratios.ticks():
         x = ratios.at(tick.value)
         canvas.line(x, box.y0, x, box.y1, palette.grid)
-        canvas.text(x, box.y1 + 13, tick.text, palette.muted, size=small, anchor="center")
+        # Above, too: it may be a long way down.
+        for y in (box.y0 - 7, box.y1 + 13):
+            canvas.text(x, y, tick.text, palette.muted, size=small, anchor="center")
     canvas.line(ratios.at(1), box.y0, ratios.at(1), box.y1, palette.muted, width=1.4)
     middle = (box.x0 + box.x1) / 2
     canvas.text(middle, box.y1 + 30, "ours over theirs", palette.muted, size=small, anchor="center")
@@ -189,7 +221,13 @@ def _row(canvas: Canvas, row: VerifiedMetric, ratios: PlotAxis, box: Box, y: flo
         canvas.line(low, y, high, y, color, width=2.4)
         shape = "square" if row.agrees else "diamond"
         plot_mark(canvas, ratios.at(row.ratio), y, shape, color)
-    said = compared_words(row) + (" !" if row.alarms else "")
+    said = compared_words(row) + _weights_words(row)
     canvas.text(box.x1 + 8, y, safe(said), palette.text, size=sizes.small)
     card = [verified_name(row), f"{row.referee} {row.regime}", said, *row.alarms]
     card_at(canvas, (box.x0 + box.x1) / 2, y, card)
+
+
+def _weights_words(row: VerifiedMetric) -> str:
+    """How many samples a weighted estimate is worth, with a mark if it is not to be believed."""
+    known = "" if row.effective is None else f", n {number_words(row.effective)}"
+    return known + (" !" if row.alarms else "")

@@ -151,7 +151,10 @@ def _fatal_share(p: Parameters, replicas: list[_Replica], began: list[Any], plan
     noticed = 0.0 if planned and at == 0 else draws.held
     tail = max(p.unflushed_s, 1e-6)
     before = clip(1 - since / tail, 0, 1)
-    # What was appended until then is committed when the follower is out of the ISR.
-    after = 1.0 if least == 1 else clip(1 - (since - noticed) / tail, 0, 1)
+    # What was appended until then is committed when the follower is out of the ISR. Where it was
+    # the leader that went nobody appended, and who comes after it may not commit.
+    leader = 1 / (len(replicas) - at)
+    later = clip(1 - (since - noticed) / tail, 0, 1)
+    after = 1.0 if least == 1 else leader * before + (1 - leader) * later
     fresh = where(since < noticed, before, after)
     return replaced_share(p) + tail_lost_share(p) * fresh

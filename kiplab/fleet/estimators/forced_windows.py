@@ -221,14 +221,20 @@ def _race(p: Parameters, draws: WindowDraws, window: _Window) -> Any:
     from numpy import expm1, maximum, minimum
 
     back = window.crash + draws.registered
+    # Until its session is over, what a dead leader asked for is read as that of a living one.
+    unnoticed = minimum(window.read, draws.leader_notice)
     evicted = maximum(window.crash + draws.evict_least, window.read) + draws.evict_more
-    end = minimum(evicted, back + draws.level)
-    down = maximum(minimum(end, back) - window.read, 0)
-    up = maximum(end - maximum(window.read, back), 0)
-    # A planned restart need not wait: all are in the ISR.
-    stopped = up if p.bounces_wait and draws.waits_for_it else down + up
-    goes = (p.crashes_per_year * (down + up) + p.bounces_per_year * stopped) / SECONDS_PER_YEAR
-    return -expm1(-goes) * lost_share(p) * window.weight
+    found = 0.0 * back
+    for share, asked in draws.evict_asked:
+        end = minimum(evicted + asked, back + draws.level)
+        down = maximum(minimum(end, back) - window.read, 0)
+        up = maximum(end - maximum(window.read, back), 0)
+        # A planned restart need not wait: all are in the ISR.
+        stopped = up if p.bounces_wait and draws.waits_for_it else down + up
+        crashed = p.crashes_per_year * (unnoticed + down + up)
+        goes = (crashed + p.bounces_per_year * stopped) / SECONDS_PER_YEAR
+        found = found - share * expm1(-goes)
+    return found * lost_share(p) * window.weight
 
 
 def _alone(p: Parameters, draws: WindowDraws, u: Any) -> Any:

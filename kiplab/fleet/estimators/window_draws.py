@@ -26,9 +26,10 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
     is, then `ready` until it may be in an ISR and `level` until it has the records.
 
     `tilt` is the likelihood ratio of these draws. `earlier`: how long the process had been up when
-    the leader asked. A stale one is evicted at the later of crash + `evict_least` and the join,
-    plus `evict_more`. `clean`: how long a planned restart takes, `stopping`: how long the broker
-    serves on before.
+    the leader asked. That a stale one is to leave is asked at the later of crash + `evict_least`
+    and the join, plus `evict_more`; `evict_asked` are shares, and after how long that is read.
+    `leader_notice`: until the controller knows of a leader that has crashed. `clean`: how long a
+    planned restart takes, `stopping`: how long the broker serves on before.
 
     `held`: for so long after a crash the leader waits for who is gone, and commits nothing.
 
@@ -43,6 +44,8 @@ class WindowDraws(msgspec.Struct, frozen=True, kw_only=True):
     earlier: Any
     evict_least: float
     evict_more: Any
+    evict_asked: tuple[tuple[float, Any], ...]
+    leader_notice: float
     clean: Any
     stopping: float
     held: Any
@@ -61,6 +64,7 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         from scipy.special import ndtri
 
     p = parameters
+    slow, slow_s = p.slow_alter_partition_share, p.slow_alter_partition_s
     away = ndtri(u[:, _RESTART]) - tilt
     restart = p.crash_restart_s * exp(p.crash_restart_sigma * away)
     notice = p.session_s - p.heartbeat_s * u[:, _NOTICE]
@@ -74,6 +78,10 @@ def real_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraws:
         earlier=_exponential(p.catch_up_s, u[:, _EARLIER]),
         evict_least=p.lag_s,
         evict_more=p.lag_s / 2 * u[:, _EVICT],
+        # Milliseconds of a fast request are nothing beside the seconds before it.
+        evict_asked=((1 - slow, 0.0), (slow, _exponential(slow_s, u[:, ASKED_QUIETLY]))),
+        # On average: nobody asks how the heartbeats of two brokers lie to each other.
+        leader_notice=p.session_s - p.heartbeat_s / 2,
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
         stopping=p.shutdown_s,
         # Out of the ISR it is not waited for: a smaller ISR has another leader epoch.
@@ -108,6 +116,9 @@ def exponential_draws(parameters: Parameters, u: Any, tilt: float) -> WindowDraw
         earlier=_exponential(p.catch_up_s, u[:, _EARLIER]),
         evict_least=0.0,
         evict_more=_exponential(p.lag_s, u[:, _EVICT]),
+        # In the chain a leader that crashes is gone, and who is to leave is out, at once.
+        evict_asked=((1.0, 0.0),),
+        leader_notice=0.0,
         clean=_exponential(p.clean_restart_s, u[:, _CLEAN]),
         # In the chain nobody asks for a leader that stops.
         stopping=inf,

@@ -11,19 +11,20 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from ..estimators.forced_windows import METRICS, STALE_JOIN
+from ..estimators.forced_windows import STALE_JOIN
 from ..estimators.window_draws import exponential_draws, real_draws
 from ..parameters.parameter_table import Parameters
+from ..reference.closed_forms import alone_share
 from ..reference.two_replica_chain import (
     LAST_REPLICA_LOSS,
     RACE_LOSS,
     STALE_JOIN_AFTER_CRASH,
     yearly_rates,
 )
-from .checked_worlds import BOTH, QUIET, world_of
+from .checked_worlds import BOTH, QUIET, met_by_another, race_s, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
-from .weighed_blocks import biased_chain, forced_blocks, weighed_by
+from .weighed_blocks import biased_chain, forced_blocks, samples_for, weighed_by
 
 _OFTEN = replace(
     QUIET,
@@ -47,16 +48,18 @@ _SETS = {"none": frozenset[str](), "841": frozenset({"841"}), "903": frozenset({
 
 def estimator_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Naive years in proportion to `effort`. Raises MissingExtraError without numpy and scipy."""
-    yield from _by_the_chain(seed)
-    yield from _at_base_rates(400_000 * effort, seed)
-    yield from _sooner(_OFTEN, 1_000 * effort, seed, "2,000 crashes a year, all requests slow", 0.1)
-    yield from _sooner(_LOOPING, 5_000 * effort, seed, "crash loops, all requests slow", 0.05)
+    samples = samples_for(effort)
+    yield from _by_the_chain(samples, seed)
+    yield from _at_base_rates(400_000 * effort, samples, seed)
+    often, looping = "2,000 crashes a year, all requests slow", "crash loops, all requests slow"
+    yield from _sooner(_OFTEN, 1_000 * effort, samples, seed, often)
+    yield from _sooner(_LOOPING, 5_000 * effort, samples, seed, looping)
 
 
-def _by_the_chain(seed: int) -> Iterator[Claim]:
+def _by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
     for features, kips in _SETS.items():
         exact = yearly_rates(QUIET, kips)
-        forced = forced_blocks(QUIET, kips, exponential_draws, seed)
+        forced = forced_blocks(QUIET, kips, exponential_draws, samples, seed)
         for metric in (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS):
             yield Claim(
                 metric=metric,
@@ -65,7 +68,7 @@ def _by_the_chain(seed: int) -> Iterator[Claim]:
                 regime="forced windows with exponential delays, at base rates",
                 ours=weighed_by(forced, metric),
                 theirs=partial(Certain, exact[metric]),
-                room=1e-3,
+                room=met_by_another(QUIET, race_s(QUIET)),
             )
         yield Claim(
             metric=RACE_LOSS,
@@ -77,28 +80,30 @@ def _by_the_chain(seed: int) -> Iterator[Claim]:
         )
 
 
-def _at_base_rates(years: float, seed: int) -> Iterator[Claim]:
+def _at_base_rates(years: float, samples: int, seed: int) -> Iterator[Claim]:
     """Leaders that stop are asked for once more: often enough to be seen."""
     sets = ("none", "903")
     counts = lived(world_of(QUIET), sets, years, seed)
     for features in sets:
+        forced = forced_blocks(QUIET, _SETS[features], real_draws, samples, seed)
         yield Claim(
             metric=STALE_JOIN,
             features=features,
             referee=Referee.NAIVE,
             regime="forced windows, at base rates: seen without being accelerated",
-            ours=weighed_by(forced_blocks(QUIET, _SETS[features], real_draws, seed), STALE_JOIN),
+            ours=weighed_by(forced, STALE_JOIN),
             theirs=yearly(counts, features, STALE_JOIN),
-            room=5e-3,
+            # No leader is stopped while a replica is out.
+            room=alone_share(QUIET),
         )
 
 
-def _sooner(p: Parameters, years: float, seed: int, regime: str, room: float) -> Iterator[Claim]:
+def _sooner(p: Parameters, years: float, samples: int, seed: int, regime: str) -> Iterator[Claim]:
     """Nothing is planned, so that every stale join begins with a crash."""
     counts = lived(world_of(p), (*_SETS, BOTH), years, seed)
     for features, kips in _SETS.items():
-        forced = forced_blocks(p, kips, real_draws, seed)
-        for metric in METRICS:
+        forced = forced_blocks(p, kips, real_draws, samples, seed)
+        for metric in (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS):
             seen = STALE_JOIN if metric == STALE_JOIN_AFTER_CRASH else metric
             yield Claim(
                 metric=metric,
@@ -107,7 +112,7 @@ def _sooner(p: Parameters, years: float, seed: int, regime: str, room: float) ->
                 regime=f"forced windows, {regime}",
                 ours=weighed_by(forced, metric),
                 theirs=yearly(counts, features, seen),
-                room=room,
+                room=met_by_another(p, race_s(p)),
             )
     for metric in (STALE_JOIN, RACE_LOSS):
         yield Claim(

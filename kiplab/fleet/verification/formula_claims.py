@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from ...protocol.releases import Mode
 from ..kernel.world import SECOND, Constant
 from ..parameters.parameter_table import Parameters
+from ..parameters.years import SECONDS_PER_YEAR
 from ..reference import closed_forms
-from .checked_worlds import BOTH, QUIET, kips_in, world_of
+from .checked_worlds import BOTH, QUIET, away_s, kips_in, met_by_another, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
@@ -43,7 +44,8 @@ def _at_base(years: float, seed: int) -> Iterator[Claim]:
                 regime="two replicas at base rates",
                 ours=yearly(counts, features, metric),
                 theirs=partial(Certain, expected),
-                room=1e-3,
+                # Nothing is planned, and nobody leaves twice, while a replica is out.
+                room=closed_forms.alone_share(QUIET),
             )
 
 
@@ -67,7 +69,8 @@ def _short_of_replicas(years: float, seed: int) -> Iterator[Claim]:
         regime="min.insync.replicas=2, 4,000 crashes a year that lose what was not flushed",
         ours=yearly(counts, BOTH, "last_replica_loss"),
         theirs=partial(Certain, closed_forms.last_replica_losses(parameters)),
-        room=0.04,
+        # Either may go once more while the other is away, and then again as the only one.
+        room=2 * met_by_another(parameters, away_s(parameters)),
     )
 
 
@@ -85,6 +88,9 @@ def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
         )
         features = kips_in(mode)
         counts = lived(world_of(parameters, mode), (features,), years, seed)
+        losses = closed_forms.shock_losses(parameters)
+        # The next shock may come while they are away.
+        soon = losses / parameters.shock_tail_lost * away_s(parameters) / SECONDS_PER_YEAR
         for metric in ("shock_loss", "committed_loss"):
             yield Claim(
                 metric=metric,
@@ -93,8 +99,8 @@ def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
                 referee=Referee.CLOSED_FORM,
                 regime=f"three replicas, {regime}",
                 ours=yearly(counts, features, metric),
-                theirs=partial(Certain, closed_forms.shock_losses(parameters)),
-                room=2e-3,
+                theirs=partial(Certain, losses),
+                room=soon,
             )
 
 
@@ -122,7 +128,8 @@ def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
             regime="ZooKeeper, planned restarts of 15 s, 4 cuts a year of a minute",
             ours=yearly(counts, features, metric),
             theirs=partial(Certain, cut.replication_factor * each),
-            room=1e-3,
+            # Restarts wait while a replica is out, and a broker that is down is not cut off.
+            room=closed_forms.alone_share(cut),
         )
 
 

@@ -13,30 +13,32 @@ from ..parameters.years import SECONDS_PER_YEAR
 from ..reference.closed_forms import last_replica_losses
 from ..reference.last_standing_chain import StandingRates, standing_rates
 from ..reference.two_replica_chain import LAST_REPLICA_LOSS
-from .checked_worlds import BOTH, QUIET, world_of
+from .checked_worlds import BOTH, QUIET, away_s, met_by_another, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
-from .weighed_blocks import outage_blocks, weighed_by
+from .weighed_blocks import outage_blocks, samples_for, weighed_by
 
 _SEEN_AS = {ALL_GONE: "offline"}
 """What chain and kernel count it as, where nothing else takes the partition offline."""
 
 
 def outage_claims(effort: float, seed: int) -> Iterator[Claim]:
-    """Naive years in proportion to `effort`."""
-    yield from _all_gone_by_the_chain(seed)
-    yield from _all_gone_sooner(20 * effort, seed)
+    """Naive years, and weighted samples, in proportion to `effort`."""
+    samples = samples_for(effort)
+    yield from _all_gone_by_the_chain(samples, seed)
+    yield from _short_of_replicas(samples, seed)
+    yield from _all_gone_sooner(20 * effort, samples, seed)
 
 
-def _all_gone_by_the_chain(seed: int) -> Iterator[Claim]:
+def _all_gone_by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
     """Every replica is back after seven minutes, whatever took it away."""
-    away_s = 421.0
+    missing_s = 421.0
     alike = replace(
         QUIET,
         session_s=1.0,
         heartbeat_s=0.01,
-        crash_restart_s=away_s - 1,
-        clean_restart_s=away_s,
+        crash_restart_s=missing_s - 1,
+        clean_restart_s=missing_s,
         catch_up_s=0.1,
     )
     for replicas in (2, 3, 4, 5):
@@ -45,10 +47,11 @@ def _all_gone_by_the_chain(seed: int) -> Iterator[Claim]:
             replicas=replicas,
             crash=p.crashes_per_year,
             bounce=p.bounces_per_year,
-            restart=SECONDS_PER_YEAR / (away_s + p.catch_up_s),
+            restart=SECONDS_PER_YEAR / (missing_s + p.catch_up_s),
             lost=p.tail_lost,
         )
-        exact, forced = standing_rates(rates), outage_blocks(p, exponential_draws, seed)
+        exact = standing_rates(rates)
+        forced = outage_blocks(p, exponential_draws, samples, seed)
         for metric in OUTAGE_METRICS:
             yield Claim(
                 metric=metric,
@@ -57,23 +60,37 @@ def _all_gone_by_the_chain(seed: int) -> Iterator[Claim]:
                 regime=f"forced outages of {replicas} replicas, exponential, at base rates",
                 ours=weighed_by(forced, metric),
                 theirs=partial(Certain, exact[_SEEN_AS.get(metric, metric)]),
-                room=2e-3,
+                # A second of each is a session's, and not a part of one exponential delay.
+                room=replicas * p.session_s / missing_s + met_by_another(p, missing_s),
             )
 
 
-def _all_gone_sooner(years: float, seed: int) -> Iterator[Claim]:
-    short = replace(QUIET, min_insync_replicas=2, tail_lost=1.0)
-    yield Claim(
-        metric=LAST_REPLICA_LOSS,
-        features=BOTH,
-        referee=Referee.CLOSED_FORM,
-        regime="forced outages, min.insync.replicas=2 of 2, at base rates",
-        ours=weighed_by(outage_blocks(short, real_draws, seed), LAST_REPLICA_LOSS),
-        theirs=partial(Certain, last_replica_losses(short)),
-        room=0.03,
-    )
+def _short_of_replicas(samples: int, seed: int) -> Iterator[Claim]:
+    base = replace(QUIET, min_insync_replicas=2, tail_lost=1.0)
+    # A planned restart may be over before what is not flushed reaches back to it: to first order
+    # in both of its delays, weighed over the tail.
+    sooner = base.unflushed_s**2 / (12 * base.clean_restart_s * base.catch_up_s)
+    for bounces, where, room in (
+        (base.bounces_per_year, "at base rates", sooner),
+        (0.0, "without planned restarts", 0.0),
+    ):
+        p = replace(base, bounces_per_year=bounces)
+        yield Claim(
+            metric=LAST_REPLICA_LOSS,
+            features=BOTH,
+            referee=Referee.CLOSED_FORM,
+            regime=f"forced outages, min.insync.replicas=2 of 2, {where}",
+            ours=weighed_by(outage_blocks(p, real_draws, samples, seed), LAST_REPLICA_LOSS),
+            theirs=partial(Certain, last_replica_losses(p)),
+            room=room + met_by_another(p, away_s(p)),
+        )
+
+
+def _all_gone_sooner(years: float, samples: int, seed: int) -> Iterator[Claim]:
     p = replace(
-        short,
+        QUIET,
+        min_insync_replicas=2,
+        tail_lost=1.0,
         replication_factor=3,
         crashes_per_year=10_000.0,
         bounces_per_year=5_000.0,
@@ -81,7 +98,8 @@ def _all_gone_sooner(years: float, seed: int) -> Iterator[Claim]:
         clean_restart_s=30.0,
         catch_up_s=10.0,
     )
-    counts, forced = lived(world_of(p), (BOTH,), years, seed), outage_blocks(p, real_draws, seed)
+    counts = lived(world_of(p), (BOTH,), years, seed)
+    forced = outage_blocks(p, real_draws, samples, seed)
     for metric in OUTAGE_METRICS:
         yield Claim(
             metric=metric,
@@ -90,5 +108,6 @@ def _all_gone_sooner(years: float, seed: int) -> Iterator[Claim]:
             regime="forced outages of 3 replicas, min.insync.replicas=2, 10,000 crashes a year",
             ours=weighed_by(forced, metric),
             theirs=yearly(counts, BOTH, _SEEN_AS.get(metric, metric)),
-            room=0.1,
+            # Each of the three is away for so long, and every time another may go once more.
+            room=3 * met_by_another(p, away_s(p)),
         )

@@ -28,10 +28,14 @@ class Referee(StrEnum):
 
 
 class Weighed(msgspec.Struct, frozen=True):
-    """A rate from each of independent blocks, by weights; `alarms` say why not to believe it."""
+    """A rate from each of independent blocks, by weights; `alarms` say why not to believe it.
+
+    `effective` is how many equal weights would be as sure.
+    """
 
     blocks: tuple[float, ...]
     alarms: tuple[str, ...]
+    effective: float
 
     @property
     def value(self) -> float:
@@ -49,6 +53,7 @@ class Counted(msgspec.Struct, frozen=True):
     blocks: tuple[int, ...]
     years: float
     alarms: tuple[str, ...] = ()
+    effective: None = None
 
     @property
     def value(self) -> float:
@@ -70,6 +75,7 @@ class Certain(msgspec.Struct, frozen=True):
 
     value: float
     alarms: tuple[str, ...] = ()
+    effective: None = None
 
     def between(self, _confidence: float) -> Interval:
         """The number itself."""
@@ -99,7 +105,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 class Refereed(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the verification page: both numbers, each with an interval, and whether they
-    agree. Per replica set and year, except for the engine's, which are counts.
+    agree. Per replica set and year, except for the engine's, which are counts. `effective` is how
+    many equal weights would be as sure as ours, None where nothing was weighed.
     """
 
     metric: str
@@ -116,6 +123,7 @@ class Refereed(msgspec.Struct, frozen=True, kw_only=True):
     room: float
     agrees: bool
     alarms: tuple[str, ...]
+    effective: float | None
 
     @property
     def ratio(self) -> float | None:
@@ -177,4 +185,5 @@ def _refereed(claim: Claim, confidence: float) -> Refereed:
         room=claim.room,
         agrees=agrees,
         alarms=our.alarms + their.alarms,
+        effective=our.effective,
     )

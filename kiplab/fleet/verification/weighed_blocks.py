@@ -11,40 +11,47 @@ from ..estimators.forced_windows import DrawWindows, forced_block, forced_exposu
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference.two_replica_chain import chain_rates, two_replica_chain
-from ..statistics.block_means import Weights, alarms
+from ..statistics.block_means import Weights, alarms, effective_samples, together
 from .kernel_blocks import BLOCKS
 from .refereed import Weighed
 
-SAMPLES = 500
-"""In each block."""
+_FEWEST, _USUAL = 500, 2_000
+"""Samples of each block."""
 
 Estimates = Callable[[], Mapping[str, Weighed]]
 
 
-def forced_blocks(p: Parameters, kips: frozenset[str], draw: DrawWindows, seed: int) -> Estimates:
+def samples_for(effort: float) -> int:
+    """In each block: so many that no alarm rings, however small the effort."""
+    return max(_FEWEST, round(_USUAL * effort))
+
+
+def forced_blocks(
+    p: Parameters, kips: frozenset[str], draw: DrawWindows, samples: int, seed: int
+) -> Estimates:
     """Forced windows, by metric."""
 
     @cache
     def found() -> Mapping[str, Weighed]:
         blocks = [
-            forced_block(p, kips, seed=seed, block=block, samples=SAMPLES, draw=draw)
+            forced_block(p, kips, seed=seed, block=block, samples=samples, draw=draw)
             for block in range(BLOCKS)
         ]
-        return _weighed(blocks, forced_exposure(p, SAMPLES))
+        return _weighed(blocks, forced_exposure(p, samples))
 
     return found
 
 
-def outage_blocks(p: Parameters, draw: DrawWindows, seed: int) -> Estimates:
+def outage_blocks(p: Parameters, draw: DrawWindows, samples: int, seed: int) -> Estimates:
     """Forced outages, by metric."""
 
     @cache
     def found() -> Mapping[str, Weighed]:
         blocks = [
-            outage_block(p, seed=seed, block=block, samples=SAMPLES, draw=draw)
+            outage_block(p, seed=seed, block=block, samples=samples, draw=draw)
             for block in range(BLOCKS)
         ]
-        return _weighed(blocks, forced_exposure(p, SAMPLES))
+        return _weighed(blocks, forced_exposure(p, samples))
 
     return found
 
@@ -63,16 +70,19 @@ def biased_chain(
         chain = two_replica_chain(chain_rates(p), kips)
         blocks, seconds = biased_blocks(chain, event, seed=seed, blocks=BLOCKS, cycles=1000)
         years = seconds / BLOCKS / SECONDS_PER_YEAR
-        return Weighed(tuple(block.total / years for block in blocks), alarms(blocks))
+        return _weighed_of(blocks, years)
 
     return found
 
 
 def _weighed(found: Sequence[Mapping[str, Weights]], years: float) -> Mapping[str, Weighed]:
-    return {
-        metric: Weighed(
-            tuple(block[metric].total / years for block in found),
-            alarms([block[metric] for block in found]),
-        )
-        for metric in found[0]
-    }
+    return {metric: _weighed_of([one[metric] for one in found], years) for metric in found[0]}
+
+
+def _weighed_of(blocks: Sequence[Weights], years: float) -> Weighed:
+    """Blocks of so many years each."""
+    return Weighed(
+        blocks=tuple(block.total / years for block in blocks),
+        alarms=alarms(blocks),
+        effective=effective_samples(together(blocks)),
+    )

@@ -12,11 +12,12 @@ from kiplab.fleet.estimators.forced_windows import (
     forced_block,
     forced_rates,
 )
-from kiplab.fleet.estimators.window_draws import exponential_draws
+from kiplab.fleet.estimators.window_draws import WindowDraws, exponential_draws, real_draws
 from kiplab.fleet.parameters import Parameters
 from kiplab.fleet.reference import closed_forms
 from kiplab.fleet.reference.two_replica_chain import (
     LAST_REPLICA_LOSS,
+    RACE_LOSS,
     STALE_JOIN_AFTER_CRASH,
     yearly_rates,
 )
@@ -94,6 +95,26 @@ def test_without_841_most_stale_joins_are_of_leaders_that_stopped(kips: frozense
 def test_841_does_not_ask_for_a_leader_that_stops() -> None:
     rates = forced_rates(BASE, NOT_FENCED, seed=3)
     assert rates[STALE_JOIN] == rates[STALE_JOIN_AFTER_CRASH]
+
+
+def test_what_a_dead_leader_asked_for_is_read_until_its_session_is_over() -> None:
+    assert 1.02 < _race() / _race(leader_notice=0.0) < 1.15
+
+
+def test_a_stale_replica_stays_until_the_controller_reads_that_it_is_to_leave() -> None:
+    slow = replace(BASE, slow_alter_partition_share=1.0)
+    assert 2 < _race(slow) / _race(slow, evict_asked=((1.0, 0.0),)) < 5
+
+
+def _race(parameters: Parameters = BASE, **changed: object) -> float:
+    """Losses by the race in a block, with some of what is drawn replaced."""
+
+    def draw(p: Parameters, u: object, tilt: float) -> WindowDraws:
+        return replace(real_draws(p, u, tilt), **changed)
+
+    return forced_block(parameters, NEITHER, seed=1, block=0, samples=500, draw=draw)[
+        RACE_LOSS
+    ].total
 
 
 def test_a_block_is_a_function_of_its_arguments() -> None:

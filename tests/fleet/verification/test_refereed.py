@@ -33,7 +33,7 @@ def judged(
 
 
 def test_what_lies_within_both_intervals_agrees() -> None:
-    row = judged(Weighed(SPREAD, ()), Certain(1.002))
+    row = judged(Weighed(SPREAD, (), 4_000.0), Certain(1.002))
     assert row.agrees
     assert row.low < row.ours < row.high
     assert row.ratio_low is not None
@@ -42,10 +42,10 @@ def test_what_lies_within_both_intervals_agrees() -> None:
 
 
 def test_two_percent_off_is_seen_where_the_blocks_are_that_close() -> None:
-    row = judged(Weighed(SPREAD, ()), Certain(1.02))
+    row = judged(Weighed(SPREAD, (), 4_000.0), Certain(1.02))
     assert not row.agrees
     assert "THEY DISAGREE" in row.sentence
-    assert judged(Weighed(SPREAD, ()), Certain(1.02), room=0.02).agrees
+    assert judged(Weighed(SPREAD, (), 4_000.0), Certain(1.02), room=0.02).agrees
 
 
 def test_never_seen_is_below_something_and_not_zero() -> None:
@@ -74,7 +74,7 @@ def test_the_more_rows_the_wider_each() -> None:
         features="none",
         referee=Referee.NAIVE,
         regime="made up",
-        ours=lambda: Weighed(SPREAD, ()),
+        ours=lambda: Weighed(SPREAD, (), 4_000.0),
         theirs=lambda: Certain(1.0),
     )
     alone, among = all_refereed([claim], 0.999)[0], all_refereed([claim] * 100, 0.999)[0]
