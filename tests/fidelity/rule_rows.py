@@ -24,7 +24,8 @@ def rule_rows(vectors: Sequence[Vector], listed: Sequence[str]) -> tuple[RuleRow
 
 
 def _row(guard: Guard, vectors: Sequence[Vector], listed: Sequence[str]) -> RuleRow:
-    failing = [vector for vector in vectors if not vector.passes(without(guard.id))]
+    having = (vector for vector in vectors if vector.has(guard.id))
+    failing = [vector for vector in having if not vector.passes(without(guard.id))]
     named = {id for vector in failing for id in ids_of(vector)}
     return RuleRow(guard, tuple(id for id in listed if id in named), len(failing))
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from kiplab.protocol.features import Features, switched
 from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.ids import CONTROLLER
 from kiplab.protocol.releases import RELEASES
 
 HERE = Path(__file__).parent
@@ -76,6 +77,15 @@ class Vector(NamedTuple):
     test: Callable[..., None]
     given: Mapping[str, Any]
     row: str
+
+    def has(self, id: str) -> bool:
+        """Whether a guard acts on the controller of it, or on a node that it names."""
+        features = (value for value in self.given.values() if isinstance(value, Features))
+        return any(
+            id in each.active(node)
+            for each in features
+            for node in (CONTROLLER, *(node for node, _ in each.nodes))
+        )
 
     def passes(self, switch: Callable[[Features], Features]) -> bool:
         """Whether the test passes when its features are switched so."""
