@@ -33,6 +33,12 @@ class Copied(NamedTuple):
         assert found == after, f"{file} has no {after!r} any longer, which this recipe adds to"
         path.write_text(head + found + text + tail, encoding="utf-8")
 
+    def naming(self, word: str, *folders: str) -> list[str]:
+        """The files of tests in these folders that have a word in them."""
+        files = (file for folder in folders for file in (self.path / folder).rglob("test_*.py"))
+        named = (file for file in files if word in file.read_text(encoding="utf-8"))
+        return sorted(str(file.relative_to(self.path)) for file in named)
+
     def test(self, *what: str) -> Ran:
         """Run these tests of the copy, on the copy's own package."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *what]

@@ -29,6 +29,7 @@ VECTOR = """\
 """
 VECTORS = "tests/protocol/rows.py"
 ASKED_FOR = "tests/protocol/test_guards_are_asked_for.py"
+VECTOR_FAILS = "(some_vector_fails and made-up)"
 ALTERNATIVE = """\
     _alternative(
         "903.made-up",
@@ -109,7 +110,8 @@ def test_a_check_without_its_clause_is_told(copied: Copied) -> None:
 def test_an_alternative_without_a_vector_is_told(copied: Copied) -> None:
     stands(copied, TABLE, ALTERNATIVE_AFTER, ALTERNATIVE_AFTER + ALTERNATIVE)
     stands(copied, RULE, BELIEVED_BEFORE, BELIEVED + BELIEVED_BEFORE)
-    said = told(copied, ASKED_FOR, "tests/explore/test_compiled_guards.py")
+    compiled = "tests/explore/test_compiled_guards.py"
+    said = told(copied, ASKED_FOR, compiled, "-k", f"{VECTOR_FAILS} or every_guard_is_compiled")
     assert "no vector has 903.made-up on and fails when it is off: add one to tests/prot" in said
     assert "nobody says what 903.made-up does to the compiled search: compile its check" in said
 
@@ -140,8 +142,9 @@ def test_a_guard_without_a_vector_is_told_and_with_one_the_rules_are_complete(
     stands(copied, TABLE, GUARD_AFTER, GUARD + GUARD_AFTER)
     stands(copied, RULE, CHECK_BEFORE, CHECK + CHECK_BEFORE)
     stands(copied, RULE, ROW_AFTER, ROW_AFTER + ROW)
-    said = told(copied, ASKED_FOR)
+    said = told(copied, ASKED_FOR, "-k", VECTOR_FAILS)
     assert "no vector fails when 704.made-up is off: add one to tests/protocol/test_vecto" in said
     stands(copied, VECTORS, VECTOR_AFTER, VECTOR + VECTOR_AFTER)
-    ran = copied.test("tests/protocol", "tests/engine", "tests/plays", "tests/test_cli.py")
+    of_guards = copied.naming("GUARDS", "tests/protocol", "tests/engine", "tests/plays")
+    ran = copied.test(*of_guards, "tests/plays/test_golden.py", "tests/test_cli.py")
     assert ran.passed, ran.text

@@ -21,7 +21,7 @@ ENTRY = """\
 """
 """A made-up release, as a contributor writes it at the end of the table."""
 END = ")\n\n\ndef metadata_versions_of("
-SPECIFICATION = ("tests/protocol", "tests/rows/test_operator_log.py")
+OPERATOR_LOG = "tests/rows/test_operator_log.py"
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Copied:
 @pytest.fixture(scope="module")
 def told(copied: Copied) -> str:
     """What the specification says of a release that is only an entry."""
-    ran: Ran = copied.test(*SPECIFICATION)
+    ran: Ran = copied.test(*copied.naming("RELEASES", "tests/protocol"), OPERATOR_LOG)
     assert not ran.passed
     return ran.text
 
@@ -97,10 +97,10 @@ def test_with_its_vectors_and_its_words_the_recipe_is_complete(copied: Copied) -
         changed(copied, str(path.relative_to(copied.path)), reaching_to_it)
     changed(copied, "tests/protocol/test_features.py", one_more('    "4.3": (3, 18),\n'))
     said = '    "4.3": "event failed with {} in … microseconds. Exception message: {}",\n'
-    changed(copied, "tests/rows/test_operator_log.py", one_more(said))
+    changed(copied, OPERATOR_LOG, one_more(said))
     for file in ("README.md", "labs/00-start.ipynb"):
         changed(copied, file, lambda text: text.replace("3.2 to 4.3", "3.2 to 4.4"))
-    ran = copied.test(*SPECIFICATION, "tests/plays", "tests/test_cli.py")
+    ran = copied.test("tests/protocol", OPERATOR_LOG, "tests/plays", "tests/test_cli.py")
     assert ran.passed, ran.text
 
 
