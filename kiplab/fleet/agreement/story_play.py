@@ -16,7 +16,6 @@ from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.events import CommittedLost, Sent
 from ...engine.nodes import state_of
-from ...engine.truth import partition_of
 from ...plays.grammar import parse
 from ...plays.history_as_play import statement_of
 from ...plays.play import Play, Statement, format_play, split
@@ -27,7 +26,9 @@ from ...plays.stage import Stage
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
 from ...protocol.messages import AlterPartitionRequest
-from .engine_run import PARTITION, DoneMove, EngineRun, header_of, told_of
+from .driven_engine import DoneMove, header_of
+from .engine_lines import partition_in, told_of
+from .engine_run import EngineRun
 from .outside_events import OutsideSchedule
 from .trace_lines import PartitionTold
 
@@ -75,7 +76,7 @@ def play_of(
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-    lines = tuple(_beside(_together(_lines(stage, run.done))))
+    lines = tuple(_beside(_together(_lines(stage, run.engine.done))))
     done = parse(format_play(Play((*play.statements, *lines), name)), name)
     wanted = tuple(line.partition or line.broker for line in trace if _is_told(line.what))
     return done if tale_of(run_play(done)) == wanted else None
@@ -168,6 +169,4 @@ def tale_of(stage: Stage) -> PartitionTale:
 
 
 def _partition(cluster: Cluster) -> PartitionTold:
-    state = partition_of(cluster, PARTITION)
-    assert state is not None
-    return told_of(state)
+    return told_of(partition_in(cluster))

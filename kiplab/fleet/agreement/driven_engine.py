@@ -1,0 +1,193 @@
+"""The engine with one partition, driven move by move; whatever is ready flows by itself.
+
+Heartbeats, fetches and other rounds come when they are asked for: a process's timers are turned
+back before. Only AlterPartition requests stay on their way until somebody delivers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import msgspec
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.channels import blocker
+from ...engine.clock import wants_fetch
+from ...engine.cluster import Cluster, Message, broker
+from ...engine.events import Event
+from ...engine.impossible_moves import why_not
+from ...engine.nodes import is_cut, with_state
+from ...engine.setup import cluster_of
+from ...engine.step import step
+from ...engine.truth import session_timeout_ms, sessions, watches_sessions
+from ...plays.header import setup_of
+from ...plays.play import Play, split
+from ...protocol.features import Features
+from ...protocol.ids import NO_LEADER, BrokerId
+from ...protocol.messages import AlterPartitionRequest, MetadataUpdate
+from ...protocol.replica.broker_state import Broker, Timers, Volatile, log_of, replica_of
+from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
+from .outside_events import OutsideSchedule
+
+PARTITION = "orders-0"
+_NOW = Timers()
+
+
+def header_of(schedule: OutsideSchedule) -> str:
+    """How every play of a schedule begins."""
+    ids = ",".join(str(b) for b in range(1, schedule.replicas + 1))
+    lines = [f"broker {b} epoch={40 + b}" for b in range(1, schedule.replicas + 1)]
+    unclean = " unclean-leader-election=yes" if schedule.unclean else ""
+    topic = (
+        f"topic orders replicas={ids} isr={ids} leader={schedule.leader}"
+        f" leader-epoch={FIRST_LEADER_EPOCH} partition-epoch={FIRST_PARTITION_EPOCH}"
+        f" log=10@{FIRST_LEADER_EPOCH} min-insync-replicas={schedule.min_insync}{unclean}"
+    )
+    return "\n".join([*lines, topic])
+
+
+@lru_cache(maxsize=1_024)
+def _first_cluster(header: str, features: Features, timed: bool) -> Cluster:
+    statements = split(header + ("\ntimed\n" if timed else "\n")).statements
+    return cluster_of(setup_of(Play(statements), features))
+
+
+class DoneMove(msgspec.Struct, frozen=True):
+    """When (ms), what, and what followed from it."""
+
+    at: int
+    move: moves.Move
+    events: tuple[Event, ...]
+
+
+class DrivenEngine:
+    """`cluster` at `now` (ms), and every move that was `done`; `after` is told of each of them."""
+
+    def __init__(
+        self,
+        schedule: OutsideSchedule,
+        features: Features,
+        timed: bool,
+        after: Callable[[Cluster, DoneMove], None],
+    ) -> None:
+        self.cluster = _first_cluster(header_of(schedule), features, timed)
+        self.now = 0
+        self.done: list[DoneMove] = []
+        self.after = after
+
+    # --- moves --------------------------------------------------------------------------------
+
+    def do(self, move: moves.Move) -> None:
+        """One step. Raises what `step` raises for an impossible one."""
+        made = step(self.cluster, move)
+        before, self.cluster = self.cluster, made.cluster
+        self.done.append(DoneMove(self.now, move, made.events))
+        self.after(before, self.done[-1])
+
+    def attempt(self, move: moves.Move) -> None:
+        """A step, if it is possible."""
+        if why_not(self.cluster, move) is None:
+            self.do(move)
+
+    def wait_until(self, at: int) -> None:
+        """Time passes."""
+        if at > self.now:
+            self.do(moves.Advance(at - self.now))
+            self.now = at
+
+    def fire(self, b: int, timer: moves.Timer) -> None:
+        """The round comes now, whatever the timer says, and what it sends arrives."""
+        process = self.process(b)
+        if process.timers != _NOW:
+            node = replace(self.node(b), process=replace(process, timers=_NOW))
+            self.cluster = with_state(self.cluster, BrokerId(b), node)
+        self.do(moves.Fire(BrokerId(b), timer))
+        self.flow()
+
+    def fire_if_up(self, b: int, timer: moves.Timer) -> None:
+        """The round of a process, if there is one."""
+        if self.node(b).process is not None:
+            self.fire(b, timer)
+
+    def flow(self) -> None:
+        """Deliver everything but requests that the schedule delays."""
+        while (message := self._deliverable()) is not None:
+            self.do(moves.Deliver(message.name))
+
+    def _deliverable(self) -> Message | None:
+        cluster = self.cluster
+        for m in cluster.messages:
+            if isinstance(m.body, AlterPartitionRequest):
+                continue
+            if not is_cut(cluster, m.name.sender, m.receiver) and blocker(cluster, m) is None:
+                return m
+        return None
+
+    def as_one_batch(self, b: int) -> None:
+        """Who is reached again fetches the metadata log to its end and publishes one image of it;
+        what was true meanwhile and is no more is never played: MetadataLoader.handleCommit (3.5.0).
+        """
+        waiting = [
+            m.name
+            for m in self.cluster.messages
+            if m.receiver == b and isinstance(m.body, MetadataUpdate)
+        ]
+        for name in waiting[:-1]:
+            self.do(moves.Drop(name))
+
+    # --- what is so ---------------------------------------------------------------------------
+
+    def node(self, b: int) -> Broker:
+        """A broker, up or down."""
+        found = broker(self.cluster, BrokerId(b))
+        assert found is not None
+        return found
+
+    def process(self, b: int) -> Volatile:
+        """The process of a broker that is up."""
+        process = self.node(b).process
+        assert process is not None
+        return process
+
+    def leads(self, b: int) -> bool:
+        """Whether a broker knows that it leads."""
+        if b == NO_LEADER:
+            return False
+        replica = replica_of(self.node(b), PARTITION)
+        return replica is not None and replica.leading is not None
+
+    def follows(self, b: int) -> bool:
+        """Whether a broker knows that it follows."""
+        replica = replica_of(self.node(b), PARTITION)
+        return replica is not None and replica.leading is None
+
+    def is_behind(self, b: int) -> bool:
+        """Whether a follower has something to fetch, or to hear."""
+        replica = replica_of(self.node(b), PARTITION)
+        if replica is None or replica.leading is not None:
+            return False
+        return wants_fetch(self.cluster, self.node(b), replica)
+
+    def known(self, b: int, leader: int) -> tuple[object, ...]:
+        """What a follower's fetch may change: if it does not, the next one does not."""
+        nodes = self.node(b), self.node(leader)
+        return tuple((replica_of(n, PARTITION), log_of(n, PARTITION)) for n in nodes)
+
+    def session_ends(self) -> dict[int, int]:
+        """By broker, when (ms) its session is over if nothing more is heard of it.
+
+        Who is fenced already is left alone: from 4.0 on a controller fences it once more, for
+        nothing, and at another time than the kernel everybody else would be heard of.
+        """
+        if not watches_sessions(self.cluster):
+            return {}
+        timeout = session_timeout_ms(self.cluster) + 1
+        live = [s for s in sessions(self.cluster) if not s.over and not s.fenced]
+        return {int(s.broker): s.last_contact_ms + timeout for s in live}
+
+    def session_is_new(self, b: int) -> bool:
+        """Whether a controller is new, and the broker will have to ask it once more."""
+        known = next(s for s in sessions(self.cluster) if s.broker == b)
+        return not known.over and not known.leaving

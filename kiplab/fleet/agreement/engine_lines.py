@@ -1,0 +1,80 @@
+"""What a move of the engine adds to a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ...engine import moves
+from ...engine.cluster import Cluster
+from ...engine.events import CommittedLost, Delivered, Event
+from ...engine.truth import partition_of, registration_of
+from ...protocol.errors import KafkaError
+from ...protocol.facts import Refused
+from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
+from ...protocol.messages import AlterPartitionRequest
+from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
+from .driven_engine import PARTITION, DoneMove
+from .trace_lines import NOBODY, PartitionTold, TraceLine
+
+
+def engine_lines(
+    before: Cluster, after: Cluster, made: DoneMove, behind: Collection[int]
+) -> Iterator[TraceLine]:
+    """The lines of one move; `behind` are the brokers that have not caught up."""
+    for event in made.events:
+        yield from _of_event(before, after, made, event, behind)
+    was, now = partition_in(before), partition_in(after)
+    if was is not now and was != now:
+        yield TraceLine(made.at, "partition", partition=told_of(now))
+
+
+def _of_event(
+    before: Cluster, after: Cluster, made: DoneMove, event: Event, behind: Collection[int]
+) -> Iterator[TraceLine]:
+    if isinstance(event, Refused) and event.node == CONTROLLER:
+        # Who is told NEW_LEADER_ELECTED was not refused: another leader came on the way.
+        if event.error is not KafkaError.NEW_LEADER_ELECTED:
+            yield TraceLine(made.at, "refused", _sender(made.move), event.guard or "")
+    elif isinstance(event, CommittedLost):
+        yield TraceLine(made.at, "lost", int(event.leader))
+    elif isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
+        for member in _stale_joins(before, after, event.body, behind):
+            yield TraceLine(made.at, "stale join", int(member))
+
+
+def _sender(move: moves.Move) -> int:
+    assert isinstance(move, moves.Deliver)
+    return int(move.message.sender)
+
+
+def _stale_joins(
+    before: Cluster, after: Cluster, request: AlterPartitionRequest, behind: Collection[int]
+) -> Iterator[BrokerId]:
+    """Members that the controller accepts although they are fenced, or another life by now."""
+    was, now = partition_in(before), partition_in(after)
+    if now.partition_epoch == was.partition_epoch:
+        return
+    for member in request.items[0].isr:
+        found = registration_of(before, member.broker)
+        if member.broker in was.isr or member.broker not in now.isr or found is None:
+            continue
+        if (found.fenced and member.broker in behind) or found.epoch != member.observed:
+            yield member.broker
+
+
+def partition_in(cluster: Cluster) -> PartitionRegistration:
+    """The one partition of a schedule."""
+    found = partition_of(cluster, PARTITION)
+    assert found is not None
+    return found
+
+
+def told_of(state: PartitionRegistration) -> PartitionTold:
+    """The state as a line of a trace has it."""
+    return PartitionTold(
+        leader=NOBODY if state.leader == NO_LEADER else int(state.leader),
+        leader_epoch=int(state.leader_epoch),
+        partition_epoch=int(state.partition_epoch),
+        isr=tuple(int(member) for member in state.isr),
+        recovering=state.recovery is LeaderRecoveryState.RECOVERING,
+    )
