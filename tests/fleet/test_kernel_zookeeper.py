@@ -29,7 +29,7 @@ from kiplab.fleet.kernel.set_words import (
     TRACE,
 )
 from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
-from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, World
+from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Constant, Exponential, World
 
 BUSY = World(
     zookeeper=True,
@@ -113,6 +113,48 @@ def test_kip_380_and_kip_343_take_away_what_each_is_about() -> None:
     assert counts.total("380", "stale_control_request") == 0
     none, with_343 = (counts.total(name, "stale_metadata_us") for name in ("none", "343"))
     assert 0 < with_343 < none
+
+
+def test_only_a_planned_stop_that_happens_can_leave_a_control_request_behind() -> None:
+    stops = World(
+        zookeeper=True,
+        replication_factor=1,
+        crash_mean_us=0,
+        bounce_mean_us=DAY // 20,
+        failover_mean_us=0,
+        clean_restart=Exponential(DAY // 20),
+        queue_age=Constant(DAY),
+    )
+    counts = _counted(stops, ("none",))
+    happened = counts.total("none", "incidents")
+    assert counts.events > happened > 10, "some come while the broker is down"
+    assert counts.total("none", "stale_control_request") == happened
+
+
+def test_a_planned_stop_that_waits_leaves_no_control_request_behind() -> None:
+    down = replace(BUSY, crash_mean_us=DAY, crash_restart=Constant(DAY), queue_age=Constant(DAY))
+    waits, insists = (
+        _counted(replace(down, bounces_wait=waits, clean_restart=Constant(SECOND)), ("none",))
+        for waits in (True, False)
+    )
+    metric = "stale_control_request"
+    assert 0 < waits.total("none", metric) < insists.total("none", metric)
+
+
+def test_only_a_cut_that_happens_leaves_metadata_behind() -> None:
+    cuts = World(
+        zookeeper=True,
+        replication_factor=1,
+        crash_mean_us=0,
+        bounce_mean_us=0,
+        failover_mean_us=0,
+        cut_mean_us=DAY // 20,
+        cut_lasts=Constant(DAY // 10),
+    )
+    counts = _counted(cuts, ("none",))
+    happened = counts.total("none", "incidents")
+    assert counts.events > happened > 10, "some come while the broker is cut off"
+    assert counts.total("none", "stale_metadata_us") // (DAY // 10) == happened
 
 
 def _played(*events: Outside, replicas: int = 2, features: str = "none") -> list[Told]:

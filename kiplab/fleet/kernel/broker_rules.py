@@ -66,6 +66,7 @@ from .set_words import (
     STARTING,
     STOP_AT,
     TOLD_REFUSED,
+    TOOK_EFFECT,
     TURN,
     UP,
     WATCHES,
@@ -189,6 +190,7 @@ def bounce(s: list[int], w: list[int], told: list[int], b: int, now: int) -> Non
     if s[OUTAGE] or not _is_heard(s, w, b) or (w[BOUNCES_WAIT] and size(s[ISR]) < w[REPLICAS]):
         return
     s[INCIDENTS] += 1
+    s[TOOK_EFFECT] = s[TURN]
     s[PHASE + b], s[GIVES_UP_AT + b] = SHUTTING_DOWN, now + w[PATIENCE_US]
     _wants_to_stop(s, w, told, b, now)
 
@@ -299,6 +301,7 @@ def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
     if s[UP + b] == 0 or s[CUT + b]:
         return
     s[INCIDENTS] += 1
+    s[TOOK_EFFECT] = s[TURN]
     s[CUT + b], s[HEAL_AT + b], s[LEVEL + b] = 1, now + lasts, 0
     s[LEVEL_DUE + b] = NEVER
     _goes_silent(s, w, b, now)

@@ -34,6 +34,8 @@ COUNTS = 20
 ) = range(COUNTS, COUNTS + 17)  # fmt: skip
 PARTED = 38
 """Not 0: there is more than one history (`log_prefixes`)."""
+TOOK_EFFECT = COUNTS + 17
+"""The turn of the last planned stop or cut that found its broker well, or reached."""
 _PER_BROKER = 40
 
 # --- the state: a number for each broker ----------------------------------------------------------

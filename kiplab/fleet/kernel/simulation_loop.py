@@ -62,7 +62,9 @@ from .set_words import (
     STALE_METADATA_US,
     STATE_WORDS,
     TIMEOUT_343_US,
+    TOOK_EFFECT,
     TRACE,
+    TURN,
 )
 from .world_words import (
     EARLY_CRASHES,
@@ -137,13 +139,17 @@ def _add_quiet(states: list[list[int]], sets: int, quiet: list[int], leader: int
 
 @inner
 def _count_outside(states: list[list[int]], sets: int, w: list[int], st: list[int], i: int) -> None:
-    """Of KIP-380 and KIP-343: what depends on the event alone, with ZooKeeper."""
+    """Of KIP-380 and KIP-343, with ZooKeeper: what a planned stop or a cut comes to that took
+    effect. A broker that is down, or a stop that waits, has no mail to get.
+    """
     if not w[MODE]:
         return
     at = i * STREAM
     row = at + ROW_AT
     for v in range(sets):
         s = states[v]
+        if s[TOOK_EFFECT] != s[TURN]:
+            continue
         if st[row + KIND] == BOUNCE and not s[GUARDS] & KIP_380:
             away = st[row + SHUTDOWN] + st[row + RESTART]
             s[STALE_CONTROL_REQUEST] += 1 if st[at + QUEUED] > away else 0
