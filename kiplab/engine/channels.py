@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ..protocol.ids import ALL_BROKERS, BrokerId, host_of
+from ..protocol.ids import ALL_BROKERS, BrokerId, Count, Incarnation, host_of
 from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Request, Send
 from .cluster import Cluster, Message, MessageName
 from .events import Dropped, Event, Sent
-from .nodes import incarnation_of, is_up
+from .nodes import incarnation_of, running_life
+
+Counters = tuple[tuple[BrokerId, Incarnation, str, Count], ...]
 
 
 def post(
@@ -34,27 +36,27 @@ def _receivers(cluster: Cluster, receiver: BrokerId) -> tuple[BrokerId, ...]:
 def _post_one(
     cluster: Cluster, sender: BrokerId, receiver: BrokerId, send: Send, answered: Message | None
 ) -> tuple[Cluster, Event]:
-    cluster, name = _named(cluster, sender, KINDS[type(send.body)])
-    is_reply = name.kind in ANSWERED
-    if is_reply and answered is not None:
-        receiver, life = answered.name.sender, answered.name.incarnation
-        now = incarnation_of(cluster, receiver)
-    else:
-        life = now = incarnation_of(cluster, receiver)
-    if now != life or not is_up(cluster, receiver):
+    body = send.body
+    sent, name = _named(cluster, sender, KINDS[type(body)])
+    answers = answered if name.kind in ANSWERED else None
+    if answers is not None:
+        receiver = answers.name.sender
+    life = running_life(cluster, receiver)
+    if life is None or (answers is not None and life != answers.name.incarnation):
         why = "the connection is closed"
-        return cluster, Dropped(message=name, receiver=receiver, body=send.body, why=why)
+        dropped = Dropped(message=name, receiver=receiver, body=body, why=why)
+        return replace(cluster, sent=sent), dropped
     message = Message(
         name=name,
         receiver=receiver,
         receiver_incarnation=life,
-        lane=send.body.api.lane,
-        body=send.body,
-        request=_request(answered) if is_reply else None,
-        connection=answered.connection if is_reply and answered is not None else 0,
+        lane=body.api.lane,
+        body=body,
+        request=_request(answers),
+        connection=answers.connection if answers is not None else 0,
     )
-    event = Sent(message=name, receiver=receiver, body=send.body)
-    return replace(cluster, messages=(*cluster.messages, message)), event
+    event = Sent(message=name, receiver=receiver, body=body)
+    return replace(cluster, sent=sent, messages=(*cluster.messages, message)), event
 
 
 def _request(answered: Message | None) -> Request | None:
@@ -64,16 +66,15 @@ def _request(answered: Message | None) -> Request | None:
     return body if isinstance(body, ApiRequest) else None
 
 
-def _named(cluster: Cluster, sender: BrokerId, kind: str) -> tuple[Cluster, MessageName]:
+def _named(cluster: Cluster, sender: BrokerId, kind: str) -> tuple[Counters, MessageName]:
+    """The name of the next message, and what has been sent then."""
     life, sent = incarnation_of(cluster, sender), cluster.sent
     for index, (who, which, what, count) in enumerate(sent):
         if what == kind and who == sender and which == life:
             counted = (sender, life, kind, count + 1)
-            sent = (*sent[:index], counted, *sent[index + 1 :])
-            return replace(cluster, sent=sent), MessageName(*counted)
-    return replace(cluster, sent=(*sent, (sender, life, kind, 1))), MessageName(
-        sender, life, kind, 1
-    )
+            return (*sent[:index], counted, *sent[index + 1 :]), MessageName(*counted)
+    first = (sender, life, kind, 1)
+    return (*sent, first), MessageName(*first)
 
 
 def find(cluster: Cluster, name: MessageName) -> Message | None:
@@ -106,15 +107,15 @@ def blocker(cluster: Cluster, message: Message) -> Message | None:
 
 def without(cluster: Cluster, message: Message) -> Cluster:
     """`cluster` with `message` no longer in flight."""
-    return replace(cluster, messages=tuple(m for m in cluster.messages if m is not message))
+    return replace(cluster, messages=tuple([m for m in cluster.messages if m is not message]))
 
 
 def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
     """The same request once more, on a new connection."""
-    cluster, name = _named(cluster, message.name.sender, message.name.kind)
+    sent, name = _named(cluster, message.name.sender, message.name.kind)
     copy = replace(message, name=name, connection=name.ordinal)
     event = Sent(message=name, receiver=copy.receiver, body=copy.body)
-    return replace(cluster, messages=(*cluster.messages, copy)), event
+    return replace(cluster, sent=sent, messages=(*cluster.messages, copy)), event
 
 
 def close(cluster: Cluster, node: BrokerId) -> tuple[Cluster, list[Event]]:

@@ -44,15 +44,16 @@ def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = 
     Of sessions that end at the same moment those of `first_fenced` do first, in that order.
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
-    known = sessions(cluster)
-    expiry, counted_on = _expiry(cluster, known, first_fenced), _counted_on(cluster, known)
+    known = sessions(cluster) if watches_sessions(cluster) else ()
+    expiry, counted_on = _expiry(cluster, known, first_fenced), _counted_on(known)
     until = end_ms if expiry is None else min(end_ms, expiry[0])
-    found = [d for node in cluster.brokers for d in _of_broker(cluster, node, counted_on, until)]
+    # First: the controller's event was due before a request of the same millisecond came.
+    found = [] if expiry is None else [expiry]
+    for node in cluster.brokers:
+        found += _of_broker(cluster, node, counted_on, until)
     found += _of_control_planes(cluster)
-    found += next_turns(cluster)
-    if expiry is not None:
-        # First: the controller's event was due before a request of the same millisecond came.
-        found.insert(0, expiry)
+    if cluster.producers:
+        found += next_turns(cluster)
     first = min(found, key=_WHEN, default=None)
     return first if first is not None and first[0] <= end_ms else None
 
@@ -73,7 +74,7 @@ def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
 def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
     """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
     on = [session for session in known if not session.over]
-    if not on or not watches_sessions(cluster):
+    if not on:
         return None
     turns = {broker: turn for turn, broker in enumerate(first)}
     oldest = min(on, key=lambda s: (s.last_contact_ms, turns.get(s.broker, len(turns)), s.broker))
@@ -93,7 +94,7 @@ def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
 
 
 def _of_broker(
-    cluster: Cluster, node: Broker, counted_on: frozenset[BrokerId], until_ms: int
+    cluster: Cluster, node: Broker, counted_on: Sequence[BrokerId], until_ms: int
 ) -> list[Due]:
     process = node.process
     if process is None:
@@ -141,16 +142,15 @@ def _lifecycle(
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
-def _counted_on(cluster: Cluster, known: Iterable[Session]) -> frozenset[BrokerId]:
+def _counted_on(known: Sequence[Session]) -> Sequence[BrokerId]:
     """Whose heartbeats merely keep a session, once it has started; of others the very next one may
     change more.
 
     A broker in controlled shutdown waits for what the heartbeats of all the others say, and a
-    controller that is new for the first word of anybody.
+    controller that is new, and knows no session to watch, for the first word of anybody.
     """
     leaving = [session for session in known if session.leaving]
-    on = [session.broker for session in known if not session.fenced]
-    return frozenset(on) if watches_sessions(cluster) and not leaving else frozenset()
+    return () if leaving else [session.broker for session in known if not session.fenced]
 
 
 def _has_started(process: Volatile) -> bool:
@@ -166,12 +166,13 @@ def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:
         return False
     if _awaits(cluster, node, "fetch"):
         return False
-    remote = next((r for r in there.leading.remotes if r.broker == node.id), None)
     mine, theirs = log_of(node, replica.partition), log_of(leader, replica.partition)
-    behind = mine.end != theirs.end or remote is None or remote.end != mine.end
     state = there.leading.isr_state
-    outside = node.id not in state.isr and state.sent is None
-    return behind or outside or replica.high_watermark < there.high_watermark
+    if mine.end != theirs.end or (node.id not in state.isr and state.sent is None):
+        return True
+    remote = next((r for r in there.leading.remotes if r.broker == node.id), None)
+    behind = remote is None or remote.end != mine.end
+    return behind or replica.high_watermark < there.high_watermark
 
 
 def _may_shrink(leading: Leading, node: Broker, replica: Replica) -> bool:

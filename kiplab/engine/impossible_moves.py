@@ -59,19 +59,19 @@ def _deliver(cluster: Cluster, move: moves.Deliver | moves.LoseReply) -> str | N
     message = find(cluster, move.message)
     if message is None:
         return _not_in_flight(cluster, move.message)
-    if is_cut(cluster, message.name.sender, message.receiver):
+    if cluster.cut and is_cut(cluster, message.name.sender, message.receiver):
         ends = f"{node_name(message.name.sender)} and {node_name(message.receiver)}"
         return f"the link between {ends} is cut"
     earlier = blocker(cluster, message)
     if earlier is not None:
         return f"{earlier.name} is ahead of it on the same connection"
-    return _needs_zookeeper(cluster, message)
+    return _needs_zookeeper(cluster, message) if cluster.cut else None
 
 
 def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
     """Whoever handles it asks ZooKeeper on the way."""
     receiver = message.receiver
-    if not cluster.cut or not is_cut(cluster, receiver, ZOOKEEPER):
+    if not is_cut(cluster, receiver, ZOOKEEPER):
         return None
     joint = (kind_of(cluster, receiver), type(message.body)) in JOINT_ROUTES
     if not joint or needs_no_zookeeper(cluster, message):

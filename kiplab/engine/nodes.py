@@ -8,6 +8,7 @@ and there may be several at once, each believing that it is the one.
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any, cast
 
 import msgspec
@@ -114,6 +115,16 @@ def incarnation_of(cluster: Cluster, node: BrokerId) -> Incarnation:
     return _NO_LIFE
 
 
+def running_life(cluster: Cluster, node: BrokerId) -> Incarnation | None:
+    """Which life of a node runs now: None if nothing can be delivered to it."""
+    if node < 0:
+        return incarnation_of(cluster, node) if is_up(cluster, node) else None
+    for found in cluster.brokers:
+        if found.id == node:
+            return found.incarnation if found.process is not None else None
+    return None
+
+
 def is_cut(cluster: Cluster, one: BrokerId, other: BrokerId) -> bool:
     """Whether the link between two nodes is down."""
     if not cluster.cut:
@@ -147,7 +158,7 @@ def _host(cluster: Cluster, node: BrokerId) -> Broker | None:
 
 
 def _with_broker(cluster: Cluster, state: Broker) -> Cluster:
-    if broker(cluster, state.id) is state:
-        return cluster
-    brokers = tuple([state if b.id == state.id else b for b in cluster.brokers])
-    return replace(cluster, brokers=brokers)
+    id = state.id
+    brokers = tuple([state if b.id == id else b for b in cluster.brokers])
+    same = all(map(is_, brokers, cluster.brokers))
+    return cluster if same else replace(cluster, brokers=brokers)

@@ -6,6 +6,7 @@ It runs after each move and looks only at what the move changed. No rule reads w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import is_
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -32,7 +33,12 @@ from ..protocol.log import (
     up_to,
 )
 from ..protocol.messages import AlterPartitionRequest
-from ..protocol.registrations import PartitionRegistration, partition, registration
+from ..protocol.registrations import (
+    PartitionRegistration,
+    Registration,
+    partition,
+    registration,
+)
 from ..protocol.replica.broker_state import Broker, log_of, replica_of
 from ..protocol.zookeeper_facts import CheckpointLost
 from . import properties
@@ -55,7 +61,9 @@ def observe(
     noticed: list[Event] = []
     broken: list[Broken] = []
     events = tuple([event for event in events if heeds(event)])
-    after = replace(after, observed=tuple(_updated(after, o, events) for o in after.observed))
+    observed = tuple([_updated(after, o, events) for o in after.observed])
+    if not all(map(is_, observed, after.observed)):
+        after = replace(after, observed=observed)
     for event in events:
         if isinstance(event, RecordsDeleted) and (after.consumers or after.producers):
             readers = tuple(_with_deleted(reader, event) for reader in after.consumers)
@@ -82,7 +90,7 @@ _HEEDED = (
 
 def heeds(event: Event) -> bool:
     """Whether the observer hears of such an event; it sees the rest with its own eyes."""
-    if isinstance(event, Delivered):
+    if type(event) is Delivered:
         return isinstance(event.body, AlterPartitionRequest)
     return isinstance(event, _HEEDED)
 
@@ -146,7 +154,7 @@ def _updated(cluster: Cluster, known: Observed, events: Iterable[Event]) -> Obse
     if state is None:
         return known
     asked: dict[BrokerId, BrokerEpoch] = {}
-    loser = _loser(cluster, known, state, events)
+    loser = _loser(cluster, known, state, events) if events else NO_LEADER
     for event in events:
         if isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
             asked = _epochs_asked(event.body, known.partition)
@@ -254,20 +262,18 @@ def _with_damage(
     leader may know already that the member had it, and commit later. Letting a broker in that is
     fenced already is no excuse.
     """
-    crashed = {e.node for e in events if isinstance(e, Destroyed)}
+    crashed = [e.node for e in events if isinstance(e, Destroyed)]
     # After an unclean election, what was committed since.
     counts = known.committed if known.reign is None else known.reign.committed
     damaged = tuple(
-        m
-        for m in state.isr
-        if m in known.damaged
-        or m in crashed
-        or (
-            _is_unfenced(cluster, m)
-            and not _lives(cluster, m, _registered_epoch(cluster, m))
-            and not _holds(cluster, known, m, counts)
-        )
+        [
+            m
+            for m in state.isr
+            if m in known.damaged or m in crashed or _is_damaged(cluster, known, m, counts)
+        ]
     )
+    if not damaged and state.isr:
+        return known if not known.damaged else replace(known, damaged=())
     # An ISR that shrinks may leave only members that were damaged before.
     hopeless = bool(state.isr) and set(damaged) >= set(state.isr)
     if not hopeless:
@@ -277,9 +283,11 @@ def _with_damage(
     return replace(known, damaged=damaged, excused=True, reign=None)
 
 
-def _is_unfenced(cluster: Cluster, member: BrokerId) -> bool:
+def _is_damaged(cluster: Cluster, known: Observed, member: BrokerId, records: Log) -> bool:
     found = registration_of(cluster, member)
-    return found is not None and not found.fenced
+    if found is None or found.fenced or _lives(cluster, member, found):
+        return False
+    return not _holds(cluster, known, member, records)
 
 
 def _holds(cluster: Cluster, known: Observed, member: BrokerId, records: Log) -> bool:
@@ -287,16 +295,15 @@ def _holds(cluster: Cluster, known: Observed, member: BrokerId, records: Log) ->
     return node is not None and holds(log_of(node, known.partition), records)
 
 
-def _lives(cluster: Cluster, member: BrokerId, registered: BrokerEpoch) -> bool:
+def _lives(cluster: Cluster, member: BrokerId, registered: Registration) -> bool:
     """Whether the process that runs is the one that is registered."""
     node = broker(cluster, member)
     if node is None or node.process is None:
         return False
     if not has_zookeeper(cluster):
-        return node.process.epoch == registered
+        return node.process.epoch == registered.epoch
     # A broker of 2.1 does not know its own epoch.
-    found = registration_of(cluster, member)
-    return found is not None and found.incarnation == node.incarnation
+    return registered.incarnation == node.incarnation
 
 
 def _registered_epoch(cluster: Cluster, member: BrokerId) -> BrokerEpoch:
@@ -348,7 +355,8 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
         if state is not None:
             broken += _unelectable(after, known, state)
             broken += _stale_members(after, known, state)
-            broken += contradictions(after, known, state)
+            if known.reign is not None:
+                broken += contradictions(after, known, state)
     for old, new in zip(before.brokers, after.brokers, strict=True):
         if old is not new:
             broken += _fallen_marks(old, new)
@@ -371,9 +379,8 @@ def _unelectable(
         found = registration_of(cluster, member)
         if found is None or found.fenced or found.in_controlled_shutdown:
             continue
-        if not _lives(cluster, member, found.epoch) or _holds(
-            cluster, known, member, known.committed
-        ):
+        lives = _lives(cluster, member, found)
+        if not lives or _holds(cluster, known, member, known.committed):
             continue
         detail = f"broker {member} could be elected without every committed record"
         yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail

@@ -31,6 +31,7 @@ from .nodes import (
     is_in_control,
     is_up,
     kind_of,
+    running_life,
     state_of,
     with_due,
     with_state,
@@ -128,8 +129,7 @@ def delivered(cluster: Cluster, message: Message) -> Delivered:
         message=message.name,
         receiver=message.receiver,
         body=message.body,
-        previous_incarnation=incarnation_of(cluster, sender) != message.name.incarnation
-        or not is_up(cluster, sender),
+        previous_incarnation=running_life(cluster, sender) != message.name.incarnation,
     )
 
 

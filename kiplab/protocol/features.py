@@ -51,7 +51,7 @@ class Features(msgspec.Struct, frozen=True, cache_hash=True):
 
     def code_of(self, node: BrokerId) -> CodeVersion:
         """The version of the code that `node` runs: what rules compare, never the names."""
-        return RELEASES[self.release_of(node)].code
+        return RELEASES[self.release_of(node) if self.nodes else self.release].code
 
     def active(self, node: BrokerId) -> frozenset[str]:
         """Ids of the guards that act on `node`."""

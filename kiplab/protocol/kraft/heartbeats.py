@@ -71,7 +71,7 @@ def broker_heartbeat(
     records = _transition(controller, found, now, then, features)
     controller = heard(controller, _touched(known, request, then, now_ms))
     controller, sends, written = commit(controller, records, features)
-    if any(isinstance(record, _CHANGES_OF_A_BROKER) for record in records):
+    if records and any(isinstance(record, _CHANGES_OF_A_BROKER) for record in records):
         controller = _replayed(controller, request.broker, features)
     if then is BrokerState.CONTROLLED_SHUTDOWN:
         controller = _note_shutdown_offset(controller, request.broker, features)
@@ -119,15 +119,16 @@ def _states(
     request: BrokerHeartbeatRequest,
     caught_up: bool,
 ) -> tuple[BrokerState, BrokerState]:
-    leads = any(p.leader == request.broker for p in controller.partitions)
     now = current_state(known)
+    # Whether it leads, and how far the others are, is asked of a broker that wants to go.
+    leaves = request.want_shut_down or now is BrokerState.CONTROLLED_SHUTDOWN
     return now, next_state(
         now,
         want_fence=request.want_fence,
         want_shut_down=request.want_shut_down,
         caught_up=caught_up,
-        leads=leads,
-        granted=known.controlled_shutdown_offset <= lowest_active_offset(controller),
+        leads=leaves and any(p.leader == request.broker for p in controller.partitions),
+        granted=leaves and known.controlled_shutdown_offset <= lowest_active_offset(controller),
     )
 
 

@@ -39,10 +39,13 @@ def plan(controller: Controller, features: Features, now_ms: Milliseconds) -> Co
     maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
     """
     elect, balance = controller.timers.elect_unclean, controller.timers.balance_leaders
+    has_elections, rebalances = has_unclean_elections(features), controller.auto_leader_rebalance
+    if not (has_elections or elect or rebalances or balance):
+        return controller
     next_ms = _next_ms(controller, features, now_ms)
     reasons = [
-        _due(elect, has_unclean_elections(features), controller, _is_leaderless, next_ms),
-        _due(balance, controller.auto_leader_rebalance, controller, _is_imbalanced, next_ms),
+        _due(elect, has_elections, controller, _is_leaderless, next_ms),
+        _due(balance, rebalances, controller, _is_imbalanced, next_ms),
     ]
     if reasons == [elect, balance]:
         return controller

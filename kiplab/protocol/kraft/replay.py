@@ -11,7 +11,7 @@ that changed. Without records the controller stays the same object and nothing i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -60,7 +60,7 @@ ControllerEffect = tuple[Controller, tuple[Send, ...], tuple[Fact, ...]]
 
 
 def commit(
-    controller: Controller, records: Iterable[Record], features: Features
+    controller: Controller, records: Sequence[Record], features: Features
 ) -> ControllerEffect:
     """Append `records` to the metadata log, replay them, and let the brokers have the new image.
 
@@ -68,8 +68,9 @@ def commit(
 
     Source: QuorumController.ControllerWriteEvent.run (3.5.0), which also replays what it appends.
     """
+    if not records:
+        return controller, (), ()
     facts: list[Fact] = []
-    before = controller
     for record in records:
         facts.append(
             RecordWritten(
@@ -82,8 +83,6 @@ def commit(
         after = replay(controller, record)
         facts += _REPORTED[type(record)](controller, after, record)
         controller = after
-    if controller is before:
-        return controller, (), ()
     return controller, (Send(ALL_BROKERS, image(controller)),), tuple(facts)
 
 

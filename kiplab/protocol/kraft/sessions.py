@@ -49,8 +49,11 @@ def heard(controller: Controller, state: HeartbeatState) -> Controller:
     Source: BrokerHeartbeatManager.touch and QuorumController.rescheduleMaybeFenceStaleBrokers
     (3.2.0 to 3.9.0-rc3), which is called for heartbeats and registrations, and by no election.
     """
-    others = [h for h in controller.heartbeats if h.broker != state.broker]
-    heartbeats = tuple(sorted([*others, state], key=lambda h: h.broker))
-    if heartbeats == controller.heartbeats and controller.watches_sessions:
+    known = heartbeat(controller, state.broker)
+    if known == state and controller.watches_sessions:
         return controller
+    if known is None:
+        heartbeats = tuple(sorted([*controller.heartbeats, state], key=lambda h: h.broker))
+    else:
+        heartbeats = tuple([state if h is known else h for h in controller.heartbeats])
     return replace(controller, heartbeats=heartbeats, watches_sessions=True)
