@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from kiplab.fleet.race_schedules.asked_features import AskedGuards, FeatureQuestion, asked
-from kiplab.fleet.race_schedules.random_schedule import Window, schedule
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.truth import registration_of
+from kiplab.fleet.race_schedules.asked_features import AskedFeatures, AskedGuards
+from kiplab.fleet.race_schedules.asked_sets import AskedSets
+from kiplab.fleet.race_schedules.merged_clusters import merged
+from kiplab.fleet.race_schedules.random_schedule import Window, header, schedule
 from kiplab.fleet.race_schedules.shared_outcomes import outcomes
 from kiplab.fleet.race_schedules.study import usual
+from kiplab.fleet.race_schedules.varied_numbers import (
+    QUESTIONS,
+    Asking,
+    VariedNumber,
+    number_of,
+)
+from kiplab.plays.play import Play
+from kiplab.plays.runner import open_stage
 from kiplab.protocol.features import Features, parse_features
-from kiplab.protocol.ids import CONTROLLER
+from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId
 from tests.fleet.by_the_runner import outcome
 
 USUAL = tuple(usual().values())
@@ -62,9 +75,13 @@ def test_the_order_of_the_sets_changes_nothing() -> None:
     assert outcomes(play, USUAL[::-1]) == outcomes(play, USUAL)[::-1]
 
 
+def asked(*sets: Features) -> AskedFeatures:
+    return AskedSets(sets).group(tuple(range(len(sets))))
+
+
 def test_guards_are_asked_for_one_by_one_and_nothing_else() -> None:
     """Whatever looked through all of them would make one set's answer count for another."""
-    guards: Any = asked(USUAL).active(CONTROLLER)
+    guards: Any = asked(*USUAL).active(CONTROLLER)
     kind: type = type(guards)
     assert kind is AskedGuards
     with pytest.raises(TypeError):
@@ -86,15 +103,88 @@ def test_guards_are_asked_for_one_by_one_and_nothing_else() -> None:
 )
 def test_a_question_is_noted_where_the_answers_differ(question: object, noted: bool) -> None:
     sets = (parse_features("3.5"), parse_features("3.5", off=("841.fenced",)))
-    features = asked(sets)
+    features = asked(*sets)
     assert callable(question)
     assert question(features) == question(sets[0])
-    assert bool(features.parted) is noted
+    assert bool(features.asking.parted) is noted
 
 
-def test_versions_of_requests_are_asked_for_too() -> None:
-    sets: tuple[Features, ...] = (parse_features("3.5"), parse_features("3.5", off=("903",)))
-    features = asked(sets)
-    assert features.fetch_version() == sets[0].fetch_version() != sets[1].fetch_version()
-    kinds: set[FeatureQuestion] = features.parted
-    assert {kind for kind, _, _ in kinds} == {"fetch"}
+def test_a_version_is_sent_without_parting_the_sets_and_read_with() -> None:
+    sets = (parse_features("3.5"), parse_features("3.5", off=("903",)))
+    features = asked(*sets)
+    version: Any = features.fetch_version()
+    assert not features.asking.parted
+    assert [number_of(version, member) for member in (0, 1)] == [15, 14]
+    assert version >= 15
+    assert features.asking.parted == [(True, False)]
+
+
+# --- numbers that differ ------------------------------------------------------------------------
+
+
+def varied(*values: int) -> VariedNumber:
+    asking = Asking()
+    asking.members = tuple(range(len(values)))
+    return VariedNumber(asking, dict(enumerate(values)))
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_whatever_an_int_is_asked_is_noted_where_the_answers_differ(name: str) -> None:
+    """Read off `int`: another release of Python may know of more."""
+    number = varied(41, 7)
+    others = _arguments_of(name)
+    answers = tuple(getattr(int, name)(value, *others) for value in (41, 7))
+    assert getattr(number, name)(*others) == answers[0]
+    assert number.asking.parted == ([answers] if answers[0] != answers[1] else [])
+
+
+def _arguments_of(name: str) -> tuple[Any, ...]:
+    """As many whole numbers as the question takes; a text to be formatted with."""
+    if name == "__format__":
+        return ("d",)
+    for others in ((), (3,)):
+        with contextlib.suppress(TypeError):
+            getattr(int, name)(41, *others)
+            return others
+    raise AssertionError(f"int.{name} takes something else")
+
+
+def test_only_those_are_asked_that_still_go_together() -> None:
+    number: Any = varied(41, 7, 41)
+    number.asking.members = (0, 2)
+    assert number == 41
+    assert not number.asking.parted
+
+
+def test_a_number_that_differs_is_not_hashed() -> None:
+    """A struct keeps its hash, which would answer for another set later."""
+    with pytest.raises(TypeError):
+        hash(varied(41, 7))
+
+
+def test_it_says_as_much_beside_another_one_that_differs() -> None:
+    asking = Asking()
+    asking.members = (0, 1)
+    one, other = VariedNumber(asking, {0: 1, 1: 2}), VariedNumber(asking, {0: 1, 1: 3})
+    assert one == other
+    assert asking.parted == [(True, False)]
+
+
+def test_clusters_are_one_where_only_epochs_of_brokers_differ() -> None:
+    one = open_stage(Play(header(Window())), USUAL[0]).cluster
+    named = registration_of(one, BrokerId(2))
+    assert named is not None
+
+    def told(epoch: int, **more: Any) -> Cluster:
+        state: Any = one.controller
+        others = [r for r in state.registrations if r is not named]
+        changed = replace(named, epoch=BrokerEpoch(epoch), **more)
+        return replace(one, controller=replace(state, registrations=(*others, changed)))
+
+    asking = Asking()
+    both = merged(asking, told(41), (0, 2), told(50), (1,))
+    assert both is not None
+    found = registration_of(both, BrokerId(2))
+    assert found is not None
+    assert [number_of(found.epoch, member) for member in range(3)] == [41, 50, 41]
+    assert merged(asking, told(41), (0,), told(50, fenced=True), (1,)) is None

@@ -1,7 +1,8 @@
 """Several feature sets in one run, for as long as they would all be given the same answers.
 
-Rules ask their features for guards and versions. Where all sets of a run answer alike, one step
-stands for all of them; where they do not, the question is noted, and who asked has to part them.
+Rules ask their features for guards and versions. Where all sets of a run have a guard, or none has
+it, one step stands for all of them; where they differ, that is noted, and who asked has to part
+them. A version is mostly sent and not looked at: it is a varied number.
 """
 
 from __future__ import annotations
@@ -13,30 +14,27 @@ import msgspec
 
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId
-
-_GUARD, _FETCH, _ALTER_PARTITION = "guard", "fetch", "alter-partition"
-FeatureQuestion = tuple[str, BrokerId, Any]
+from .varied_numbers import Asking, joined
 
 
 class AskedGuards:
     """The guards that act on a node, as the first of several sets has them.
 
-    It can be asked what rules ask, and nothing else: a question that it did not note would make
-    one set's answer count for another.
+    It can be asked what rules ask, and nothing else: an answer that it did not compare would make
+    one set's count for another.
     """
 
-    __slots__ = ("differing", "node", "on", "parted")
+    __slots__ = ("asking", "differing", "on")
 
-    def __init__(
-        self, node: BrokerId, sets: Iterable[Features], parted: set[FeatureQuestion]
-    ) -> None:
+    def __init__(self, node: BrokerId, sets: Iterable[Features], asking: Asking) -> None:
         every = [features.active(node) for features in sets]
-        self.node, self.on, self.parted = node, every[0], parted
-        self.differing = frozenset.union(*every) - frozenset.intersection(*every)
+        self.on, self.asking = every[0], asking
+        differing = frozenset.union(*every) - frozenset.intersection(*every)
+        self.differing = {guard: tuple(guard in on for on in every) for guard in differing}
 
     def __contains__(self, guard: str) -> bool:
         if guard in self.differing:
-            self.parted.add((_GUARD, self.node, guard))
+            self.asking.parted.append(self.differing[guard])
         return guard in self.on
 
     def __ge__(self, guards: Iterable[str]) -> bool:
@@ -46,57 +44,31 @@ class AskedGuards:
         return frozenset(guard for guard in guards if guard in self)
 
 
-class AskedFeatures(Features, frozen=True):
-    """The first of `sets`, which have release, metadata version and nodes in common.
-
-    `parted` collects the questions to which some of them would have answered otherwise.
+class AskedFeatures(Features, frozen=True, kw_only=True):
+    """The first of `sets`, which have release, metadata version and nodes in common; `members` are
+    their numbers, and `asking` notes what they answer.
     """
 
-    sets: tuple[Features, ...] = ()
-    parted: set[FeatureQuestion] = msgspec.field(default_factory=set)
+    asking: Asking
+    members: tuple[int, ...]
+    sets: tuple[Features, ...]
     guards: dict[BrokerId, AskedGuards] = msgspec.field(default_factory=dict)
 
     def active(self, node: BrokerId) -> Any:
         """As of the first set."""
         found = self.guards.get(node)
         if found is None:
-            found = self.guards[node] = AskedGuards(node, self.sets, self.parted)
+            found = self.guards[node] = AskedGuards(node, self.sets, self.asking)
         return found
 
-    def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> int:
-        """As of the first set."""
-        version: int = self._asked((_ALTER_PARTITION, sender, controller))
-        return version
+    def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> Any:
+        """One for each set, where they differ."""
+        return self._varied(f.alter_partition_version(sender, controller) for f in self.sets)
 
-    def fetch_version(self) -> int:
-        """As of the first set."""
-        version: int = self._asked((_FETCH, CONTROLLER, None))
-        return version
+    def fetch_version(self) -> Any:
+        """One for each set, where they differ."""
+        return self._varied(features.fetch_version() for features in self.sets)
 
-    def _asked(self, question: FeatureQuestion) -> Any:
-        first, *others = (_answer(features, question) for features in self.sets)
-        if any(other != first for other in others):
-            self.parted.add(question)
-        return first
-
-
-def asked(sets: tuple[Features, ...]) -> AskedFeatures:
-    """Features to run a step with that is meant to be one of all `sets`."""
-    one = sets[0]
-    return AskedFeatures(one.release, one.metadata_version, one.nodes, one.overrides, sets=sets)
-
-
-def answers(features: Features, questions: Iterable[FeatureQuestion]) -> tuple[Any, ...]:
-    """What one set answers: sets with equal answers go the same way."""
-    return tuple(_answer(features, question) for question in questions)
-
-
-def _answer(features: Features, question: FeatureQuestion) -> Any:
-    kind, node, about = question
-    if kind == _GUARD:
-        return about in features.active(node)
-    return (
-        features.fetch_version()
-        if kind == _FETCH
-        else features.alter_partition_version(node, about)
-    )
+    def _varied(self, versions: Iterable[int]) -> Any:
+        of_each = zip(versions, ((member,) for member in self.members), strict=True)
+        return joined(self.asking, of_each)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -10,8 +9,10 @@ from msgspec.structs import replace
 from ...plays.play import Play, Statement
 from ...plays.runner import open_stage
 from ...protocol.features import Features
+from .asked_sets import AskedSets
 from .outcomes import Outcome, at_the_end
-from .shared_run import SharedBranch, SharedRun, without_features
+from .schedule_branch import ScheduleBranch
+from .shared_run import SharedRun
 
 
 def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
@@ -20,9 +21,9 @@ def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
     Raises PlayError when it is too long.
     """
     header, statements = _parted(play)
-    run = SharedRun(statements, sets)
+    run = SharedRun(statements, _asked_sets(sets))
     found: dict[int, Outcome] = {}
-    for branch in run.play([replace(branch) for branch in _beginnings(header, sets)]):
+    for branch in run.play([replace(begun, kept={}) for begun in _beginnings(header, sets)]):
         outcome = at_the_end(branch.outcome, branch.cluster, branch.moved)
         found |= dict.fromkeys(branch.members, outcome)
     return [found[member] for member in range(len(sets))]
@@ -35,24 +36,27 @@ def _parted(play: Play) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
 
 
 @lru_cache(maxsize=64)
+def _asked_sets(sets: tuple[Features, ...]) -> AskedSets:
+    return AskedSets(sets)
+
+
+@lru_cache(maxsize=64)
 def _beginnings(
     header: tuple[Statement, ...], sets: tuple[Features, ...]
-) -> tuple[SharedBranch, ...]:
-    return tuple(_groups(header, sets))
-
-
-def _groups(header: tuple[Statement, ...], sets: tuple[Features, ...]) -> Iterator[SharedBranch]:
+) -> tuple[ScheduleBranch, ...]:
     """Sets can go together if they are of one release and begin with the same cluster."""
-    groups: list[tuple[object, list[int], SharedBranch]] = []
+    groups: list[tuple[object, ScheduleBranch]] = []
     for member, features in enumerate(sets):
         cluster = open_stage(Play(header), features).cluster
         same = (features.release, features.metadata_version, features.nodes)
-        seen = (same, without_features(cluster))
-        group = next((members for other, members, _ in groups if other == seen), None)
+        seen = (same, replace(cluster, features=_NO_FEATURES))
+        group = next((branch for other, branch in groups if other == seen), None)
         if group is None:
-            branch = SharedBranch(members=(), cluster=cluster, start=cluster)
-            groups.append((seen, [member], branch))
+            branch = ScheduleBranch(members=(member,), cluster=cluster, start=cluster)
+            groups.append((seen, branch))
         else:
-            group.append(member)
-    for _, members, branch in groups:
-        yield replace(branch, members=tuple(members))
+            group.members = (*group.members, member)
+    return tuple(branch for _, branch in groups)
+
+
+_NO_FEATURES = Features("", "")

@@ -1,0 +1,53 @@
+"""Groups of feature sets: what a step is run with that is meant for all of a group, and how a group
+parts by what was asked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...protocol.features import Features
+from .asked_features import AskedFeatures
+from .varied_numbers import Asking
+
+
+class AskedSets:
+    """Feature sets by their numbers, and what each group of them is asked with."""
+
+    def __init__(self, sets: tuple[Features, ...]) -> None:
+        self.sets, self.asking = sets, Asking()
+        self._groups: dict[tuple[int, ...], AskedFeatures] = {}
+
+    def group(self, members: tuple[int, ...]) -> AskedFeatures:
+        """The features to run steps with that are meant for these sets, who are asked from now
+        on: nothing is noted yet.
+        """
+        self.asking.parted.clear()
+        self.asking.members = members
+        found = self._groups.get(members)
+        if found is None:
+            found = self._groups[members] = self._asked(members)
+        return found
+
+    def parts(self) -> list[tuple[int, ...]]:
+        """Who is asked now, parted by what was noted; who answered like the first of all is in the
+        first part.
+        """
+        parts: dict[tuple[Any, ...], list[int]] = {}
+        told = zip(*self.asking.parted, strict=True)
+        for member, said in zip(self.asking.members, told, strict=True):
+            parts.setdefault(said, []).append(member)
+        return [tuple(part) for part in parts.values()]
+
+    def _asked(self, members: tuple[int, ...]) -> AskedFeatures:
+        sets = tuple(self.sets[member] for member in members)
+        one = sets[0]
+        return AskedFeatures(
+            one.release,
+            one.metadata_version,
+            one.nodes,
+            one.overrides,
+            asking=self.asking,
+            members=members,
+            sets=sets,
+        )

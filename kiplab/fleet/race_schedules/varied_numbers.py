@@ -1,0 +1,89 @@
+"""Numbers that are not the same in all the feature sets that share a run.
+
+A follower whose leader knows its epoch, and one whose leader does not, mostly go the same way: the
+number is kept and sent on, and seldom looked at. A `VariedNumber` has the value of every set, and
+whatever it is asked, it answers as the first of them would have been answered; where the answers
+are not all the same, they are noted, and who asked has to part the sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+_OF_ANYTHING = frozenset(dir(object)) - {
+    *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__str__", "__repr__", "__format__"),
+}
+QUESTIONS = tuple(
+    name
+    for name, question in vars(int).items()
+    if name.startswith("__") and name not in _OF_ANYTHING and callable(question)
+)
+"""What Python asks an int, in operators and by itself. A method with a name of its own is none: an
+AttributeError says that nobody has thought of it."""
+
+
+class Asking:
+    """Which sets are asked now, by their numbers, and their answers wherever these differ."""
+
+    __slots__ = ("members", "parted")
+
+    def __init__(self) -> None:
+        self.members: tuple[int, ...] = ()
+        self.parted: list[tuple[Any, ...]] = []
+
+    def answer(self, answers: tuple[Any, ...]) -> Any:
+        """The first of the answers, which are in the order of the members."""
+        first = answers[0]
+        if answers.count(first) != len(answers):
+            self.parted.append(answers)
+        return first
+
+
+class VariedNumber:
+    """One whole number for each set, by the number of the set; not the same one for all.
+
+    It can be asked whatever Python asks an int. It cannot be hashed: a hash is kept, and would
+    answer for another set later.
+    """
+
+    __slots__ = ("asking", "values")
+
+    def __init__(self, asking: Asking, values: Mapping[int, int]) -> None:
+        self.asking, self.values = asking, values
+
+    def __hash__(self) -> int:
+        raise TypeError("a number that is not the same in all sets has no hash for all of them")
+
+
+def _question(name: str) -> Callable[..., Any]:
+    of_int = getattr(int, name)
+
+    def ask(self: VariedNumber, *others: Any) -> Any:
+        asking = self.asking
+        answers = [
+            of_int(self.values[m], *(number_of(other, m) for other in others))
+            for m in asking.members
+        ]
+        return asking.answer(tuple(answers))
+
+    return ask
+
+
+for _name in QUESTIONS:
+    setattr(VariedNumber, _name, _question(_name))
+
+
+def number_of(number: Any, member: int) -> Any:
+    """What a number, varied or not, is for one set."""
+    return number.values[member] if type(number) is VariedNumber else number
+
+
+def joined(
+    asking: Asking, parts: Iterable[tuple[int | VariedNumber, tuple[int, ...]]]
+) -> int | VariedNumber:
+    """One number from those of several groups of sets; a plain one if all have the same."""
+    values: dict[int, int] = {m: number_of(n, m) for n, members in parts for m in members}
+    distinct = set(values.values())
+    return VariedNumber(asking, values) if len(distinct) > 1 else distinct.pop()
