@@ -77,7 +77,10 @@ def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId
     if not on:
         return None
     turns = {broker: turn for turn, broker in enumerate(first)}
-    oldest = min(on, key=lambda s: (s.last_contact_ms, turns.get(s.broker, len(turns)), s.broker))
+    oldest = on[0]
+    if len(on) > 1:
+        last = len(turns)
+        oldest = min(on, key=lambda s: (s.last_contact_ms, turns.get(s.broker, last), s.broker))
     at = max(oldest.last_contact_ms + session_timeout_ms(cluster) + 1, cluster.now_ms)
     return next_session_check_ms(cluster, at), moves.ExpireSession(oldest.broker)
 

@@ -125,6 +125,8 @@ def _decides_otherwise(was: Truth, now: Truth) -> bool:
 def _plays_differently(was: Broker, now: Broker) -> bool:
     if now.durable is not was.durable or was.process is None or now.process is None:
         return True
+    if now.process is was.process:
+        return False
     same = now.process.replicas is was.process.replicas
     return not same or now.process.epoch != was.process.epoch
 
@@ -442,6 +444,8 @@ def _mismatches(cluster: Cluster, old: Broker, new: Broker) -> Iterator[Broken]:
 
 
 def _match(one: Log, other: Log) -> bool:
+    if one.epochs == other.epochs:
+        return True
     shared = min(one.end, other.end)
     parted = first_difference(one, other)
     later = {parted, *(e.offset for e in (*one.epochs, *other.epochs) if e.offset >= parted)}

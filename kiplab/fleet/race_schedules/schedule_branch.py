@@ -47,6 +47,12 @@ class ScheduleBranch(msgspec.Struct, kw_only=True):
     outcome: Outcome = NOTHING_YET
 
 
+def lines_before_time(statements: Sequence[Statement]) -> int:
+    """How many lines come before the first that lets time pass."""
+    waits = (n for n, statement in enumerate(statements) if statement.verb == "advance")
+    return next(waits, len(statements))
+
+
 def next_move(
     branch: ScheduleBranch, statements: Sequence[Statement], parted: Sequence[object]
 ) -> moves.Move | None:

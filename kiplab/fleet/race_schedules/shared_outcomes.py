@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -11,8 +12,8 @@ from ...plays.runner import open_stage
 from ...protocol.features import Features
 from .asked_sets import AskedSets
 from .outcomes import Outcome, at_the_end
-from .schedule_branch import ScheduleBranch
-from .shared_run import SharedRun
+from .schedule_branch import ScheduleBranch, lines_before_time
+from .shared_run import KnownSteps, SharedRun
 
 
 def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
@@ -21,12 +22,21 @@ def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
     Raises PlayError when it is too long.
     """
     header, statements = _parted(play)
-    run = SharedRun(statements, _asked_sets(sets))
+    common = _common(header, statements[: lines_before_time(statements)], sets)
+    run = SharedRun(statements, common.sets, common.known)
     found: dict[int, Outcome] = {}
-    for branch in run.play([replace(begun, kept={}) for begun in _beginnings(header, sets)]):
+    for branch in run.play([replace(begun, kept={}) for begun in common.beginnings]):
         outcome = at_the_end(branch.outcome, branch.cluster, branch.moved)
         found |= dict.fromkeys(branch.members, outcome)
     return [found[member] for member in range(len(sets))]
+
+
+class _Common(NamedTuple):
+    """What schedules with the same beginning share."""
+
+    sets: AskedSets
+    beginnings: tuple[ScheduleBranch, ...]
+    known: KnownSteps
 
 
 def _parted(play: Play) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
@@ -35,12 +45,18 @@ def _parted(play: Play) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     return play.statements[:timed], play.statements[timed:]
 
 
-@lru_cache(maxsize=64)
-def _asked_sets(sets: tuple[Features, ...]) -> AskedSets:
-    return AskedSets(sets)
+@lru_cache(maxsize=8)
+def _common(
+    header: tuple[Statement, ...], _before_time: tuple[Statement, ...], sets: tuple[Features, ...]
+) -> _Common:
+    asked = AskedSets(sets)
+    begun = _beginnings(header, sets)
+    for branch in begun:
+        features = asked.group(branch.members)
+        branch.cluster = replace(branch.cluster, features=features)
+    return _Common(asked, begun, {})
 
 
-@lru_cache(maxsize=64)
 def _beginnings(
     header: tuple[Statement, ...], sets: tuple[Features, ...]
 ) -> tuple[ScheduleBranch, ...]:

@@ -21,14 +21,31 @@ from ...plays.stage import MOVES_MAX
 from .asked_sets import AskedSets
 from .merged_clusters import merged
 from .outcomes import Outcome, noted
-from .schedule_branch import ScheduleBranch, next_move
+from .schedule_branch import ScheduleBranch, lines_before_time, next_move
+
+
+class After(msgspec.Struct):
+    """What a step came to for some of the sets."""
+
+    members: tuple[int, ...]
+    cluster: Cluster
+    outcome: Outcome
+
+
+KnownSteps = dict[tuple[int, moves.Move], tuple[Cluster, list[After]]]
+"""What became of clusters, by their identity; so they are kept with it."""
 
 
 class SharedRun:
-    """Runs of `statements` under all of the sets, which begin as the branches given."""
+    """Runs of `statements` under all of the sets, which begin as the branches given.
 
-    def __init__(self, statements: Sequence[Statement], sets: AskedSets) -> None:
-        self.statements, self.sets = statements, sets
+    `known` is shared by runs with these sets that begin alike up to the first line that lets time
+    pass, with the same branches: what that line begins with is mostly the same in all of them.
+    """
+
+    def __init__(self, statements: Sequence[Statement], sets: AskedSets, known: KnownSteps) -> None:
+        self.statements, self.sets, self.known = statements, sets, known
+        self._first_wait = lines_before_time(statements) + 1
         self._waiting: list[ScheduleBranch] = []
 
     def play(self, beginnings: Sequence[ScheduleBranch]) -> Iterator[ScheduleBranch]:
@@ -41,8 +58,9 @@ class SharedRun:
 
     def _ends(self, branch: ScheduleBranch) -> bool:
         """Whether a branch was played to its end; else its sets have parted, and wait."""
-        branch.cluster = replace(branch.cluster, features=self.sets.group(branch.members))
-        parted = self.sets.asking.parted
+        features, parted = self.sets.group(branch.members), self.sets.asking.parted
+        if branch.cluster.features is not features:
+            branch.cluster = replace(branch.cluster, features=features)
         while True:
             move = next_move(branch, self.statements, parted)
             if parted:
@@ -54,18 +72,19 @@ class SharedRun:
             if branch.moved >= MOVES_MAX:
                 raise PlayError("the schedule is too long")
             branch.moved += 1
+            if branch.line == self._first_wait and branch.end is not None:
+                self._wait(branch, self._as_known(branch, move))
+                return False
             done = step(branch.cluster, move)
             outcome = noted(branch.outcome, branch.start, move, done)
             if parted:
-                self._part(branch, move, _After(branch.members, done.cluster, outcome))
+                after = After(branch.members, done.cluster, outcome)
+                self._wait(branch, self._groups(branch, move, after))
                 return False
             branch.cluster, branch.outcome = done.cluster, outcome
 
-    def _part(self, branch: ScheduleBranch, move: moves.Move, after: _After) -> None:
+    def _wait(self, branch: ScheduleBranch, groups: Sequence[After]) -> None:
         """Put the branches that one becomes by a move among those that wait: mostly one."""
-        groups: list[_After] = []
-        for one in (after, *self._others(branch, move, after)):
-            self._join(groups, one)
         for group in groups:
             self._waiting.append(
                 replace(
@@ -77,7 +96,30 @@ class SharedRun:
                 )
             )
 
-    def _others(self, branch: ScheduleBranch, move: moves.Move, after: _After) -> Iterator[_After]:
+    def _as_known(self, branch: ScheduleBranch, move: moves.Move) -> list[After]:
+        """What becomes of a branch at the beginning; the final pass of time is not among it."""
+        here = (id(branch.cluster), move)
+        found = self.known.get(here)
+        if found is None:
+            done = step(branch.cluster, move)
+            outcome = noted(branch.outcome, branch.start, move, done)
+            groups = self._groups(branch, move, After(branch.members, done.cluster, outcome))
+            found = self.known[here] = (branch.cluster, groups)
+        return found[1]
+
+    def _groups(self, branch: ScheduleBranch, move: moves.Move, after: After) -> list[After]:
+        """Who goes on together after a move: `after` is what it came to for the first."""
+        groups: list[After] = []
+        others = self._others(branch, move, after) if self.sets.asking.parted else ()
+        for one in (after, *others):
+            self._join(groups, one)
+        for group in groups:
+            features = self.sets.group(group.members)
+            if group.cluster.features is not features:
+                group.cluster = replace(group.cluster, features=features)
+        return groups
+
+    def _others(self, branch: ScheduleBranch, move: moves.Move, after: After) -> Iterator[After]:
         """The same step for those of the group just asked who answer otherwise than its first.
 
         Only who answers like the first stays in `after`.
@@ -87,12 +129,12 @@ class SharedRun:
             features = self.sets.group(members)
             done = step(replace(branch.cluster, features=features), move)
             outcome = noted(branch.outcome, branch.start, move, done)
-            part = _After(members, done.cluster, outcome)
+            part = After(members, done.cluster, outcome)
             if self.sets.asking.parted:
                 yield from self._others(branch, move, part)
             yield part
 
-    def _join(self, groups: list[_After], after: _After) -> None:
+    def _join(self, groups: list[After], after: After) -> None:
         """Add to the groups what became of some, or to one of them."""
         for group in groups:
             if group.outcome != after.outcome:
@@ -103,11 +145,3 @@ class SharedRun:
                 group.members, group.cluster = (*group.members, *after.members), both
                 return
         groups.append(after)
-
-
-class _After(msgspec.Struct):
-    """What a step came to for some of the sets."""
-
-    members: tuple[int, ...]
-    cluster: Cluster
-    outcome: Outcome

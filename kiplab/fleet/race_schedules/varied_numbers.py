@@ -54,6 +54,7 @@ class VariedNumber:
         self.asking, self.values = asking, values
 
     def __hash__(self) -> int:
+        """Raises TypeError: whoever needs one has to be told of a way that parts the sets."""
         raise TypeError("a number that is not the same in all sets has no hash for all of them")
 
 
@@ -61,18 +62,22 @@ def _question(name: str) -> Callable[..., Any]:
     of_int = getattr(int, name)
 
     def ask(self: VariedNumber, *others: Any) -> Any:
-        asking = self.asking
-        answers = [
-            of_int(self.values[m], *(number_of(other, m) for other in others))
-            for m in asking.members
-        ]
-        return asking.answer(tuple(answers))
+        asking, values = self.asking, self.values
+        if any(type(other) is VariedNumber for other in others):
+            said = [of_int(values[m], *_numbers_of(others, m)) for m in asking.members]
+        else:
+            said = [of_int(values[m], *others) for m in asking.members]
+        return asking.answer(tuple(said))
 
     return ask
 
 
 for _name in QUESTIONS:
     setattr(VariedNumber, _name, _question(_name))
+
+
+def _numbers_of(numbers: Iterable[Any], member: int) -> tuple[Any, ...]:
+    return tuple(number_of(number, member) for number in numbers)
 
 
 def number_of(number: Any, member: int) -> Any:

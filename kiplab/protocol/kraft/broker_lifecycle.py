@@ -160,7 +160,7 @@ def heartbeat(broker: Broker, now_ms: int | None) -> broker_parts.BrokerEffect:
     Source: BrokerLifecycleManager.CommunicationEvent and sendBrokerHeartbeat (3.5.0).
     """
     process = broker_parts.process_of(broker)
-    if now_ms is not None:
+    if now_ms is not None and process.timers.heartbeat != now_ms + HEARTBEAT_MS:
         timers = replace(process.timers, heartbeat=now_ms + HEARTBEAT_MS)
         process = replace(process, timers=timers)
         broker = replace(broker, process=process)
