@@ -108,12 +108,18 @@ def fleets() -> list[FleetOfSize]:
 def map_cells() -> list[MapCell]:
     """Rates on both sides of once a year, some cells without one."""
     cells = [
-        MapCell(reboots=reboots, delay=delay, found=about(4e-2 * reboots * delay / 10))
+        MapCell(
+            reboots=reboots,
+            delay=delay,
+            found=about(4e-2 * reboots * delay / 10),
+            ratio=about(1e-4 * delay),
+            method="forced",
+        )
         for reboots in (4.0, 12.0, 26.0, 52.0, 104.0)
         for delay in (0.3, 1.0, 3.0, 10.0, 30.0)
     ]
-    cells[0] = replace(cells[0], found=unseen(3e-3))
-    cells[5] = replace(cells[5], found=NOT_REACHED)
+    cells[0] = replace(cells[0], found=unseen(3e-3), ratio=unseen(3e-5))
+    cells[5] = replace(cells[5], found=NOT_REACHED, ratio=NOT_REACHED)
     cells[-1] = replace(cells[-1], found=replace(cells[-1].found, alarms=WARY.alarms))
     return cells
 
@@ -212,7 +218,7 @@ DRAWINGS: dict[str, tuple[Draw, tuple[Any, ...]]] = {
     "rates": (rates_drawing, (rate_points(),)),
     "tornado": (tornado_drawing, (levers(), "The rate of losses by the race")),
     "survival": (survival_drawing, (fleets(), "Something is lost")),
-    "map": (map_drawing, (map_cells(), "Losses", DELAY)),
+    "map": (map_drawing, (map_cells(), "Losses", DELAY, "Lost with the last replica")),
     "incidents": (incident_drawing, (kinds_of_incidents(),)),
     "causes": (causes_drawing, (causes(),)),
     "forest": (forest_drawing, (differences(), "A stale replica joins the ISR")),

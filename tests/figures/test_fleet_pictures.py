@@ -394,7 +394,7 @@ def test_the_line_runs_where_the_fleet_loses_once_a_year() -> None:
 
 
 def test_no_line_runs_between_cells_without_a_rate() -> None:
-    blank = [replace(cell, found=unseen(3.0)) for cell in map_cells()]
+    blank = [replace(cell, found=unseen(3.0), ratio=None) for cell in map_cells()]
     assert once_a_year(blank) == []
     assert "nothing was seen anywhere" in map_sentence(blank, "Losses", DELAY)
 
@@ -408,10 +408,23 @@ def test_cells_on_both_sides_of_once_a_year_differ_in_colour() -> None:
 
 
 def test_the_map_says_its_corners_with_units() -> None:
-    said = map_sentence(map_cells(), "Losses", DELAY)
-    assert "to 12 (104 reboots, 30 s); once a year or more in 8 of 25 cells." in said
+    rates = [replace(cell, ratio=None) for cell in map_cells()]
+    said = map_sentence(rates, "Losses", DELAY)
+    assert "to 12 (104 reboots, 30 s); once a fleet-year or more in 8 of 25 cells." in said
     assert "One estimate is not to be relied on (marked !)" in said
-    assert len(map_table(map_cells(), DELAY).lines) == 25
+    assert len(map_table(rates, DELAY).lines) == 25
+
+
+def test_a_map_of_ratios_keeps_its_line_at_once_a_year() -> None:
+    cells = map_cells()
+    said = map_sentence(cells, "Losses", DELAY, "Lost with the last replica")
+    assert said.startswith("Losses, for each time that this happens: “lost with the last replica”:")
+    assert "to 0.003 (4 reboots, 30 s); once a fleet-year or more in 8 of 25 cells." in said
+    assert once_a_year(cells) == once_a_year([replace(cell, ratio=None) for cell in cells])
+    table = map_table(cells, DELAY, "Lost with the last replica")
+    assert table.heads[2] == "times as often as: Lost with the last replica"
+    assert table.lines[-1][2:5:2] == ("0.003", "12")
+    assert table.lines[-1][-1] == "forced"
 
 
 # --- partitions per incident ----------------------------------------------------------------------
@@ -491,9 +504,22 @@ def test_pairs_that_never_differ_are_no_proof_and_no_zero() -> None:
     assert gap_words(alike) == "the same on every schedule"
     said = forest_sentence(differences(), "Stale joins")
     assert "10 sets less often, 0 more often, 2 alike on every schedule, 2 undecided" in said
-    assert ("KIP-704", "as Kafka", "no KIP", "the same on every schedule", "", "") in forest_table(
-        differences()
-    ).lines
+    assert (
+        "KIP-704",
+        "as Kafka",
+        "no KIP",
+        "the same on every schedule",
+        "",
+        "",
+        "",
+    ) in forest_table(differences()).lines
+
+
+def test_differences_of_ten_to_the_minus_17_have_ticks_of_their_own() -> None:
+    rows = [replace(row, gap=0.0, low=-3e-17, high=-1e-17, alike=False) for row in differences()]
+    said = [word.text for word in words(as_figure(DRAWINGS["forest"][0])(rows, "Losses"))]
+    assert said.count("0") == 1
+    assert "−2.0×10⁻¹⁷" in said
 
 
 # --- verification ---------------------------------------------------------------------------------

@@ -28,18 +28,18 @@ from kiplab.fleet.pictures.answer_pictures import (
 )
 from kiplab.fleet.pictures.forced_tornado import levers_of, tornado
 from kiplab.fleet.pictures.incident_picture import incident_sizes
+from kiplab.fleet.pictures.map_rows import map_cells_of
+from kiplab.fleet.pictures.paired_rows import differences_of
 from kiplab.fleet.pictures.picture_rows import (
     at_reboots,
-    differences_of,
     fleets_of,
-    map_cells_of,
     measured,
     rate_points_of,
     sets_of,
 )
 from kiplab.fleet.pictures.verification_picture import verification, verified_metric
 from kiplab.fleet.pipeline.study_summary import SummaryRow
-from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate
+from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate, Weights
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
 from kiplab.fleet.verification.refereed import Referee, Refereed
 from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in, write_fleet_page
@@ -80,6 +80,25 @@ def answer(**swept: list[float]) -> FleetAnswer:
     )
     summary = tuple(_sums(scenario, features, metric) for scenario, features, metric in asked)
     return FleetAnswer(study=study, rows=rows, summary=summary, seconds=None, partition_years=YEARS)
+
+
+def forced_too(asked: FleetAnswer) -> FleetAnswer:
+    """With a forced row and 40 blocks for what is lost by the race and with the last replica."""
+    lost = [row for row in asked.rows if row.metric in ("race_loss", "last_replica_loss")]
+    return replace(
+        asked,
+        rows=(*asked.rows, *(replace(row, method="forced") for row in lost)),
+        weights={
+            (row.scenario_id, row.features, row.metric): [_block(row, n) for n in range(40)]
+            for row in lost
+        },
+    )
+
+
+def _block(row: FleetRow, number: int) -> Weights:
+    share = {"none": 1.0, "841": 0.5}.get(row.features, 0.0)
+    total = number % 4 * share if row.metric == "race_loss" else 10.0
+    return Weights(samples=100, total=total, squares=total, largest=total)
 
 
 def _events(features: str, metric: str) -> int:
@@ -193,6 +212,58 @@ def test_a_map_counts_all_replica_sets_of_all_clusters() -> None:
         (12.0, 30.0): 360,
     }
     assert "4 of 4" not in delay_map(asked, "race_loss").sentence
+
+
+def test_a_map_is_held_against_the_last_replica_by_intervals_where_nothing_is_paired() -> None:
+    asked = answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30])
+    cells = map_cells_of(
+        asked, "race_loss", "none", "slow_alter_partition_s", against="last_replica_loss"
+    )
+    (first, *_) = [cell.ratio for cell in cells if cell.ratio is not None]
+    rate = 1e-9 * 4 * 10
+    assert first.rate == pytest.approx(rate / 2e-5)
+    assert (first.low, first.high) == pytest.approx((rate / 2 / 3e-5, rate * 2 / 1e-5))
+    assert "lost with the last replica" in delay_map(asked, "race_loss").sentence
+    assert "last replica" not in delay_map(asked, "race_loss", against=None).sentence
+
+
+def test_a_line_has_one_method_and_its_table_says_which() -> None:
+    asked = forced_too(answer(bounces_per_year=[4, 12]))
+    unseen_once = [
+        replace(row, found=NeverSeen(high=1e-3, method=""))
+        if (row.metric, row.method, row.features) == ("race_loss", "naive", "841")
+        and dict(row.swept)["bounces_per_year"] == 4
+        else row
+        for row in asked.rows
+    ]
+    mixed = replace(asked, rows=tuple(unseen_once))
+    assert {point.method for point in rate_points_of(asked, ["race_loss"])} == {"naive"}
+    assert {point.method for point in rate_points_of(mixed, ["race_loss"])} == {"forced"}
+    assert {row.method for row in mixed.best("race_loss")} == {"naive", "forced"}
+    assert {line[-1] for line in rates_by_reboots(mixed, ["race_loss"]).words.lines} == {"forced"}
+
+
+def test_what_plain_sampling_did_not_see_is_paired_and_held_against_by_forced_blocks() -> None:
+    asked = forced_too(answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30]))
+    lost = ("race_loss", "last_replica_loss")
+    rows = [
+        replace(row, found=NeverSeen(high=1e-3, method=""))
+        if row.metric in lost and row.method == "naive"
+        else row
+        for row in asked.rows
+    ]
+    asked = replace(asked, rows=tuple(rows))
+    found = {row.features: row for row in differences_of(asked, "race_loss")}
+    assert {row.method for row in found.values()} == {"forced"}
+    # Of 40 blocks, 0 to 3 losses each without KIPs, half of that with KIP-841, none with both.
+    assert found["841"].gap == pytest.approx(-0.75 * 40 / YEARS)
+    assert found["841+903"].gap == pytest.approx(-1.5 * 40 / YEARS)
+    assert found["841"].high < 0
+    assert found["841"].gain == pytest.approx(5)
+    cells = map_cells_of(asked, "race_loss", "none", "slow_alter_partition_s", lost[1])
+    ratios = [cell.ratio for cell in cells if cell.ratio is not None]
+    assert [ratio.rate for ratio in ratios] == pytest.approx([1.5 / 10] * 4)
+    assert all(ratio.low < ratio.rate < ratio.high for ratio in ratios)
 
 
 def test_fleets_are_so_many_clusters_of_the_study() -> None:

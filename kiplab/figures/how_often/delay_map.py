@@ -1,6 +1,7 @@
 """A map of losses in a fleet: how slow requests are by how often brokers are rebooted.
 
-The line runs where a fleet loses once a year, between the middles of cells, by powers of ten.
+Cells say how many times as often as something else that is known, or else how often in a year. The
+line runs where a fleet loses once a year, between the middles of cells, by powers of ten.
 """
 
 from __future__ import annotations
@@ -50,26 +51,38 @@ class DelayScale(msgspec.Struct, frozen=True):
 
 
 class MapCell(msgspec.Struct, frozen=True, kw_only=True):
-    """How often a fleet loses in a year at so many reboots and with requests so slow."""
+    """How often a fleet loses in a year at so many reboots and with requests so slow; `ratio` is
+    how many times as often as what it is held against, `method` how it was sampled.
+    """
 
     reboots: float
     delay: float
     found: MeasuredRate
+    ratio: MeasuredRate | None = None
+    method: str = ""
+
+    @property
+    def shown(self) -> MeasuredRate:
+        """What is written into the cell, and gives its colour."""
+        return self.found if self.ratio is None else self.ratio
 
 
-def map_sentence(cells: Sequence[MapCell], what: str, scale: DelayScale) -> str:
-    """Where the fleet loses more than once a year, the worst corner and the best."""
+def map_sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside: str = "") -> str:
+    """Where the fleet loses more than once a year, the worst corner and the best; `beside` is what
+    it is held against.
+    """
     if not is_map(cells):
         return EMPTY
-    shown = [cell for cell in cells if cell.found.seen]
+    shown = [cell for cell in cells if cell.shown.seen]
     if not shown:
         return f"{what}: nothing was seen anywhere on this map. {_none_seen(cells)}"
-    best, worst = (f(shown, key=lambda cell: cell.found.rate) for f in (min, max))
-    often = sum(cell.found.rate >= 1 for cell in shown)
+    best, worst = (f(shown, key=lambda cell: cell.shown.rate) for f in (min, max))
+    often = sum(cell.found.seen and cell.found.rate >= 1 for cell in cells)
+    unit = f"for each time that this happens: {_quoted(beside)}" if beside else "in a fleet-year"
     parts = [
-        f"{what} in a fleet-year: from {number_words(best.found.rate)} {_where(best, scale)}",
-        f"to {number_words(worst.found.rate)} {_where(worst, scale)};",
-        f"once a year or more in {often} of {len(cells)} cells.",
+        f"{what}, {unit}: from {number_words(best.shown.rate)} {_where(best, scale)}",
+        f"to {number_words(worst.shown.rate)} {_where(worst, scale)};",
+        f"once a fleet-year or more in {often} of {len(cells)} cells.",
         _none_seen(cells),
         alarm_words(tuple(cell.found for cell in cells)),
     ]
@@ -81,17 +94,25 @@ def _where(cell: MapCell, scale: DelayScale) -> str:
 
 
 def _none_seen(cells: Sequence[MapCell]) -> str:
-    blank = sum(not cell.found.seen for cell in cells)
-    return f"{blank} of {len(cells)} cells have no rate." if blank else ""
+    blank = sum(not cell.shown.seen for cell in cells)
+    return f"{blank} of {len(cells)} cells have no number." if blank else ""
 
 
-def map_table(cells: Sequence[MapCell], scale: DelayScale) -> PlotTable:
-    """A line per cell."""
-    heads = (REBOOTS_ACROSS, scale.words, "per fleet-year", "95 % interval", "remarks")
+def map_table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> PlotTable:
+    """A line per cell: the rate, and the ratio where it is held against something."""
+    ratios = (f"times as often as: {beside}", "95 % interval") if beside else ()
+    rates = ("per fleet-year", "95 % interval")
     lines = [
-        (value_words(cell.reboots), scale.said(cell.delay), *rate_cells(cell.found))
+        (
+            value_words(cell.reboots),
+            scale.said(cell.delay),
+            *(rate_cells(cell.shown)[:2] if beside else ()),
+            *rate_cells(cell.found),
+            cell.method,
+        )
         for cell in cells
     ]
+    heads = (REBOOTS_ACROSS, scale.words, *ratios, *rates, "remarks", "by")
     return plot_table("Losses in a fleet-year", heads, lines)
 
 
@@ -156,16 +177,18 @@ def map_drawing(
     cells: Sequence[MapCell],
     what: str,
     scale: DelayScale,
+    beside: str = "",
     *,
     theme: str = "light",
     width: int | None = None,
 ) -> Json:
-    """The map as plotly's data and layout; `what` is what is lost, `scale` what goes up.
+    """The map as plotly's data and layout; `what` is what is lost, `scale` what goes up, `beside`
+    what it is held against.
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
     canvas = plot_sheet(theme, width)
-    sentence = map_sentence(cells, what, scale)
+    sentence = map_sentence(cells, what, scale, beside)
     if not is_map(cells):
         y = plot_heading(canvas, TITLE, "")
         return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
@@ -176,15 +199,15 @@ def map_drawing(
         cell: _cell_box(box, across.index(cell.reboots), down.index(cell.delay), len(across))
         for cell in cells
     }
-    farthest = max((abs(log10(cell.found.rate)) for cell in cells if cell.found.seen), default=1.0)
-    fills = {cell: cell_color(cell.found, canvas.theme, max(farthest, 1.0)) for cell in cells}
+    farthest = max((abs(log10(cell.shown.rate)) for cell in cells if cell.shown.seen), default=1.0)
+    fills = {cell: cell_color(cell.shown, canvas.theme, max(farthest, 1.0)) for cell in cells}
     for cell, place in places.items():
         _ground(canvas, cell, place, fills[cell])
     _contour(canvas, cells, box, len(across))
     for cell, place in places.items():
         _number(canvas, cell, place, fills[cell])
     end = _sides(canvas, box, across, down, scale)
-    return canvas.drawing(plot_notes(canvas, _notes(cells), end + 4), sentence)
+    return canvas.drawing(plot_notes(canvas, _notes(cells, beside), end + 4), sentence)
 
 
 map_figure = as_figure(map_drawing)
@@ -200,20 +223,27 @@ def _cell_box(box: Box, i: int, j: int, columns: int) -> Box:
 def _ground(canvas: Canvas, cell: MapCell, box: Box, fill: str) -> None:
     inner = (box.x0 + _GAP / 2, box.x1 - _GAP / 2, box.y0 + _GAP / 2, box.y1 - _GAP / 2)
     canvas.rect(*inner, fill)
-    if not cell.found.seen:
+    if not cell.shown.seen:
         canvas.hatch(*inner, canvas.theme.line)
 
 
 def _number(canvas: Canvas, cell: MapCell, box: Box, fill: str) -> None:
     """On a ground of its own, so that no line runs through it."""
-    sizes, found = canvas.sizes, cell.found
+    sizes, found = canvas.sizes, cell.shown
     x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    said = f"{_in_cell(found)}{' !' if found.alarms else ''}"
+    said = f"{_in_cell(found)}{' !' if cell.found.alarms else ''}"
     size = sizes.text if width_of(said, sizes.text) < box.x1 - box.x0 - 6 else sizes.small - 1
     half = width_of(said, size) / 2 + 4
     canvas.rect(x - half, x + half, y - 9, y + 9, fill)
     canvas.text(x, y, safe(said), size=size, anchor="center")
-    card_at(canvas, x, y, [rate_words(found), *filter(None, [found.because]), *found.alarms])
+    card_at(canvas, x, y, _card(cell))
+
+
+def _card(cell: MapCell) -> list[str]:
+    said = [f"{rate_words(cell.found)} in a fleet-year"]
+    if cell.ratio is not None:
+        said.insert(0, f"ratio: {rate_words(cell.ratio)}")
+    return [*said, *filter(None, [cell.found.because]), *cell.found.alarms]
 
 
 def _in_cell(found: MeasuredRate) -> str:
@@ -229,7 +259,7 @@ def _in_cell(found: MeasuredRate) -> str:
 
 
 def cell_color(found: MeasuredRate, palette: Theme, farthest: float) -> str:
-    """From the paper's to blue below once a year, to orange above; `farthest` in decades."""
+    """From the paper's to blue below 1, to orange above; `farthest` in decades."""
     if not found.seen:
         return palette.isr_fill
     distance = log10(found.rate)
@@ -261,11 +291,17 @@ def _sides(
     return box.y1 + 40
 
 
-def _notes(cells: Sequence[MapCell]) -> list[str]:
+def _notes(cells: Sequence[MapCell], beside: str) -> list[str]:
     line = "The line is at once a year" if once_a_year(cells) else "No line: once a year is nowhere"
+    told = f"Times as often as this: {_quoted(beside)}" if beside else "Losses in a fleet-year"
     notes = [
-        f"Losses in a fleet-year. {line}; blue is less, orange more, the stronger the farther away."
+        f"{told}; blue is less than 1, orange more, the stronger the farther away."
+        f" {line} in this fleet."
     ]
-    if any(not cell.found.seen for cell in cells):
-        notes.append("Hatched: no rate. < is an upper bound, for none was seen.")
+    if any(not cell.shown.seen for cell in cells):
+        notes.append("Hatched: no number. < is an upper bound, for none was seen.")
     return notes
+
+
+def _quoted(words: str) -> str:
+    return f"\u201c{words.lower()}\u201d" if words else ""

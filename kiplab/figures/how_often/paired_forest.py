@@ -30,13 +30,14 @@ _NOTES = [
     "Green squares: less often; orange diamonds: more often; grey circles: the 95 % interval"
     " holds 0. Hollow: no schedule told the two apart, which does not prove that none would."
 ]
+_WORTH_SAYING = 1.05
 _SAME = "the same on every schedule"
 
 
 class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
     """How much more often something happens under these KIPs than under `against`, per partition
     and year. `alike`: no schedule told the two apart. `gain` is how many times larger the variance
-    would be without pairs, where it is known.
+    would be without pairs, where it is known, `method` how it was sampled.
     """
 
     features: str
@@ -47,6 +48,7 @@ class PairedDifference(msgspec.Struct, frozen=True, kw_only=True):
     high: float
     alike: bool = False
     gain: float | None = None
+    method: str = ""
 
     @property
     def sign(self) -> int:
@@ -90,11 +92,18 @@ def forest_table(rows: Sequence[PairedDifference]) -> PlotTable:
             set_words(row.against),
             _SAME if row.alike else number_words(row.gap),
             range_words(row.low, row.high) if row.low < row.high else "",
-            *["" if row.gain is None else f"{number_words(row.gain)} times" for _ in gains],
+            *[_gain_words(row) for _ in gains],
+            row.method,
         )
         for row in rows
     ]
-    return plot_table("Paired differences", [*heads, *gains], lines)
+    return plot_table("Paired differences", [*heads, *gains, "by"], lines)
+
+
+def _gain_words(row: PairedDifference) -> str:
+    if row.gain is None:
+        return ""
+    return f"{number_words(row.gain)} times" if row.gain >= _WORTH_SAYING else "nothing"
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -179,4 +188,4 @@ def _row(canvas: Canvas, row: PairedDifference, gaps: PlotAxis, box: Box, y: flo
 
 def _card(row: PairedDifference) -> list[str]:
     lines = [f"{set_words(row.features)} ({row.label})", gap_words(row)]
-    return lines + ([f"pairing saves {number_words(row.gain)} times"] if row.gain else [])
+    return lines + ([f"pairing saves {_gain_words(row)}"] if row.gain else [])

@@ -100,7 +100,7 @@ def _within_decades(low: float, high: float) -> list[PlotTick]:
 def _even_ticks(low: float, high: float, most: int) -> list[PlotTick]:
     step = _even_step((high - low) / most)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-    return [PlotTick(n * step, number_words(round(n * step, 12))) for n in range(first, last + 1)]
+    return [PlotTick(n * step, number_words(n * step)) for n in range(first, last + 1)]
 
 
 def _even_step(least: float) -> float:

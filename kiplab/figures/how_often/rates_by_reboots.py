@@ -47,7 +47,7 @@ _OFF_SCALE = (Certainty.NEVER, Certainty.NOT_REACHED)
 
 class RatePoint(msgspec.Struct, frozen=True, kw_only=True):
     """A rate per partition and year at so many reboots per broker and year; `label` is "as Kafka"
-    or "counterfactual".
+    or "counterfactual", `method` how it was sampled: one in all points of a line.
     """
 
     metric: str
@@ -55,6 +55,7 @@ class RatePoint(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     reboots: float
     found: MeasuredRate
+    method: str = ""
 
 
 class RateLine(msgspec.Struct, frozen=True):
@@ -107,13 +108,14 @@ def _growth(line: RateLine) -> str:
 
 def rates_table(points: Sequence[RatePoint]) -> PlotTable:
     """A line per point."""
-    heads = ("what", "KIPs", REBOOTS, "per partition and year", "95 % interval", "remarks")
+    heads = ("what", "KIPs", REBOOTS, "per partition and year", "95 % interval", "remarks", "by")
     lines = [
         (
             metric_words(point.metric),
             _set_label(point),
             value_words(point.reboots),
             *rate_cells(point.found),
+            point.method,
         )
         for point in points
     ]

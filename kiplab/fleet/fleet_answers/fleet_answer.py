@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,9 +10,11 @@ import msgspec
 from ...extras import needed_by
 from ..parameters.fleet_study import FleetStudy
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import NAIVE
-from ..statistics.event_rates import SeenRate
+from ..pipeline.work_orders import METHODS, NAIVE
+from ..statistics.block_means import NothingWeighed
+from ..statistics.event_rates import NeverSeen, SeenRate
 from .fleet_row import FleetRow
+from .fleet_rows import BlockWeights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +24,9 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What a study found.
 
     `partition_years` were lived through by the kernel, over all scenarios, under every feature set
-    alike. `summary` has the sums that `rows` are made of. `seconds` is how long it took, None for
-    what was read from a folder. Where `finished` is False it was stopped before.
+    alike. `summary` has the sums that `rows` are made of, `weights` the blocks of weighted ones.
+    `seconds` is how long it took, None for what was read from a folder. Where `finished` is False
+    it was stopped before.
     """
 
     study: FleetStudy
@@ -30,6 +34,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
     summary: tuple[SummaryRow, ...]
     seconds: float | None
     partition_years: float
+    weights: BlockWeights = {}
     finished: bool = True
 
     def row(
@@ -65,6 +70,19 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
                 key = (row.scenario_id, row.features)
                 found[key] = min(found.get(key, row), row, key=_rank)
         return tuple(found.values())
+
+    def comparable(self, metric: str, **swept: float | str) -> tuple[FleetRow, ...]:
+        """The rows of the points with those swept values, one of each feature set, all of one
+        method: whoever draws a line through them, or compares them, is not led by the method.
+
+        That is plain sampling where it saw every one of them that can happen, else the weighted
+        one where there is one of each, else plain sampling.
+        """
+        of = [row for row in self.rows if row.metric == metric and swept.items() <= {*row.swept}]
+        ways = {name: [row for row in of if row.method == name] for name in METHODS}
+        most = max(map(len, ways.values()))
+        whole = [rows for rows in ways.values() if len(rows) == most]
+        return tuple(min(whole, key=_is_lacking))
 
     def sentence(self, metric: str) -> str:
         """What was found of one metric, in words. Raises LookupError for one that is not there."""
@@ -108,6 +126,11 @@ def _is_asked(
         and method in (None, row.method)
         and all(here.get(name) == value for name, value in swept.items())
     )
+
+
+def _is_lacking(rows: Iterable[FleetRow]) -> bool:
+    """Whether some of these were looked for and never seen."""
+    return any(isinstance(row.found, NeverSeen | NothingWeighed) for row in rows)
 
 
 def _rank(row: FleetRow) -> int:

@@ -215,6 +215,7 @@ def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
         study=study,
         rows=fleet_rows(study, found),
         summary=tuple(row for sums in found for row in sums.summary),
+        weights={key: blocks for sums in found for key, blocks in sums.weights.items()},
         seconds=None,
         partition_years=_years(found),
     )

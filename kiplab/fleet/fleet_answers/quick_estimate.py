@@ -57,6 +57,7 @@ def estimate(
         study=asked,
         rows=fleet_rows(asked, found),
         summary=tuple(row for sums in found for row in sums.summary),
+        weights={key: blocks for sums in found for key, blocks in sums.weights.items()},
         seconds=time.monotonic() - began,
         partition_years=sum(lived.values()) / MICROSECONDS_PER_YEAR,
     )

@@ -22,18 +22,19 @@ from ..parameters.parameter_table import PARAMETERS
 from .fleet_picture import FleetPicture
 from .forced_tornado import tornado
 from .incident_picture import incident_sizes
+from .map_rows import map_cells_of
+from .paired_rows import differences_of
 from .picture_rows import (
     REBOOTS,
     SLOW,
     causes_of,
-    differences_of,
     elsewhere,
     fleets_of,
-    map_cells_of,
     rate_points_of,
     where_words,
 )
 
+LAST = "last_replica_loss"
 JOINS, LOSSES, RACE = "stale_join", "committed_loss", "race_loss"
 AFTER_CRASH = "stale_join_after_crash"
 """The stale joins that can cost records: the others end with their leader's controlled shutdown."""
@@ -74,20 +75,27 @@ def survival(
 
 
 def delay_map(
-    answer: FleetAnswer, metric: str = AFTER_CRASH, features: str | None = None
+    answer: FleetAnswer,
+    metric: str = AFTER_CRASH,
+    features: str | None = None,
+    *,
+    against: str | None = LAST,
 ) -> FleetPicture:
-    """How slow requests are by how often brokers are rebooted, in all clusters of the study.
+    """How slow requests are by how often brokers are rebooted: how many times as often as the
+    metric that it is held `against`, with a line where it is once a year in all clusters of the
+    study. Without such a metric its rates.
 
     `features` is one of the study's, its first by default. Raises ValueError for another one.
     """
     named = _set(answer, features)
     slow = slow_parameter(answer) or SLOW[0]
-    cells = map_cells_of(answer, metric, named, slow) if slow_parameter(answer) else []
+    cells = map_cells_of(answer, metric, named, slow, against) if slow_parameter(answer) else []
     what, scale = f"{metric_words(metric)} ({set_words(named)})", _scale(slow)
+    beside = "" if against is None else metric_words(against)
     return FleetPicture(
-        draw=partial(map_drawing, cells, what, scale),
-        sentence=map_sentence(cells, what, scale),
-        words=map_table(cells, scale),
+        draw=partial(map_drawing, cells, what, scale, beside),
+        sentence=map_sentence(cells, what, scale, beside),
+        words=map_table(cells, scale, beside),
         where=where_words(elsewhere(answer, REBOOTS, slow)),
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...figures.how_often.delay_map import MapCell
 from ...figures.how_often.first_loss_survival import FleetOfSize
 from ...figures.how_often.fleet_words import counted
 from ...figures.how_often.losses_by_cause import CauseOfLoss
@@ -17,16 +16,11 @@ from ...figures.how_often.measured_rate import (
     unseen,
 )
 from ...figures.how_often.number_words import value_words
-from ...figures.how_often.paired_forest import PairedDifference
 from ...figures.how_often.rates_by_reboots import RatePoint
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow, FoundRate
-from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import NAIVE
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
-from ..statistics.paired_counts import count_gap
 
 REBOOTS = "bounces_per_year"
 CAUSES = ("last_replica_loss", "shock_loss", "unclean_loss", "race_loss")
@@ -98,25 +92,11 @@ def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoin
             label=row.label,
             reboots=_number(row, REBOOTS),
             found=measured(row.found),
+            method=row.method,
         )
         for metric in metrics
-        for row in at_point(answer.best(metric), point)
+        for row in answer.comparable(metric, **point)
         if at_reboots(row)
-    ]
-
-
-def map_cells_of(answer: FleetAnswer, metric: str, features: str, slow: str) -> list[MapCell]:
-    """A cell for each pair of reboots and delays; rates are of all clusters of the study."""
-    point = elsewhere(answer, REBOOTS, slow)
-    sets = sets_of(answer)
-    return [
-        MapCell(
-            reboots=_number(row, REBOOTS),
-            delay=_number(row, slow),
-            found=measured(row.found).times(sets),
-        )
-        for row in at_point(answer.best(metric), point)
-        if row.features == features and at_reboots(row)
     ]
 
 
@@ -151,42 +131,3 @@ def causes_of(answer: FleetAnswer, sets: Sequence[str]) -> list[CauseOfLoss]:
         for row in at_point(answer.best(cause), point)
         if row.features in sets
     ]
-
-
-def differences_of(answer: FleetAnswer, metric: str) -> list[PairedDifference]:
-    """Every set against the first, on the same schedules; only what was counted can be paired."""
-    rows = [
-        row
-        for row in at_point(answer.rows, elsewhere(answer))
-        if row.metric == metric and row.method == NAIVE
-    ]
-    sums = {row.features: _sum_of(answer, row) for row in rows}
-    if not rows:
-        return []
-    base = rows[0].features
-    return [_difference(row, sums[row.features], sums[base]) for row in rows[1:]]
-
-
-def _sum_of(answer: FleetAnswer, row: FleetRow) -> SummaryRow:
-    """The sums that a row of plain sampling was made of."""
-    return next(
-        one
-        for one in answer.summary
-        if (one.scenario_id, one.features, one.metric)
-        == (row.scenario_id, row.features, row.metric)
-        and one.exposure_us / MICROSECONDS_PER_YEAR == row.exposure
-    )
-
-
-def _difference(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDifference:
-    only_here, only_there = here.events - here.cross, base.events - here.cross
-    found = count_gap(only_here, only_there, row.exposure)
-    return PairedDifference(
-        features=row.features,
-        label=row.label,
-        against=base.features,
-        gap=found.gap,
-        low=found.low,
-        high=found.high,
-        alike=only_here == only_there == 0,
-    )

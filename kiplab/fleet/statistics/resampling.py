@@ -1,4 +1,4 @@
-"""Bootstrap of whole clusters, or of incidents: what falls together is drawn together.
+"""Bootstrap of whole blocks: what falls together is drawn together.
 
 A draw is a function of the seed alone: scipy's bootstrap over numpy's Philox, which counts.
 """
@@ -16,24 +16,10 @@ FEWEST = 10
 _DRAWS = 4_999
 
 
-def cluster_interval(
-    values: Sequence[float], *, seed: int = 0, confidence: float = CONFIDENCE
-) -> Interval:
-    """For the mean per cluster (or per incident) of what each of them saw, by percentiles.
-
-    Raises ValueError for fewer than 10, and where nothing was seen at all: then bound the incidents
-    (`event_rates`). Raises MissingExtraError without scipy.
-    """
-    _check(values)
-    if len(set(values)) == 1:
-        return Interval(float(values[0]), float(values[0]))
-    return _bootstrapped((values,), _mean, seed, confidence)
-
-
 def ratio_interval(
     here: Sequence[float], there: Sequence[float], *, seed: int = 0, confidence: float = CONFIDENCE
 ) -> Interval:
-    """For the ratio of two totals over the same clusters or blocks: both are drawn as pairs.
+    """For the ratio of two totals over the same blocks: both are drawn as pairs, by percentiles.
 
     Raises ValueError where they are not as many, fewer than 10, or `there` has nothing in more than
     half of them, so that the ratio has no hold; MissingExtraError without scipy.
@@ -46,7 +32,7 @@ def ratio_interval(
         raise ValueError(f"{problem}; a ratio needs pairs, most of them above zero there")
     if len({one / other if other else None for one, other in zip(here, there, strict=True)}) == 1:
         return Interval(sum(here) / sum(there), sum(here) / sum(there))
-    return _bootstrapped((here, there), _ratio, seed, confidence)
+    return _bootstrapped(here, there, seed, confidence)
 
 
 def _check(values: Sequence[float]) -> None:
@@ -59,16 +45,12 @@ def _check(values: Sequence[float]) -> None:
         )
 
 
-def _mean(values: Any, axis: int) -> Any:
-    return values.mean(axis=axis)
-
-
 def _ratio(here: Any, there: Any, axis: int) -> Any:
     return here.sum(axis=axis) / there.sum(axis=axis)
 
 
 def _bootstrapped(
-    samples: tuple[Sequence[float], ...], statistic: Any, seed: int, confidence: float
+    here: Sequence[float], there: Sequence[float], seed: int, confidence: float
 ) -> Interval:
     with needed_by("a bootstrap"):
         from numpy import asarray
@@ -76,12 +58,12 @@ def _bootstrapped(
         from scipy.stats import bootstrap
 
     found = bootstrap(
-        tuple(asarray(one, float) for one in samples),
-        statistic,
+        (asarray(here, float), asarray(there, float)),
+        _ratio,
         n_resamples=_DRAWS,
         batch=500,
         vectorized=True,
-        paired=len(samples) > 1,
+        paired=True,
         confidence_level=confidence,
         method="percentile",
         random_state=Generator(Philox(key=seed)),

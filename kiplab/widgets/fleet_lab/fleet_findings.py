@@ -32,6 +32,7 @@ def findings_drawing(answer: FleetAnswer, metric: str, *, theme: str, width: int
             label=row.label,
             reboots=float(dict(row.swept)[REBOOTS]),
             found=measured(row.found),
+            method=row.method,
         )
         for row in rows_told(answer, metric)
     ]

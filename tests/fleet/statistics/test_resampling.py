@@ -1,27 +1,17 @@
-"""Whole clusters are drawn again, the same ones for the same seed."""
+"""Whole blocks are drawn again, the same ones for the same seed."""
 
 from __future__ import annotations
 
 import pytest
 
-from kiplab.fleet.statistics.event_rates import poisson_interval
-from kiplab.fleet.statistics.resampling import cluster_interval, ratio_interval
-
-LUMPS = [135.0 if n % 20 == 0 else 0.0 for n in range(400)]
-"""Every twentieth cluster had one incident, of 135 partitions."""
+from kiplab.fleet.statistics.resampling import ratio_interval
 
 
-def test_what_falls_together_makes_the_interval_wider() -> None:
-    bounds = cluster_interval(LUMPS)
-    naive = poisson_interval(int(sum(LUMPS)), len(LUMPS))
-    assert bounds.low < sum(LUMPS) / len(LUMPS) < bounds.high
-    assert (bounds.high - bounds.low) > 8 * (naive.high - naive.low)
-
-
-def test_a_seed_draws_the_same_clusters_again() -> None:
-    values = [(n**0.5) % 1 for n in range(1, 60)]
-    assert cluster_interval(values, seed=3) == cluster_interval(values, seed=3)
-    assert cluster_interval(values, seed=3) != cluster_interval(values, seed=4)
+def test_a_seed_draws_the_same_blocks_again() -> None:
+    here = [(n**0.5) % 1 for n in range(1, 60)]
+    there = [1 + n % 7 for n in range(1, 60)]
+    assert ratio_interval(here, there, seed=3) == ratio_interval(here, there, seed=3)
+    assert ratio_interval(here, there, seed=3) != ratio_interval(here, there, seed=4)
 
 
 def test_a_ratio_is_drawn_in_pairs() -> None:
@@ -34,12 +24,12 @@ def test_a_ratio_is_drawn_in_pairs() -> None:
 
 def test_what_was_never_seen_is_not_drawn_again() -> None:
     with pytest.raises(ValueError, match="bound the rate of incidents instead"):
-        cluster_interval([0.0] * 50)
+        ratio_interval([0.0] * 50, [1.0] * 50)
 
 
 def test_too_few_and_ratios_without_hold_are_refused() -> None:
     with pytest.raises(ValueError, match="9 are too few to draw from; expected 10 or more"):
-        cluster_interval([1.0] * 9)
+        ratio_interval([1.0] * 9, [1.0] * 9)
     with pytest.raises(ValueError, match="a ratio needs pairs, most of them above zero there"):
         ratio_interval([1.0] * 12, [1.0] * 5 + [0.0] * 7)
     with pytest.raises(ValueError, match="12 here, 11 there"):

@@ -1,0 +1,77 @@
+"""Every set of KIPs against the first on the same schedules, as the rows of a forest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...figures.how_often.paired_forest import PairedDifference
+from ..fleet_answers.fleet_answer import FleetAnswer
+from ..fleet_answers.fleet_row import FleetRow
+from ..parameters.years import MICROSECONDS_PER_YEAR
+from ..pipeline.study_summary import SummaryRow
+from ..pipeline.work_orders import NAIVE
+from ..statistics.block_means import paired_gap
+from ..statistics.paired_counts import count_gap
+from .picture_rows import elsewhere
+
+
+def differences_of(answer: FleetAnswer, metric: str) -> list[PairedDifference]:
+    """Counts by what happened in only one of two sets; where plain sampling saw too little, forced
+    samples block by block. One way for all of them.
+    """
+    rows = answer.comparable(metric, **elsewhere(answer))
+    if not rows:
+        return []
+    base, *others = rows
+    if base.method == NAIVE:
+        sums = {row.features: _sum_of(answer, row) for row in rows}
+        return [_of_counts(row, sums[row.features], sums[base.features]) for row in others]
+    return [_of_blocks(answer, row, base) for row in others]
+
+
+def _sum_of(answer: FleetAnswer, row: FleetRow) -> SummaryRow:
+    """The sums that a row of plain sampling was made of."""
+    return next(
+        one
+        for one in answer.summary
+        if (one.scenario_id, one.features, one.metric)
+        == (row.scenario_id, row.features, row.metric)
+        and one.exposure_us / MICROSECONDS_PER_YEAR == row.exposure
+    )
+
+
+def _of_counts(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDifference:
+    only_here, only_there = here.events - here.cross, base.events - here.cross
+    found = count_gap(only_here, only_there, row.exposure)
+    return PairedDifference(
+        features=row.features,
+        label=row.label,
+        against=base.features,
+        gap=found.gap,
+        low=found.low,
+        high=found.high,
+        alike=only_here == only_there == 0,
+        method=row.method,
+    )
+
+
+def _of_blocks(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> PairedDifference:
+    here, there = (_yearly(answer, one) for one in (row, base))
+    found = paired_gap(here, there)
+    return PairedDifference(
+        features=row.features,
+        label=row.label,
+        against=base.features,
+        gap=found.gap,
+        low=found.low,
+        high=found.high,
+        alike=here == there,
+        gain=found.gain,
+        method=row.method,
+    )
+
+
+def _yearly(answer: FleetAnswer, row: FleetRow) -> Sequence[float]:
+    """The rate in each block."""
+    blocks = answer.weights[row.scenario_id, row.features, row.metric]
+    return [block.total * len(blocks) / row.exposure for block in blocks]
