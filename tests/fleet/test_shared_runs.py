@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 from msgspec.structs import asdict, replace
 
+from kiplab.engine import moves
 from kiplab.engine.cluster import Cluster
+from kiplab.engine.step import Step, step
 from kiplab.engine.truth import registration_of
+from kiplab.fleet.race_schedules import shared_run
 from kiplab.fleet.race_schedules.asked_features import AskedFeatures, AskedGuards
 from kiplab.fleet.race_schedules.asked_sets import AskedSets
 from kiplab.fleet.race_schedules.merged_clusters import merged
@@ -73,6 +76,29 @@ def test_so_do_sets_of_many_releases_with_single_guards_off_and_on(index: int) -
 def test_the_order_of_the_sets_changes_nothing() -> None:
     play = schedule(Window(), 0, 4)
     assert outcomes(play, USUAL[::-1]) == outcomes(play, USUAL)[::-1]
+
+
+def test_what_schedules_begin_with_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[Cluster] = []
+
+    def counted(cluster: Cluster, move: moves.Move) -> Step:
+        done.append(cluster)
+        return step(cluster, move)
+
+    monkeypatch.setattr(shared_run, "step", counted)
+    window = Window(records=101)
+    play = schedule(window, 2, 0)
+    first = outcomes(play, USUAL)
+    at_first = len(done)
+    assert outcomes(play, USUAL) == first
+    assert 0 < len(done) - at_first < at_first
+
+
+def test_another_window_begins_otherwise() -> None:
+    """Its header is another one, and nothing that is known of the first counts for it."""
+    outcomes(schedule(Window(), 2, 0), USUAL)
+    play = schedule(Window(records=50, flushed=0), 2, 0)
+    assert outcomes(play, USUAL) == [outcome(play, features) for features in USUAL]
 
 
 def asked(*sets: Features) -> AskedFeatures:

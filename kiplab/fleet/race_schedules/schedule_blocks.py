@@ -17,7 +17,7 @@ SCHEMA = (
     "features int, schedule bigint, stale_join boolean, lost boolean, lost_records bigint,"
     " excused boolean, arrived string, refused_by string, broke_promise boolean, moves bigint"
 )
-BLOCK_SCHEDULES = 125
+BLOCK_SCHEDULES = 250
 """About a second of work: short enough to spread evenly, long enough to make Spark's cost small."""
 
 

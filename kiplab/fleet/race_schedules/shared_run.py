@@ -2,7 +2,8 @@
 
 After each step a run is parted where a rule got another answer from some of its sets. They stay
 apart only if more became of it than other numbers in the same places: those are kept side by side
-(`varied_numbers.py`), and asked like everything else.
+(`varied_numbers.py`), and asked like everything else. What schedules of a window begin with is the
+same in all of them, and done once.
 """
 
 from __future__ import annotations
