@@ -7,6 +7,7 @@ And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Generator
 
 import pytest
@@ -38,6 +39,15 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.collect()
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of several workers each gets the files with the fewest tests first: these take longest, and
+    nobody is to begin one when the others have nothing left to do.
+    """
+    if hasattr(config, "workerinput"):
+        tests = Counter(item.path for item in items)
+        items.sort(key=lambda item: tests[item.path])
 
 
 @pytest.fixture
