@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+import kiplab
 from kiplab import fleet
 from kiplab.cli.command import main
 from kiplab.fleet.verification.refereed import Certain, Claim, Referee
@@ -178,6 +179,81 @@ def test_a_page_that_cannot_be_written_is_one_sentence(
     code, out, err = run(capsys, "report", tmp_path / "kept", "-o", target)
     assert (code, out) == (2, "")
     assert err == f"kiplab: {target} cannot be written: No such file or directory\n"
+
+
+# --- story ---------------------------------------------------------------------------------------
+
+LOSSES = """
+feature_sets = ["841+903", "none"]
+
+[parameters]
+crashes_per_year = [100, 200]
+tail_lost = 0.8
+horizon_years = 1
+"""
+
+
+@pytest.fixture
+def losing(tmp_path: Path) -> Path:
+    path = tmp_path / "losing.toml"
+    path.write_text(LOSSES)
+    return path
+
+
+def test_a_loss_of_a_study_is_a_file_that_a_play_runs(
+    losing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "first.play"
+    code, out, err = run(capsys, "story", losing, "-o", target)
+    assert (code, err) == (0, "")
+    assert f"`kiplab play {target}` runs it" in out
+    assert "KIPs 841+903" in out
+    assert kiplab.run(str(target)).verdict == "loss"
+    code, out, _ = run(capsys, "story", losing, "-o", target, "--number", "2", "--json")
+    said = json.loads(out)
+    assert (code, said["verdict"], said["features"]) == (0, "loss", "841+903")
+    assert kiplab.run(said["token"]).lost == kiplab.run(str(target)).lost
+    other = ["--features", "none", "--scenario", "2", "--seed", "3", "--metric", "offline"]
+    assert run(capsys, "story", losing, "-o", target, *other)[0] == 0
+    assert "offline" in target.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--metric", "offline_us"], "no play shows 'offline_us'; expected one of stale_join, "),
+        (["--metric", "race_loss"], "have no race_loss number 1: look through more with --years"),
+        (["--features", "842"], "--features: there is no feature set '842'; none, or some of"),
+        (["--number", "0"], "--number is 0; the first is 1"),
+        (["--scenario", "3"], "--scenario is 3; the study has 2, from 1 on"),
+        (["--years", "-1"], "years is -1; expected partition-years, more than 0"),
+        (["-o", "story.txt"], "story.txt ends in .txt; a play's file ends in .play"),
+        (["-o", "no folder/a.play"], "a.play cannot be written: there is no such folder"),
+    ],
+)
+def test_what_has_no_story_is_one_sentence(
+    losing: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    said: str,
+) -> None:
+    target = tmp_path / "story.play"
+    code, out, err = run(capsys, "story", losing, "-o", target, "--years", "10", *options)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert not target.exists()
+
+
+def test_with_zookeeper_it_says_why_there_is_no_story_and_what_to_ask(
+    losing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    losing.write_text('mode = "zookeeper"\nfeature_sets = ["none"]\n')
+    code, _, err = run(capsys, "story", losing, "-o", tmp_path / "story.play")
+    assert code == 2
+    assert "the engine has no clock there" in err
+    assert 'mode = "kraft"' in err
 
 
 # --- verify ---------------------------------------------------------------------------------------

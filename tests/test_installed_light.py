@@ -59,6 +59,7 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "fleet": [
         (["fleet", "run", "small", "-o", "kept"], "fleet"),
         (["fleet", "report", "kept"], "fleet"),
+        (["fleet", "story", "small", "-o", "story.play"], "fleet"),
     ],
     "real": [(["real", "kafka-14139", "--recorded"], "")],
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .common_options import BAD_INPUT, DONE, FAILED, LACKING, complain, print_json
+from .fleet_story_command import add_story_options
 from .fleet_verify_command import add_verify_options
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ _STOPPED = 130
 
 
 def add_fleet_options(parser: argparse.ArgumentParser) -> None:
-    """What `kiplab fleet` takes: run, report or verify, each with options of its own."""
-    deeds = parser.add_subparsers(required=True, metavar="run|report|verify")
+    """What `kiplab fleet` takes: run, report, story or verify, each with options of its own."""
+    deeds = parser.add_subparsers(required=True, metavar="run|report|story|verify")
     run = deeds.add_parser("run", help="live through years of a fleet, and keep what was counted")
     run.add_argument("study", metavar="PRESET|FILE", help=_studies())
     run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
@@ -36,9 +37,12 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     report.add_argument("folder", metavar="DIR", help="a folder of `kiplab fleet run`")
     report.add_argument("-o", "--out", metavar="OUT.html", help="write a page with the plots")
     report.set_defaults(command=report_fleet)
+    told = deeds.add_parser("story", help="a loss that was met, as a play")
+    told.add_argument("study", metavar="PRESET|FILE", help=_studies())
+    add_story_options(told)
     asked = deeds.add_parser("verify", help="every metric beside somebody who ought to know it")
     add_verify_options(asked)
-    for deed in (run, report, asked):
+    for deed in (run, report, told, asked):
         deed.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

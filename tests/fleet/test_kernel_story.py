@@ -118,6 +118,14 @@ def test_what_the_kernel_counts_opens_as_a_play_in_which_the_engine_does_the_sam
     assert tuple(run.partitions[0]["isr"]) == states[-1].isr
 
 
+def test_a_loss_under_a_purge_is_told_with_the_controller_that_purges() -> None:
+    name = "841+903+purge_on_register"
+    play = fleet.story(CRASHES, seed=SEED, replication=0, features=name, years=1.0)
+    run = kiplab.run(play)
+    assert run.verdict == "loss"
+    assert "kafka=4.0" in format_play(play)
+
+
 def test_every_metric_that_a_play_can_show_has_a_story() -> None:
     assert set(TOLD_METRICS) == set(WHERE), "add to WHERE a world in which it happens"
 
@@ -153,6 +161,8 @@ def test_what_no_play_shows_is_told() -> None:
         fleet.story(CRASHES, seed=SEED, replication=0, years=1, metric="offline_us")
     with pytest.raises(ValueError, match="say with years="):
         fleet.story(CRASHES, seed=SEED, replication=0)
+    with pytest.raises(NoStoryError, match="the engine has no clock there, and"):
+        fleet.story(replace(CRASHES, zookeeper=True), seed=SEED, replication=0, years=1)
     slow = World(session_us=18 * SECOND)
     with pytest.raises(ValueError, match="session_s = 9"):
         fleet.story(slow, seed=SEED, replication=0, years=1)

@@ -36,8 +36,8 @@ def story(
     have counted some. A weighed estimate has no replications: what it counts is too rare for any,
     and is told by a world in which the same happens more often.
 
-    Raises NoStoryError where there is none, ValueError for a feature set or a metric that no play
-    shows, for other periods than the engine's, and for a world without `years`.
+    Raises NoStoryError where there is none, and with ZooKeeper, ValueError for a feature set or a
+    metric that no play shows, for other periods than the engine's, and for a world without `years`.
     """
     world, until = _world_of(scenario, years)
     rules = features_of(features)

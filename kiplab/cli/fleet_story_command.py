@@ -1,0 +1,146 @@
+"""`kiplab fleet story`: a loss that a fleet has met, as a file that `kiplab play` runs."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..extras import needed_by
+from .common_options import BAD_INPUT, DONE, complain, print_json
+
+if TYPE_CHECKING:
+    from ..fleet.agreement.story_search import FoundStory
+    from ..fleet.parameters.fleet_study import FleetStudy
+    from ..fleet.parameters.scenario import Scenario
+
+_YEARS = 1e6
+
+
+def add_story_options(parser: argparse.ArgumentParser) -> None:
+    """Which study, which loss of it, and where the play goes."""
+    parser.add_argument("-o", "--out", required=True, metavar="FILE.play", help="the play's file")
+    parser.add_argument(
+        "--metric", default="committed_loss", metavar="NAME", help="what happens; committed_loss"
+    )
+    parser.add_argument("--features", metavar="SET", help="such as 841+903; else the study's first")
+    parser.add_argument(
+        "--number", type=int, default=1, metavar="N", help="of the replica sets that it happens to"
+    )
+    parser.add_argument(
+        "--scenario", type=int, default=1, metavar="N", help="of the grid of a study that sweeps"
+    )
+    parser.add_argument(
+        "--years", type=float, default=_YEARS, metavar="N", help="partition-years to look through"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the study; 0")
+    parser.set_defaults(command=tell_story)
+    parser.epilog = (
+        "The play is the kernel's schedule in the engine: `kiplab play FILE.play` runs it. It is"
+        " told in KRaft mode. Exit codes: 0 done; 2 bad input, or nothing of the kind happened;"
+        " 3 this machine lacks numba."
+    )
+
+
+def tell_story(options: argparse.Namespace) -> int:
+    """Look for it, write the play, and say of which replica set it is."""
+    from ..fleet.agreement.story_schedule import NoStoryError
+    from ..fleet.parameters.fleet_study import read_study
+
+    with needed_by("a story of a fleet"):
+        import numba  # noqa: F401
+    target = Path(options.out)
+    if (problem := _no_file(target)) is not None:
+        return complain(problem, BAD_INPUT)
+    try:
+        study = read_study(options.study)
+        found = _found(study, options)
+        target.write_text(_text(found), encoding="utf-8")
+    except OSError as refused:
+        return complain(f"{target} cannot be written: {refused.strerror}", BAD_INPUT)
+    except (ValueError, NoStoryError) as wrong:
+        return complain(str(wrong), BAD_INPUT)
+    return _shown(found, _features(study, options), options)
+
+
+def _no_file(target: Path) -> str | None:
+    """Why no play can be there: said before it is looked for."""
+    if target.suffix != ".play":
+        return f"{target} ends in {target.suffix or 'nothing'}; a play's file ends in .play"
+    there = target.parent.is_dir()
+    return None if there else f"{target} cannot be written: there is no such folder"
+
+
+def _found(study: FleetStudy, options: argparse.Namespace) -> FoundStory:
+    """Raises NoStoryError where there are fewer, ValueError for what is wrong."""
+    from ..fleet.agreement.story_schedule import NoStoryError
+    from ..fleet.agreement.story_search import stories
+
+    if options.number < 1:
+        raise ValueError(f"--number is {options.number}; the first is 1")
+    features = _features(study, options)
+    several = stories(
+        _scenario(study, options.scenario),
+        seed=options.seed,
+        features=features,
+        metric=options.metric,
+        years=options.years,
+        passed_over=lambda reason: print(f"passed over: {reason}", file=sys.stderr),
+    )
+    found = next(islice(several, options.number - 1, None), None)
+    if found is None:
+        raise NoStoryError(
+            f"{options.years:,.0f} partition-years of {options.study} with KIPs {features} have no"
+            f" {options.metric} number {options.number}: look through more with --years, or ask a"
+            " study in which it is more frequent; what is only forced and weighed has no story"
+        )
+    return found
+
+
+def _features(study: FleetStudy, options: argparse.Namespace) -> str:
+    from ..fleet.parameters.meaningful_sets import check_kip_set
+
+    if options.features is None:
+        return study.feature_sets[0]
+    return check_kip_set(options.features, key="--features")
+
+
+def _scenario(study: FleetStudy, number: int) -> Scenario:
+    points = study.scenarios
+    if not 1 <= number <= len(points):
+        raise ValueError(f"--scenario is {number}; the study has {len(points)}, from 1 on")
+    return points[number - 1]
+
+
+def _text(found: FoundStory) -> str:
+    from ..plays.play import format_play
+
+    return format_play(found.play)
+
+
+def _shown(found: FoundStory, features: str, options: argparse.Namespace) -> int:
+    from ..plays.runner import run_play
+    from ..runs import Run
+
+    if options.json:
+        run = Run(run_play(found.play))
+        return print_json(
+            {
+                "play": options.out,
+                "metric": options.metric,
+                "features": features,
+                "seed": options.seed,
+                "replication": found.replication,
+                "verdict": run.verdict,
+                "token": run.token,
+            }
+        )
+    named = options.metric.replace("_", " ")
+    print(
+        f"{options.out}: a {named}, KIPs {features}, replication {found.replication} of seed"
+        f" {options.seed}; `kiplab play {shlex.quote(options.out)}` runs it"
+    )
+    return DONE
