@@ -9,6 +9,8 @@ from .scenario import Scenario
 from .years import MICROSECONDS_PER_YEAR
 
 _SECOND = 1_000_000
+_PING_AT_LEAST_S = 10.0
+"""ClientCnxn.MAX_SEND_PING_INTERVAL"""
 
 
 def as_world(scenario: Scenario) -> World:
@@ -42,7 +44,7 @@ def as_world(scenario: Scenario) -> World:
         alter_partition_fast=Exponential(_us(p.alter_partition_ms / 1000)),
         alter_partition_slow=Exponential(_us(p.slow_alter_partition_s)),
         alter_partition_slow_share=p.slow_alter_partition_share,
-        heartbeat_age=_between(0, p.heartbeat_s),
+        heartbeat_age=_between(0, _pinged_s(p) if zookeeper else p.heartbeat_s),
         lag_check_phase=_between(0, p.lag_s / 2),
         flush_age=_between(0, p.unflushed_s),
         queue_age=LogNormal(_us(p.queue_age_s), p.queue_age_sigma),
@@ -58,6 +60,11 @@ def as_world(scenario: Scenario) -> World:
 def horizon_us(parameters: Parameters) -> int:
     """How long a replication lasts."""
     return round(parameters.horizon_years * MICROSECONDS_PER_YEAR)
+
+
+def _pinged_s(p: Parameters) -> float:
+    """How often a client of ZooKeeper says that it is there: ClientCnxn.SendThread.run."""
+    return min(p.zookeeper_session_s / 3, _PING_AT_LEAST_S)
 
 
 def _us(seconds: float) -> int:

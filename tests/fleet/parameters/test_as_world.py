@@ -49,6 +49,17 @@ def test_the_defaults_are_the_kernels_base_case() -> None:
     world.compiled_world(found)
 
 
+@pytest.mark.parametrize(("session", "oldest"), [(18.0, 6.0), (6.0, 2.0), (60.0, 10.0)])
+def test_with_zookeeper_the_last_ping_is_at_most_a_third_of_a_session_old(
+    session: float, oldest: float
+) -> None:
+    parameters = Parameters(zookeeper_session_s=session)
+    with_it = as_world(replace(BASE, mode=Mode.ZOOKEEPER, parameters=parameters))
+    assert with_it.heartbeat_age == world.Uniform(0, int(oldest * world.SECOND))
+    without = as_world(replace(BASE, parameters=parameters))
+    assert without.heartbeat_age == world.Uniform(0, 2 * world.SECOND)
+
+
 def test_a_year_is_the_kernels_year() -> None:
     assert world.YEAR == MICROSECONDS_PER_YEAR
     assert horizon_us(Parameters(horizon_years=2.0)) == 2 * world.YEAR
