@@ -356,12 +356,15 @@ def _checks(before: Cluster, after: Cluster) -> list[Broken]:
         state = partition_of(after, known.partition)
         if state is not None:
             broken += _unelectable(after, known, state)
-            broken += _stale_members(after, known, state)
+            # KIP-903, a notable exception: the last member stays, whatever became of it.
+            if len(state.isr) != 1:
+                broken += _stale_members(after, known)
             if known.reign is not None:
                 broken += contradictions(after, known, state)
     for old, new in zip(before.brokers, after.brokers, strict=True):
-        if old is not new:
+        if old.process is not new.process:
             broken += _fallen_marks(old, new)
+        if old.durable is not new.durable:
             broken += _mismatches(after, old, new)
     if not is_same_truth(before, after):
         broken += _fallen_epochs(before, after)
@@ -388,12 +391,9 @@ def _unelectable(
         yield properties.ELECTABLE_HOLDS_COMMITTED, known.partition, detail
 
 
-def _stale_members(
-    cluster: Cluster, known: Observed, state: PartitionRegistration
-) -> Iterator[Broken]:
-    if len(state.isr) == 1 or has_zookeeper(cluster):
-        # KIP-903, a notable exception: the last member stays, whatever became of it. With ZooKeeper
-        # nobody says which life of a broker is in the ISR.
+def _stale_members(cluster: Cluster, known: Observed) -> Iterator[Broken]:
+    if has_zookeeper(cluster):
+        # Nobody says which life of a broker is in the ISR.
         return
     for member, epoch in known.isr_epochs:
         now = _registered_epoch(cluster, member)

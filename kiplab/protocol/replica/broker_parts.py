@@ -123,8 +123,10 @@ def with_replica(broker: Broker, replica: Replica) -> Broker:
     process = process_of(broker)
     if any(r is replica for r in process.replicas):
         return broker
+    replicas: tuple[Replica, ...] = (replica,)
     others = [r for r in process.replicas if r.partition != replica.partition]
-    replicas = tuple(sorted([*others, replica], key=lambda r: r.partition))
+    if others:
+        replicas = tuple(sorted([*others, replica], key=lambda r: r.partition))
     return replace(broker, process=replace(process, replicas=replicas))
 
 
