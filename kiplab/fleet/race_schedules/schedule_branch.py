@@ -46,6 +46,10 @@ class ScheduleBranch(msgspec.Struct, kw_only=True):
     moved: int = 0
     outcome: Outcome = NOTHING_YET
 
+    def go_on(self, members: tuple[int, ...], cluster: Cluster, outcome: Outcome) -> None:
+        """As the run of these sets from now on."""
+        self.members, self.cluster, self.outcome = members, cluster, outcome
+
 
 def lines_before_time(statements: Sequence[Statement]) -> int:
     """How many lines come before the first that lets time pass."""

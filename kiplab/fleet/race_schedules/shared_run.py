@@ -54,48 +54,55 @@ class SharedRun:
         self._waiting += beginnings
         while self._waiting:
             branch = self._waiting.pop()
-            if self._ends(branch):
-                yield branch
+            self._to_the_end(branch)
+            yield branch
 
-    def _ends(self, branch: ScheduleBranch) -> bool:
-        """Whether a branch was played to its end; else its sets have parted, and wait."""
-        features, parted = self.sets.group(branch.members), self.sets.asking.parted
-        if branch.cluster.features is not features:
-            branch.cluster = replace(branch.cluster, features=features)
-        while True:
-            move = next_move(branch, self.statements, parted)
-            if parted:
-                for part in self.sets.parts():
-                    self._waiting.append(replace(branch, members=part, kept=dict(branch.kept)))
-                return False
-            if move is None:
-                return True
+    def _to_the_end(self, branch: ScheduleBranch) -> None:
+        """Play a branch to its end; where its sets part, the others wait."""
+        self._ask(branch)
+        while (move := self._next(branch)) is not None:
             if branch.moved >= MOVES_MAX:
                 raise PlayError("the schedule is too long")
             branch.moved += 1
             if branch.line == self._first_wait and branch.end is not None:
-                self._wait(branch, self._as_known(branch, move))
-                return False
-            done = step(branch.cluster, move)
-            outcome = noted(branch.outcome, branch.start, move, done)
-            if parted:
-                after = After(branch.members, done.cluster, outcome)
-                self._wait(branch, self._groups(branch, move, after))
-                return False
+                self._part(branch, self._as_known(branch, move))
+            else:
+                self._move(branch, move)
+
+    def _next(self, branch: ScheduleBranch) -> moves.Move | None:
+        """The next move of those who go on."""
+        parted = self.sets.asking.parted
+        move = next_move(branch, self.statements, parted)
+        while parted:
+            parts = self.sets.parts()
+            self._part(branch, [After(p, branch.cluster, branch.outcome) for p in parts])
+            move = next_move(branch, self.statements, parted)
+        return move
+
+    def _move(self, branch: ScheduleBranch, move: moves.Move) -> None:
+        done = step(branch.cluster, move)
+        outcome = noted(branch.outcome, branch.start, move, done)
+        if self.sets.asking.parted:
+            after = After(branch.members, done.cluster, outcome)
+            self._part(branch, self._groups(branch, move, after))
+        else:
             branch.cluster, branch.outcome = done.cluster, outcome
 
-    def _wait(self, branch: ScheduleBranch, groups: Sequence[After]) -> None:
-        """Put the branches that one becomes by a move among those that wait: mostly one."""
-        for group in groups:
-            self._waiting.append(
-                replace(
-                    branch,
-                    members=group.members,
-                    cluster=group.cluster,
-                    outcome=group.outcome,
-                    kept=dict(branch.kept),
-                )
-            )
+    def _ask(self, branch: ScheduleBranch) -> None:
+        """From now on the sets of this branch are asked."""
+        features = self.sets.group(branch.members)
+        if branch.cluster.features is not features:
+            branch.cluster = replace(branch.cluster, features=features)
+
+    def _part(self, branch: ScheduleBranch, groups: Sequence[After]) -> None:
+        """Go on with the first group, mostly the only one; the others wait."""
+        first, *others = groups
+        for group in others:
+            waits = replace(branch, kept=dict(branch.kept))
+            waits.go_on(group.members, group.cluster, group.outcome)
+            self._waiting.append(waits)
+        branch.go_on(first.members, first.cluster, first.outcome)
+        self._ask(branch)
 
     def _as_known(self, branch: ScheduleBranch, move: moves.Move) -> list[After]:
         """What becomes of a branch at the beginning; the final pass of time is not among it."""
