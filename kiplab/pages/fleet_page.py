@@ -10,7 +10,7 @@ from ..figures.how_often.measured_rate import rate_cells
 from ..figures.how_often.number_words import number_words
 from ..figures.how_often.plot_table import PlotTable, plot_table
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
-from ..fleet.fleet_answers.forced_scenarios import forced_words
+from ..fleet.fleet_answers.sampling_words import sampling_words
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
 from ..fleet.verification.who_checks import CheckedMetric, who_checks
@@ -66,7 +66,7 @@ def about_lines(answer: FleetAnswer) -> list[str]:
         answer.study.about,
         f"{number_words(answer.partition_years, 3)} partition-years over {scenarios},"
         f" {answer.study.mode} mode, under the KIPs {sets}.",
-        forced_words(answer.study.scenarios),
+        sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
         "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
         " each parameter where its default comes from.",

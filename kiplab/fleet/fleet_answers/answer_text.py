@@ -8,7 +8,7 @@ from itertools import groupby
 from ..pipeline.work_orders import NAIVE
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow
-from .forced_scenarios import forced_words
+from .sampling_words import sampling_words
 
 
 def answer_text(found: FleetAnswer) -> str:
@@ -24,7 +24,7 @@ def _head(found: FleetAnswer) -> Iterator[str]:
     took = "" if found.seconds is None else f", in {found.seconds:.1f} s"
     yield f"{found.partition_years:,.0f} partition-years over {where}{took}."
     labels = dict.fromkeys((row.features, row.label) for row in found.rows)
-    yield forced_words(found.study.scenarios)
+    yield sampling_words(found)
     yield f"Feature sets: {', '.join(f'{name} ({label})' for name, label in labels)}."
 
 

@@ -66,12 +66,10 @@ def forced_metrics(scenario: Scenario) -> tuple[str, ...]:
 
 
 def forced_words(scenarios: Iterable[Scenario]) -> str:
-    """A sentence about what has a forced estimate in these scenarios, and what was only counted."""
+    """What has a forced estimate in these scenarios, which have some, and what was only counted."""
     scenarios = tuple(scenarios)
     found = [frozenset(forced_metrics(scenario)) for scenario in scenarios]
     named = [name for name in (*WINDOW_METRICS, *OUTAGE_METRICS) if any(name in f for f in found)]
-    if not named:
-        return "Nothing is forced here: every rate is what was counted."
     said = ", ".join(
         name if all(name in f for f in found) else f"{name} (at some points)"
         for name in dict.fromkeys(named)

@@ -1,4 +1,4 @@
-"""`work_block`: what a block of replications comes to, by the kernel or by forced samples.
+"""`work_block`: what a block of replications comes to, by any of the methods there are.
 
 A pure function of the order, without its number: executors and the process of the caller find the
 same. For counts a replication's weight is what it counted: sum, squares and largest then say how
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ..estimators.biased_lives import biased_block, us_of_a_sample
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
 from ..kernel.simulation import Counts, simulate
 from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
-from ..pipeline.work_orders import FORCED, NAIVE, FleetOrder, Partial
+from ..pipeline.work_orders import BIASED, FORCED, NAIVE, FleetOrder, Partial
 from ..spread import LOSS_CAUSES, SIZED, partitions_per_incident, seen_incidents
 from ..statistics.block_means import Weights
 from .forced_scenarios import can_force_outages, can_force_windows, forced_metrics
@@ -28,7 +29,7 @@ def work_block(order: FleetOrder[Scenario]) -> list[Partial]:
     Raises ValueError for a method that there is not here, or that cannot do this scenario.
     """
     if order.method not in _METHODS:
-        known = " and ".join(_METHODS)
+        known = ", ".join(_METHODS)
         raise ValueError(f"there is no block of method {order.method!r}; there are {known}")
     return _METHODS[order.method](order)
 
@@ -122,11 +123,12 @@ def _forced(order: FleetOrder[Scenario]) -> list[Partial]:
     metrics = forced_metrics(order.scenario)
     if not metrics:
         raise ValueError(f"nothing can be forced in scenario {order.scenario.scenario_id}")
-    outages = _outages(order)
+    years = forced_exposure(order.scenario.parameters, order.last - order.first)
+    outages, us = _outages(order), round(years * MICROSECONDS_PER_YEAR)
     found = []
     for features in order.feature_sets:
         weights = outages | _windows(order, features)
-        found += [_weighed(order, features, metric, weights[metric]) for metric in metrics]
+        found += [_weighed(order, features, metric, weights[metric], us) for metric in metrics]
     return found
 
 
@@ -158,16 +160,17 @@ def _numbered(order: FleetOrder[Scenario]) -> tuple[int, int]:
     return order.first // samples, samples
 
 
-def _weighed(order: FleetOrder[Scenario], features: str, metric: str, weights: Weights) -> Partial:
-    years = forced_exposure(order.scenario.parameters, weights.samples)
+def _weighed(
+    order: FleetOrder[Scenario], features: str, metric: str, weights: Weights, exposure_us: int
+) -> Partial:
     return Partial(
         scenario_id=order.scenario.scenario_id,
         block=order.block,
         features=features,
         metric=metric,
         replications=weights.samples,
-        exposure_us=round(years * MICROSECONDS_PER_YEAR),
-        # Every sample is forced, and an event of its weight, where any weight is left.
+        exposure_us=exposure_us,
+        # Every sample is one, and an event of its weight, where any weight is left.
         events=weights.samples if weights.total else 0,
         sum_w=weights.total,
         sum_w2=weights.squares,
@@ -175,7 +178,25 @@ def _weighed(order: FleetOrder[Scenario], features: str, metric: str, weights: W
     )
 
 
+# --- failures biased ------------------------------------------------------------------------------
+
+
+def _biased(order: FleetOrder[Scenario]) -> list[Partial]:
+    world = as_world(order.scenario)
+    block, samples = _numbered(order)
+    found = biased_block(
+        world, order.feature_sets, seed=order.study_seed, block=block, samples=samples
+    )
+    us = round(samples * us_of_a_sample(world))
+    return [
+        _weighed(order, features, metric, weights, us)
+        for features in order.feature_sets
+        for metric, weights in found[features].items()
+    ]
+
+
 _METHODS: dict[str, Callable[[FleetOrder[Scenario]], list[Partial]]] = {
     NAIVE: _naive,
     FORCED: _forced,
+    BIASED: _biased,
 }

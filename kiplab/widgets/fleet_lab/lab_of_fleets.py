@@ -12,8 +12,8 @@ from ...figures.how_often.fleet_words import metric_words
 from ...figures.how_often.number_words import number_words
 from ...figures.how_often.plot_table import plot_table_html
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
-from ...fleet.fleet_answers.forced_scenarios import forced_words
 from ...fleet.fleet_answers.quick_estimate import estimate
+from ...fleet.fleet_answers.sampling_words import sampling_words
 from ...fleet.parameters.fleet_study import FleetStudy, read_study
 from ...fleet.parameters.meaningful_sets import GUARD_OF
 from ...fleet.parameters.parameter_errors import ParameterError
@@ -221,8 +221,7 @@ class FleetLab:
         with self.box.held():
             self.picture.paint(self._drawing(self.daylight.theme))
             lived = number_words(self.answer.partition_years, 2)
-            forced = forced_words(self.answer.study.scenarios)
-            how = f"{lived} partition-years lived through. {forced}"
+            how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
             self.told.value, self.how.value = note(self.sentence), muted(how)
             self.table.value = plot_table_html(findings_table(self._rows(), self._units()))
             self.grid.look_elsewhere()

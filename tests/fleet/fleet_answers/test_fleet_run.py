@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab import fleet
+from kiplab.fleet.fleet_answers import block_sizes
 from kiplab.fleet.fleet_answers.answer_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
@@ -16,6 +17,13 @@ from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 
 YEARS = 4_000.0
+NOTHING = {
+    "bounces_per_year": 0.0,
+    "network_cuts_per_year": 0.0,
+    "controller_failovers_per_year": 0.0,
+    "rack_shocks_per_year": 0.0,
+    "cluster_shocks_per_year": 0.0,
+}
 BUSY = study_of(
     {
         "about": "often enough to see it in a test",
@@ -138,6 +146,41 @@ def test_forced_samples_alone_say_what_they_are_for() -> None:
     alone = study_of({"parameters": {"replication_factor": 1}})
     with pytest.raises(ValueError, match="replication_factor = 2"):
         fleet.run(alone, spark=False, method="forced")
+
+
+def test_failures_are_biased_where_that_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(block_sizes, "BIASED_SAMPLES", 25)
+    three = study_of({"parameters": {"replication_factor": 3}, "feature_sets": ["none", "841+903"]})
+    found = fleet.run(three, tmp_path / "three", spark=False, method="biased")
+    assert {row.method for row in found.rows} == {"biased"}
+    expansions = found.row("none", "expansions")
+    assert expansions.high is not None
+    assert expansions.rate == pytest.approx(39, abs=expansions.high - expansions.low)
+    assert isinstance(found.row("841+903", "stale_join").found, NeverHappens)
+    assert found.row("none", "last_replica_loss").alarms
+    assert "Failures are biased" in answer_text(found)
+    assert fleet.answer_in(tmp_path / "three") == settled(found)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"early_crash_factor": 500.0}, "crash loops reach beyond any window"),
+        ({"crashes_per_year": 0.0, "disk_failures_per_year": 0.0, **NOTHING}, "nothing ever"),
+    ],
+)
+def test_a_study_whose_failures_cannot_be_biased_is_told_why(
+    parameters: dict[str, float], said: str
+) -> None:
+    with pytest.raises(ValueError, match=f"failures cannot be biased in this study: {said}"):
+        fleet.run(study_of({"parameters": parameters}), spark=False, method="biased")
+
+
+def test_a_method_that_is_none_is_named_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="no method 'guessed'; there are naive, forced, biased"):
+        fleet.run("small", spark=False, method="guessed")
 
 
 def test_more_replicas_have_their_outages_forced_beside_what_is_counted() -> None:

@@ -12,6 +12,7 @@ from kiplab.fleet.estimators.forced_outages import OUTAGE_METRICS
 from kiplab.fleet.estimators.forced_windows import METRICS as WINDOW_METRICS
 from kiplab.fleet.fleet_answers.forced_scenarios import forced_metrics, forced_words
 from kiplab.fleet.fleet_answers.quick_estimate import changed
+from kiplab.fleet.fleet_answers.sampling_words import sampling_words
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 from kiplab.protocol.releases import Mode
@@ -71,7 +72,9 @@ def test_it_is_said_which_metrics_are_forced_at_which_points() -> None:
     said = forced_words(both)
     assert "stale_join (at some points)" in said
     assert "last_replica_loss, all_replicas_gone. Every other" in said
-    assert forced_words(changed(study, {"replication_factor": 1}).scenarios).startswith("Nothing")
+    alone = fleet.estimate("small", replication_factor=1)
+    assert sampling_words(alone) == "Nothing is forced: every rate is what was counted."
+    assert sampling_words(fleet.estimate("small")) == forced_words(study.scenarios)
 
 
 def test_a_sweep_has_a_row_for_each_point_with_its_value() -> None:

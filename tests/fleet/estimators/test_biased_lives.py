@@ -1,0 +1,157 @@
+"""Failure biasing of the kernel's schedules: what exact chains and plain sampling find."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.estimators.biased_clocks import clocks_of
+from kiplab.fleet.estimators.biased_lives import biased_block, us_of_a_sample
+from kiplab.fleet.kernel.simulation import METRIC_NAMES
+from kiplab.fleet.kernel.world import HOUR, SECOND, YEAR, Constant, Exponential, Uniform, World
+from kiplab.fleet.reference.last_standing_chain import StandingRates, standing_rates
+from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate, weighed_rate
+from kiplab.fleet.verification.kernel_blocks import BLOCKS, lived, yearly
+
+BOTH = "841+903"
+AWAY = 420 * SECOND
+AT_ONCE = World(
+    session_us=10_000,
+    heartbeat_interval_us=1_000,
+    heartbeat_age=Uniform(0, 1_000),
+    shutdown=Constant(0),
+    ready=Constant(0),
+    catch_up=Constant(0),
+    alter_partition_fast=Constant(0),
+    alter_partition_slow=Constant(0),
+    failover_mean_us=0,
+    flush_age=Constant(40 * SECOND),
+    crash_restart=Exponential(AWAY),
+    clean_restart=Exponential(AWAY),
+    tail_lost=0.3,
+)
+"""At base rates, with what takes no time in the chain taking next to none."""
+BUSY = World(
+    replication_factor=3,
+    min_insync_replicas=2,
+    racks=(0, 1, 0),
+    crash_mean_us=YEAR // 100,
+    bounce_mean_us=YEAR // 100,
+    cut_mean_us=YEAR // 40,
+    failover_mean_us=YEAR // 40,
+    rack_shock_mean_us=YEAR // 20,
+    cluster_shock_mean_us=YEAR // 20,
+    alter_partition_slow_share=0.2,
+    tail_lost=0.4,
+    shock_tail_lost=0.4,
+)
+"""Where plain sampling sees everything but the race."""
+
+
+def rates(
+    world: World, sets: tuple[str, ...], samples: int
+) -> dict[tuple[str, str], WeighedRate | NothingWeighed]:
+    blocks = [biased_block(world, sets, seed=5, block=n, samples=samples) for n in range(BLOCKS)]
+    years = BLOCKS * samples * us_of_a_sample(world) / YEAR
+    return {
+        (features, metric): weighed_rate([block[features][metric] for block in blocks], years)
+        for features in sets
+        for metric in METRIC_NAMES
+    }
+
+
+@pytest.mark.parametrize(
+    ("replicas", "samples", "metrics"),
+    [
+        (2, 150, ("expansions", "offline", "offline_us", "last_replica_loss")),
+        (3, 250, ("expansions", "offline")),
+    ],
+)
+def test_the_exact_chain_lies_within_four_standard_errors_at_base(
+    replicas: int, samples: int, metrics: tuple[str, ...]
+) -> None:
+    world = replace(
+        AT_ONCE,
+        replication_factor=replicas,
+        crash_mean_us=YEAR,
+        bounce_mean_us=YEAR // 12,
+    )
+    chain = StandingRates(
+        replicas=replicas, crash=1, bounce=12, restart=YEAR / AWAY, lost=world.tail_lost
+    )
+    exact, found = standing_rates(chain, 1), rates(world, (BOTH,), samples)
+    for metric in metrics:
+        rate = found[BOTH, metric]
+        assert isinstance(rate, WeighedRate), metric
+        # Half of a 95 % interval is two standard errors.
+        assert rate.rate == pytest.approx(exact[metric], abs=rate.high - rate.low), metric
+    assert exact["offline"] < 1e-3
+
+
+def test_an_alarm_rings_where_few_samples_carry_the_estimate() -> None:
+    found = rates(replace(AT_ONCE, replication_factor=4), (BOTH,), 40)[BOTH, "offline"]
+    assert isinstance(found, NothingWeighed) or found.alarms
+
+
+def test_plain_sampling_agrees_where_it_sees_much() -> None:
+    sets = ("none", "841")
+    counts, found = lived(BUSY, sets, 2_000, 11), rates(BUSY, sets, 200)
+    for features in sets:
+        for metric in METRIC_NAMES:
+            seen, rate = yearly(counts, features, metric)(), found[features, metric]
+            if sum(seen.blocks) < 200 or metric == "incidents":
+                continue
+            assert isinstance(rate, WeighedRate), metric
+            ends = seen.between(0.95)
+            room = rate.high - rate.low + ends.high - ends.low + 0.01 * seen.value
+            assert rate.rate == pytest.approx(seen.value, abs=room), (features, metric)
+
+
+def test_every_clock_of_a_world_is_biased() -> None:
+    kinds = {clock.kind: clock for clock in clocks_of(BUSY)}
+    assert {*kinds} == {"crash", "bounce", "cut", "rack shock", "shock", "failover"}
+    assert sum(clock.kind == "rack shock" for clock in clocks_of(BUSY)) == 2
+    assert kinds["shock"].brokers == (0, 1, 2)
+    only = replace(World(), failover_mean_us=0, bounce_mean_us=0)
+    assert {clock.kind for clock in clocks_of(only)} == {"crash"}
+
+
+def test_a_block_is_a_function_of_its_arguments() -> None:
+    one = biased_block(BUSY, ("none", BOTH), seed=1, block=4, samples=30)
+    assert biased_block(BUSY, (BOTH,), seed=1, block=4, samples=30)[BOTH] == one[BOTH]
+    assert biased_block(BUSY, (BOTH,), seed=1, block=5, samples=30)[BOTH] != one[BOTH]
+
+
+PLAINLY = """
+from kiplab.fleet.estimators.biased_lives import biased_block
+from tests.fleet.estimators.test_biased_lives import BUSY
+print(biased_block(BUSY, ("none",), seed=1, block=4, samples=30))
+"""
+
+
+def test_plain_python_finds_the_same() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", PLAINLY],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+    ).stdout
+    assert told.strip() == str(biased_block(BUSY, ("none",), seed=1, block=4, samples=30))
+
+
+@pytest.mark.parametrize(
+    ("world", "said"),
+    [
+        (replace(BUSY, early_factor=20.0), "crash loops reach beyond any window"),
+        (replace(BUSY, crash_mean_us=HOUR // 100), "too many for failure biasing"),
+        (World(crash_mean_us=0, bounce_mean_us=0, failover_mean_us=0), "nothing ever happens"),
+    ],
+)
+def test_what_it_is_not_for_is_refused(world: World, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        biased_block(world, (BOTH,), seed=1, block=0, samples=1)
