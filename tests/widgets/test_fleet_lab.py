@@ -154,6 +154,14 @@ def test_what_cannot_happen_is_not_what_was_never_seen(lab: FleetLab) -> None:
     assert "unclean_elections is off" in lab.table.value
 
 
+def test_what_nobody_has_worked_out_is_said_and_not_drawn(lab: FleetLab) -> None:
+    lab.look_at("all_replicas_gone")
+    assert lab.picture.layout.display != "none"
+    lab.dials["unclean_elections"].slider.value = 1
+    assert "Nobody has an estimate of that" in lab.told.value
+    assert lab.picture.layout.display == lab.table.layout.display == "none"
+
+
 def test_a_kip_of_the_other_mode_is_called_counterfactual(lab: FleetLab) -> None:
     lab.kips["380"].value = True
     assert "counterfactual" in lab.table.value

@@ -224,6 +224,9 @@ class FleetLab:
             how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
             self.told.value, self.how.value = note(self.sentence), muted(how)
             self.table.value = plot_table_html(findings_table(self._rows(), self._units()))
+            # Of what nobody has worked out there is no picture, and no line of a table.
+            shown = "" if self._rows() else "none"
+            self.picture.layout.display = self.table.layout.display = shown
             self.grid.look_elsewhere()
 
     def _drawing(self, theme: str) -> dict[str, Any]:
