@@ -23,6 +23,21 @@ WIDGETS_ARE_RESTORED = """async () => {
   return manager.restoredStatus;
 }"""
 """The page has asked the kernel for its widgets, and has the answer."""
+PANELS = """async () => {
+  const notebook = window.jupyterapp.shell.currentWidget.content;
+  const kind = 'application/vnd.jupyter.widget-view+json';
+  const manager = await notebook.rendermime.createRenderer(kind)._manager.promise;
+  const known = ({ outputs }) => [...Array(outputs.length).keys()]
+    .some(at => manager.has_model(outputs.get(at).data[kind]?.model_id));
+  const texts = notebook.widgets.filter(cell => cell.model.type === 'code' && known(cell.model))
+    .map(cell => cell.outputArea.node.textContent);
+  if (texts.some(text => text.includes('Loading widget'))) return '';
+  return texts.some(text => text.includes('model not found')) ? 'given up' : 'there';
+}"""
+"""What became of the panels that the page has from its kernel; nothing while they load."""
+GIVEN_UP = "widget model not found"
+LOADS = 4
+"""How often a page is loaded before its panels are there."""
 NAME_CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.forEach(
   cell => { cell.node.dataset.cell = cell.model.id; })"""
 REWRITE = """([id, source]) => window.jupyterapp.shell.currentWidget.content.widgets
@@ -98,8 +113,17 @@ class LabPage:
         self.wait_for_kernel()
 
     def _wait_for_cells(self) -> None:
-        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
-        self.wait_for_kernel()
+        """A page that stands still for two seconds while it loads gives up panels that have come
+        meanwhile (`get_model` of ipywidgets looks no more after its last pause): whoever sees that
+        loads it again.
+        """
+        for _ in range(LOADS):
+            self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+            self.wait_for_kernel()
+            if self.page.wait_for_function(PANELS).json_value() == "there":
+                break
+            self.page.reload()
+            self.complaints[:] = [said for said in self.complaints if GIVEN_UP not in said]
         self.page.evaluate(NAME_CELLS)
 
     def wait_for_kernel(self) -> None:

@@ -5,6 +5,8 @@ kernel that dies in the middle.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psutil
 import pytest
@@ -34,6 +36,17 @@ def opened(lab: LabPage) -> LabPage:
     expect(lab.cell("lab").locator(FIGURE).first).to_be_visible()
     expect(lab.cell("order-check")).to_contain_text("Kept as attempt 1")
     return lab
+
+
+@contextmanager
+def another_page(student: Student, browser: Browser) -> Iterator[LabPage]:
+    """The same lab once more; closed also when a test fails, so that the next finds one page."""
+    page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+    try:
+        page.open(student.address)
+        yield page
+    finally:
+        page.page.close()
 
 
 def verdict(lab: LabPage) -> Locator:
@@ -97,16 +110,14 @@ def test_of_two_pages_each_moves_the_other(
     opened: LabPage, student: Student, browser: Browser
 ) -> None:
     opened.save()
-    other = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
-    other.open(student.address)
-    expect(verdict(other)).to_contain_text("Step 0 of 1")
-    other.press("lab", "Step")
-    for page in (opened, other):
-        expect(verdict(page)).to_contain_text("Step 1 of 1")
-    opened.press("lab", "Back")
-    expect(verdict(other)).to_contain_text("Step 0 of 1")
-    assert other.complaints == []
-    other.page.close()
+    with another_page(student, browser) as other:
+        expect(verdict(other)).to_contain_text("Step 0 of 1")
+        other.press("lab", "Step")
+        for page in (opened, other):
+            expect(verdict(page)).to_contain_text("Step 1 of 1")
+        opened.press("lab", "Back")
+        expect(verdict(other)).to_contain_text("Step 0 of 1")
+        assert other.complaints == []
 
 
 def test_a_page_that_is_loaded_again_is_in_step(opened: LabPage) -> None:
@@ -157,15 +168,13 @@ def test_a_page_that_comes_after_its_kernel_has_pictures_and_a_sentence(
     """As when a notebook is opened that was saved days ago."""
     opened.save()
     opened.stop_kernel()
-    late = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
-    late.open(student.address)
-    expect(late.cell("lock").locator(STILL)).to_contain_text("run the cells from the top")
-    expect(late.cell("lock").locator(STILL)).to_contain_text(f"Locked in: “{CHOICE}”")
-    expect(late.cell("lab").locator(f"{STILL} img")).to_be_visible()
-    for id in ("lock", "lab"):
-        expect(late.cell(id).get_by_text("Error displaying widget")).to_be_hidden()
-    late.page.screenshot(path=ARTEFACTS / "lab-04-late.png")
-    late.page.close()
+    with another_page(student, browser) as late:
+        expect(late.cell("lock").locator(STILL)).to_contain_text("run the cells from the top")
+        expect(late.cell("lock").locator(STILL)).to_contain_text(f"Locked in: “{CHOICE}”")
+        expect(late.cell("lab").locator(f"{STILL} img")).to_be_visible()
+        for id in ("lock", "lab"):
+            expect(late.cell(id).get_by_text("Error displaying widget")).to_be_hidden()
+        late.page.screenshot(path=ARTEFACTS / "lab-04-late.png")
 
 
 def test_the_work_is_what_was_done(student: Student) -> None:
