@@ -11,7 +11,7 @@ from ...protocol.releases import Mode
 from ..kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
 from ..reference.last_standing_chain import StandingRates, standing_rates
 from ..reference.unclean_election_chain import UncleanRates, unclean_rates
-from .checked_worlds import kips_in
+from .checked_worlds import kips_in, regime_in
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
@@ -80,7 +80,8 @@ def _last_standing(
     else:
         exact["committed_loss"] = exact["last_replica_loss"]
         del exact["under_min_us"]
-    regime = f"{replicas} replicas, {crashes:,} crashes a year, back after a minute"
+    several = "1 replica" if replicas == 1 else f"{replicas} replicas"
+    regime = f"{several}, {crashes:,} crashes a year, back after a minute"
     # Each is missed that much less long, and may meet another before anybody knows.
     room = replicas * _NOTICED * (1 / _REPAIR + crashes / YEAR)
     yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, room=room)
@@ -124,14 +125,15 @@ def _by_chain(
     *,
     room: float,
 ) -> Iterator[Claim]:
+    mode = Mode.ZOOKEEPER if world.zookeeper else Mode.KRAFT
     counts = lived(world, (features,), years, seed)
     for metric, expected in exact.items():
         yield Claim(
             metric=metric,
             features=features,
-            mode=Mode.ZOOKEEPER if world.zookeeper else Mode.KRAFT,
+            mode=mode,
             referee=Referee.EXACT_CHAIN,
-            regime=regime,
+            regime=regime_in(mode, regime),
             ours=yearly(counts, features, metric),
             theirs=partial(Certain, expected),
             room=room,

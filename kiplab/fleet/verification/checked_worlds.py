@@ -33,6 +33,11 @@ def kips_in(mode: Mode) -> str:
     return BOTH if mode is Mode.KRAFT else "none"
 
 
+def regime_in(mode: Mode, regime: str) -> str:
+    """Said with its mode, where that is not the usual one."""
+    return regime if mode is Mode.KRAFT else f"ZooKeeper, {regime}"
+
+
 def met_by_another(p: Parameters, window_s: float) -> float:
     """The share of windows of this length in which one of the brokers crashes once more.
 

@@ -54,8 +54,11 @@ def test_each_replica_more_is_worth_orders_of_magnitude() -> None:
 
 def test_with_two_in_sync_required_a_stale_tail_has_nothing_to_lose() -> None:
     both = replace(BASE, min_insync_replicas=2, tail_lost=1.0)
-    found = weighed(outage_rates(both, seed=3, samples=1_000)[LAST_REPLICA_LOSS])
-    assert found.rate == pytest.approx(last_replica_losses(both), rel=0.1)
+    for bounces in (both.bounces_per_year, 0.0):
+        # Nobody waits for a follower that was stopped: crashes alone tell what is committed then.
+        p = replace(both, bounces_per_year=bounces)
+        found = weighed(outage_rates(p, seed=3, samples=4_000)[LAST_REPLICA_LOSS])
+        assert found.rate == pytest.approx(last_replica_losses(p), rel=0.05)
     disks = replace(both, tail_lost=0.0, disk_failures_per_year=1.0)
     rates = outage_rates(disks, seed=3)
     assert rates[LAST_REPLICA_LOSS] == rates[ALL_GONE]
