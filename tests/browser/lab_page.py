@@ -29,12 +29,16 @@ PANELS = """async () => {
   const manager = await notebook.rendermime.createRenderer(kind)._manager.promise;
   const known = ({ outputs }) => [...Array(outputs.length).keys()]
     .some(at => manager.has_model(outputs.get(at).data[kind]?.model_id));
-  const texts = notebook.widgets.filter(cell => cell.model.type === 'code' && known(cell.model))
-    .map(cell => cell.outputArea.node.textContent);
-  if (texts.some(text => text.includes('Loading widget'))) return '';
-  return texts.some(text => text.includes('model not found')) ? 'given up' : 'there';
+  const end = Date.now() + 20_000;
+  for (; Date.now() < end; await new Promise(go => setTimeout(go, 50))) {
+    const texts = notebook.widgets.filter(cell => cell.model.type === 'code' && known(cell.model))
+      .map(cell => cell.outputArea.node.textContent);
+    if (manager.restoredStatus && !texts.some(text => text.includes('Loading widget')))
+      return texts.some(text => text.includes('model not found')) ? 'given up' : 'there';
+  }
+  return 'there';
 }"""
-"""What became of the panels that the page has from its kernel; nothing while they load."""
+"""What became of the panels that the page has from its kernel, once they are loaded."""
 GIVEN_UP = "widget model not found"
 LOADS = 4
 """How often a page is loaded before its panels are there."""
@@ -120,7 +124,7 @@ class LabPage:
         for _ in range(LOADS):
             self.page.wait_for_selector(".jp-Notebook .jp-Cell")
             self.wait_for_kernel()
-            if self.page.wait_for_function(PANELS).json_value() == "there":
+            if self.page.evaluate(PANELS) == "there":
                 break
             self.page.reload()
             self.complaints[:] = [said for said in self.complaints if GIVEN_UP not in said]
