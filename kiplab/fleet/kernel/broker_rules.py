@@ -277,12 +277,22 @@ def register(s: list[int], w: list[int], told: list[int], b: int, now: int) -> N
 
 
 @inner
+def _let_in(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """A controller of 4.0 forgets by that how far the metadata of the broker were:
+    heartbeats._replayed.
+    """
+    unfence(s, w, told, b, now)
+    _contact(s, w, b, now)
+    if s[GUARDS] & CONTROLLER_OF_4_0:
+        s[REPORT + b] = NONE
+
+
+@inner
 def ready(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """A broker asks to be let in."""
     s[READY_AT + b] = NEVER
     s[PHASE + b] = RUNNING
-    unfence(s, w, told, b, now)
-    _contact(s, w, b, now)
+    _let_in(s, w, told, b, now)
 
 
 @inner
@@ -320,8 +330,9 @@ def heal(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     inform(s, w, told, now)
     if s[PHASE + b] == RUNNING:
         if s[FENCED + b]:
-            unfence(s, w, told, b, now)
-        _contact(s, w, b, now)
+            _let_in(s, w, told, b, now)
+        else:
+            _contact(s, w, b, now)
 
 
 @inner
