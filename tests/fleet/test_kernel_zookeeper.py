@@ -240,8 +240,43 @@ def test_a_leader_that_nobody_can_follow_leads_on_for_three_tries_of_its_shutdow
     assert offline[0][4] == (1,)
 
 
-def test_a_leader_that_stops_is_let_into_the_isr_again_whatever_kip_841_says() -> None:
+def test_a_leader_that_stops_fetches_no_more_whatever_kip_841_says() -> None:
     stop = Outside(at=5_000, kind="bounce", broker=1, shutdown=3_000, restart=20_000)
     told = _played(stop)
-    assert [isr for _, _, _, _, isr in told] == [(2,), (2, 1), (2,), (2, 1)]
+    assert [isr for _, _, _, _, isr in told] == [(2,), (2, 1)]
+    assert told[1][0] > 5_000 + 3_000 + 20_000
     assert _played(stop, features="841+903") == told
+
+
+def test_a_new_controller_writes_a_dead_last_replica_down_once_more() -> None:
+    told = _played(
+        Outside(at=1_000, kind="beat"),
+        Outside(at=1_000, kind="crash", restart=100_000),
+        Outside(at=40_000, kind="outage", lasts=5_000),
+        replicas=1,
+    )
+    left, again, back = told
+    assert left[2:] == (0, FIRST_LEADER_EPOCH + 1, (1,))
+    assert again == (45_000, "state", 0, FIRST_LEADER_EPOCH + 2, (1,))
+    assert back[2:] == (1, FIRST_LEADER_EPOCH + 3, (1,))
+
+
+def test_a_new_controller_takes_the_dead_out_before_it_elects() -> None:
+    told = _played(
+        Outside(at=5_000, kind="outage", lasts=30_000),
+        Outside(at=6_000, kind="beat"),
+        Outside(at=6_000, kind="crash", restart=100_000),
+    )
+    assert told[0] == (35_000, "state", 2, FIRST_LEADER_EPOCH + 2, (2,))
+
+
+def test_a_leader_that_shuts_down_alone_gives_way_to_whoever_comes() -> None:
+    told = _played(
+        Outside(at=1_000, kind="beat", broker=2),
+        Outside(at=1_000, kind="crash", broker=2, restart=60_000, level=1_000),
+        Outside(at=60_000, kind="bounce", broker=1, shutdown=3_000, restart=20_000),
+    )
+    assert [(leader, isr) for _, _, leader, _, isr in told[1:3]] == [(1, (1, 2)), (2, (2,))]
+    joined, led = told[1], told[2]
+    assert joined[3] == FIRST_LEADER_EPOCH + 1, "a leader that shuts down asks, and leads on"
+    assert led[:3] == (65_000, "state", 2)

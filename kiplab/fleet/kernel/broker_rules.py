@@ -72,7 +72,7 @@ from .set_words import (
     WATCHES,
     tell,
 )
-from .zookeeper_rules import begins_to_go, linked_again, may_go
+from .zookeeper_rules import begins_to_go, linked_again, may_go, take_over
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
 """What a crash leaves of the log: everything, what had been flushed, nothing."""
@@ -348,13 +348,14 @@ def controller_lost(s: list[int], w: list[int], lasts: int, now: int) -> None:
 
 
 @inner
-def controller_found(s: list[int], w: list[int], now: int) -> None:
+def controller_found(s: list[int], w: list[int], told: list[int], now: int) -> None:
     """Another controller takes everybody for heard of just now; ZooKeeper remembers.
 
     From 4.0 on it looks for the silent by a clock of its own: contacts.activated.
     """
     s[OUTAGE] = 0
     if w[MODE]:
+        take_over(s, w, told, now)
         return
     s[WATCHES] = 1 if s[GUARDS] & CONTROLLER_OF_4_0 else 0
     for b in range(w[REPLICAS]):

@@ -51,6 +51,7 @@ from .set_words import (
     LIFE,
     LOG,
     MIN_INSYNC,
+    MODE,
     NAME,
     NONE,
     NOT_FETCHED,
@@ -67,6 +68,7 @@ from .set_words import (
     SENDER_EPOCH,
     SENDER_LIFE,
     SHOCKED,
+    SHUTTING_DOWN,
     SLOTS,
     STALE,
     TRIES,
@@ -95,8 +97,14 @@ def refuses_all(s: list[int]) -> bool:
 
 
 @inner
-def follows(s: list[int], b: int) -> bool:
-    """Whether a replica is level and fetches; the leader itself does not."""
+def follows(s: list[int], w: list[int], b: int) -> bool:
+    """Whether a replica is level and fetches; the leader itself does not.
+
+    With ZooKeeper no fetcher is started in a process that shuts down: ReplicaManager.makeFollowers
+    (2.1.1 to 3.4.1).
+    """
+    if w[MODE] and s[PHASE + b] == SHUTTING_DOWN:
+        return False
     if s[UP + b] == 0 or s[PHASE + b] < RECOVERY or s[CUT + b] != 0:
         return False
     return s[LEVEL + b] != 0 and b != s[OWNER]
@@ -121,7 +129,7 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
         return
     x = s[OWNER]
     for b in range(w[REPLICAS]):
-        if follows(s, b):
+        if follows(s, w, b):
             copy_log(s, b, x)
             s[FAR + b] = s[LOG + x]
             s[LEVEL_AT + b] = now
@@ -131,7 +139,7 @@ def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
     commit_more(s, w, now)
     s[KNOWN_MARK + x] = s[HIGH_WATERMARK]
     for b in range(w[REPLICAS]):
-        if follows(s, b):
+        if follows(s, w, b):
             s[KNOWN_MARK + b] = s[HIGH_WATERMARK]
             if not contains(s[ISR], b):
                 _expand(s, delays, b, now)

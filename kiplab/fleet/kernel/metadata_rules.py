@@ -35,6 +35,7 @@ from .set_words import (
     ASKED_PARTITION_EPOCH,
     COMMITTED_LOSS,
     CUT,
+    EPOCH,
     EXPANSIONS,
     FAR,
     FAR_EPOCH,
@@ -50,6 +51,7 @@ from .set_words import (
     LEADER_EPOCH,
     LEADS,
     LEAVING,
+    LED_OFFLINE,
     LEVEL,
     LEVEL_AT,
     LIFE,
@@ -102,6 +104,8 @@ from .set_words import (
 )
 
 AS_IS = -1
+RESEND_US = 50_000
+"""After a refusal of the whole request the same is asked again: DefaultAlterPartitionManager."""
 
 
 @inner
@@ -145,6 +149,10 @@ def change(
 ) -> None:
     """The record that brings the partition there, if there is anything to write."""
     found = _elected(s, w, isr, removed, added)
+    if w[MODE] and (recovering != AS_IS or (found == 2 * NONE and s[LEADER] != removed)):
+        # There a leader's word elects nobody, be it shutting down or not, and who shuts down leads
+        # on where there is nobody else: tryProcessAlterPartition, doElectLeaderForPartitions.
+        found = 2 * s[LEADER]
     leader, unclean = found >> 1, found & 1
     led, was = s[LEADER], s[ISR]
     unclean = unclean if leader != led else 0
@@ -156,6 +164,7 @@ def change(
             written = _online(s, w, written, added)
         # What a controller writes is under another leader epoch, what a leader asks for is not.
         bumps = recovering == AS_IS and (leader != led or written != was)
+        s[LED_OFFLINE] = 0 if leader != led else s[LED_OFFLINE]
     goal = s[RECOVERING] if recovering == AS_IS else recovering
     if goal == s[RECOVERING] and unclean:
         goal = 1
@@ -170,9 +179,15 @@ def change(
     if leader == NONE and led != NONE:
         s[OFFLINE] += 1
     s[RECOVERING] = goal
-    state = s[ISR] * 2 + s[RECOVERING]
-    tell(s, told, now, TOLD_STATE, leader, s[LEADER_EPOCH], s[PARTITION_EPOCH], state)
+    tell_state(s, told, now)
     inform(s, w, told, now)
+
+
+@inner
+def tell_state(s: list[int], told: list[int], now: int) -> None:
+    """A line of the trace."""
+    state = s[ISR] * 2 + s[RECOVERING]
+    tell(s, told, now, TOLD_STATE, s[LEADER], s[LEADER_EPOCH], s[PARTITION_EPOCH], state)
 
 
 @inner
@@ -270,13 +285,17 @@ def alter_partition(s: list[int], w: list[int], told: list[int], at: int, now: i
     s[at + ARRIVES] = 0
     sender = s[at + SENDER]
     waits = s[UP + sender] != 0 and s[LIFE + sender] == s[at + SENDER_LIFE]
-    refused = _first_refusal(s, at)
+    refused = _first_refusal(s, w, at)
     if refused:
         s[REFUSED] += 1
         tell(s, told, now, TOLD_REFUSED, refused, sender, 0, 0)
     else:
         _accept(s, w, told, at, now)
     if not waits:
+        return
+    if w[MODE] and refused == REQUEST_EPOCH:
+        # The same process has registered anew, and speaks under its new epoch from now on.
+        s[at + ARRIVES], s[at + SENDER_EPOCH] = now + RESEND_US, s[EPOCH + sender]
         return
     s[IN_FLIGHT + sender] = 0
     if s[PENDING_NAME + sender] == s[at + NAME]:
@@ -285,10 +304,13 @@ def alter_partition(s: list[int], w: list[int], told: list[int], at: int, now: i
 
 
 @inner
-def _first_refusal(s: list[int], at: int) -> int:
-    """The bit of the guard that refuses, or 0."""
+def _first_refusal(s: list[int], w: list[int], at: int) -> int:
+    """The bit of the guard that refuses, or 0. With ZooKeeper nobody knows an epoch of who is not
+    registered.
+    """
     on, sender = s[GUARDS], s[at + SENDER]
-    if on & REQUEST_EPOCH and s[REG_EPOCH + sender] != s[at + SENDER_EPOCH]:
+    unknown = w[MODE] != 0 and s[FENCED + sender] != 0
+    if on & REQUEST_EPOCH and (unknown or s[REG_EPOCH + sender] != s[at + SENDER_EPOCH]):
         return REQUEST_EPOCH
     if on & LEADER_EPOCH_IS and s[at + ASKED_LEADER_EPOCH] != s[LEADER_EPOCH]:
         return LEADER_EPOCH_IS
@@ -346,11 +368,25 @@ def gone(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     s[FENCED + b] = 1
     if w[MODE]:
         s[LEAVING + b] = 0
+        _look_for_leader(s, w, told, now)
+
+
+@inner
+def _look_for_leader(s: list[int], w: list[int], told: list[int], now: int) -> None:
+    """Whoever goes, the controller looks at the leader, too: who shuts down is not online.
+
+    Source: KafkaController.onReplicasBecomeOffline (2.1.1 to 3.4.1).
+    """
+    x = s[LEADER]
+    if x == NONE or s[LEAVING + x] == 0:
+        return
+    change(s, w, told, s[ISR], NONE, NONE, AS_IS, now)
+    s[LED_OFFLINE] = 1 if s[LEADER] == x else 0
 
 
 @inner
 def unfence(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """Let in again; a partition that nobody leads is looked at once more."""
-    if s[LEADER] == NONE:
+    if s[LEADER] == NONE or s[LED_OFFLINE]:
         change(s, w, told, s[ISR], NONE, b, AS_IS, now)
     s[FENCED + b] = 0

@@ -169,7 +169,7 @@ def _do(
     if rank == EXPIRY:
         expire(s, w, told, of, now)
     elif rank == OUTAGE_ENDS:
-        controller_found(s, w, now)
+        controller_found(s, w, told, now)
     elif rank == HEALS:
         heal(s, w, told, of, now)
     elif rank == STOPS:
@@ -214,7 +214,7 @@ def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
     if w[MODE] and rank == STARTS:
         return False
     if w[MODE] and rank == EXPIRY and s[OUTAGE]:
-        # ZooKeeper ends the session; the next controller sees that.
+        # ZooKeeper ends the session; the next controller sees that as it takes over.
         s[EXPIRE_AT + of] = s[OUTAGE] + 1
         return True
     if rank == REQUEST_ARRIVES:

@@ -36,6 +36,8 @@ PARTED = 38
 """Not 0: there is more than one history (`log_prefixes`)."""
 TOOK_EFFECT = COUNTS + 17
 """The turn of the last planned stop or cut that found its broker well, or reached."""
+LED_OFFLINE = 39
+"""With ZooKeeper: the controller has found the leader shutting down, and looks for another one."""
 _PER_BROKER = 40
 
 # --- the state: a number for each broker ----------------------------------------------------------

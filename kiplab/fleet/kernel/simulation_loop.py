@@ -118,20 +118,24 @@ def next_part(st: list[int], times: list[int], count: int) -> tuple[int, int, in
 
 
 @inner
-def _rejoins(on: int) -> bool:
-    """Whether a leader that is about to stop is let into the ISR once more (before KIP-841)."""
-    return on & (SKIPS_LEAVING | NOT_LEAVING) == 0
+def _rejoins(on: int, w: list[int]) -> bool:
+    """Whether a leader that is about to stop is let into the ISR once more: in KRaft before
+    KIP-841. With ZooKeeper it does not even fetch.
+    """
+    return w[MODE] == 0 and on & (SKIPS_LEAVING | NOT_LEAVING) == 0
 
 
 @inner
-def _add_quiet(states: list[list[int]], sets: int, quiet: list[int], leader: int) -> None:
+def _add_quiet(
+    states: list[list[int]], sets: int, w: list[int], quiet: list[int], leader: int
+) -> None:
     """What the incidents of quiet time come to."""
     for v in range(sets):
         s = states[v]
         s[INCIDENTS] += quiet[SKIPPED]
         s[EXPANSIONS] += quiet[SKIPPED]
         s[LEADER] = leader
-        if _rejoins(s[GUARDS]):
+        if _rejoins(s[GUARDS], w):
             s[EXPANSIONS] += quiet[LEADER_STOPPED]
         if not s[GUARDS] & KIP_380:
             s[STALE_CONTROL_REQUEST] += quiet[MAIL_WAITED]
@@ -169,10 +173,10 @@ def _leads_everywhere(states: list[list[int]], sets: int) -> int:
 
 
 @inner
-def _any_rejoins(states: list[list[int]], sets: int) -> bool:
+def _any_rejoins(states: list[list[int]], sets: int, w: list[int]) -> bool:
     found = 0
     for v in range(sets):
-        found += _rejoins(states[v][GUARDS])
+        found += _rejoins(states[v][GUARDS], w)
     return found != 0
 
 
@@ -295,14 +299,14 @@ def _life(
     """One replication, in all feature sets; how many events came from outside."""
     count = open_streams(st, times, later, w, tables, seed, replication)
     _begin(states, sets)
-    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets)
+    is_quiet, last, events, again = True, 0, 0, _any_rejoins(states, sets, w)
     while True:
         leader = _leads_everywhere(states, sets)
         if is_quiet and skips and leader != _NO_EVENT:
             leader = quiet_time(
                 w, tables, st, times, later, quiet, count, horizon, leader, again, seed, replication
             )
-            _add_quiet(states, sets, quiet, leader)
+            _add_quiet(states, sets, w, quiet, leader)
             events += quiet[SEEN]
         first = first_two(times, count)[1]
         if first >= horizon:

@@ -10,16 +10,24 @@ Simplified, all of it: a control request arrives with the event that queues it, 
 old (KIP-380 counts what would be, and KIP-343 how long a cut broker goes on: neither changes what
 the set does). ZooKeeper ends a session to the microsecond, not at its next tick. While there is no
 controller registrations, heals and the steps of a shutdown wait for it, rather than to fail and be
-tried again; a new controller knows who is shutting down. Which broker is the controller is nobody's
-concern: its failovers come by a clock of their own. A follower that shuts down is gone at once, as
-in KRaft.
+tried again. Which broker is the controller is nobody's concern: its failovers come by a clock of
+their own. A follower that shuts down is gone at once, as in KRaft.
 """
 
 from __future__ import annotations
 
-from .isr_digits import contains, without
+from .isr_digits import contains, size, without
 from .machine_code import inner
-from .metadata_rules import gone, inform, leave_isr, unfence
+from .metadata_rules import (
+    AS_IS,
+    account,
+    change,
+    gone,
+    inform,
+    leave_isr,
+    tell_state,
+    unfence,
+)
 from .set_words import (
     CATCH_UP_US,
     CHECKPOINT,
@@ -31,13 +39,17 @@ from .set_words import (
     ISR,
     KNOWN_MARK,
     LEADER,
+    LEADER_EPOCH,
     LEAVES_SINCE,
     LEAVING,
+    LED_OFFLINE,
     LEVEL_DUE,
     LOG,
     NEVER,
     NEXT_EPOCH,
     NONE,
+    OFFLINE,
+    PARTITION_EPOCH,
     PHASE,
     READY_AT,
     REG_EPOCH,
@@ -99,6 +111,50 @@ def linked_again(s: list[int], w: list[int], told: list[int], b: int, now: int) 
     s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
     inform(s, w, told, now)
     s[CONTACT + b], s[EXPIRE_AT + b] = now, NEVER
+
+
+@inner
+def take_over(s: list[int], w: list[int], told: list[int], now: int) -> None:
+    """A new controller finds out whose session is over, and does not know who shuts down.
+
+    Source: KafkaController.onControllerFailover (2.3.0 to 3.4.1): it takes the dead out of the ISR
+    first, and elects then.
+    """
+    led, was = s[LEADER], s[PARTITION_EPOCH]
+    s[LED_OFFLINE] = 0
+    for b in range(w[REPLICAS]):
+        s[LEAVING + b] = 0
+        if s[EXPIRE_AT + b] < NEVER and not session_lasts(s, w, b, now):
+            s[FENCED + b], s[EXPIRE_AT + b] = 1, NEVER
+    for b in range(w[REPLICAS]):
+        if s[FENCED + b]:
+            _replica_offline(s, w, told, b, now)
+    left = s[PARTITION_EPOCH]
+    if s[LEADER] == NONE:
+        change(s, w, told, s[ISR], NONE, NONE, AS_IS, now)
+    if s[PARTITION_EPOCH] == left and left != was:
+        tell_state(s, told, now)
+    if led != NONE and s[LEADER] == NONE:
+        s[OFFLINE] += 1
+
+
+@inner
+def _replica_offline(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """With ZooKeeper, what a new controller writes of a dead replica before it elects anybody.
+
+    The last member stays, and costs a leader epoch each time: removeReplicasFromIsr of
+    ReplicaStateMachine (2.3.0 to 3.4.1), out of KafkaController.onControllerFailover.
+    """
+    if not contains(s[ISR], b):
+        return
+    account(s, w, now)
+    if size(s[ISR]) > 1:
+        s[ISR] = without(s[ISR], b)
+    if s[LEADER] == b:
+        s[LEADER] = NONE
+    s[LEADER_EPOCH] += 1
+    s[PARTITION_EPOCH] += 1
+    inform(s, w, told, now)
 
 
 @inner
