@@ -33,6 +33,9 @@ from .outside_events import OutsideSchedule
 
 PARTITION = "orders-0"
 _NOW = Timers()
+ROUNDS = 3
+"""One after the other: a first round brings the records, or the place where logs part, a last one
+says so. When all have done so everybody learns what is committed."""
 
 
 def header_of(schedule: OutsideSchedule) -> str:
@@ -48,8 +51,14 @@ def header_of(schedule: OutsideSchedule) -> str:
     return "\n".join([*lines, topic])
 
 
+def first_cluster(schedule: OutsideSchedule, features: Features, timed: bool) -> Cluster:
+    """The situation that a schedule begins with."""
+    return begun(header_of(schedule), features, timed)
+
+
 @lru_cache(maxsize=1_024)
-def _first_cluster(header: str, features: Features, timed: bool) -> Cluster:
+def begun(header: str, features: Features, timed: bool = False) -> Cluster:
+    """The situation that a play with this header begins with."""
     statements = split(header + ("\ntimed\n" if timed else "\n")).statements
     return cluster_of(setup_of(Play(statements), features))
 
@@ -65,14 +74,8 @@ class DoneMove(msgspec.Struct, frozen=True):
 class DrivenEngine:
     """`cluster` at `now` (ms), and every move that was `done`; `after` is told of each of them."""
 
-    def __init__(
-        self,
-        schedule: OutsideSchedule,
-        features: Features,
-        timed: bool,
-        after: Callable[[Cluster, DoneMove], None],
-    ) -> None:
-        self.cluster = _first_cluster(header_of(schedule), features, timed)
+    def __init__(self, first: Cluster, after: Callable[[Cluster, DoneMove], None]) -> None:
+        self.cluster = first
         self.now = 0
         self.done: list[DoneMove] = []
         self.after = after
@@ -111,6 +114,16 @@ class DrivenEngine:
         if self.node(b).process is not None:
             self.fire(b, timer)
 
+    def catch_up(self, b: int, leader: int) -> None:
+        """A follower fetches as long as something comes of it."""
+        before = None
+        for _ in range(ROUNDS):
+            now = self.known(b, leader)
+            if now == before or not self.is_behind(b):
+                return
+            self.fire(b, moves.Timer.FETCH)
+            before = now
+
     def flow(self) -> None:
         """Deliver everything but requests that the schedule delays."""
         while (message := self._deliverable()) is not None:
@@ -119,11 +132,15 @@ class DrivenEngine:
     def _deliverable(self) -> Message | None:
         cluster = self.cluster
         for m in cluster.messages:
-            if isinstance(m.body, AlterPartitionRequest):
+            if self.is_held(m):
                 continue
             if not is_cut(cluster, m.name.sender, m.receiver) and blocker(cluster, m) is None:
                 return m
         return None
+
+    def is_held(self, message: Message) -> bool:
+        """Whether a message arrives only when somebody says so."""
+        return isinstance(message.body, AlterPartitionRequest)
 
     def as_one_batch(self, b: int) -> None:
         """Who is reached again fetches the metadata log to its end and publishes one image of it;

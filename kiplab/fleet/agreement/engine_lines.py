@@ -16,6 +16,8 @@ from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from .driven_engine import PARTITION, DoneMove
 from .trace_lines import NOBODY, PartitionTold, TraceLine
 
+ALTER_PARTITION = "alter-partition"
+
 
 def engine_lines(
     before: Cluster, after: Cluster, made: DoneMove, behind: Collection[int]
@@ -31,7 +33,7 @@ def engine_lines(
 def _of_event(
     before: Cluster, after: Cluster, made: DoneMove, event: Event, behind: Collection[int]
 ) -> Iterator[TraceLine]:
-    if isinstance(event, Refused) and event.node == CONTROLLER:
+    if isinstance(event, Refused) and _refuses_here(event):
         # Who is told NEW_LEADER_ELECTED was not refused: another leader came on the way.
         if event.error is not KafkaError.NEW_LEADER_ELECTED:
             yield TraceLine(made.at, "refused", _sender(made.move), event.guard or "")
@@ -40,6 +42,11 @@ def _of_event(
     elif isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
         for member in _stale_joins(before, after, event.body, behind):
             yield TraceLine(made.at, "stale join", int(member))
+
+
+def _refuses_here(event: Refused) -> bool:
+    """A controller with ZooKeeper lives on a broker; only what it says of an ISR is told."""
+    return event.node == CONTROLLER or event.request == ALTER_PARTITION
 
 
 def _sender(move: moves.Move) -> int:
@@ -56,9 +63,10 @@ def _stale_joins(
         return
     for member in request.items[0].isr:
         found = registration_of(before, member.broker)
-        if member.broker in was.isr or member.broker not in now.isr or found is None:
+        if member.broker in was.isr or member.broker not in now.isr:
             continue
-        if (found.fenced and member.broker in behind) or found.epoch != member.observed:
+        is_gone = (found is None or found.fenced) and member.broker in behind
+        if is_gone or (found is not None and found.epoch != member.observed):
             yield member.broker
 
 

@@ -35,14 +35,11 @@ from ..kernel.set_events import (
     STARTS,
     STOPS,
 )
-from .driven_engine import PARTITION, DoneMove, DrivenEngine
+from .driven_engine import PARTITION, DoneMove, DrivenEngine, first_cluster
 from .engine_lines import engine_lines, partition_in
 from .outside_events import Outside, OutsideSchedule
 from .trace_lines import NOBODY, Trace, TraceLine
 
-ROUNDS = 3
-"""One after the other: a first round brings the records, or the place where logs part, a last one
-says so. When all have done so everybody learns what is committed."""
 _LOSSES = {"kept": Loss.NOTHING, "tail-lost": Loss.UNFLUSHED, "replaced": Loss.DISK}
 Planned = tuple[int, int, int]
 """When (ms), its rank, of which broker or request."""
@@ -52,7 +49,7 @@ class EngineRun:
     """One run; `told` is its trace."""
 
     def __init__(self, schedule: OutsideSchedule, features: Features, timed: bool = True) -> None:
-        self.engine = DrivenEngine(schedule, features, timed, self._after)
+        self.engine = self._driven(schedule, features, timed)
         self.schedule = schedule
         self.turn = 0
         self.told: list[TraceLine] = []
@@ -66,6 +63,9 @@ class EngineRun:
         self.outage = 0
         self.written = 0
         self.cause = 0
+
+    def _driven(self, schedule: OutsideSchedule, features: Features, timed: bool) -> DrivenEngine:
+        return DrivenEngine(first_cluster(schedule, features, timed), self._after)
 
     @property
     def ids(self) -> range:
@@ -159,13 +159,7 @@ class EngineRun:
             return
         followers = [b for b in self.ids if b != leader and self.level[b] and b not in self.cut]
         for b in (*followers, *followers):
-            before = None
-            for _ in range(ROUNDS):
-                now = self.engine.known(b, leader)
-                if now == before or not self.engine.is_behind(b):
-                    break
-                self.engine.fire(b, moves.Timer.FETCH)
-                before = now
+            self.engine.catch_up(b, leader)
 
     def _outside(self, event: Outside) -> None:
         b, kind = event.broker, event.kind
@@ -176,7 +170,7 @@ class EngineRun:
         elif kind == "beat":
             self.engine.fire_if_up(b, moves.Timer.CHECKPOINT)
             if self._heard(b):
-                self.engine.fire(b, moves.Timer.HEARTBEAT)
+                self._beat(b)
         else:
             self._note(event)
             self._fetch_once_more(b)
@@ -220,7 +214,7 @@ class EngineRun:
 
     def _cut(self, event: Outside) -> None:
         b = event.broker
-        if self.engine.node(b).process is None or b in self.cut:
+        if not self._has_process(b) or b in self.cut:
             return
         for other in self._others(b):
             if other not in self.cut:
@@ -258,7 +252,20 @@ class EngineRun:
         if rank == REQUEST_ARRIVES:
             self.engine.do(moves.Deliver(self.requests.pop(of)[1]))
         else:
-            _BY_ITSELF[rank](self, of)
+            self._rules()[rank](of)
+
+    def _rules(self) -> dict[int, Callable[[int], None]]:
+        return {
+            EXPIRY: self._expire,
+            OUTAGE_ENDS: self._outage_ends,
+            HEALS: self._heal,
+            STOPS: self._stop,
+            STARTS: self._start,
+            READY: self._ready,
+            IS_LEVEL: self._is_level,
+            LAG_CHECK: self._lag_check,
+            LEADER_RECOVERED: self._leader_recovered,
+        }
 
     def _expire(self, b: int) -> None:
         self._all_beat()
@@ -346,10 +353,16 @@ class EngineRun:
         runs = process is not None and process.lifecycle is Lifecycle.RUNNING
         return runs and b not in self.cut and not self.outage
 
+    def _has_process(self, b: int) -> bool:
+        return self.engine.node(b).process is not None
+
     def _all_beat(self) -> None:
         for b in self.ids:
             if self._heard(b):
-                self.engine.fire(b, moves.Timer.HEARTBEAT)
+                self._beat(b)
+
+    def _beat(self, b: int) -> None:
+        self.engine.fire(b, moves.Timer.HEARTBEAT)
 
     def _after(self, before: Cluster, made: DoneMove) -> None:
         """What the schedule's world makes of a move, and what is told of it."""
@@ -363,7 +376,7 @@ class EngineRun:
                 self._delay(m, m.body)
 
     def _delay(self, m: Message, body: AlterPartitionRequest) -> None:
-        if any(name == m.name for _, name in self.requests.values()):
+        if self._is_planned(m):
             return
         asked = {member.broker for member in body.items[0].isr}
         joins = asked - set(self.state.isr)
@@ -372,24 +385,14 @@ class EngineRun:
         self.tries[cause] += 1
         self.requests[self.turn] = (self.engine.now + delay, m.name)
 
+    def _is_planned(self, m: Message) -> bool:
+        return any(name == m.name for _, name in self.requests.values())
+
     def _begins(self, leader: int) -> None:
         """A process plays the leader: if it has to recover, it begins to."""
         self.plans.pop((LEADER_RECOVERED, 0), None)
         if self.state.recovery is LeaderRecoveryState.RECOVERING:
             self.plans[LEADER_RECOVERED, 0] = self.engine.now + self.last[leader].recover
-
-
-_BY_ITSELF = {
-    EXPIRY: EngineRun._expire,
-    OUTAGE_ENDS: EngineRun._outage_ends,
-    HEALS: EngineRun._heal,
-    STOPS: EngineRun._stop,
-    STARTS: EngineRun._start,
-    READY: EngineRun._ready,
-    IS_LEVEL: EngineRun._is_level,
-    LAG_CHECK: EngineRun._lag_check,
-    LEADER_RECOVERED: EngineRun._leader_recovered,
-}
 
 
 def engine_trace(schedule: OutsideSchedule, features: Features) -> Trace:

@@ -13,6 +13,7 @@ from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.replica.periods import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
+from ..kernel.feature_sets import mask_of
 from ..kernel.isr_digits import members_of
 from ..kernel.machine_code import as_words, plain, words
 from ..kernel.mirrored_guards import MIRRORED, guard_bits
@@ -27,6 +28,7 @@ from ..kernel.set_words import (
     LAG_US,
     LEADER_EPOCH,
     MIN_INSYNC,
+    MODE,
     PARTITION_EPOCH,
     PATIENCE_US,
     REPLICAS,
@@ -46,6 +48,8 @@ from .outside_events import OutsideSchedule, delays_of, row_of
 from .trace_lines import PartitionTold, Trace, TraceLine
 
 TOLD_MAX = 1_000
+RETRY_MS = HEARTBEAT_MS
+SESSION_OVER_MS = SESSION_TIMEOUT_MS + 1
 FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH = 5, 10
 
 
@@ -77,14 +81,29 @@ def kernel_run(
 
     Raises EndlessTraceError for more than TOLD_MAX lines.
     """
+    return _run(schedule, guard_bits(features) & ~without, world_of(schedule), compiled)
+
+
+def zookeeper_kernel_run(
+    schedule: OutsideSchedule, name: str, *, compiled: bool = True, without: int = 0
+) -> KernelRun:
+    """With ZooKeeper, under the feature set `name`.
+
+    Raises EndlessTraceError for more than TOLD_MAX lines.
+    """
+    w = world_of(schedule)
+    w[MODE] = 1
+    return _run(schedule, mask_of(name, zookeeper=True) & ~without, w, compiled)
+
+
+def _run(schedule: OutsideSchedule, guards: int, w: list[int], compiled: bool) -> KernelRun:
     s, told = words(STATE_WORDS), words(1 + TOLD_MAX * TOLD_WORDS)
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
-    s[GUARDS] = guard_bits(features) & ~without
-    s[TRACE] = 1
+    s[GUARDS], s[TRACE] = guards, 1
     s[LEADER_EPOCH], s[PARTITION_EPOCH] = FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
     known = words(BROKERS * DELAYS)
-    given = (s, world_of(schedule), told, rows, delays, known)
+    given = (s, w, told, rows, delays, known)
     made = [as_words(numbers) if compiled else _listed(numbers) for numbers in given]
     run: Any = play_out if compiled else _plainly()
     run(*made, schedule.leader - 1, schedule.end * 1000)
@@ -105,9 +124,9 @@ def world_of(schedule: OutsideSchedule) -> list[int]:
     w = [0] * WORLD_WORDS
     w[REPLICAS], w[MIN_INSYNC] = schedule.replicas, schedule.min_insync
     w[UNCLEAN_ALLOWED], w[BOUNCES_WAIT] = schedule.unclean, schedule.bounces_wait
-    w[SESSION_OVER_US] = (SESSION_TIMEOUT_MS + 1) * 1000
+    w[SESSION_OVER_US] = SESSION_OVER_MS * 1000
     w[LAG_US], w[LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
-    w[RETRY_US], w[PATIENCE_US] = HEARTBEAT_MS * 1000, schedule.patience * 1000
+    w[RETRY_US], w[PATIENCE_US] = RETRY_MS * 1000, schedule.patience * 1000
     return w
 
 

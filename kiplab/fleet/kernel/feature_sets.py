@@ -1,7 +1,9 @@
 """The feature sets of the fleet: which KIPs hold, as bits of guards.
 
 In KRaft mode KIP-841, KIP-903 and KIP-704 can be there or not, with ZooKeeper KIP-380, KIP-343 and
-KIP-704. A set is named after what it has: ``"841+903"``; ``"none"`` has nothing of it.
+KIP-704. A set is named after what it has: ``"841+903"``; ``"none"`` has nothing of it. What KIP-380
+and KIP-343 change is counted and unjudged: the comparison with the engine has ``"none"`` and
+``"704"`` of ZooKeeper.
 
 ``"purge_on_register"`` may be named, too: a new incarnation takes its earlier life out of the ISR
 as it registers (as from Kafka 4.0 on), and does not wait for the end of its session (as no Kafka

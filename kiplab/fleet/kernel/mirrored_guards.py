@@ -62,7 +62,10 @@ KRAFT_ALONE = (
 """What no controller with ZooKeeper asked until 3.2, whatever the feature set says."""
 ZOOKEEPER_ALWAYS = ACTIVE_LEADER | ONE_INCARNATION
 """Who shuts down is never elected there: ControllerContext.isReplicaOnline (2.1.1 to 3.4.1). And a
-registration stands until its session is over: KafkaZkClient.checkedEphemeralCreate."""
+registration stands until its session is over: KafkaZkClient.checkedEphemeralCreate.
+
+Schedules are compared with ZooKeeper, too, and tell whether REQUEST_EPOCH, LEADER_EPOCH_IS,
+UNCLEAN_BY_CONFIG and LEADER_RECOVERS are there. Of the other bits that is unjudged in this mode."""
 
 _INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
 _AT_ONCE = (

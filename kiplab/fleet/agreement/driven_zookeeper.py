@@ -1,0 +1,91 @@
+"""The engine with ZooKeeper, driven move by move by somebody who keeps the clock.
+
+A run with ZooKeeper has none: here the rules of leaders and followers get to see one all the same,
+and whoever drives says when a session is over. The controller lives on a broker of its own, which
+has no replica and is never hit. What a schedule delays, or a controller that is away cannot hear,
+stays on its way until somebody delivers it: AlterPartition requests, the answers to those who shut
+down, and with `deaf` whatever is for the controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.cluster import Cluster, Message
+from ...engine.nodes import with_state
+from ...engine.step import step
+from ...engine.truth import session_lasts
+from ...protocol.features import Features
+from ...protocol.ids import ZOOKEEPER, BrokerId, controller_on
+from ...protocol.messages import ControlledShutdownResponse, WatcherEvent
+from ...protocol.replica import disk
+from ...protocol.replica.broker_state import Loss
+from .driven_engine import DoneMove, DrivenEngine, begun, header_of
+from .outside_events import OutsideSchedule
+
+HOST = BrokerId(0)
+"""Where the controller lives."""
+_LINES = f"controller broker={HOST}\nbroker {HOST} epoch=39\n"
+
+
+def first_with_zookeeper(schedule: OutsideSchedule, features: Features) -> Cluster:
+    """The situation that a schedule begins with; its clock stands at 0."""
+    return replace(begun(_LINES + header_of(schedule), features), timed=True)
+
+
+class DrivenZooKeeper(DrivenEngine):
+    """`deaf` says that nobody hears what is for the controller."""
+
+    def __init__(self, first: Cluster, after: Callable[[Cluster, DoneMove], None]) -> None:
+        super().__init__(first, after)
+        self.deaf = False
+
+    def expire(self, b: int) -> None:
+        """ZooKeeper ends the session of a broker: it is the clock's keeper who knows when."""
+        before = self.cluster
+        made = step(replace(before, timed=False), moves.ExpireSession(BrokerId(b)))
+        self.cluster = replace(made.cluster, timed=True)
+        self.done.append(DoneMove(self.now, moves.ExpireSession(BrokerId(b)), made.events))
+        self.after(before, self.done[-1])
+
+    def lose_controller(self) -> None:
+        """Nobody is the controller, and nobody else stands for election."""
+        self.do(moves.FailOver())
+        self.deaf = True
+        for m in self.cluster.messages:
+            if isinstance(m.body, WatcherEvent) and m.receiver != controller_on(HOST):
+                self.do(moves.Drop(m.name))
+
+    def find_controller(self) -> None:
+        """The broker that is to be the controller is elected, and reads everything anew."""
+        self.deaf = False
+        self.flow()
+
+    def is_held(self, message: Message) -> bool:
+        """As of every engine, and answers to those who shut down."""
+        if isinstance(message.body, ControlledShutdownResponse):
+            return True
+        return super().is_held(message) or (self.deaf and message.receiver == controller_on(HOST))
+
+    def answer_to(self, b: int) -> Message | None:
+        """What a broker that shuts down is told, if it is on its way."""
+        for m in self.cluster.messages:
+            if m.receiver == b and isinstance(m.body, ControlledShutdownResponse):
+                return m
+        return None
+
+    def is_registered(self, b: int) -> bool:
+        """Whether ZooKeeper holds a session of the broker."""
+        return session_lasts(self.cluster, BrokerId(b))
+
+    def without_disk(self, b: int) -> None:
+        """A process that has not registered yet is gone, and its disk with it."""
+        node, _, _ = disk.crash(self.node(b), Loss.DISK)
+        self.cluster = with_state(self.cluster, BrokerId(b), node)
+
+    def links_of(self, b: int, ids: range) -> tuple[BrokerId, ...]:
+        """Whom a broker does not reach when it is cut off."""
+        return (ZOOKEEPER, HOST, *(BrokerId(c) for c in ids if c != b))

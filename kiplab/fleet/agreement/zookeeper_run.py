@@ -1,0 +1,196 @@
+"""A schedule through the engine with ZooKeeper: as `engine_run` does it, but for what is another
+thing there: sessions, registration, a controller that is lost and found, controlled shutdown.
+"""
+
+from __future__ import annotations
+
+from ...engine import moves
+from ...engine.cluster import Message
+from ...protocol.features import Features
+from ...protocol.ids import BrokerId
+from ...protocol.messages import AlterPartitionRequest, ControlledShutdownResponse
+from ...protocol.replica.broker_state import Lifecycle
+from ..kernel.metadata_rules import RESEND_US
+from ..kernel.set_events import EXPIRY, IS_LEVEL, READY, REQUEST_ARRIVES, STARTS, STOPS
+from ..kernel.zookeeper_rules import SHUTDOWN_BACKOFF_US, SHUTDOWN_TRIES
+from .driven_zookeeper import DrivenZooKeeper, first_with_zookeeper
+from .engine_run import EngineRun, Planned
+from .kernel_run import RETRY_MS, SESSION_OVER_MS
+from .outside_events import Outside, OutsideSchedule
+from .trace_lines import Trace
+
+_BACKOFF_MS = SHUTDOWN_BACKOFF_US // 1_000
+_TRYING_MS = (SHUTDOWN_TRIES - 1) * _BACKOFF_MS
+
+
+class ZooKeeperRun(EngineRun):
+    """One run. `contact` is when (ms) ZooKeeper has heard of a broker last; who is `starting` has
+    a process that recovers its log, and no session yet.
+    """
+
+    engine: DrivenZooKeeper
+
+    def __init__(self, schedule: OutsideSchedule, features: Features) -> None:
+        super().__init__(schedule, features)
+        self.resent = 0
+        self.contact = dict.fromkeys(self.ids, 0)
+        self.starting: set[int] = set()
+
+    def _driven(self, schedule: OutsideSchedule, features: Features, _: bool) -> DrivenZooKeeper:
+        return DrivenZooKeeper(first_with_zookeeper(schedule, features), self._after)
+
+    # --- time ---------------------------------------------------------------------------------
+
+    def _planned(self) -> list[Planned]:
+        outage, self.outage = self.outage, 0
+        found = super()._planned()
+        self.outage = outage
+        return found
+
+    def _expiries(self) -> list[Planned]:
+        return [
+            (max(self.contact[b] + SESSION_OVER_MS, self.engine.now), EXPIRY, b)
+            for b in self.ids
+            if self._silent(b) and self.engine.is_registered(b)
+        ]
+
+    def _silent(self, b: int) -> bool:
+        return self.engine.node(b).process is None or b in self.cut
+
+    def _put_off(self, plan: Planned) -> bool:
+        return plan[1] != STARTS and super()._put_off(plan)
+
+    def _by_itself(self, plan: Planned) -> None:
+        _, rank, of = plan
+        asks = self.requests[of][1].sender if rank == REQUEST_ARRIVES else None
+        super()._by_itself(plan)
+        if asks is not None:
+            self.engine.flow()
+            self._ask_again(int(asks), of)
+
+    def _ask_again(self, b: int, request: int) -> None:
+        """Who is refused as a whole asks once more, before anything else can come of it."""
+        process = self.engine.node(b).process
+        if process is not None and process.items and not process.in_flight:
+            self.resent = request
+            self.engine.fire(b, moves.Timer.RETRY)
+            self.resent = 0
+
+    def _delay(self, m: Message, body: AlterPartitionRequest) -> None:
+        if self.resent and not self._is_planned(m):
+            self.requests[self.resent] = (self.engine.now + RESEND_US // 1_000, m.name)
+        super()._delay(m, body)
+
+    # --- the world ----------------------------------------------------------------------------
+
+    def _beat(self, b: int) -> None:
+        self.contact[b] = self.engine.now
+
+    def _outage(self, event: Outside) -> None:
+        if not self.outage:
+            self.engine.lose_controller()
+        super()._outage(event)
+
+    def _crash(self, event: Outside) -> None:
+        b = event.broker
+        if b not in self.starting:
+            super()._crash(event)
+            return
+        self.starting.discard(b)
+        if event.fate == "replaced":
+            self.engine.without_disk(b)
+        self._ended(b)
+
+    def _others(self, b: int) -> list[BrokerId]:
+        return list(self.engine.links_of(b, self.ids))
+
+    def _bounce(self, event: Outside) -> None:
+        b = event.broker
+        waits = self.schedule.bounces_wait and len(self.state.isr) < self.schedule.replicas
+        if self._heard(b) and not self.outage and not waits:
+            self.gives_up[b] = self.engine.now + _TRYING_MS
+            self._ask_to_go(b)
+
+    def _ask_to_go(self, b: int) -> None:
+        """One try; a broker that leads stops in the time that a stop takes."""
+        led = self.state.leader == b
+        self._beat(b)
+        self.engine.do(moves.ShutDown(BrokerId(b)))
+        self.engine.flow()
+        answer = self.engine.answer_to(b)
+        if answer is None or not led:
+            self._answered(b)
+            return
+        assert isinstance(answer.body, ControlledShutdownResponse)
+        if answer.body.remaining and self.engine.now < self.gives_up[b]:
+            self.engine.do(moves.Deliver(answer.name))
+            self.plans[STOPS, b] = self.engine.now + _BACKOFF_MS
+            return
+        self.gives_up[b] = self.engine.now
+        self.plans[STOPS, b] = self.engine.now + self.last[b].shutdown
+
+    def _answered(self, b: int) -> None:
+        """It hears what the controller says, and asks again until it is gone."""
+        while self.engine.node(b).process is not None:
+            answer = self.engine.answer_to(b)
+            move = moves.ShutDown(BrokerId(b)) if answer is None else moves.Deliver(answer.name)
+            self.engine.do(move)
+            self.engine.flow()
+        self._ended(b)
+
+    # --- what comes by itself -----------------------------------------------------------------
+
+    def _expire(self, b: int) -> None:
+        if not self.outage:
+            self._all_beat()
+        self.engine.expire(b)
+
+    def _outage_ends(self, _: int) -> None:
+        self.outage = 0
+        self.engine.find_controller()
+
+    def _heal(self, b: int) -> None:
+        self.cut.discard(b)
+        for other in self._others(b):
+            if other not in self.cut:
+                self.engine.do(moves.Heal(BrokerId(b), other))
+        if self.engine.node(b).process is None:
+            return
+        self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
+        self._beat(b)
+
+    def _stop(self, b: int) -> None:
+        if self.state.leader == b and self.schedule.replicas > 1 and not self._is_out_of_tries(b):
+            self._ask_to_go(b)
+        else:
+            self._answered(b)
+
+    def _is_out_of_tries(self, b: int) -> bool:
+        return self.engine.now > self.gives_up[b]
+
+    def _start(self, b: int) -> None:
+        self.starting.add(b)
+        self.plans[READY, b] = self.engine.now + self.last[b].ready
+
+    def _ready(self, b: int) -> None:
+        if self.engine.is_registered(b):
+            self.plans[READY, b] = self.engine.now + RETRY_MS
+            return
+        self.starting.discard(b)
+        self.engine.do(moves.Start(BrokerId(b)))
+        self.engine.flow()
+        self.engine.fire(b, moves.Timer.FLUSH)
+        self._beat(b)
+        self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
+
+    def _has_process(self, b: int) -> bool:
+        return b in self.starting or super()._has_process(b)
+
+    def _heard(self, b: int) -> bool:
+        process = self.engine.node(b).process
+        return process is not None and process.lifecycle is Lifecycle.RUNNING and b not in self.cut
+
+
+def zookeeper_trace(schedule: OutsideSchedule, features: Features) -> Trace:
+    """What the engine with ZooKeeper makes of it."""
+    return ZooKeeperRun(schedule, features).run()
