@@ -20,6 +20,8 @@ def post(
 ) -> tuple[Cluster, list[Event]]:
     """Put messages on their way. `answered` is the request that a reply among them answers."""
     events: list[Event] = []
+    if not sends:
+        return cluster, events
     for send in sends:
         for receiver in _receivers(cluster, send.receiver):
             cluster, event = _post_one(cluster, sender, receiver, send, answered)

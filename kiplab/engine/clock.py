@@ -7,8 +7,8 @@ sent as keep its session, the last one as late as it would really be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
+from operator import attrgetter, itemgetter
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.replica.broker_state import (
@@ -25,6 +25,7 @@ from . import moves
 from .cluster import Cluster, broker
 from .nodes import control_planes, due_ms, state_of
 from .producers import next_turns
+from .route_kinds import IdleCheck, NodeKind
 from .routes import IDLE, PERIOD_MS, TIMERS
 from .truth import (
     Session,
@@ -36,6 +37,8 @@ from .truth import (
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
+_SILENT_LONGEST = attrgetter("last_contact_ms", "broker")
+_HEARTBEAT_MS = PERIOD_MS[moves.Timer.HEARTBEAT]
 
 
 def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = ()) -> Due | None:
@@ -58,17 +61,29 @@ def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = 
     return first if first is not None and first[0] <= end_ms else None
 
 
-def _of_control_planes(cluster: Cluster) -> Iterator[Due]:
+def _of_control_planes(cluster: Cluster) -> list[Due]:
     """The timers of each that something would come of."""
+    found: list[Due] = []
     for node in control_planes(cluster):
         state = state_of(cluster, node)
-        kind = type(state)
-        for owner, timer in TIMERS:
-            if owner is not kind:
-                continue
-            idle = IDLE.get((kind, timer))
+        for timer, idle in _timers_of(type(state)):
             if idle is None or idle(state, cluster) is None:
-                yield max(due_ms(state, timer), cluster.now_ms), moves.Fire(node, timer)
+                at = max(due_ms(state, timer), cluster.now_ms)
+                found.append((at, moves.Fire(node, timer)))
+    return found
+
+
+def _timers_of(kind: NodeKind) -> _Timers:
+    found = _TIMERS_OF.get(kind)
+    if found is None:
+        each = (timer for owner, timer in TIMERS if owner is kind)
+        found = _TIMERS_OF[kind] = tuple((timer, IDLE.get((kind, timer))) for timer in each)
+    return found
+
+
+_Timers = tuple[tuple[moves.Timer, IdleCheck | None], ...]
+_TIMERS_OF: dict[NodeKind, _Timers] = {}
+"""What TIMERS and IDLE say of each kind, which is asked for all the time."""
 
 
 def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
@@ -76,17 +91,21 @@ def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId
     on = [session for session in known if not session.over]
     if not on:
         return None
-    turns = {broker: turn for turn, broker in enumerate(first)}
-    oldest = on[0]
-    if len(on) > 1:
-        last = len(turns)
-        oldest = min(on, key=lambda s: (s.last_contact_ms, turns.get(s.broker, last), s.broker))
+    oldest = min(on, key=_SILENT_LONGEST) if not first else _first_of(on, first)
     at = max(oldest.last_contact_ms + session_timeout_ms(cluster) + 1, cluster.now_ms)
     return next_session_check_ms(cluster, at), moves.ExpireSession(oldest.broker)
 
 
+def _first_of(on: Iterable[Session], first: Sequence[BrokerId]) -> Session:
+    turns = {broker: turn for turn, broker in enumerate(first)}
+    last = len(turns)
+    return min(on, key=lambda s: (s.last_contact_ms, turns.get(s.broker, last), s.broker))
+
+
 def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
     """One request at a time: the next is sent when the answer to the last has come."""
+    if not cluster.messages:
+        return False
     life = (node.id, node.incarnation)
     for m in cluster.messages:
         if m.lane != lane:
@@ -115,12 +134,12 @@ def _of_broker(
         elif replica.leading is not None and _may_shrink(replica.leading, node, replica):
             at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
             found.append((at, moves.Fire(node.id, moves.Timer.LAG_CHECK)))
-    return found + _on_disk(node, process, now)
+    _add_on_disk(found, node, process, now)
+    return found
 
 
-def _on_disk(node: Broker, process: Volatile, now: int) -> list[Due]:
+def _add_on_disk(found: list[Due], node: Broker, process: Volatile, now: int) -> None:
     """A process older than the clock has its timers at 0: its first turn is one period away."""
-    found: list[Due] = []
     for kept in node.durable.replicas:
         played = replica_of(node, kept.partition)
         if played is not None and played.high_watermark != kept.checkpoint:
@@ -129,7 +148,6 @@ def _on_disk(node: Broker, process: Volatile, now: int) -> list[Due]:
         if kept.log.flushed != kept.log.end:
             at = _next_tick(max(process.timers.flush, FLUSH_MS), FLUSH_MS, now)
             found.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
-    return found
 
 
 def _lifecycle(
@@ -141,7 +159,7 @@ def _lifecycle(
         return None
     due = process.timers.heartbeat
     if due <= until_ms and is_counted_on and _has_started(process):
-        due = _last_tick(due, PERIOD_MS[moves.Timer.HEARTBEAT], until_ms)
+        due = _last_tick(due, _HEARTBEAT_MS, until_ms)
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
 
@@ -152,8 +170,13 @@ def _counted_on(known: Sequence[Session]) -> Sequence[BrokerId]:
     A broker in controlled shutdown waits for what the heartbeats of all the others say, and a
     controller that is new, and knows no session to watch, for the first word of anybody.
     """
-    leaving = [session for session in known if session.leaving]
-    return () if leaving else [session.broker for session in known if not session.fenced]
+    counted_on = []
+    for session in known:
+        if session.leaving:
+            return ()
+        if not session.fenced:
+            counted_on.append(session.broker)
+    return counted_on
 
 
 def _has_started(process: Volatile) -> bool:

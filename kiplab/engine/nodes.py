@@ -8,7 +8,6 @@ and there may be several at once, each believing that it is the one.
 
 from __future__ import annotations
 
-from operator import is_
 from typing import Any, cast
 
 import msgspec
@@ -37,6 +36,7 @@ class Clients(msgspec.Struct, frozen=True):
 _CLIENTS = Clients()
 _OFF_THE_BROKERS = (CONTROLLER, ZOOKEEPER)
 """Addresses of what is no part of any broker; a cluster has one of them."""
+_NONE_ON_BROKERS = (CONTROLLER,)
 _ALWAYS_UP = (*_OFF_THE_BROKERS, CLIENT)
 _NO_LIFE = Incarnation(0)
 
@@ -86,7 +86,7 @@ def kind_of(cluster: Cluster, node: BrokerId) -> type:
 def control_planes(cluster: Cluster) -> tuple[BrokerId, ...]:
     """Where control planes run: off the brokers, then on one broker after the other."""
     hosts = [b.id for b in cluster.brokers if b.process and b.process.control_plane is not None]
-    return (CONTROLLER, *map(controller_on, hosts))
+    return (CONTROLLER, *map(controller_on, hosts)) if hosts else _NONE_ON_BROKERS
 
 
 def is_in_control(node: BrokerId, state: Any) -> bool:
@@ -158,7 +158,7 @@ def _host(cluster: Cluster, node: BrokerId) -> Broker | None:
 
 
 def _with_broker(cluster: Cluster, state: Broker) -> Cluster:
-    id = state.id
-    brokers = tuple([state if b.id == id else b for b in cluster.brokers])
-    same = all(map(is_, brokers, cluster.brokers))
-    return cluster if same else replace(cluster, brokers=brokers)
+    id, brokers = state.id, cluster.brokers
+    if any(b is state for b in brokers):
+        return cluster
+    return replace(cluster, brokers=tuple([state if b.id == id else b for b in brokers]))

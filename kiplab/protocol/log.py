@@ -351,7 +351,8 @@ def holds(log: Log, committed: Log) -> bool:
     """
     if log.end < committed.end:
         return committed.start == committed.end
-    return first_difference(log, committed) >= committed.end
+    # Mostly there was one epoch, and it is the same.
+    return log.epochs == committed.epochs or first_difference(log, committed) >= committed.end
 
 
 def first_missing(log: Log, read: Log) -> Offset | None:
