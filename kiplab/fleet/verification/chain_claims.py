@@ -52,7 +52,7 @@ def _last_standing(
     mode: Mode, replicas: int, crashes: int, years: float, seed: int
 ) -> Iterator[Claim]:
     least = 2 if replicas > 2 else 1
-    # Without KIP-841 a leader that stops is asked for once more, which the chain does not know.
+    # With ZooKeeper a leader whom nobody can follow tries three times: the chain does not know.
     bounces = crashes // 2 if mode is Mode.KRAFT else 0
     world = replace(
         _AT_ONCE,
