@@ -145,7 +145,8 @@ def _add_on_disk(found: list[Due], node: Broker, process: Volatile, now: int) ->
         if played is not None and played.high_watermark != kept.checkpoint:
             at = _next_tick(max(process.timers.checkpoint, CHECKPOINT_MS), CHECKPOINT_MS, now)
             found.append((at, moves.Fire(node.id, moves.Timer.CHECKPOINT)))
-        if kept.log.flushed != kept.log.end:
+        log = kept.log
+        if log.flushed != log.end:
             at = _next_tick(max(process.timers.flush, FLUSH_MS), FLUSH_MS, now)
             found.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
 
@@ -205,7 +206,7 @@ def _may_shrink(leading: Leading, node: Broker, replica: Replica) -> bool:
     if leading.isr_state.sent is not None:
         return False
     isr, end = leading.isr_state.isr, log_of(node, replica.partition).end
-    return any(r.broker in isr and r.end != end for r in leading.remotes)
+    return any(r.end != end and r.broker in isr for r in leading.remotes)
 
 
 def _next_tick(due: int, period: int, now: int) -> int:

@@ -58,7 +58,7 @@ NOTHING_YET = Outcome(
 
 def noted(before: Outcome, start: Cluster, move: moves.Move, done: Step) -> Outcome:
     """`before` with what one step more says; `start` is what the schedule began with."""
-    if type(move) is moves.Deliver and not before.arrived and _is_the_request(move, done.events):
+    if not before.arrived and type(move) is moves.Deliver and _is_the_request(move, done.events):
         before = _with_arrival(before, start, done)
     # Most schedules end well, and then there is nothing to look for.
     return _with_harm(before, done.events) if done.cluster.broken else before
