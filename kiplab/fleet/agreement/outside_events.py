@@ -24,7 +24,7 @@ from ..kernel.set_events import (
 from ..kernel.set_words import BROKERS
 
 OutsideKind = Literal["flush", "beat", "outage", "cut", "crash", "bounce"]
-KINDS: dict[str, int] = {
+KINDS: dict[OutsideKind, int] = {
     "flush": FLUSH,
     "beat": BEAT,
     "outage": OUTAGE_BEGINS,
@@ -34,7 +34,7 @@ KINDS: dict[str, int] = {
 }
 """The rank of each kind: at one moment the lower comes first."""
 Fate = Literal["kept", "tail-lost", "replaced"]
-FATES: dict[str, int] = {"kept": 0, "tail-lost": 1, "replaced": 2}
+FATES: dict[Fate, int] = {"kept": 0, "tail-lost": 1, "replaced": 2}
 
 
 class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

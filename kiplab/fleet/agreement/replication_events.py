@@ -66,13 +66,13 @@ def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
     stream = i * STREAM
     broker = st[stream + STREAM_BROKER] + 1
     if rank in (FLUSH, BEAT):
-        return Outside(at=at, kind=_KIND_OF[rank], broker=broker)  # type: ignore[arg-type]
+        return Outside(at=at, kind=_KIND_OF[rank], broker=broker)
     row, delays = stream + ROW_AT, stream + DELAYS_AT
     return Outside(
         at=at,
-        kind=_KIND_OF[st[row + KIND]],  # type: ignore[arg-type]
+        kind=_KIND_OF[st[row + KIND]],
         broker=broker,
-        fate=_FATE_OF[st[row + FATE]],  # type: ignore[arg-type]
+        fate=_FATE_OF[st[row + FATE]],
         shock=bool(st[row + SHOCK]),
         restart=st[row + RESTART],
         ready=st[row + READY_IN],
