@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -12,21 +11,19 @@ import pytest
 from kiplab.fleet.agreement import compare_command
 from kiplab.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
 from kiplab.fleet.agreement.compared_sets import COMPARED
-from kiplab.fleet.agreement.kernel_run import EndlessTraceError, kernel_trace
 from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, from_json, to_json
 from kiplab.fleet.agreement.random_outside import random_schedule
 from kiplab.fleet.agreement.small_schedules import small_schedules
 from kiplab.fleet.agreement.trace_comparison import parting, shrunk
 from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
-from kiplab.fleet.agreement.trace_lines import Trace
-from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
+from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
+from tests.fleet.traced_pairs import Compared, is_told, plainly, traced
 
 SEED = 0
 PAIRS = 5_000
 SMALL = 2
 """Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
-plainly = partial(kernel_trace, compiled=False)
 
 PENDING_COUNTS = OutsideSchedule(
     end=150_000,
@@ -107,21 +104,11 @@ REFUSE_NEVER = {
 }
 """Guards with an error that no line of a trace can name, and why."""
 
-Compared = tuple[OutsideSchedule, str, Trace]
-
 
 @lru_cache(maxsize=1)
 def kernel_traces() -> tuple[Compared, ...]:
     """Every pair of the comparison, and what the kernel makes of it."""
-    return tuple(_traced(islice(random_pairs(SEED), PAIRS)))
-
-
-def _traced(pairs: Iterator[tuple[OutsideSchedule, str]]) -> Iterator[Compared]:
-    for schedule, name in pairs:
-        try:
-            yield schedule, name, plainly(schedule, COMPARED[name])
-        except EndlessTraceError:
-            continue
+    return tuple(traced(islice(random_pairs(SEED), PAIRS)))
 
 
 @pytest.mark.parametrize("name", list(COMPARED))
@@ -157,7 +144,7 @@ def test_every_small_schedule_comes_once_and_in_order() -> None:
 def test_the_schedules_meet_every_kind_of_transition_and_no_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    made = _traced(iter(MADE))
+    made = traced(iter(MADE))
     met = covered((schedule, trace) for schedule, _, trace in (*kernel_traces(), *made))
     with capsys.disabled():
         print(f"\n{met.sentence}")
@@ -182,21 +169,9 @@ def test_every_guard_that_can_refuse_a_line_refuses_one() -> None:
 
 @pytest.mark.parametrize("guard", [guard for guard in MIRRORED if guard not in NOT_TOLD])
 def test_a_kernel_that_forgets_a_guard_is_found_out(guard: str) -> None:
-    pairs = [*kernel_traces(), *_traced(iter(MADE))]
-    told = any(_is_told(guard, pair) for pair in reversed(pairs))
+    pairs = [*kernel_traces(), *traced(iter(MADE))]
+    told = any(is_told(guard, pair) for pair in reversed(pairs))
     assert told, f"no schedule comes out otherwise without {guard}: add one to MADE"
-
-
-def _is_told(guard: str, pair: Compared) -> bool:
-    """Whether the trace, which is the engine's, too, is another one without the guard."""
-    schedule, name, trace = pair
-    bit = 1 << MIRRORED.index(guard)
-    if not guard_bits(COMPARED[name]) & bit:
-        return False
-    try:
-        return plainly(schedule, COMPARED[name], without=bit) != trace
-    except EndlessTraceError:
-        return True
 
 
 def test_the_made_schedules_agree() -> None:
@@ -206,7 +181,7 @@ def test_the_made_schedules_agree() -> None:
 
 @pytest.mark.parametrize("guard", list(NOT_TOLD))
 def test_a_guard_that_no_schedule_tells_is_told_by_none(guard: str) -> None:
-    told = next((pair for pair in kernel_traces()[:1_000] if _is_told(guard, pair)), None)
+    told = next((pair for pair in kernel_traces()[:1_000] if is_told(guard, pair)), None)
     assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
 
 

@@ -23,6 +23,7 @@ from kiplab.fleet.kernel.set_words import (
     LEADER,
     LEADER_EPOCH,
     LEAVING,
+    MODE,
     NONE,
     PARTITION_EPOCH,
     RECOVERING,
@@ -50,7 +51,9 @@ REQUEST = (
     "send alter-partition from={sender} partition=orders-0 leader-epoch=5"
     " partition-epoch=10 isr=1@41,2@42\ndeliver alter-partition\n"
 )
+WITH_ZOOKEEPER = "kafka zk-3.4\ncontroller broker=0\nbroker 0 epoch=39\n"
 LE, PE, NOW = 5, 10, 1_000
+FIRST_ALONE, BOTH = 1, 1 | 2 << 3
 
 
 def _state(guard: str, *, on: bool) -> tuple[list[int], list[int], list[int]]:
@@ -65,18 +68,19 @@ def _state(guard: str, *, on: bool) -> tuple[list[int], list[int], list[int]]:
     return s, w, told
 
 
-def _refused(s: list[int], w: list[int], told: list[int], sender: int) -> str:
-    """Which guard of the kernel refuses the ISR of both, asked by `sender` (from 0)."""
+def _refused(
+    s: list[int], w: list[int], told: list[int], sender: int, isr: int = BOTH, epoch: int = PE
+) -> str:
+    """Which guard of the kernel refuses an ISR, asked by `sender` (from 0)."""
     at = plain(slot_at)(0)
     s[at + ARRIVES], s[at + SENDER], s[at + SENDER_EPOCH] = NOW, sender, s[REG_EPOCH + sender]
-    s[at + ASKED_LEADER_EPOCH], s[at + ASKED_PARTITION_EPOCH] = LE, PE
-    s[at + ASKED_ISR] = 1 | 2 << 3
+    s[at + ASKED_LEADER_EPOCH], s[at + ASKED_PARTITION_EPOCH] = LE, epoch
+    s[at + ASKED_ISR] = isr
     for b in range(2):
         s[at + ASKED_EPOCHS + b] = s[REG_EPOCH + b]
     plain(alter_partition)(s, w, told, at, NOW)
-    if not told[0]:
+    if not told[0] or told[2] != TOLD_REFUSED:
         return "nothing"
-    assert told[2] == TOLD_REFUSED
     return MIRRORED[told[3].bit_length() - 1]
 
 
@@ -101,6 +105,22 @@ def test_the_kernel_refuses_a_request_by_the_guard_of_the_engine(
         found = [r["guard"] for r in _engine(text, guard, on=on).refusals]
         assert (found or ["nothing"])[0] == _refused(s, w, told, sender - 1)
         assert (found == [guard]) is on
+
+
+@pytest.mark.parametrize("asked", [PE - 1, PE])
+def test_with_zookeeper_the_kernel_refuses_another_partition_epoch_as_the_engine_does(
+    asked: int,
+) -> None:
+    guard = "497.partition-epoch"
+    text = WITH_ZOOKEEPER + TWO.format(state="") + TOPIC.format(more="") + REQUEST.format(sender=1)
+    text = text.replace(f"epoch={PE} isr=1@41,2@42", f"epoch={asked} isr=1@41")
+    for on in (True, False):
+        s, w, told = _state(guard, on=on)
+        w[MODE] = 1
+        rules = replace(features_of("none", zookeeper=True), overrides=((guard, on),))
+        found = [r["guard"] for r in Run(run_play(parse(text), rules)).refusals]
+        assert (found or ["nothing"])[0] == _refused(s, w, told, 0, FIRST_ALONE, asked)
+        assert (found == [guard]) is (on and asked != PE)
 
 
 def test_while_it_recovers_the_kernel_elects_cleanly_without_kip_704_alone() -> None:

@@ -3,52 +3,213 @@
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from itertools import islice
 
 import pytest
 
+from kiplab.fleet.agreement import compare_command
+from kiplab.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
 from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
-from kiplab.fleet.agreement.kernel_run import zookeeper_kernel_run
-from kiplab.fleet.agreement.outside_events import KINDS, OutsideSchedule, to_json
-from kiplab.fleet.agreement.random_outside import random_schedule
-from kiplab.fleet.agreement.trace_lines import Trace
+from kiplab.fleet.agreement.outside_events import KINDS, Outside, OutsideSchedule, to_json
+from kiplab.fleet.agreement.small_schedules import small_schedules
+from kiplab.fleet.agreement.trace_comparison import parting, shrunk
+from kiplab.fleet.agreement.trace_coverage import TRANSITIONS_WITH_ZOOKEEPER, covered
 from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
-from kiplab.fleet.kernel.mirrored_guards import MIRRORED
+from kiplab.fleet.kernel.mirrored_guards import (
+    ALWAYS_IN_THE_KERNEL,
+    MIRRORED,
+    mirrored_in,
+    without_effect_in,
+)
+from kiplab.protocol.features import switched
+from kiplab.protocol.guards import GUARDS
+from kiplab.protocol.ids import BrokerId
+from kiplab.protocol.releases import RELEASES, Mode
+from tests.fleet.test_kernel_agreement import PENDING_COUNTS
+from tests.fleet.traced_pairs import Compared, is_told, plainly, traced
 
 SEED = 6
-PAIRS = 600
-TOLD = (
-    "497.request-broker-epoch",
-    "497.leader-epoch",
-    "kafka-12670.unclean-by-config",
-    "704.leader-recovers",
+PAIRS = 1_200
+SMALL = 2
+"""Small schedules of so many incidents are tried here, of up to five by `make fleet-long`."""
+WITHOUT = 100
+"""With so many the engine goes without what is said to be without effect."""
+parts = partial(parting, mode=Mode.ZOOKEEPER)
+
+BOTH_SHUT_DOWN = OutsideSchedule(
+    min_insync=2,
+    unclean=True,
+    end=101_003,
+    events=(
+        Outside(at=32_002, kind="bounce", delays=(500,)),
+        Outside(at=32_002, kind="bounce", broker=2, delays=(9_000,)),
+    ),
 )
-"""Guards that these schedules tell."""
-Compared = tuple[OutsideSchedule, str]
+"""Broker 2 is to lead as broker 1 goes, and goes itself in the same moment."""
+RECOVERS_WHILE_CUT_OFF = OutsideSchedule(
+    unclean=True,
+    leader=2,
+    end=126_001,
+    events=(
+        Outside(at=9_000, kind="bounce", broker=2, restart=31_000, delays=(35_000,)),
+        Outside(at=49_000, kind="bounce", ready=7_001, delays=(2,)),
+        Outside(at=64_001, kind="beat", broker=2),
+        Outside(at=64_001, kind="cut", broker=2, lasts=20_000, delays=(14_000,)),
+    ),
+)
+"""Broker 2 recovers as it is cut off: while it answers nobody, broker 1 does not follow it."""
+LOST_WHILE_RECOVERING = OutsideSchedule(
+    unclean=True,
+    end=134_004,
+    events=(
+        Outside(at=9_002, kind="bounce", restart=9_000, delays=(10,)),
+        Outside(at=9_002, kind="bounce", broker=2, ready=31_000, delays=(10,)),
+        Outside(at=18_004, kind="beat"),
+        Outside(at=18_004, kind="crash", recover=20_000),
+        Outside(at=25_003, kind="beat"),
+        Outside(at=27_003, kind="crash", delays=(5_000,)),
+        Outside(at=34_004, kind="outage", delays=(1_000,)),
+    ),
+)
+"""A new controller writes down a leader that died as it recovered, and is alone in the ISR."""
+MADE = (
+    (PENDING_COUNTS, "none"),
+    (BOTH_SHUT_DOWN, "380"),
+    (RECOVERS_WHILE_CUT_OFF, "380+704"),
+    (LOST_WHILE_RECOVERING, "380+704"),
+)
+"""Schedules for guards and transitions that chance seldom tells."""
+NOT_TOLD = {
+    "497.partition-epoch": (
+        "A controller writes nothing under the leader epoch that it finds, and a leader has one"
+        " request under way: an earlier partition epoch is one of an earlier leader epoch."
+    ),
+}
+"""Guards of which no schedule can tell, and why: test_kernel_rules.py tells them."""
+REFUSE_NEVER = {
+    **NOT_TOLD,
+    "631.one-live-incarnation": "NODEEXISTS comes of a registration, and is no line of a trace.",
+    "704.leader-refuses": "It refuses fetches and clients, which are no lines of a trace.",
+}
+"""Guards with an error that no line of a trace can name, and why."""
 
 
 @lru_cache(maxsize=1)
-def traces() -> tuple[tuple[Compared, Trace], ...]:
+def traces() -> tuple[Compared, ...]:
     """Random schedules, the feature sets taking turns, and what the kernel makes of each pair."""
-    names = list(COMPARED_WITH_ZOOKEEPER)
-    pairs = [(random_schedule(SEED, n), names[n % len(names)]) for n in range(PAIRS)]
-    return tuple((pair, zookeeper_kernel_run(*pair, compiled=False).trace) for pair in pairs)
+    return tuple(traced(islice(random_pairs(SEED, mode=Mode.ZOOKEEPER), PAIRS), Mode.ZOOKEEPER))
 
 
-def test_random_schedules_have_the_same_traces_with_zookeeper() -> None:
-    for (schedule, name), kernel in traces():
-        engine = zookeeper_trace(schedule, COMPARED_WITH_ZOOKEEPER[name])
-        assert engine == kernel, f"under {name}: {to_json(schedule)}"
+@lru_cache(maxsize=1)
+def made() -> tuple[Compared, ...]:
+    """What the kernel makes of the made ones."""
+    return tuple(traced(MADE, Mode.ZOOKEEPER))
 
 
-def test_the_pairs_meet_every_kind_of_event_and_of_line() -> None:
-    events = {event.kind for (schedule, _), _ in traces() for event in schedule.events}
-    assert events == set(KINDS)
-    lines = {line.what for _, trace in traces() for line in trace}
-    assert lines == {"partition", "refused", "lost", "stale join"}
+@pytest.mark.parametrize("name", list(COMPARED_WITH_ZOOKEEPER))
+def test_random_schedules_have_the_same_traces_with_zookeeper(name: str) -> None:
+    for schedule, its, trace in (*traces(), *made()):
+        if its == name:
+            found = parts(schedule, name, lambda *_, trace=trace: trace)
+            assert found is None, shrunk(found, plainly).sentence
 
 
-@pytest.mark.parametrize("guard", TOLD)
+def test_no_schedule_is_left_out() -> None:
+    assert len(traces()) == PAIRS
+
+
+def test_every_small_schedule_agrees_under_every_feature_set_with_zookeeper() -> None:
+    for schedule in small_schedules(SMALL):
+        for name in COMPARED_WITH_ZOOKEEPER:
+            found = parts(schedule, name, plainly)
+            assert found is None, found.sentence
+
+
+# What the comparison meets
+
+
+def test_the_pairs_meet_every_kind_of_event_and_of_transition_and_no_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pairs = (*traces(), *made())
+    assert {event.kind for schedule, _, _ in pairs for event in schedule.events} == set(KINDS)
+    met = covered((schedule, trace) for schedule, _, trace in pairs)
+    with capsys.disabled():
+        print(f"\nwith ZooKeeper {met.sentence}")
+    never = TRANSITIONS_WITH_ZOOKEEPER - set(met.transitions)
+    assert not never, f"add schedules to MADE that come to {sorted(never)}"
+    new = set(met.transitions) - TRANSITIONS_WITH_ZOOKEEPER
+    assert not new, f"say in trace_coverage.py that there is {sorted(new)} with ZooKeeper"
+    assert {"lost", "stale join"} == set(met.lines)
+
+
+def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None:
+    met = covered((schedule, trace) for schedule, _, trace in traces())
+    with_error = {g for g in mirrored_in(Mode.ZOOKEEPER) if GUARDS[g].error is not None}
+    assert set(met.guards) == with_error - set(REFUSE_NEVER)
+    assert {"STALE_BROKER_EPOCH", "FENCED_LEADER_EPOCH"} == set(met.errors)
+
+
+# Without a guard
+
+
+@pytest.mark.parametrize("guard", [g for g in mirrored_in(Mode.ZOOKEEPER) if g not in NOT_TOLD])
 def test_a_kernel_with_zookeeper_that_forgets_a_guard_is_found_out(guard: str) -> None:
-    bit = 1 << MIRRORED.index(guard)
-    forgets = partial(zookeeper_kernel_run, compiled=False, without=bit)
-    assert any(forgets(*pair).trace != trace for pair, trace in traces())
+    told = any(is_told(guard, pair, Mode.ZOOKEEPER) for pair in (*made(), *traces()))
+    assert told, f"no schedule comes out otherwise without {guard}: add one to MADE"
+
+
+@pytest.mark.parametrize("guard", list(NOT_TOLD))
+def test_a_guard_that_no_schedule_tells_with_zookeeper_is_told_by_none(guard: str) -> None:
+    pairs = (*made(), *traces()[:500])
+    told = next((pair for pair in pairs if is_told(guard, pair, Mode.ZOOKEEPER)), None)
+    assert told is None, f"it is told by {told}: take {guard} out of NOT_TOLD"
+
+
+def test_what_is_without_effect_changes_no_trace_of_the_engine_when_it_is_switched_off() -> None:
+    for schedule, name, trace in traces()[:WITHOUT]:
+        features = COMPARED_WITH_ZOOKEEPER[name]
+        for guard in without_effect_in(Mode.ZOOKEEPER):
+            if guard in features.active(BrokerId(1)):
+                features = switched(features, guard, False)
+        assert zookeeper_trace(schedule, features) == trace, to_json(schedule)
+
+
+@pytest.mark.parametrize("guard", list(ALWAYS_IN_THE_KERNEL))
+def test_what_the_kernel_cannot_do_without_is_in_every_release(guard: str) -> None:
+    zookeeper = (release for release in RELEASES.values() if release.mode is Mode.ZOOKEEPER)
+    assert all(GUARDS[guard].built_in(release) for release in zookeeper)
+
+
+# What is told of a difference
+
+
+def test_a_difference_with_zookeeper_is_made_short_and_told_with_the_command_that_repeats_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgets = partial(plainly, without=1 << MIRRORED.index("497.request-broker-epoch"))
+    monkeypatch.setattr(compare_command, "kernel_trace", forgets)
+    told = next(p for p in traces() if is_told("497.request-broker-epoch", p, Mode.ZOOKEEPER))
+    found = parts(told[0], told[1], forgets)
+    assert found is not None
+    short = shrunk(found, forgets)
+    assert len(short.schedule.events) <= len(told[0].events)
+    assert "--mode zookeeper" in short.again
+    given = ["--mode", "zookeeper", "--set", short.name, "--schedule", to_json(short.schedule)]
+    assert compare_command.main(given) == 1
+    assert short.again in capsys.readouterr().err
+
+
+def test_a_long_comparison_with_zookeeper_is_one_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compare_command, "kernel_trace", plainly)
+    progress = ComparisonProgress(seed=SEED, mode=Mode.ZOOKEEPER)
+    assert compare_on(progress, 4) is None
+    assert "zookeeper" in progress.sentence
+    assert set(progress.met["guards"]) <= set(mirrored_in(Mode.ZOOKEEPER))
+
+
+def test_a_set_of_the_other_mode_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert compare_command.main(["--mode", "zookeeper", "--set", "841"]) == 2
+    assert "--set 841: with --mode zookeeper the sets are none, 380" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """``python -m kiplab.fleet.agreement.compare_command``: the long comparison of engine and kernel.
 
-Pair `number` is a random schedule, or with ``--small`` a small one, and a feature set. It goes on
-where it stopped: how far it is stands in a file, which is written anew every so often.
+Pair `number` is a random schedule, or with ``--small`` a small one, and a feature set of the mode.
+It goes on where it stopped: how far it is stands in a file, which is written anew every so often.
 """
 
 from __future__ import annotations
@@ -15,13 +15,19 @@ from pathlib import Path
 
 import msgspec
 
-from .compared_sets import COMPARED, compared_set
-from .engine_run import engine_trace
+from ...protocol.releases import Mode
+from .compared_sets import COMPARED_IN, compared_set
 from .kernel_run import EndlessTraceError, kernel_trace
 from .outside_events import OutsideSchedule, from_json
 from .random_outside import random_schedule
 from .small_schedules import small_schedules
-from .trace_comparison import COMMAND, first_difference, shrunk
+from .trace_comparison import (
+    COMMAND,
+    TraceParting,
+    engine_says,
+    first_difference,
+    shrunk,
+)
 from .trace_coverage import TraceCoverage, covered
 
 EVERY = 500
@@ -34,6 +40,7 @@ class ComparisonProgress(msgspec.Struct, kw_only=True):
     """
 
     seed: int
+    mode: Mode = Mode.KRAFT
     small: int = 0
     next: int = 0
     endless: int = 0
@@ -43,6 +50,7 @@ class ComparisonProgress(msgspec.Struct, kw_only=True):
     def sentence(self) -> str:
         """How far it is."""
         which = f"small schedules of up to {self.small} incidents" if self.small else "random"
+        which += f", {self.mode}"
         left_out = f", {self.endless} of them left out because a leader asks without end"
         return (
             f"{self.next} pairs ({which}, seed {self.seed}) agree{left_out * bool(self.endless)};"
@@ -57,17 +65,17 @@ def _coverage(progress: ComparisonProgress) -> TraceCoverage:
 
 def compare_on(progress: ComparisonProgress, count: int, file: Path | None = None) -> str | None:
     """Compare up to pair `count`; None if all agree, else where the first pair parts, in words."""
-    met = _coverage(progress)
+    met, sets = _coverage(progress), COMPARED_IN[progress.mode]
     for schedule, name in islice(_pairs(progress), max(0, count - progress.next)):
         try:
-            theirs = kernel_trace(schedule, COMPARED[name])
+            theirs = kernel_trace(schedule, sets[name])
         except EndlessTraceError:
             progress.endless += 1
         else:
-            ours = engine_trace(schedule, COMPARED[name])
-            found = first_difference(schedule, name, ours, theirs)
+            found = first_difference(engine_says(schedule, sets[name]), theirs)
             if found is not None:
-                return f"pair {progress.next} of seed {progress.seed}: {shrunk(found).sentence}"
+                short = shrunk(TraceParting(schedule, progress.mode, name, *found))
+                return f"pair {progress.next} of seed {progress.seed}: {short.sentence}"
             met.add(covered([(schedule, theirs)]))
         progress.next += 1
         if progress.next % EVERY == 0:
@@ -78,16 +86,16 @@ def compare_on(progress: ComparisonProgress, count: int, file: Path | None = Non
 
 def _pairs(progress: ComparisonProgress) -> Iterator[ComparedPair]:
     if progress.small:
-        pairs = product(small_schedules(progress.small), COMPARED)
+        pairs = product(small_schedules(progress.small), COMPARED_IN[progress.mode])
         return islice(pairs, progress.next, None)
-    return random_pairs(progress.seed, progress.next)
+    return random_pairs(progress.seed, progress.next, progress.mode)
 
 
-def random_pairs(seed: int, first: int = 0) -> Iterator[ComparedPair]:
-    """Random schedules, the sets taking turns; without end."""
+def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator[ComparedPair]:
+    """Random schedules, the sets of a mode taking turns; without end."""
     number = first
     while True:
-        yield random_schedule(seed, number), compared_set(number)
+        yield random_schedule(seed, number), compared_set(number, mode)
         number += 1
 
 
@@ -104,8 +112,13 @@ def _keep(progress: ComparisonProgress, met: TraceCoverage, file: Path | None) -
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command: 1 where a pair parts, 2 for what is no schedule, no set or no file of it."""
     given = _parser().parse_args(arguments)
+    mode = Mode(given.mode)
+    if given.set not in COMPARED_IN[mode]:
+        known = ", ".join(COMPARED_IN[mode])
+        print(f"--set {given.set}: with --mode {mode} the sets are {known}", file=sys.stderr)
+        return 2
     try:
-        found = _compare_one(given) if given.schedule else _compare_many(given)
+        found = _compare_one(given, mode) if given.schedule else _compare_many(given, mode)
     except (msgspec.MsgspecError, OSError) as problem:
         print(f"{given.schedule or given.file}: {problem}", file=sys.stderr)
         return 2
@@ -118,35 +131,36 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {COMMAND}", description="Schedules through engine and kernel."
     )
+    parser.add_argument("--mode", choices=list(Mode), default=Mode.KRAFT, help="who keeps metadata")
     parser.add_argument("--count", type=int, default=5_000, help="pairs in all")
     parser.add_argument("--seed", type=int, default=0, help="of random schedules")
     parser.add_argument("--small", type=int, default=0, metavar="N", choices=range(1, 6))
     parser.add_argument("--file", type=Path, default=Path("agreement.json"), help="how far it is")
     parser.add_argument("--schedule", help="compare this one alone, as JSON")
-    parser.add_argument("--set", choices=list(COMPARED), default="none", help="its feature set")
+    parser.add_argument("--set", default="none", help="its feature set")
     return parser
 
 
-def _compare_many(given: argparse.Namespace) -> str | None:
-    progress = ComparisonProgress(seed=given.seed, small=given.small)
+def _compare_many(given: argparse.Namespace, mode: Mode) -> str | None:
+    progress = ComparisonProgress(seed=given.seed, mode=mode, small=given.small)
     if given.file.exists():
         known = msgspec.json.decode(given.file.read_bytes(), type=ComparisonProgress)
-        same = (known.seed, known.small) == (progress.seed, progress.small)
-        progress = known if same else progress
+        asked = (progress.seed, progress.mode, progress.small)
+        progress = known if (known.seed, known.mode, known.small) == asked else progress
     found = compare_on(progress, given.count, given.file)
     if found is None:
         print(progress.sentence)
     return found
 
 
-def _compare_one(given: argparse.Namespace) -> str | None:
+def _compare_one(given: argparse.Namespace, mode: Mode) -> str | None:
     """Both traces, line by line."""
-    schedule, features = from_json(given.schedule), COMPARED[given.set]
-    ours, theirs = engine_trace(schedule, features), kernel_trace(schedule, features)
+    schedule, features = from_json(given.schedule), COMPARED_IN[mode][given.set]
+    ours, theirs = engine_says(schedule, features), kernel_trace(schedule, features)
     for line in ours:
         print(line.words)
-    found = first_difference(schedule, given.set, ours, theirs)
-    return None if found is None else found.sentence
+    found = first_difference(ours, theirs)
+    return None if found is None else TraceParting(schedule, mode, given.set, *found).sentence
 
 
 if __name__ == "__main__":

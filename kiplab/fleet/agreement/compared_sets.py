@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...protocol.features import Features, parse_features
+from ...protocol.features import Features
+from ...protocol.releases import Mode
 from ..kernel.feature_sets import feature_sets, features_of
 from ..kernel.mirrored_guards import PURGE
 from .outside_events import features_with
@@ -17,15 +18,17 @@ COMPARED: dict[str, Features] = {
 watermark, and 3.5 as it is.
 """
 
-_LATER = ("841.registered", "841.shutting-down", "zookeeper.leader-skips-absent")
-"""What 3.3 brought to the code with ZooKeeper: the kernel is that of 3.2."""
 COMPARED_WITH_ZOOKEEPER: dict[str, Features] = {
-    "none": parse_features("zk-3.4", off=_LATER),
-    "704": parse_features("zk-3.4", off=_LATER, on=("704.specified",)),
+    name: features_of(name, zookeeper=True)
+    for name in feature_sets("zookeeper")
+    if "343" not in name
 }
-"""The sets with ZooKeeper that change what the set does; KIP-380 and KIP-343 are only counted."""
+"""The sets with ZooKeeper that an engine can have: KIP-343 was never built, and is only counted."""
+
+COMPARED_IN = {Mode.KRAFT: COMPARED, Mode.ZOOKEEPER: COMPARED_WITH_ZOOKEEPER}
 
 
-def compared_set(number: int) -> str:
+def compared_set(number: int, mode: Mode = Mode.KRAFT) -> str:
     """Of pair `number` of a comparison: the sets take turns."""
-    return list(COMPARED)[number % len(COMPARED)]
+    names = list(COMPARED_IN[mode])
+    return names[number % len(names)]

@@ -11,9 +11,10 @@ import msgspec
 from ...protocol.features import Features
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ...protocol.releases import Mode
 from ...protocol.replica.periods import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from ..kernel.feature_sets import mask_of
+from ..kernel.feature_sets import features_of
 from ..kernel.isr_digits import members_of
 from ..kernel.machine_code import as_words, plain, words
 from ..kernel.mirrored_guards import MIRRORED, guard_bits
@@ -81,26 +82,12 @@ def kernel_run(
 
     Raises EndlessTraceError for more than TOLD_MAX lines.
     """
-    return _run(schedule, guard_bits(features) & ~without, world_of(schedule), compiled)
-
-
-def zookeeper_kernel_run(
-    schedule: OutsideSchedule, name: str, *, compiled: bool = True, without: int = 0
-) -> KernelRun:
-    """With ZooKeeper, under the feature set `name`.
-
-    Raises EndlessTraceError for more than TOLD_MAX lines.
-    """
     w = world_of(schedule)
-    w[MODE] = 1
-    return _run(schedule, mask_of(name, zookeeper=True) & ~without, w, compiled)
-
-
-def _run(schedule: OutsideSchedule, guards: int, w: list[int], compiled: bool) -> KernelRun:
+    w[MODE] = int(features.mode is Mode.ZOOKEEPER)
     s, told = words(STATE_WORDS), words(1 + TOLD_MAX * TOLD_WORDS)
     rows = [n for event in schedule.events for n in row_of(event)]
     delays = [n for event in schedule.events for n in delays_of(event)]
-    s[GUARDS], s[TRACE] = guards, 1
+    s[GUARDS], s[TRACE] = guard_bits(features) & ~without, 1
     s[LEADER_EPOCH], s[PARTITION_EPOCH] = FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
     known = words(BROKERS * DELAYS)
     given = (s, w, told, rows, delays, known)
@@ -112,6 +99,17 @@ def _run(schedule: OutsideSchedule, guards: int, w: list[int], compiled: bool) -
     counted = made[0][COUNTS : COUNTS + len(METRIC_NAMES)]
     counts = dict(zip(METRIC_NAMES, _listed(counted), strict=True))
     return KernelRun(tuple(_lines(_listed(made[2]))), counts)
+
+
+def zookeeper_kernel_run(
+    schedule: OutsideSchedule, name: str, *, compiled: bool = True, without: int = 0
+) -> KernelRun:
+    """With ZooKeeper, under the feature set `name`.
+
+    Raises EndlessTraceError for more than TOLD_MAX lines.
+    """
+    features = features_of(name, zookeeper=True)
+    return kernel_run(schedule, features, compiled=compiled, without=without)
 
 
 @lru_cache(maxsize=1)

@@ -10,11 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from ...protocol.features import Features
-from .compared_sets import COMPARED
+from ...protocol.releases import Mode
+from .compared_sets import COMPARED_IN
 from .engine_run import engine_trace
 from .kernel_run import kernel_trace
 from .outside_events import Outside, OutsideSchedule, to_json
 from .trace_lines import Trace, TraceLine
+from .zookeeper_run import zookeeper_trace
 
 COMMAND = "kiplab.fleet.agreement.compare_command"
 NO_BEAT = -1
@@ -22,11 +24,12 @@ TraceOf = Callable[[OutsideSchedule, Features], Trace]
 
 
 class TraceParting(msgspec.Struct, frozen=True):
-    """The first line of the traces that differs, under the feature set `name` of COMPARED; None
-    where one of them has ended.
+    """The first line of the traces that differs, under the feature set `name` of those that are
+    compared in `mode`; None where one of them has ended.
     """
 
     schedule: OutsideSchedule
+    mode: Mode
     name: str
     line: int
     engine: TraceLine | None
@@ -42,32 +45,43 @@ class TraceParting(msgspec.Struct, frozen=True):
     def again(self) -> str:
         """The command that compares this schedule once more."""
         schedule, name = shlex.quote(to_json(self.schedule)), shlex.quote(self.name)
-        return f"python -m {COMMAND} --set {name} --schedule {schedule}"
+        return f"python -m {COMMAND} --mode {self.mode} --set {name} --schedule {schedule}"
 
 
 def _said(told: TraceLine | None) -> str:
     return "nothing more" if told is None else told.words
 
 
+def engine_says(schedule: OutsideSchedule, features: Features) -> Trace:
+    """What the engine makes of it, in the mode of `features`."""
+    says = zookeeper_trace if features.mode is Mode.ZOOKEEPER else engine_trace
+    return says(schedule, features)
+
+
 def parting(
-    schedule: OutsideSchedule, name: str, kernel: TraceOf = kernel_trace
+    schedule: OutsideSchedule,
+    name: str,
+    kernel: TraceOf = kernel_trace,
+    mode: Mode = Mode.KRAFT,
 ) -> TraceParting | None:
-    """Where the two part under a set of COMPARED, or None: every state of the partition, every
-    refusal, loss and stale join.
+    """Where the two part under a set that is compared in `mode`, or None: every state of the
+    partition, every refusal, loss and stale join.
 
     Raises EndlessTraceError as `kernel_trace` does, before the engine has to do all that.
     """
-    theirs = kernel(schedule, COMPARED[name])
-    return first_difference(schedule, name, engine_trace(schedule, COMPARED[name]), theirs)
+    features = COMPARED_IN[mode][name]
+    theirs = kernel(schedule, features)
+    found = first_difference(engine_says(schedule, features), theirs)
+    return None if found is None else TraceParting(schedule, mode, name, *found)
 
 
 def first_difference(
-    schedule: OutsideSchedule, name: str, ours: Trace, theirs: Trace
-) -> TraceParting | None:
-    """The first line of two traces that differs."""
+    ours: Trace, theirs: Trace
+) -> tuple[int, TraceLine | None, TraceLine | None] | None:
+    """Which line of two traces is the first that differs, and what each of them says there."""
     for line, (one, other) in enumerate(zip_longest(ours, theirs)):
         if one != other:
-            return TraceParting(schedule, name, line, one, other)
+            return line, one, other
     return None
 
 
@@ -77,7 +91,7 @@ def shrunk(found: TraceParting, kernel: TraceOf = kernel_trace) -> TraceParting:
     while tried:
         tried = False
         for schedule in _smaller(found.schedule):
-            smaller = parting(schedule, found.name, kernel)
+            smaller = parting(schedule, found.name, kernel, found.mode)
             if smaller is not None:
                 found, tried = smaller, True
                 break

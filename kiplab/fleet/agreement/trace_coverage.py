@@ -35,6 +35,8 @@ TRANSITIONS = frozenset(
     }
 )
 """Every way in which one state of the partition can follow another; a comparison meets them all."""
+TRANSITIONS_WITH_ZOOKEEPER = TRANSITIONS - {"ISR grows, leader changes"}
+"""There nobody is elected on account of what a leader asks for."""
 
 
 class TraceCoverage(msgspec.Struct, frozen=True):

@@ -2,8 +2,7 @@
 
 In KRaft mode KIP-841, KIP-903 and KIP-704 can be there or not, with ZooKeeper KIP-380, KIP-343 and
 KIP-704. A set is named after what it has: ``"841+903"``; ``"none"`` has nothing of it. What KIP-380
-and KIP-343 change is counted and unjudged: the comparison with the engine has ``"none"`` and
-``"704"`` of ZooKeeper.
+and KIP-343 change is counted; the set itself goes on as without them.
 
 ``"purge_on_register"`` may be named, too: a new incarnation takes its earlier life out of the ISR
 as it registers (as from Kafka 4.0 on), and does not wait for the end of its session (as no Kafka
@@ -20,7 +19,7 @@ from ...protocol.features import Features, parse_features
 from ...protocol.ids import CONTROLLER
 from .mirrored_guards import (
     CONTROLLER_OF_4_0,
-    KRAFT_ALONE,
+    LATER_WITH_ZOOKEEPER,
     LEADER_COMPARES,
     NOT_FENCED,
     NOT_LEAVING,
@@ -28,7 +27,6 @@ from .mirrored_guards import (
     PURGE,
     SKIPS_FENCED,
     SKIPS_LEAVING,
-    ZOOKEEPER_ALWAYS,
     guard_bits,
 )
 from .simulation_loop import KIP_343, KIP_380
@@ -57,14 +55,16 @@ def label_of(name: str, mode: str) -> str:
     return "as Kafka" if known.issuperset(_parts(name)) else "counterfactual"
 
 
-def features_of(name: str) -> Features:
-    """The engine's features for a set; KIP-380 and KIP-343 are counted, not played, and whoever
-    purges the ISR is a controller of 4.0 among brokers of 3.5 (what else is new about it there is
-    said at CONTROLLER_OF_4_0).
+def features_of(name: str, zookeeper: bool = False) -> Features:
+    """The engine's features for a set; KIP-343 is counted, not played, and whoever purges the ISR
+    is a controller of 4.0 among brokers of 3.5 (what else is new about it there is said at
+    CONTROLLER_OF_4_0).
 
     Raises ValueError for a feature set that there is not.
     """
     on = _parts(name)
+    if zookeeper:
+        return _features_with_zookeeper(on)
     off = tuple(kip for kip in ("841", "903") if kip not in on)
     off += ("631.one-live-incarnation",) if PURGE in on else ()
     specified = ("704.specified",) if "704" in on else ()
@@ -72,15 +72,17 @@ def features_of(name: str) -> Features:
     return replace(features, nodes=((CONTROLLER, "4.0"),)) if PURGE in on else features
 
 
-def mask_of(name: str, zookeeper: bool = False) -> int:
-    """Its bits for the kernel. Raises ValueError for a feature set that there is not.
+def _features_with_zookeeper(on: tuple[str, ...]) -> Features:
+    """There is nothing of KIP-841 and KIP-903, named or not."""
+    off = (*LATER_WITH_ZOOKEEPER, *(("380",) if "380" not in on else ()))
+    return parse_features("zk-3.4", off=off, on=("704.specified",) if "704" in on else ())
 
-    With ZooKeeper there is nothing of KIP-841 and KIP-903, named or not.
-    """
+
+def mask_of(name: str, zookeeper: bool = False) -> int:
+    """Its bits for the kernel. Raises ValueError for a feature set that there is not."""
     on = _parts(name)
     counted = (KIP_380 if "380" in on else 0) | (KIP_343 if "343" in on else 0)
-    bits = guard_bits(features_of(name)) | counted
-    return bits & ~KRAFT_ALONE | ZOOKEEPER_ALWAYS if zookeeper else bits
+    return guard_bits(features_of(name, zookeeper)) | counted
 
 
 def _parts(name: str) -> tuple[str, ...]:

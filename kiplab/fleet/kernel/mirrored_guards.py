@@ -1,13 +1,17 @@
 """Which guards of the protocol the kernel has, as bits, and why it needs no others.
 
-Every guard of KRaft's table is either mirrored (`MIRRORED`: a bit, a check in the kernel, and
-schedules that tell whether it is there) or without effect here (`WITHOUT_EFFECT`, with the reason).
+Every guard of the table is in each mode that knows it either mirrored (`mirrored_in`: a bit, a
+check in the kernel, and schedules that tell whether it is there) or without effect here
+(`without_effect_in`, with the reason). With ZooKeeper the kernel is that of an inter-broker
+protocol from 2.7-IV2 to 3.2.
 """
 
 from __future__ import annotations
 
 from ...protocol.features import Features
+from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER, BrokerId
+from ...protocol.releases import Mode
 
 MIRRORED = (
     "497.request-broker-epoch",
@@ -54,18 +58,19 @@ CONTROLLER_OF_4_0 = 1 << 42
 of the ISR, bumps no leader epoch for an ISR that it does not write (KAFKA-16624), and looks for the
 silent as soon as it is elected (KAFKA-17793)."""
 
-KRAFT_ALONE = (
-    (NOT_LEAVING | NOT_FENCED | SKIPS_FENCED | SKIPS_LEAVING | SHRINK_KEEPS_EPOCH)
-    | (EPOCHS_MATCH | FETCH_EPOCH | LEADER_COMPARES | UNCLEAN_AGAIN | SENDER_LEADS)
-    | CONTROLLER_OF_4_0
-)
-"""What no controller with ZooKeeper asked until 3.2, whatever the feature set says."""
-ZOOKEEPER_ALWAYS = ACTIVE_LEADER | ONE_INCARNATION
-"""Who shuts down is never elected there: ControllerContext.isReplicaOnline (2.1.1 to 3.4.1). And a
-registration stands until its session is over: KafkaZkClient.checkedEphemeralCreate.
-
-Schedules are compared with ZooKeeper, too, and tell whether REQUEST_EPOCH, LEADER_EPOCH_IS,
-UNCLEAN_BY_CONFIG and LEADER_RECOVERS are there. Of the other bits that is unjudged in this mode."""
+ALWAYS_WITH_ZOOKEEPER: dict[str, str] = {
+    "631.one-live-incarnation": (
+        "A registration stands until its session is over: KafkaZkClient.checkedEphemeralCreate."
+    ),
+    "841.active-leader": (
+        "Who shuts down is not elected: ControllerContext.isReplicaOnline (2.1.1 to 3.4.1)."
+    ),
+    "kafka-12670.unclean-by-config": (
+        "unclean.leader.election.enable decides: offlinePartitionLeaderElection (2.1.1 to 3.4.1)."
+    ),
+}
+"""What is a guard in KRaft's table and no switch of the code with ZooKeeper, which has always done
+so, and where."""
 
 _INSTANT = "Metadata reach every broker that can be reached with the event that wrote them."
 _AT_ONCE = (
@@ -96,13 +101,55 @@ WITHOUT_EFFECT: dict[str, str] = {
     "903.bump-leader-epochs": _TAKEN_BACK,
     "903.epoch-from-metadata": _TAKEN_BACK,
 }
+"""In both modes, as far as they know the guard."""
+_NO_OLD_MAIL = "A control request arrives with the event that queues it: KIP-380 is only counted."
+_NO_TWO_CONTROLLERS = "A controller that was lost never speaks again."
+_NEVER_BUILT = "KIP-343 was never built: how long a cut broker goes on is only counted."
+_OF_3_3 = "Code of 3.3 and later, or what it brought to ZooKeeper; the kernel is that of 3.2."
+LATER_WITH_ZOOKEEPER: dict[str, str] = dict.fromkeys(
+    ("841.registered", "841.shutting-down", "zookeeper.leader-skips-absent"), _OF_3_3
+)
+"""What is switched off in an engine of 3.4 that is to be one of 3.2."""
+WITHOUT_EFFECT_WITH_ZOOKEEPER: dict[str, str] = {
+    **LATER_WITH_ZOOKEEPER,
+    **{id: _NO_OLD_MAIL for id in GUARDS if id.startswith("380.")},
+    **{id: _NEVER_BUILT for id in GUARDS if id.startswith("343.")},
+    "kafka-9839.newer-epoch": _NO_OLD_MAIL,
+    "570.stop-replica-epoch": _NO_OLD_MAIL,
+    "kafka-13972.equal-epoch": _NO_OLD_MAIL,
+    "zookeeper.controller-epoch": _NO_TWO_CONTROLLERS,
+    "zookeeper.controller-check": _NO_TWO_CONTROLLERS,
+    "zookeeper.isr-version": "Leaders ask the controller for another ISR: AlterIsr.",
+}
+
+
+ALWAYS_IN_THE_KERNEL: dict[str, str] = {
+    "zookeeper.leader-epoch": "A process begins a leader epoch once: metadata_rules.inform.",
+}
+"""Guards that no release lacks, and the kernel has without a bit: it cannot do without them."""
+
+
+def without_effect_in(mode: Mode) -> dict[str, str]:
+    """The guards of a mode that the kernel does not have there, and why."""
+    own = WITHOUT_EFFECT_WITH_ZOOKEEPER if mode is Mode.ZOOKEEPER else {}
+    return {**{id: why for id, why in WITHOUT_EFFECT.items() if mode in GUARDS[id].modes}, **own}
+
+
+def mirrored_in(mode: Mode) -> tuple[str, ...]:
+    """The guards that the kernel has in a mode, in the order of their bits."""
+    if mode is Mode.KRAFT:
+        return MIRRORED
+    own = {id for id in MIRRORED if mode in GUARDS[id].modes} - set(LATER_WITH_ZOOKEEPER)
+    return tuple(id for id in MIRRORED if id in own | set(ALWAYS_WITH_ZOOKEEPER))
 
 
 def guard_bits(features: Features) -> int:
-    """The bits of the guards that are on, and of what the controller's code does.
+    """The bits of the guards that are on, and of what the code does without being asked.
 
     Every broker is taken to have the release of the first.
     """
+    if features.mode is Mode.ZOOKEEPER:
+        return _bits(features, _ANY_BROKER) | _ALWAYS
     asked = _bits(features, CONTROLLER) & ~ASKED_BY_BROKERS
     later = CONTROLLER_OF_4_0 if features.code_of(CONTROLLER) >= (4, 0) else 0
     return later | asked | _bits(features, _ANY_BROKER) & ASKED_BY_BROKERS
@@ -111,3 +158,6 @@ def guard_bits(features: Features) -> int:
 def _bits(features: Features, node: BrokerId) -> int:
     active = features.active(node)
     return sum(1 << bit for bit, guard in enumerate(MIRRORED) if guard in active)
+
+
+_ALWAYS = sum(1 << MIRRORED.index(id) for id in ALWAYS_WITH_ZOOKEEPER)

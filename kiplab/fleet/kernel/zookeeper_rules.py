@@ -28,6 +28,7 @@ from .metadata_rules import (
     tell_state,
     unfence,
 )
+from .mirrored_guards import ONE_INCARNATION
 from .set_words import (
     CATCH_UP_US,
     CHECKPOINT,
@@ -36,6 +37,7 @@ from .set_words import (
     EXPIRE_AT,
     FENCED,
     GIVES_UP_AT,
+    GUARDS,
     ISR,
     KNOWN_MARK,
     LEADER,
@@ -94,7 +96,7 @@ def registered(s: list[int], w: list[int], told: list[int], b: int, now: int) ->
 @inner
 def process_registers(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """A process whose log is recovered registers, unless the session of an earlier life lasts."""
-    if session_lasts(s, w, b, now):
+    if session_lasts(s, w, b, now) and s[GUARDS] & ONE_INCARNATION:
         s[READY_AT + b] = now + w[RETRY_US]
         return
     s[READY_AT + b], s[PHASE + b] = NEVER, RUNNING
