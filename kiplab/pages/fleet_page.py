@@ -13,7 +13,7 @@ from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.fleet_answers.sampling_words import sampling_words
 from ..fleet.pictures.fleet_picture import FleetPicture
 from ..fleet.pictures.picture_rows import measured, where_words
-from ..fleet.verification.who_checks import CheckedMetric, who_checks
+from ..fleet.verification.who_checks import who_checks
 from .page_colors import AUTO, page_theme
 from .picture_page import folded_table, open_table, picture_page
 
@@ -96,7 +96,7 @@ def checks_in(answer: FleetAnswer) -> PlotTable:
     """Of every metric of the answer who its referees are, without asking them."""
     checked = who_checks([row.metric for row in answer.rows], answer.study.mode)
     lines = [
-        (metric_words(one.metric), one.metric, _referees(one), str(one.comparisons or ""))
+        (metric_words(one.metric), one.metric, one.words, str(one.comparisons or ""))
         for one in checked
     ]
     return plot_table(
@@ -104,9 +104,3 @@ def checks_in(answer: FleetAnswer) -> PlotTable:
         ("what", "metric", "who checks it", "comparisons"),
         lines,
     )
-
-
-def _referees(checked: CheckedMetric) -> str:
-    if checked.referees:
-        return ", ".join(checked.referees)
-    return f"nobody in this mode; in {', '.join(checked.elsewhere)} mode it is checked"

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..figures.how_often.fleet_words import metric_words
+from ..figures.how_often.plot_table import PlotTable, plot_table
+from ..fleet.fleet_answers.counted_metrics import COUNTED
 from ..fleet.pictures.fleet_picture import FleetPicture
+from ..fleet.verification.who_checks import CheckedMetric, metrics_of, who_checks
+from ..protocol.releases import Mode
 from .page_colors import AUTO
-from .picture_page import picture_page
+from .picture_page import open_table, picture_page
 
 TITLE = "Are the fleet's numbers right?"
+_ABSENT = "not counted in this mode"
 _ABOUT = (
     "Every metric that the fleet counts or estimates stands beside somebody who ought to know it:"
     " an exact chain, a formula, plain sampling where it happens often enough to be seen, or the"
@@ -26,7 +32,23 @@ def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme:
     """
     made = f"kiplab fleet verify --effort {effort:g} --seed {seed}"
     about = (*_ABOUT, f"Made by {made}; the same command makes the same page.")
-    return picture_page(TITLE, about, [picture], {}, theme=theme)
+    sections = {"Who checks which metric?": open_table(checks_by_mode())}
+    return picture_page(TITLE, about, [picture], sections, theme=theme)
+
+
+def checks_by_mode() -> PlotTable:
+    """Of every metric that there is who its referees are in each mode."""
+    said = {mode: {one.metric: one.words for one in _checked(mode)} for mode in Mode}
+    lines = [
+        (metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in Mode))
+        for name in COUNTED
+    ]
+    heads = ("what", "metric", *(f"in {mode} mode" for mode in Mode))
+    return plot_table("Every metric, and who ought to know it", heads, lines)
+
+
+def _checked(mode: Mode) -> tuple[CheckedMetric, ...]:
+    return who_checks(metrics_of(mode), mode)
 
 
 def write_verification_page(

@@ -459,7 +459,7 @@ def test_a_page_says_of_every_metric_who_checks_it(page: str) -> None:
     assert "kiplab fleet verify -o verified.html" in page
     keeper = replace(answer(), study=replace(answer().study, mode=Mode.ZOOKEEPER))
     (race,) = [line for line in checks_in(keeper).lines if line[1] == "race_loss"]
-    assert race[2:] == ("nobody in this mode; in kraft mode it is checked", "")
+    assert race[2:] == ("engine", "1")
 
 
 def test_an_unfinished_study_is_called_so() -> None:

@@ -37,6 +37,7 @@ from ..kernel.set_events import (
 )
 from .driven_engine import PARTITION, DoneMove, DrivenEngine, first_cluster
 from .engine_lines import engine_lines, partition_in
+from .loss_causes import LossCauses
 from .outside_events import Outside, OutsideSchedule
 from .trace_lines import NOBODY, Trace, TraceLine
 
@@ -53,6 +54,7 @@ class EngineRun:
         self.schedule = schedule
         self.turn = 0
         self.told: list[TraceLine] = []
+        self.causes = LossCauses()
         self.plans: dict[tuple[int, int], int] = {}
         self.requests: dict[int, tuple[int, MessageName]] = {}
         self.level = dict.fromkeys(self.ids, True)
@@ -160,6 +162,7 @@ class EngineRun:
         followers = [b for b in self.ids if b != leader and self.level[b] and b not in self.cut]
         for b in (*followers, *followers):
             self.engine.catch_up(b, leader)
+        self.causes.levelled(self.engine, leader, followers)
 
     def _outside(self, event: Outside) -> None:
         b, kind = event.broker, event.kind
@@ -204,6 +207,7 @@ class EngineRun:
         if self.engine.node(b).process is None:
             return
         self.engine.do(moves.Crash(BrokerId(b), _LOSSES[event.fate]))
+        self.causes.crashed(event)
         self._ended(b)
 
     def _ended(self, b: int) -> None:
@@ -367,7 +371,8 @@ class EngineRun:
     def _after(self, before: Cluster, made: DoneMove) -> None:
         """What the schedule's world makes of a move, and what is told of it."""
         behind = [b for b in self.ids if not self.level[b]]
-        self.told += engine_lines(before, self.engine.cluster, made, behind)
+        lines = engine_lines(before, self.engine.cluster, made, behind)
+        self.told += self.causes.named(lines, made, self.state)
         for event in made.events:
             if isinstance(event, BecameLeader) and event.node == self.state.leader:
                 self._begins(int(event.node))

@@ -17,6 +17,7 @@ from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..kernel.feature_sets import features_of
 from ..kernel.isr_digits import members_of
 from ..kernel.machine_code import as_words, plain, words
+from ..kernel.metadata_rules import account
 from ..kernel.mirrored_guards import MIRRORED, guard_bits
 from ..kernel.scheduled import DELAYS, play_out
 from ..kernel.set_words import (
@@ -96,8 +97,10 @@ def kernel_run(
     run(*made, schedule.leader - 1, schedule.end * 1000)
     if made[0][CHECKS]:
         raise EndlessTraceError(f"the schedule has more than {TOLD_MAX} lines")
-    counted = made[0][COUNTS : COUNTS + len(METRIC_NAMES)]
-    counts = dict(zip(METRIC_NAMES, _listed(counted), strict=True))
+    state = _listed(made[0])
+    plain(account)(state, w, schedule.end * 1000)
+    counted = state[COUNTS : COUNTS + len(METRIC_NAMES)]
+    counts = dict(zip(METRIC_NAMES, counted, strict=True))
     return KernelRun(tuple(_lines(_listed(made[2]))), counts)
 
 
@@ -138,7 +141,7 @@ def _lines(told: list[int]) -> Iterator[TraceLine]:
         elif what == TOLD_REFUSED:
             yield TraceLine(ms, "refused", b + 1, MIRRORED[a.bit_length() - 1])
         elif what == TOLD_LOST:
-            yield TraceLine(ms, "lost", a + 1)
+            yield TraceLine(ms, "lost", a + 1, cause=METRIC_NAMES[b - COUNTS])
         else:
             yield TraceLine(ms, "stale join", a + 1)
 

@@ -28,13 +28,14 @@ class TraceLine(msgspec.Struct, frozen=True):
     """When (ms) and what: ``"partition"``, ``"refused"``, ``"lost"`` or ``"stale join"``.
 
     `broker` is who is refused, who leads without committed records, or who joins; `guard` refuses;
-    `partition` is the new state.
+    `cause` of a loss is the metric that counts it; `partition` is the new state.
     """
 
     at: int
     what: str
     broker: int = NOBODY
     guard: str = ""
+    cause: str = ""
     partition: PartitionTold | None = None
 
     @property
@@ -49,7 +50,7 @@ class TraceLine(msgspec.Struct, frozen=True):
         if self.what == "refused":
             return f"broker {self.broker} is refused by {self.guard}"
         if self.what == "lost":
-            return f"broker {self.broker} leads without committed records"
+            return f"broker {self.broker} leads without committed records ({self.cause})"
         return f"stale join of broker {self.broker}"
 
 

@@ -37,7 +37,6 @@ _BY_NAME = {
     "expansions": "a replica is taken back into the ISR",
     "stale_join": "a replica is taken into the ISR for what it was in an earlier life",
     "committed_loss": "records that were acknowledged by every member of the ISR are gone",
-    "stale_join_after_crash": "a stale join that begins with a crash, and so can cost records",
     "race_loss": "committed records are gone because a stale replica came to lead",
     "last_replica_loss": "committed records are gone with the last member of the ISR",
     "unclean_loss": "committed records are gone by an unclean election",
@@ -56,6 +55,11 @@ COUNTED = {
         name: CountedMetric(name=name, counts=counts, unit=_MICROSECONDS)
         for name, counts in _TIMES.items()
     },
+    "stale_join_after_crash": CountedMetric(
+        name="stale_join_after_crash",
+        counts="a stale join that begins with a crash, and so can cost records",
+        mode=Mode.KRAFT,
+    ),
     "all_replicas_gone": CountedMetric(
         name="all_replicas_gone",
         counts="the last replica goes while those before it are still away, one by one",

@@ -1,75 +1,109 @@
-"""What the kernel tells of random schedules, beside what the engine does with the same ones."""
+"""What the kernel counts of random schedules, beside what the engine does with the same ones."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
-from ...protocol.features import Features
-from ..agreement.compared_sets import COMPARED
+from ...protocol.releases import Mode
+from ..agreement.compared_sets import COMPARED, COMPARED_WITH_ZOOKEEPER
 from ..agreement.engine_run import engine_trace
-from ..agreement.kernel_run import kernel_trace
+from ..agreement.kernel_run import KernelRun, kernel_run, zookeeper_kernel_run
 from ..agreement.outside_events import OutsideSchedule
+from ..agreement.racing_outside import racing_schedule
 from ..agreement.random_outside import random_schedule
-from ..agreement.trace_lines import NOBODY, Trace
-from ..kernel.mirrored_guards import MIRRORED, ONE_INCARNATION
+from ..agreement.trace_counts import trace_counts
+from ..agreement.trace_lines import Trace
+from ..agreement.zookeeper_run import zookeeper_trace
+from .checked_worlds import regime_in
 from .refereed import Certain, Claim, Referee
 
-_TOLD = {"stale join": "stale_join", "lost": "committed_loss", "refused": "refused"}
-_REGISTERS = MIRRORED[ONE_INCARNATION.bit_length() - 1]
-
-
-Tellings = Callable[[], Counter[str]]
+_OFTEN = (
+    *("stale_join", "committed_loss", "last_replica_loss", "unclean_loss", "refused"),
+    *("offline", "expansions", "offline_us", "under_min_us", "recovery_us"),
+)
+_RACING = ("stale_join", "race_loss")
+_FEWEST = 30
+"""Schedules, however small the effort: everything happens in so many."""
+CountedLines = Callable[[], Counter[str]]
 
 
 def engine_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Schedules in proportion to `effort`; the same number of each, or it is a disagreement."""
-    pairs = max(1, round(300 * effort))
     for features in ("none", "841+903", "841+903+704"):
-        kernel, engine = _told_of(seed, pairs, COMPARED[features])
-        for metric in (*_TOLD.values(), "offline"):
-            yield Claim(
-                metric=metric,
-                features=features,
-                referee=Referee.ENGINE,
-                regime=f"{pairs} random schedules, counted in both",
-                ours=partial(_certain, kernel, metric),
-                theirs=partial(_certain, engine, metric),
-            )
+        yield from _random(Mode.KRAFT, features, _many(300, effort), seed)
+    for features in ("none", "704"):
+        yield from _random(Mode.ZOOKEEPER, features, _many(100, effort), seed)
+    for features in ("none", "841"):
+        yield from _races(Mode.KRAFT, features, _many(60, effort), seed)
+    yield from _races(Mode.ZOOKEEPER, "none", _many(80, effort), seed)
 
 
-def _told_of(seed: int, pairs: int, rules: Features) -> tuple[Tellings, Tellings]:
+def _many(usual: int, effort: float) -> int:
+    return max(_FEWEST, round(usual * effort))
+
+
+def _random(mode: Mode, features: str, many: int, seed: int) -> Iterator[Claim]:
+    schedules = [partial(random_schedule, seed, number) for number in range(many)]
+    regime = f"{many} random schedules, counted in both"
+    yield from _told(mode, features, schedules, _OFTEN, regime)
+
+
+def _races(mode: Mode, features: str, many: int, seed: int) -> Iterator[Claim]:
+    schedules = [partial(racing_schedule, seed, number) for number in range(many)]
+    regime = f"{many} random schedules of the race, counted in both"
+    yield from _told(mode, features, schedules, _RACING, regime)
+
+
+def _told(
+    mode: Mode,
+    features: str,
+    schedules: Sequence[Callable[[], OutsideSchedule]],
+    metrics: Sequence[str],
+    regime: str,
+) -> Iterator[Claim]:
     """By the kernel and by the engine, each when it is first asked."""
-
-    def schedules() -> Iterator[OutsideSchedule]:
-        return (random_schedule(seed, number) for number in range(pairs))
 
     @cache
     def kernel() -> Counter[str]:
-        # Uncompiled it is the same, and there is no second kernel to compile.
-        return _counted(kernel_trace(s, rules, compiled=False) for s in schedules())
+        found: Counter[str] = Counter()
+        for made in schedules:
+            found.update(_by_kernel(mode, features, made()).counts)
+        return found
 
     @cache
     def engine() -> Counter[str]:
-        return _counted(engine_trace(s, rules) for s in schedules())
+        found: Counter[str] = Counter()
+        for made in schedules:
+            schedule = made()
+            found.update(trace_counts(_by_engine(mode, features, schedule), schedule))
+        return found
 
-    return kernel, engine
+    for metric in metrics:
+        yield Claim(
+            metric=metric,
+            features=features,
+            mode=mode,
+            referee=Referee.ENGINE,
+            regime=regime_in(mode, regime),
+            ours=partial(_certain, kernel, metric),
+            theirs=partial(_certain, engine, metric),
+        )
 
 
-def _certain(told: Tellings, metric: str) -> Certain:
+def _by_kernel(mode: Mode, features: str, schedule: OutsideSchedule) -> KernelRun:
+    # Uncompiled it is the same, and there is no second kernel to compile.
+    if mode is Mode.ZOOKEEPER:
+        return zookeeper_kernel_run(schedule, features, compiled=False)
+    return kernel_run(schedule, COMPARED[features], compiled=False)
+
+
+def _by_engine(mode: Mode, features: str, schedule: OutsideSchedule) -> Trace:
+    if mode is Mode.ZOOKEEPER:
+        return zookeeper_trace(schedule, COMPARED_WITH_ZOOKEEPER[features])
+    return engine_trace(schedule, COMPARED[features])
+
+
+def _certain(told: CountedLines, metric: str) -> Certain:
     return Certain(told()[metric])
-
-
-def _counted(traces: Iterable[Trace]) -> Counter[str]:
-    """Refusals of brokers that register are none of AlterPartition, and not counted."""
-    found: Counter[str] = Counter()
-    for trace in traces:
-        offline = False
-        for told in trace:
-            if told.partition is not None:
-                found["offline"] += told.partition.leader == NOBODY and not offline
-                offline = told.partition.leader == NOBODY
-            elif told.guard != _REGISTERS:
-                found[_TOLD[told.what]] += 1
-    return found

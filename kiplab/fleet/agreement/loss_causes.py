@@ -1,0 +1,63 @@
+"""Why committed records are lost, from what the engine did: the first that holds of who leads.
+
+Its records went in a shock; it was elected uncleanly; it joined the ISR as a stale replica; else it
+was the last member. What a broker owes to a shock or a stale join is over once it is level with a
+leader again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ...protocol.facts import LeaderElected
+from ...protocol.ids import NO_LEADER_EPOCH
+from ...protocol.registrations import PartitionRegistration
+from ...protocol.replica.broker_state import log_of
+from .driven_engine import PARTITION, DoneMove, DrivenEngine
+from .outside_events import Outside
+from .trace_lines import TraceLine
+
+
+class LossCauses:
+    """`shocked` and `stale` brokers, and the leader epoch of the last unclean election."""
+
+    def __init__(self) -> None:
+        self.shocked: set[int] = set()
+        self.stale: set[int] = set()
+        self.uncleanly = NO_LEADER_EPOCH
+
+    def crashed(self, event: Outside) -> None:
+        """A process is gone, and with it perhaps some records."""
+        if event.fate != "kept":
+            self.shocked.discard(event.broker)
+            self.shocked |= {event.broker} if event.shock else set()
+
+    def levelled(self, engine: DrivenEngine, leader: int, followers: Iterable[int]) -> None:
+        """These have fetched what they were given."""
+        end = log_of(engine.node(leader), PARTITION).end
+        for b in followers:
+            if engine.follows(b) and log_of(engine.node(b), PARTITION).end == end:
+                self.shocked.discard(b)
+                self.stale.discard(b)
+
+    def named(
+        self, lines: Iterable[TraceLine], made: DoneMove, state: PartitionRegistration
+    ) -> Iterator[TraceLine]:
+        """The lines of a move that came to `state`, its losses with their causes."""
+        for event in made.events:
+            if isinstance(event, LeaderElected) and event.unclean:
+                self.uncleanly = event.leader_epoch
+        for line in lines:
+            if line.what == "stale join":
+                self.stale.add(line.broker)
+            is_loss = line.what == "lost"
+            yield replace(line, cause=self._of(line.broker, state)) if is_loss else line
+
+    def _of(self, broker: int, state: PartitionRegistration) -> str:
+        if broker in self.shocked:
+            return "shock_loss"
+        if state.leader_epoch == self.uncleanly:
+            return "unclean_loss"
+        return "race_loss" if broker in self.stale else "last_replica_loss"

@@ -1,0 +1,50 @@
+"""What a trace comes to, metric by metric: as the kernel counts it, from what was told alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+from ..kernel.mirrored_guards import MIRRORED, ONE_INCARNATION
+from .outside_events import OutsideSchedule
+from .trace_lines import NOBODY, PartitionTold, Trace
+
+_US = 1_000
+_REGISTERS = MIRRORED[ONE_INCARNATION.bit_length() - 1]
+_LINES = {"stale join": "stale_join", "lost": "committed_loss", "refused": "refused"}
+Since = tuple[int, PartitionTold]
+"""Since when (ms) the partition is so."""
+
+
+def trace_counts(trace: Trace, schedule: OutsideSchedule) -> Counter[str]:
+    """By metric, over the whole schedule; times are microseconds.
+
+    Refusals of brokers that register are none of AlterPartition, and not counted.
+    """
+    found: Counter[str] = Counter()
+    for line in trace:
+        if line.partition is None and line.guard != _REGISTERS:
+            found[_LINES[line.what]] += 1
+        found[line.cause] += line.cause != ""
+    found.update(_of_states(_states(trace, schedule), schedule))
+    return +found
+
+
+def _states(trace: Trace, schedule: OutsideSchedule) -> list[Since]:
+    """From the first moment to the last, at which the last one is told again."""
+    everybody = tuple(range(1, schedule.replicas + 1))
+    states = [(0, PartitionTold(schedule.leader, 0, 0, everybody))]
+    states += [(line.at, line.partition) for line in trace if line.partition is not None]
+    return [*states, (schedule.end, states[-1][1])]
+
+
+def _of_states(states: list[Since], schedule: OutsideSchedule) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for (since, state), (until, after) in pairwise(states):
+        us = (until - since) * _US
+        found["offline_us"] += us * (state.leader == NOBODY)
+        found["under_min_us"] += us * (len(state.isr) < schedule.min_insync)
+        found["recovery_us"] += us * state.recovering
+        found["offline"] += state.leader != NOBODY == after.leader
+        found["expansions"] += len(after.isr) > len(state.isr)
+    return found
