@@ -29,6 +29,7 @@ from kiplab.fleet.race_schedules.varied_numbers import (
 )
 from kiplab.plays.play import Play
 from kiplab.plays.runner import open_stage
+from kiplab.protocol.epochs_on_wire import is_of_another_life, told_since
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId
 from tests.fleet.by_the_runner import outcome
@@ -148,7 +149,7 @@ def test_a_version_is_sent_without_parting_the_sets_and_read_with() -> None:
 # --- numbers that differ ------------------------------------------------------------------------
 
 
-def varied(*values: int) -> VariedNumber:
+def varied(*values: int) -> Any:
     asking = Asking()
     asking.members = tuple(range(len(values)))
     return VariedNumber(asking, dict(enumerate(values)))
@@ -194,6 +195,29 @@ def test_it_says_as_much_beside_another_one_that_differs() -> None:
     one, other = VariedNumber(asking, {0: 1, 1: 2}), VariedNumber(asking, {0: 1, 1: 3})
     assert one == other
     assert asking.parted == [(True, False)]
+
+
+@pytest.mark.parametrize("epochs", [(40, 40), (40, 41), (-1, 40), (42, 40)])
+@pytest.mark.parametrize("versions", [(14, 14), (14, 15), (15, 15)])
+def test_a_request_tells_each_set_the_epoch_that_its_version_has(
+    versions: tuple[int, int], epochs: tuple[int, int]
+) -> None:
+    version, epoch = varied(*versions), varied(*epochs)
+    told = told_since(version, 15, epoch)
+    assert [number_of(told, m) for m in range(2)] == [
+        told_since(v, 15, BrokerEpoch(e)) for v, e in zip(versions, epochs, strict=True)
+    ]
+    assert version.asking.parted == []
+
+
+@pytest.mark.parametrize("epochs", [(40, -1), (40, 40), (-1, 41), (41, 42), (-1, -1)])
+def test_sets_part_by_whether_an_epoch_is_another_life_s_and_not_by_which(
+    epochs: tuple[int, int],
+) -> None:
+    epoch, registered = varied(*epochs), BrokerEpoch(40)
+    expected = tuple(is_of_another_life(BrokerEpoch(e), registered) for e in epochs)
+    assert is_of_another_life(epoch, registered) == expected[0]
+    assert epoch.asking.parted == ([expected] if len(set(expected)) > 1 else [])
 
 
 def test_clusters_are_one_where_only_epochs_of_brokers_differ() -> None:

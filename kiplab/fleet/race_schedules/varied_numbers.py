@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ...protocol.epochs_on_wire import is_of_another_life, told_since
+
 _OF_ANYTHING = frozenset(dir(object)) - {
     *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
     *("__str__", "__repr__", "__format__"),
@@ -92,3 +94,18 @@ def joined(
     values: dict[int, int] = {m: number_of(n, m) for n, members in parts for m in members}
     distinct = set(values.values())
     return VariedNumber(asking, values) if len(distinct) > 1 else distinct.pop()
+
+
+@told_since.register
+def _told_since(version: VariedNumber, first: int, epoch: Any) -> Any:
+    asking = version.asking
+    told = (told_since(version.values[m], first, number_of(epoch, m)) for m in asking.members)
+    return joined(asking, ((number, (m,)) for number, m in zip(told, asking.members, strict=True)))
+
+
+@is_of_another_life.register
+def _is_of_another_life(epoch: VariedNumber, registered: Any) -> bool:
+    asking = epoch.asking
+    said = (is_of_another_life(epoch.values[m], number_of(registered, m)) for m in asking.members)
+    answer: bool = asking.answer(tuple(said))
+    return answer

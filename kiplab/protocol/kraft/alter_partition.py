@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from ..epochs_on_wire import is_of_another_life, told_since
 from ..errors import KafkaError
 from ..facts import Compared, Fact, Refused
 from ..features import Features
-from ..ids import CONTROLLER, NO_BROKER_EPOCH, BrokerEpoch, BrokerId
+from ..ids import CONTROLLER, BrokerEpoch, BrokerId
 from ..messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
@@ -182,7 +183,7 @@ def _first_ineligible(case: _Case, active: frozenset[str]) -> Refused | None:
         # KIP-903, Proposed Design, The new behaviors, 3 (Controller): every epoch in the ISR is the
         # one registered last; -1, where the check is not supported (AlterPartition RPC, Request,
         # NewIsrWithEpochs), passes.
-        if epoch not in (NO_BROKER_EPOCH, found.epoch) and "903.controller-epoch" in active:
+        if is_of_another_life(epoch, found.epoch) and "903.controller-epoch" in active:
             compared = _compared(f"{name} epoch", epoch, found.epoch)
             return _ineligible(case, "903.controller-epoch", compared)
     return None
@@ -194,7 +195,7 @@ def epoch_on_wire(request: AlterPartitionRequest, member: IsrMember) -> BrokerEp
     Source: AlterPartitionRequest.json and ReplicationControlManager.alterPartition (3.5.0);
     KIP-903, AlterPartition RPC, Request (NewIsrWithEpochs).
     """
-    return member.epoch if request.version >= 3 else NO_BROKER_EPOCH
+    return told_since(request.version, 3, member.epoch)
 
 
 def _accept(

@@ -16,6 +16,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from .. import log
+from ..epochs_on_wire import told_since
 from ..errors import KafkaError
 from ..facts import (
     Appended,
@@ -28,7 +29,7 @@ from ..facts import (
     Truncated,
 )
 from ..features import Features
-from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, BrokerEpoch, LeaderEpoch, Offset
+from ..ids import NO_BROKER_EPOCH, NO_LEADER, NO_LEADER_EPOCH, LeaderEpoch, Offset
 from ..messages import FetchRequest, FetchResponse, Send
 from ..registrations import PartitionRegistration, registration
 from . import alter_partition_manager, broker_parts
@@ -272,10 +273,12 @@ def _stale(here: Here, request: FetchRequest) -> Refused | None:
     # life of the broker had in its log says nothing of this one, so its state is not touched.
     guard = "kafka-15221.stale-fetch"
     known = registration(here.registrations, request.replica)
-    epoch: BrokerEpoch = request.replica_epoch if request.version >= 15 else NO_BROKER_EPOCH
-    if guard not in here.active or known is None or known.fenced or epoch == NO_BROKER_EPOCH:
+    if guard not in here.active or known is None or known.fenced:
         return None
-    if known.epoch <= epoch:
+    if known.epoch <= request.replica_epoch:
+        return None
+    epoch = told_since(request.version, 15, request.replica_epoch)
+    if epoch == NO_BROKER_EPOCH:
         return None
     compared = Compared(f"broker {request.replica} epoch", str(epoch), str(known.epoch))
     error = KafkaError.NOT_LEADER_OR_FOLLOWER

@@ -9,8 +9,8 @@ once more by what it knows itself.
 
 from __future__ import annotations
 
+from ..epochs_on_wire import is_of_another_life
 from ..facts import Compared
-from ..ids import NO_BROKER_EPOCH
 from ..registrations import registration
 from .broker_parts import Here
 from .broker_state import RemoteReplica
@@ -37,15 +37,14 @@ def ineligible(here: Here, remote: RemoteReplica) -> tuple[str, Compared] | None
     # check. Version 6 of the page, a draft, named the fenced alone here.
     if leaving and "841.leader-skips-shutting-down" in here.active:
         return "841.leader-skips-shutting-down", Compared(name, "caught up", "shutting down")
+    alive = cached.epoch if cached is not None and not cached.fenced else None
+    fetched = remote.epoch
+    if alive is not None and fetched is not None and not is_of_another_life(fetched, alive):
+        return None
     # KIP-903, Proposed Design, The new behaviors, 2 (Leader), its "precautions check": a follower
     # is proposed only when its last fetch and the metadata name one broker epoch. Who takes the
     # epoch from the metadata (a rejected alternative, see `_member`) has nothing to compare.
     if "903.leader-epoch" not in here.active or "903.epoch-from-metadata" in here.active:
         return None
-    alive = cached.epoch if cached is not None and not cached.fenced else None
-    if alive is None or remote.epoch is None:
-        held = "none" if alive is None else str(alive)
-        return "903.leader-epoch", Compared(f"{name} epoch", str(remote.epoch), held)
-    if remote.epoch not in (NO_BROKER_EPOCH, alive):
-        return "903.leader-epoch", Compared(f"{name} epoch", str(remote.epoch), str(alive))
-    return None
+    held = "none" if alive is None else str(alive)
+    return "903.leader-epoch", Compared(f"{name} epoch", str(fetched), held)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from ..epochs_on_wire import told_since
 from ..facts import BecameLeader, Fact, Fetched
-from ..ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, Offset
+from ..ids import BrokerEpoch, BrokerId, Offset
 from ..log import Log
 from ..messages import FetchRequest
 from ..registrations import PartitionRegistration
@@ -169,6 +170,6 @@ def _noted(
         last_caught_up_ms=caught_up,
         # KIP-903, Proposed Design, The new behaviors, 2 (Leader): the epoch is kept as the last
         # fetch had it. Below version 15 the field does not exist and reads as -1.
-        epoch=request.replica_epoch if request.version >= 15 else NO_BROKER_EPOCH,
+        epoch=told_since(request.version, 15, request.replica_epoch),
         observed=sender,
     )
