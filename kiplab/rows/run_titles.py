@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from ..protocol.guards import GUARDS, SPECIFIED, named
+from ..protocol.guards import GUARDS, SPECIFIED, Guard, named
+from ..protocol.releases import RELEASES
 from .columns import Rows
 
 SUBJECTS_MAX = 3
@@ -96,6 +97,12 @@ def rule_word(id: str) -> str:
     return _clause_in_words(id)
 
 
+def _switch_word(guard: Guard) -> str:
+    """``KIP-903``, ``KAFKA-7128``; its own words, where it is older than both or in no release."""
+    is_named = guard.releases and "-" in guard.subject
+    return guard.subject if is_named else _clause_in_words(guard.id)
+
+
 def _clause_in_words(id: str) -> str:
     return id.partition(".")[2].replace("-", " ")
 
@@ -106,13 +113,13 @@ def own_title(rows: Rows) -> str:
     it.
     """
     switched, words = dict(rows.meta.switched), []
+    mode = RELEASES[rows.meta.release].mode
     for subject in dict.fromkeys(id.split(".")[0] for id in switched):
-        wanted = wanted_by(subject)
+        wanted = {id for id in wanted_by(subject) if mode in GUARDS[id].modes}
         states = {switched.get(id) for id in wanted}
         if len(wanted) > 1 and len(states) == 1 and None not in states:
             words.append(f"KIP-{subject} as specified{'' if states == {True} else ' off'}")
             switched = {id: on for id, on in switched.items() if id not in wanted}
     for id, on in switched.items():
-        word = GUARDS[id].subject if GUARDS[id].releases else _clause_in_words(id)
-        words.append(f"{word} {'on' if on else 'off'}")
+        words.append(f"{_switch_word(GUARDS[id])} {'on' if on else 'off'}")
     return " · ".join([*dict.fromkeys(words), f"Kafka {rows.meta.features.split(' ')[0]}"])

@@ -12,8 +12,9 @@ from kiplab.figures.timeline.moving_veil import move_cursor
 from kiplab.figures.timeline.one_run import timeline
 from kiplab.figures.timeline.twin import twin
 from kiplab.plays.grammar import parse
-from kiplab.plays.library import names
+from kiplab.plays.library import load, names
 from kiplab.plays.runner import run_play
+from kiplab.protocol.features import parse_features
 from kiplab.rows.columns import Rows
 from kiplab.rows.difference import first_difference
 from kiplab.rows.rows_of_stage import rows_of
@@ -119,6 +120,16 @@ def test_one_clause_of_what_a_kip_wants_goes_by_its_own_words_and_all_of_them_by
     assert one == "partition epoch off · Kafka kip-343"
     (every,) = titles((rows_on("343-swapped-isr-changes", "kip-343", "343.specified"),))
     assert every == "KIP-343 as specified off · Kafka kip-343"
+
+
+def test_a_title_with_zookeeper_says_what_a_kip_wants_there_and_an_old_rule_in_its_own_words() -> (
+    None
+):
+    features = parse_features(
+        "zk-3.4", off=("zookeeper.leader-skips-absent",), on=("704.specified",)
+    )
+    (title,) = titles((rows_of(run_play(load("380-zombie"), features)),))
+    assert title == "KIP-704 as specified · leader skips absent off · Kafka zk-3.4"
 
 
 def test_the_veil_hides_the_future_and_the_verdict(lossy: Rows) -> None:
