@@ -246,14 +246,16 @@ def test_what_has_no_story_is_one_sentence(
     assert not target.exists()
 
 
-def test_with_zookeeper_it_says_why_there_is_no_story_and_what_to_ask(
+def test_with_zookeeper_a_loss_is_a_play_of_its_control_plane(
     losing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    losing.write_text('mode = "zookeeper"\nfeature_sets = ["none"]\n')
-    code, _, err = run(capsys, "story", losing, "-o", tmp_path / "story.play")
-    assert code == 2
-    assert "the engine has no clock there" in err
-    assert 'mode = "kraft"' in err
+    losing.write_text('mode = "zookeeper"' + LOSSES.replace('"841+903", "none"', '"380"'))
+    target = tmp_path / "first.play"
+    code, out, err = run(capsys, "story", losing, "-o", target)
+    assert (code, err) == (0, "")
+    assert "a committed loss, KIPs 380, replication " in out
+    played = kiplab.run(str(target))
+    assert (played.verdict, played.stage.features.release) == ("loss", "zk-3.4")
 
 
 # --- verify ---------------------------------------------------------------------------------------

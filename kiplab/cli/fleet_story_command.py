@@ -39,9 +39,9 @@ def add_story_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the study; 0")
     parser.set_defaults(command=tell_story)
     parser.epilog = (
-        "The play is the kernel's schedule in the engine: `kiplab play FILE.play` runs it. It is"
-        " told in KRaft mode. Exit codes: 0 done; 2 bad input, or nothing of the kind happened;"
-        " 3 this machine lacks numba."
+        "The play is the kernel's schedule in the engine: `kiplab play FILE.play` runs it."
+        " Exit codes: 0 done; 2 bad input, or nothing of the kind happened; 3 this machine lacks"
+        " numba."
     )
 
 
@@ -122,6 +122,7 @@ def _text(found: FoundStory) -> str:
 
 
 def _shown(found: FoundStory, features: str, options: argparse.Namespace) -> int:
+    from ..fleet.agreement.story_schedule import called
     from ..plays.runner import run_play
     from ..runs import Run
 
@@ -138,9 +139,9 @@ def _shown(found: FoundStory, features: str, options: argparse.Namespace) -> int
                 "token": run.token,
             }
         )
-    named = options.metric.replace("_", " ")
+    command = f"kiplab play {shlex.quote(options.out)}"
     print(
-        f"{options.out}: a {named}, KIPs {features}, replication {found.replication} of seed"
-        f" {options.seed}; `kiplab play {shlex.quote(options.out)}` runs it"
+        f"{options.out}: {called(options.metric)}, KIPs {features}, replication"
+        f" {found.replication} of seed {options.seed}; `{command}` runs it"
     )
     return DONE

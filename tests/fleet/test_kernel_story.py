@@ -161,8 +161,6 @@ def test_what_no_play_shows_is_told() -> None:
         fleet.story(CRASHES, seed=SEED, replication=0, years=1, metric="offline_us")
     with pytest.raises(ValueError, match="say with years="):
         fleet.story(CRASHES, seed=SEED, replication=0)
-    with pytest.raises(NoStoryError, match="the engine has no clock there, and"):
-        fleet.story(replace(CRASHES, zookeeper=True), seed=SEED, replication=0, years=1)
     slow = World(session_us=18 * SECOND)
     with pytest.raises(ValueError, match="session_s = 9"):
         fleet.story(slow, seed=SEED, replication=0, years=1)

@@ -31,9 +31,14 @@ HOST = BrokerId(0)
 _LINES = f"controller broker={HOST}\nbroker {HOST} epoch=39\n"
 
 
+def zookeeper_header_of(schedule: OutsideSchedule) -> str:
+    """How every play of a schedule begins."""
+    return _LINES + header_of(schedule)
+
+
 def first_with_zookeeper(schedule: OutsideSchedule, features: Features) -> Cluster:
     """The situation that a schedule begins with; its clock stands at 0."""
-    return replace(begun(_LINES + header_of(schedule), features), timed=True)
+    return replace(begun(zookeeper_header_of(schedule), features), timed=True)
 
 
 class DrivenZooKeeper(DrivenEngine):
@@ -83,8 +88,9 @@ class DrivenZooKeeper(DrivenEngine):
 
     def without_disk(self, b: int) -> None:
         """A process that has not registered yet is gone, and its disk with it."""
-        node, _, _ = disk.crash(self.node(b), Loss.DISK)
+        node, _, facts = disk.crash(self.node(b), Loss.DISK)
         self.cluster = with_state(self.cluster, BrokerId(b), node)
+        self.done.append(DoneMove(self.now, moves.Crash(BrokerId(b), Loss.DISK), tuple(facts)))
 
     def links_of(self, b: int, ids: range) -> tuple[BrokerId, ...]:
         """Whom a broker does not reach when it is cut off."""

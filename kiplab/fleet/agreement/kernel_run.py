@@ -10,7 +10,6 @@ import msgspec
 
 from ...protocol.features import Features
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
-from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ...protocol.releases import Mode
 from ...protocol.replica.periods import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
@@ -51,7 +50,6 @@ from .trace_lines import PartitionTold, Trace, TraceLine
 
 TOLD_MAX = 1_000
 RETRY_MS = HEARTBEAT_MS
-SESSION_OVER_MS = SESSION_TIMEOUT_MS + 1
 FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH = 5, 10
 
 
@@ -125,7 +123,7 @@ def world_of(schedule: OutsideSchedule) -> list[int]:
     w = [0] * WORLD_WORDS
     w[REPLICAS], w[MIN_INSYNC] = schedule.replicas, schedule.min_insync
     w[UNCLEAN_ALLOWED], w[BOUNCES_WAIT] = schedule.unclean, schedule.bounces_wait
-    w[SESSION_OVER_US] = SESSION_OVER_MS * 1000
+    w[SESSION_OVER_US] = (schedule.session + 1) * 1000
     w[LAG_US], w[LAG_PERIOD_US] = LAG_TIME_MAX_MS * 1000, LAG_CHECK_MS * 1000
     w[RETRY_US], w[PATIENCE_US] = RETRY_MS * 1000, schedule.patience * 1000
     return w

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from ...protocol.features import Features, parse_features
+from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
 from ..kernel.leader_rules import DELAY_TRIES
 from ..kernel.set_events import (
     BEAT,
@@ -77,7 +78,8 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything that comes from outside, in order, until `end`, to brokers 1, 2, ...
 
-    `patience` is how long a broker waits to be let go before it stops all the same.
+    `patience` is how long a broker waits to be let go before it stops all the same, `session` how
+    long ZooKeeper waits for word of one; KRaft's sessions are the engine's own.
     """
 
     replicas: int = 2
@@ -86,6 +88,7 @@ class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     bounces_wait: bool = False
     leader: int = 1
     patience: int = 300_000
+    session: int = SESSION_TIMEOUT_MS
     end: int
     events: tuple[Outside, ...]
 

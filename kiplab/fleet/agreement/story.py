@@ -9,8 +9,8 @@ from ..parameters.as_world import as_world, horizon_us
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from .outside_events import Outside
-from .story_play import play_of
-from .story_schedule import BEFORE, NoStoryError, StorySchedule, schedule_of
+from .story_play import UnsaidError, play_of
+from .story_schedule import BEFORE, NoStoryError, StorySchedule, called, schedule_of
 
 _LEAVES = {"kept": "", "tail-lost": ", unflushed records lost", "replaced": ", disk replaced"}
 
@@ -30,33 +30,35 @@ def story(
     with what was counted; what lay quiet before is left out. Beside its lines stands when they
     were, in seconds since its beginning; its question says when that was and what came from
     outside.
+    With ZooKeeper its controller lives on a broker of its own, which has no replica.
     `metric` is a loss (``"committed_loss"``, ``"race_loss"``, ``"last_replica_loss"``,
     ``"unclean_loss"``, ``"shock_loss"``), ``"stale_join"`` or ``"offline"``; `years` is how far to
     look, without one a scenario's horizon. `kernel.simulation.simulate` says which replications
     have counted some. A weighed estimate has no replications: what it counts is too rare for any,
     and is told by a world in which the same happens more often.
 
-    Raises NoStoryError where there is none, and with ZooKeeper, ValueError for a feature set or a
-    metric that no play shows, for other periods than the engine's, and for a world without `years`.
+    Raises NoStoryError where there is none, ValueError for a feature set or a metric that no play
+    shows, for other periods than the engine's, and for a world without `years`.
     """
     world, until = _world_of(scenario, years)
-    rules = features_of(features)
+    rules = features_of(features, world.zookeeper)
     found = schedule_of(
         world, seed=seed, replication=replication, until_us=until, features=rules, metric=metric
     )
-    named = metric.replace("_", " ")
-    play = play_of(
-        found.schedule,
-        rules,
-        title=f"A {named} of the fleet: replication {replication} of seed {seed}, KIPs: {features}",
-        question=f"What came to the {named} {_when(found)}? {_events(found)}",
-    )
-    if play is None:
-        raise NoStoryError(
-            f"the {metric} of replication {replication} of seed {seed} hangs on times that a play"
-            " without a clock does not have: take another replication"
+    mode = "with ZooKeeper, " if world.zookeeper else ""
+    which = f"{mode}replication {replication} of seed {seed}, KIPs: {features}"
+    what = f"{metric.replace('_', ' ')} {_when(found)}"
+    try:
+        return play_of(
+            found.schedule,
+            rules,
+            title=f"{called(metric).capitalize()} of the fleet: {which}",
+            question=f"What came to the {what}? {_events(found)}{_unplayed(features, world)}",
         )
-    return play
+    except UnsaidError as reason:
+        raise NoStoryError(
+            f"the {metric} of replication {replication} of seed {seed} {reason}: take another one"
+        ) from None
 
 
 def _world_of(scenario: Scenario | World, years: float | None) -> tuple[World, int]:
@@ -78,6 +80,13 @@ def _when(found: StorySchedule) -> str:
 def _events(found: StorySchedule) -> str:
     told = (_event(event) for event in found.schedule.events if event.kind not in BEFORE)
     return "; ".join(told)
+
+
+def _unplayed(features: str, world: World) -> str:
+    counted = ("343",) if world.zookeeper else ("380", "343")
+    kips = [f"KIP-{kip}" for kip in features.split("+") if kip in counted]
+    are = "are" if len(kips) > 1 else "is"
+    return f"; {' and '.join(kips)} {are} counted, not played" if kips else ""
 
 
 def _event(event: Outside) -> str:

@@ -7,17 +7,15 @@ clock, is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 from msgspec.structs import replace
 
-from ...engine import moves
 from ...engine.cluster import Cluster
-from ...engine.events import CommittedLost, Sent
+from ...engine.events import CommittedLost
 from ...engine.nodes import state_of
 from ...plays.grammar import parse
-from ...plays.history_as_play import statement_of
 from ...plays.play import Play, Statement, format_play, split
 from ...plays.play_errors import PlayError
 from ...plays.rule_lines import under_rules
@@ -25,16 +23,22 @@ from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Stage
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
-from ...protocol.messages import AlterPartitionRequest
-from .driven_engine import DoneMove, header_of
+from ...protocol.releases import Mode
+from .driven_engine import header_of
+from .driven_zookeeper import zookeeper_header_of
 from .engine_lines import partition_in, told_of
 from .engine_run import EngineRun
 from .outside_events import OutsideSchedule
+from .story_lines import SaidLine, held_throughout, said_lines
 from .trace_lines import PartitionTold
+from .zookeeper_run import ZooKeeperRun
 
-ALTER_PARTITION = "alter-partition"
 PartitionTale = tuple[PartitionTold | int, ...]
 """What becomes of the partition, without times: its states, and who leads without records."""
+
+
+class UnsaidError(LookupError):
+    """A schedule that no play comes to; the message says what it hangs on."""
 
 
 class StoryLine(msgspec.Struct, frozen=True):
@@ -63,41 +67,58 @@ def play_of(
     title: str,
     question: str,
     name: str = "fleet-story",
-) -> Play | None:
-    """The play, with the same states of the partition and the same losses as the run with a clock;
-    None where a play without one comes to something else.
+) -> Play:
+    """The play, with the same states of the partition and the same losses as the run with a clock.
+
+    Raises UnsaidError where a play without one comes to something else.
     """
-    run = EngineRun(schedule, features)
+    zookeeper = features.mode is Mode.ZOOKEEPER
+    run = ZooKeeperRun(schedule, features) if zookeeper else EngineRun(schedule, features)
     trace = run.run()
     asked = f"title {title}\nquestion {question}\n"
-    hold = f"\nhold {ALTER_PARTITION}\n"
-    header = split(asked + header_of(schedule) + hold).statements
+    held = held_throughout(run.engine.done, zookeeper=zookeeper)
+    holds = "".join(f"\nhold {kind}" for kind in held)
+    begins = zookeeper_header_of(schedule) if zookeeper else header_of(schedule)
+    header = split(asked + begins + holds).statements
     play = Play(under_rules(header, features), name)
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-    lines = tuple(_beside(_together(_lines(stage, run.engine.done))))
-    done = parse(format_play(Play((*play.statements, *lines), name)), name)
+    said = tuple(said_lines(run.engine.done, zookeeper=zookeeper))
+    lines = tuple(_lines(stage, said))
+    beside = tuple(_beside(_together(iter(lines))))
+    done = parse(format_play(Play((*play.statements, *beside), name)), name)
     wanted = tuple(line.partition or line.broker for line in trace if _is_told(line.what))
-    return done if tale_of(run_play(done)) == wanted else None
+    if tale_of(run_play(done)) != wanted:
+        raise UnsaidError(_why_not(said, lines))
+    return done
+
+
+def _why_not(said: Iterable[SaidLine], lines: Iterable[StoryLine]) -> str:
+    crashes, told = (sum(line.statement.verb == "crash" for line in each) for each in (said, lines))
+    if told < crashes:
+        return (
+            "hangs on a disk that is replaced after a clean stop, while the next process starts and"
+            " has not registered yet: no line of a play says that"
+        )
+    return "hangs on times that a play without a clock does not have"
 
 
 def _is_told(what: str) -> bool:
     return what in ("partition", "lost")
 
 
-def _lines(stage: Stage, done: list[DoneMove]) -> Iterator[StoryLine]:
+def _lines(stage: Stage, said: Iterable[SaidLine]) -> Iterator[StoryLine]:
     number = len(stage.play.statements)
-    for made in _meant(done):
-        statement = statement_of(made.move)
+    for line in said:
         try:
-            after = do_line(stage, statement, number + 1)
+            after = do_line(stage, line.statement, number + 1)
         except PlayError:
             continue
-        if isinstance(made.move, moves.Fire) and _nodes(after) == _nodes(stage):
+        if line.is_round and _nodes(after) == _nodes(stage):
             continue
         stage, number = after, number + 1
-        yield StoryLine(statement, made.at, made.at)
+        yield StoryLine(line.statement, line.at, line.at)
 
 
 def _together(lines: Iterator[StoryLine]) -> Iterator[StoryLine]:
@@ -121,34 +142,6 @@ def _beside(lines: Iterator[StoryLine]) -> Iterator[Statement]:
         time = f"{since}{line.last / 1000:.3f} s"
         yield replace(line.statement, comment=time if line.last != at else None)
         at = line.last
-
-
-def _meant(done: list[DoneMove]) -> Iterator[DoneMove]:
-    """The moves that a line is needed for: messages flow by themselves, but for requests that take
-    their time; and to shut down is to say so at once.
-    """
-    before: moves.Move | None = None
-    for made in done:
-        move = made.move
-        last, before = before, move
-        if isinstance(move, moves.Advance):
-            before = last
-        elif isinstance(move, moves.Deliver):
-            if move.message.kind == ALTER_PARTITION:
-                yield made
-            else:
-                before = last
-        elif isinstance(move, moves.Fire):
-            asks = move.timer is moves.Timer.HEARTBEAT and isinstance(last, moves.ShutDown)
-            if not asks and (move.timer is not moves.Timer.LAG_CHECK or _asked(made)):
-                yield made
-        else:
-            yield made
-
-
-def _asked(made: DoneMove) -> bool:
-    sent = (event for event in made.events if isinstance(event, Sent))
-    return any(isinstance(event.body, AlterPartitionRequest) for event in sent)
 
 
 def _nodes(stage: Stage) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from ..kernel.set_events import EXPIRY, IS_LEVEL, READY, REQUEST_ARRIVES, STARTS
 from ..kernel.zookeeper_rules import SHUTDOWN_BACKOFF_US, SHUTDOWN_TRIES
 from .driven_zookeeper import DrivenZooKeeper, first_with_zookeeper
 from .engine_run import EngineRun, Planned
-from .kernel_run import RETRY_MS, SESSION_OVER_MS
+from .kernel_run import RETRY_MS
 from .outside_events import Outside, OutsideSchedule
 from .trace_lines import Trace
 
@@ -49,7 +49,7 @@ class ZooKeeperRun(EngineRun):
 
     def _expiries(self) -> list[Planned]:
         return [
-            (max(self.contact[b] + SESSION_OVER_MS, self.engine.now), EXPIRY, b)
+            (max(self.contact[b] + self.schedule.session + 1, self.engine.now), EXPIRY, b)
             for b in self.ids
             if self._silent(b) and self.engine.is_registered(b)
         ]
