@@ -17,6 +17,7 @@ from kiplab.fleet.kernel.scheduled import DELAYS, play_out
 from kiplab.fleet.kernel.set_words import (
     BROKERS,
     GUARDS,
+    LAST_REPLICA_LOSS,
     LEADER_EPOCH,
     MODE,
     SESSION_OVER_US,
@@ -216,6 +217,44 @@ def test_while_there_is_no_controller_sessions_end_and_nobody_acts_on_it() -> No
         Outside(at=20_000, kind="outage", lasts=25_000),
     )
     assert told[0][:3] == (45_000, "state", 2)
+
+
+def test_who_dies_and_is_back_while_there_is_no_controller_has_never_been_away() -> None:
+    told = _played(
+        Outside(at=5_000, kind="outage", lasts=60_000),
+        Outside(at=6_000, kind="beat"),
+        Outside(at=6_000, kind="crash", fate="replaced", restart=30_000, ready=1_000),
+    )
+    assert told == [(65_000, "lost", 1, LAST_REPLICA_LOSS, ())], "it leads on, under the same epoch"
+
+
+def test_without_a_controller_who_comes_back_follows_the_leader_that_he_knows() -> None:
+    told = _played(
+        Outside(at=5_000, kind="beat", broker=2),
+        Outside(at=5_000, kind="cut", broker=2, lasts=40_000, level=500, delays=(1_000,)),
+        Outside(at=30_000, kind="outage", lasts=60_000),
+    )
+    left, joined = told
+    assert left[4] == (1,)
+    # Nobody has told it of epoch 6 before there is a controller that hears of its new session.
+    assert joined[0] == 90_000 + 500 + 1_000
+    told = _played(
+        Outside(at=5_000, kind="outage", lasts=100_000),
+        Outside(at=6_000, kind="cut", broker=2, lasts=40_000, level=500),
+        Outside(at=50_000, kind="crash", restart=200_000),
+    )
+    assert told[0][:3] == (105_000, "state", 2), "who was level again lacks nothing"
+    assert not [line for line in told if line[1] == "lost"]
+
+
+def test_a_leader_that_shuts_down_is_not_answered_while_there_is_no_controller() -> None:
+    told = _played(
+        Outside(at=1_000, kind="beat", broker=2),
+        Outside(at=1_000, kind="crash", broker=2, restart=200_000),
+        Outside(at=40_000, kind="bounce", broker=1, shutdown=3_000, restart=90_000),
+        Outside(at=41_000, kind="outage", lasts=30_000),
+    )
+    assert [(at, leader) for at, _, leader, _, _ in told[1:]] == [(71_000, 0), (143_001, 1)]
 
 
 def test_a_broker_that_is_cut_off_beyond_its_session_registers_anew() -> None:

@@ -72,11 +72,26 @@ LOST_WHILE_RECOVERING = OutsideSchedule(
     ),
 )
 """A new controller writes down a leader that died as it recovered, and is alone in the ISR."""
+UNCLEAN_TWICE = OutsideSchedule(
+    min_insync=2,
+    unclean=True,
+    leader=2,
+    end=61_505,
+    events=(
+        Outside(at=1, kind="beat"),
+        Outside(at=500, kind="bounce", restart=500, level=9_000),
+        Outside(at=503, kind="beat", broker=2),
+        Outside(at=1_003, kind="crash", broker=2, delays=(1_000,)),
+        Outside(at=1_005, kind="crash"),
+    ),
+)
+"""Broker 1 is elected with nothing, dies, and broker 2 comes before it: unclean once more."""
 MADE = (
     (PENDING_COUNTS, "none"),
     (BOTH_SHUT_DOWN, "380"),
     (RECOVERS_WHILE_CUT_OFF, "380+704"),
     (LOST_WHILE_RECOVERING, "380+704"),
+    (UNCLEAN_TWICE, "none"),
 )
 """Schedules for guards and transitions that chance seldom tells."""
 NOT_TOLD = {

@@ -17,13 +17,17 @@ from ...engine import moves
 from ...engine.cluster import Cluster, Message
 from ...engine.nodes import with_state
 from ...engine.step import step
-from ...engine.truth import session_lasts
+from ...engine.truth import partition_of, session_lasts
 from ...protocol.features import Features
-from ...protocol.ids import ZOOKEEPER, BrokerId, controller_on
-from ...protocol.messages import ControlledShutdownResponse, WatcherEvent
+from ...protocol.ids import NO_LEADER, ZOOKEEPER, BrokerId, controller_on
+from ...protocol.messages import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+    WatcherEvent,
+)
 from ...protocol.replica import disk
-from ...protocol.replica.broker_state import Loss
-from .driven_engine import DoneMove, DrivenEngine, begun, header_of
+from ...protocol.replica.broker_state import Loss, replica_of
+from .driven_engine import PARTITION, DoneMove, DrivenEngine, begun, header_of
 from .outside_events import OutsideSchedule
 
 HOST = BrokerId(0)
@@ -57,23 +61,40 @@ class DrivenZooKeeper(DrivenEngine):
         self.after(before, self.done[-1])
 
     def lose_controller(self) -> None:
-        """Nobody is the controller, and nobody else stands for election."""
-        self.do(moves.FailOver())
+        """The controller hears nothing any more, and says nothing; its session lasts."""
         self.deaf = True
-        for m in self.cluster.messages:
-            if isinstance(m.body, WatcherEvent) and m.receiver != controller_on(HOST):
-                self.do(moves.Drop(m.name))
 
     def find_controller(self) -> None:
-        """The broker that is to be the controller is elected, and reads everything anew."""
+        """Its session is over; the same broker registers anew, is elected, and reads everything."""
+        for m in self.cluster.messages:
+            if m.name.sender == controller_on(HOST):
+                self.do(moves.Drop(m.name))
+        self._lose_events_of(controller_on(HOST))
+        self.expire(HOST)
+        for b in self.cluster.brokers:
+            self._lose_events_of(controller_on(b.id))
         self.deaf = False
         self.flow()
+
+    def _lose_events_of(self, node: BrokerId) -> None:
+        """What ZooKeeper would tell of a session that is over, or who would stand for election."""
+        for m in self.cluster.messages:
+            if isinstance(m.body, WatcherEvent) and m.receiver == node:
+                self.do(moves.Drop(m.name))
+
+    def shut_down_unheard(self, b: int) -> None:
+        """A try that no controller answers."""
+        self.do(moves.ShutDown(BrokerId(b)))
+        for m in self.cluster.messages:
+            if m.name.sender == b and isinstance(m.body, ControlledShutdownRequest):
+                self.do(moves.Drop(m.name))
 
     def is_held(self, message: Message) -> bool:
         """As of every engine, and answers to those who shut down."""
         if isinstance(message.body, ControlledShutdownResponse):
             return True
-        return super().is_held(message) or (self.deaf and message.receiver == controller_on(HOST))
+        ends = message.receiver, message.name.sender
+        return super().is_held(message) or (self.deaf and controller_on(HOST) in ends)
 
     def answer_to(self, b: int) -> Message | None:
         """What a broker that shuts down is told, if it is on its way."""
@@ -81,6 +102,15 @@ class DrivenZooKeeper(DrivenEngine):
             if m.receiver == b and isinstance(m.body, ControlledShutdownResponse):
                 return m
         return None
+
+    def knows_who_leads(self, b: int) -> bool:
+        """Whether a process has heard of the leader that there is."""
+        replica = replica_of(self.node(b), PARTITION)
+        state = partition_of(self.cluster, PARTITION)
+        assert state is not None
+        if replica is None or state.leader == NO_LEADER:
+            return False
+        return replica.leader_epoch == state.leader_epoch
 
     def is_registered(self, b: int) -> bool:
         """Whether ZooKeeper holds a session of the broker."""

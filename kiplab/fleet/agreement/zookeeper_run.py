@@ -11,7 +11,7 @@ from ...protocol.ids import BrokerId
 from ...protocol.messages import AlterPartitionRequest, ControlledShutdownResponse
 from ...protocol.replica.broker_state import Lifecycle
 from ..kernel.metadata_rules import RESEND_US
-from ..kernel.set_events import EXPIRY, IS_LEVEL, READY, REQUEST_ARRIVES, STARTS, STOPS
+from ..kernel.set_events import EXPIRY, HEALS, IS_LEVEL, READY, REQUEST_ARRIVES, STOPS
 from ..kernel.zookeeper_rules import SHUTDOWN_BACKOFF_US, SHUTDOWN_TRIES
 from .driven_zookeeper import DrivenZooKeeper, first_with_zookeeper
 from .engine_run import EngineRun, Planned
@@ -58,7 +58,14 @@ class ZooKeeperRun(EngineRun):
         return self.engine.node(b).process is None or b in self.cut
 
     def _put_off(self, plan: Planned) -> bool:
-        return plan[1] != STARTS and super()._put_off(plan)
+        """Who is linked to ZooKeeper is not kept waiting by a controller that is away."""
+        _, rank, of = plan
+        if rank == REQUEST_ARRIVES:
+            return super()._put_off(plan)
+        if rank not in (STOPS, READY) or of not in self.cut:
+            return False
+        self.plans[rank, of] = self.plans[HEALS, of]
+        return True
 
     def _by_itself(self, plan: Planned) -> None:
         _, rank, of = plan
@@ -147,23 +154,56 @@ class ZooKeeperRun(EngineRun):
 
     def _outage_ends(self, _: int) -> None:
         self.outage = 0
+        for b in self.ids:
+            if self._has_registered(b) and not self.level[b] and b not in self.cut:
+                self.plans.setdefault((IS_LEVEL, b), self.engine.now + self.last[b].level)
         self.engine.find_controller()
+
+    def _has_registered(self, b: int) -> bool:
+        return self.engine.node(b).process is not None and b not in self.starting
+
+    def _is_back(self, b: int) -> None:
+        """Heard of; it catches up once it knows with whom."""
+        self._beat(b)
+        self.engine.flow()
+        if not self.outage or self.engine.knows_who_leads(b):
+            self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
 
     def _heal(self, b: int) -> None:
         self.cut.discard(b)
         for other in self._others(b):
             if other not in self.cut:
                 self.engine.do(moves.Heal(BrokerId(b), other))
-        if self.engine.node(b).process is None:
-            return
-        self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
-        self._beat(b)
+        if self.engine.node(b).process is not None:
+            self._is_back(b)
 
     def _stop(self, b: int) -> None:
-        if self.state.leader == b and self.schedule.replicas > 1 and not self._is_out_of_tries(b):
+        leads = self.state.leader == b and self.schedule.replicas > 1
+        if self._is_out_of_tries(b):
+            self._stops(b)
+        elif self.outage:
+            self._ask_in_vain(b)
+        elif leads:
             self._ask_to_go(b)
         else:
             self._answered(b)
+
+    def _stops(self, b: int) -> None:
+        """Let go or not, it stops: who asks on here is the process, and not its operator."""
+        if not self.outage:
+            self._answered(b)
+            return
+        while self.engine.node(b).process is not None:
+            self.engine.shut_down_unheard(b)
+        self._ended(b)
+
+    def _ask_in_vain(self, b: int) -> None:
+        self.engine.shut_down_unheard(b)
+        if self.engine.now < self.gives_up[b]:
+            self.plans[STOPS, b] = self.engine.now + _BACKOFF_MS
+            return
+        self.gives_up[b] = self.engine.now
+        self.plans[STOPS, b] = self.engine.now + self.last[b].shutdown
 
     def _is_out_of_tries(self, b: int) -> bool:
         return self.engine.now > self.gives_up[b]
@@ -180,8 +220,7 @@ class ZooKeeperRun(EngineRun):
         self.engine.do(moves.Start(BrokerId(b)))
         self.engine.flow()
         self.engine.fire(b, moves.Timer.FLUSH)
-        self._beat(b)
-        self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
+        self._is_back(b)
 
     def _has_process(self, b: int) -> bool:
         return b in self.starting or super()._has_process(b)

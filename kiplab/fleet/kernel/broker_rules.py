@@ -72,7 +72,14 @@ from .set_words import (
     WATCHES,
     tell,
 )
-from .zookeeper_rules import begins_to_go, linked_again, may_go, take_over
+from .zookeeper_rules import (
+    begins_to_go,
+    is_cut_off,
+    linked_again,
+    may_go,
+    stops_unseen,
+    take_over,
+)
 
 KEPT, TAIL_LOST, DISK_LOST = 0, 1, 2
 """What a crash leaves of the log: everything, what had been flushed, nothing."""
@@ -162,11 +169,14 @@ def crash(s: list[int], w: list[int], b: int, fate: int, is_shock: bool, now: in
 
 @inner
 def _stop(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
-    """The controller lets a broker go: fenced, flushed, gone."""
-    gone(s, w, told, b, now)
+    """The controller lets a broker go, or there is none: fenced, flushed, gone."""
+    if s[OUTAGE] == 0:
+        gone(s, w, told, b, now)
     s[FLUSHED + b], s[CHECKPOINT + b] = s[LOG + b], s[KNOWN_MARK + b]
     _process_ends(s, b, now + s[RESTART_US + b])
     s[EXPIRE_AT + b] = NEVER
+    if s[OUTAGE]:
+        stops_unseen(s, w, b, now)
 
 
 @inner
@@ -312,6 +322,8 @@ def cut(s: list[int], w: list[int], b: int, lasts: int, now: int) -> None:
         return
     s[INCIDENTS] += 1
     s[TOOK_EFFECT] = s[TURN]
+    if w[MODE]:
+        is_cut_off(s, b)
     s[CUT + b], s[HEAL_AT + b], s[LEVEL + b] = 1, now + lasts, 0
     s[LEVEL_DUE + b] = NEVER
     _goes_silent(s, w, b, now)

@@ -223,13 +223,14 @@ def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
         if until:
             s[at + ARRIVES] = until
         return until != 0
-    if rank == HEALS and s[OUTAGE]:
+    if rank == HEALS and s[OUTAGE] and not w[MODE]:
         s[HEAL_AT + of] = s[OUTAGE]
         return True
     timer = STOP_AT if rank == STOPS else START_AT if rank == STARTS else READY_AT
     if rank != STOPS and rank != STARTS and rank != READY:
         return False
-    until = _waits_until(s, of)
+    # ZooKeeper is there without a controller, too: who is linked to it is not kept waiting.
+    until = _links_again_at(s, of) if w[MODE] else _waits_until(s, of)
     if until:
         s[timer + of] = until
     return until != 0
@@ -237,8 +238,11 @@ def _is_put_off(s: list[int], w: list[int], rank: int, of: int) -> bool:
 
 @inner
 def _waits_until(s: list[int], b: int) -> int:
-    if s[OUTAGE]:
-        return s[OUTAGE]
+    return s[OUTAGE] if s[OUTAGE] else _links_again_at(s, b)
+
+
+@inner
+def _links_again_at(s: list[int], b: int) -> int:
     return s[HEAL_AT + b] if s[CUT + b] else 0
 
 

@@ -4,14 +4,17 @@ The replica set is that of an inter-broker protocol from 2.7-IV2 to 3.2: leaders
 for another ISR (AlterIsr), which looks at epochs alone. Nobody is fenced: a broker is live from its
 registration, with its log already recovered, until its session is over. ZooKeeper keeps sessions
 while there is no controller; a broker that is cut off longer than its session lasts registers anew.
-A start finds NODEEXISTS while the session of an earlier life lasts, and is tried again.
+A start finds NODEEXISTS while the session of an earlier life lasts, and is tried again. While there
+is no controller brokers register and come back all the same, but are told nothing: who is new plays
+no role, who was cut off follows if nobody else has come to lead meanwhile, and who shuts down is
+not answered. Who was gone and is back by then has never been away, for the next controller.
 
 Simplified, all of it: a control request arrives with the event that queues it, so no mail is ever
 old (KIP-380 counts what would be, and KIP-343 how long a cut broker goes on: neither changes what
-the set does). ZooKeeper ends a session to the microsecond, not at its next tick. While there is no
-controller registrations, heals and the steps of a shutdown wait for it, rather than to fail and be
-tried again. Which broker is the controller is nobody's concern: its failovers come by a clock of
-their own. A follower that shuts down is gone at once, as in KRaft.
+the set does). ZooKeeper ends a session to the microsecond, not at its next tick. Which broker is
+the controller is nobody's concern: its failovers come by a clock of their own. A follower that
+shuts down is gone at once, as in KRaft. Who comes back with news missed follows nobody before it is
+told them.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from .set_words import (
     CATCH_UP_US,
     CHECKPOINT,
     CONTACT,
+    CUT,
     EPOCH,
     EXPIRE_AT,
     FENCED,
@@ -45,12 +49,14 @@ from .set_words import (
     LEAVES_SINCE,
     LEAVING,
     LED_OFFLINE,
+    LEVEL,
     LEVEL_DUE,
     LOG,
     NEVER,
     NEXT_EPOCH,
     NONE,
     OFFLINE,
+    OUTAGE,
     PARTITION_EPOCH,
     PHASE,
     READY_AT,
@@ -58,9 +64,11 @@ from .set_words import (
     REPLICAS,
     RETRY_US,
     RUNNING,
+    SEEN_LEADER_EPOCH,
     SESSION_OVER_US,
     SHUTDOWN_US,
     STOP_AT,
+    UP,
 )
 
 SHUTDOWN_BACKOFF_US = 5_000_000
@@ -82,15 +90,28 @@ def registered(s: list[int], w: list[int], told: list[int], b: int, now: int) ->
 
     Source: KafkaController.processBrokerChange: who bounced is handled as dead, then as new.
     """
-    if s[FENCED + b] == 0:
+    if s[OUTAGE] == 0 and s[FENCED + b] == 0:
         gone(s, w, told, b, now)
-    s[EXPIRE_AT + b] = NEVER
     s[EPOCH + b] = s[REG_EPOCH + b] = s[NEXT_EPOCH]
     s[NEXT_EPOCH] += 1
-    s[LEAVING + b], s[LEAVES_SINCE + b], s[CONTACT + b] = 0, NONE, now
+    s[LEAVING + b], s[LEAVES_SINCE + b] = 0, NONE
+    _is_back(s, w, told, b, now)
+    if s[OUTAGE]:
+        s[FENCED + b] = 0
+    else:
+        unfence(s, w, told, b, now)
+
+
+@inner
+def _is_back(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+    """Heard of; and told what there is to know, if there is a controller."""
+    s[CONTACT + b], s[EXPIRE_AT + b] = now, NEVER
+    knows = s[LEADER] != NONE and s[SEEN_LEADER_EPOCH + b] == s[LEADER_EPOCH]
+    if s[OUTAGE] and not knows:
+        return
     s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
-    inform(s, w, told, now)
-    unfence(s, w, told, b, now)
+    if s[OUTAGE] == 0:
+        inform(s, w, told, now)
 
 
 @inner
@@ -99,7 +120,7 @@ def process_registers(s: list[int], w: list[int], told: list[int], b: int, now: 
     if session_lasts(s, w, b, now) and s[GUARDS] & ONE_INCARNATION:
         s[READY_AT + b] = now + w[RETRY_US]
         return
-    s[READY_AT + b], s[PHASE + b] = NEVER, RUNNING
+    s[READY_AT + b], s[PHASE + b], s[SEEN_LEADER_EPOCH + b] = NEVER, RUNNING, NONE
     s[KNOWN_MARK + b] = min(s[CHECKPOINT + b], s[LOG + b])
     registered(s, w, told, b, now)
 
@@ -107,12 +128,27 @@ def process_registers(s: list[int], w: list[int], told: list[int], b: int, now: 
 @inner
 def linked_again(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """A cut is over; a session that did not outlast it makes place for another."""
-    if not session_lasts(s, w, b, now):
+    if session_lasts(s, w, b, now):
+        _is_back(s, w, told, b, now)
+    else:
         registered(s, w, told, b, now)
-        return
-    s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
+
+
+@inner
+def is_cut_off(s: list[int], b: int) -> None:
+    """What a broker knows as it is cut off: nothing, if it was waiting for a controller."""
+    waits = s[LEVEL + b] == 0 and s[LEVEL_DUE + b] == NEVER
+    s[SEEN_LEADER_EPOCH + b] = NONE if waits else s[LEADER_EPOCH]
+
+
+@inner
+def _tell_all(s: list[int], w: list[int], told: list[int], now: int) -> None:
+    """Who came while there was no controller begins to catch up as he hears of what there is."""
+    for b in range(w[REPLICAS]):
+        runs = s[UP + b] != 0 and s[PHASE + b] >= RUNNING and s[CUT + b] == 0
+        if runs and s[LEVEL + b] == 0 and s[LEVEL_DUE + b] == NEVER:
+            s[LEVEL_DUE + b] = now + s[CATCH_UP_US + b]
     inform(s, w, told, now)
-    s[CONTACT + b], s[EXPIRE_AT + b] = now, NEVER
 
 
 @inner
@@ -130,7 +166,7 @@ def take_over(s: list[int], w: list[int], told: list[int], now: int) -> None:
             s[FENCED + b], s[EXPIRE_AT + b] = 1, NEVER
     for b in range(w[REPLICAS]):
         if s[FENCED + b]:
-            _replica_offline(s, w, told, b, now)
+            _replica_offline(s, w, b, now)
     left = s[PARTITION_EPOCH]
     if s[LEADER] == NONE:
         change(s, w, told, s[ISR], NONE, NONE, AS_IS, now)
@@ -138,10 +174,11 @@ def take_over(s: list[int], w: list[int], told: list[int], now: int) -> None:
         tell_state(s, told, now)
     if led != NONE and s[LEADER] == NONE:
         s[OFFLINE] += 1
+    _tell_all(s, w, told, now)
 
 
 @inner
-def _replica_offline(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
+def _replica_offline(s: list[int], w: list[int], b: int, now: int) -> None:
     """With ZooKeeper, what a new controller writes of a dead replica before it elects anybody.
 
     The last member stays, and costs a leader epoch each time: removeReplicasFromIsr of
@@ -156,7 +193,6 @@ def _replica_offline(s: list[int], w: list[int], told: list[int], b: int, now: i
         s[LEADER] = NONE
     s[LEADER_EPOCH] += 1
     s[PARTITION_EPOCH] += 1
-    inform(s, w, told, now)
 
 
 @inner
@@ -180,8 +216,10 @@ def asks_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) ->
 
     Source: KafkaServer.controlledShutdown (2.1.1 to 3.4.1).
     """
-    hands_over(s, w, told, b, now)
-    if s[LEADER] == b and w[REPLICAS] > 1 and now < s[GIVES_UP_AT + b]:
+    if s[OUTAGE] == 0:
+        hands_over(s, w, told, b, now)
+    goes = s[OUTAGE] == 0 and (s[LEADER] != b or w[REPLICAS] == 1)
+    if not goes and now < s[GIVES_UP_AT + b]:
         s[STOP_AT + b] = now + SHUTDOWN_BACKOFF_US
         return
     s[STOP_AT + b], s[GIVES_UP_AT + b] = now + s[SHUTDOWN_US + b], now
@@ -197,7 +235,15 @@ def begins_to_go(s: list[int], w: list[int], told: list[int], b: int, now: int) 
 @inner
 def may_go(s: list[int], w: list[int], told: list[int], b: int, now: int) -> bool:
     """Whether a broker that was shutting down is gone now; if not, it has asked once more."""
-    if s[LEADER] != b or w[REPLICAS] == 1 or now > s[GIVES_UP_AT + b]:
+    goes = s[OUTAGE] == 0 and (s[LEADER] != b or w[REPLICAS] == 1)
+    if goes or now > s[GIVES_UP_AT + b]:
         return True
     asks_to_go(s, w, told, b, now)
     return False
+
+
+@inner
+def stops_unseen(s: list[int], w: list[int], b: int, now: int) -> None:
+    """Its session is closed, and nobody is there to see it before the next controller."""
+    s[CONTACT + b] = now - w[SESSION_OVER_US]
+    s[EXPIRE_AT + b] = s[OUTAGE] + 1
