@@ -46,7 +46,8 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     until it has caught up; `lag_phase` is from the event to the leader's next look at who lags;
     `delays` are how long AlterPartition requests on account of this broker take, the first, the
     second, ... (the last one serves on), asked by whichever leader; or `delays_by` has them leader
-    by leader.
+    by leader. `queued` is how late a controller is that hears of it late (KIP-380), `silent` how
+    long before it the broker's last heartbeat was (KIP-343); nothing else comes of these two.
     """
 
     at: int
@@ -61,6 +62,8 @@ class Outside(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     shutdown: int = 1
     lasts: int = 1
     recover: int = 1
+    queued: int = 0
+    silent: int = 0
     delays: tuple[int, ...] = (1,)
     delays_by: tuple[tuple[int, ...], ...] = ()
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
 
 from ..kernel.leader_rules import DELAY_TRIES
 from ..kernel.machine_code import plain
@@ -10,7 +13,9 @@ from ..kernel.outside_streams import (
     BEAT_AT,
     DELAYS_AT,
     FLUSH_AT,
+    QUEUED,
     ROW_AT,
+    SILENT,
     STREAM,
     STREAM_BROKER,
     STREAMS,
@@ -81,8 +86,21 @@ def _event(st: list[int], i: int, at: int, rank: int, replicas: int) -> Outside:
         shutdown=st[row + SHUTDOWN],
         lasts=st[row + LASTS],
         recover=st[row + RECOVER],
+        queued=st[stream + QUEUED],
+        silent=st[stream + SILENT],
         delays_by=tuple(
             tuple(st[delays + x * DELAY_TRIES : delays + (x + 1) * DELAY_TRIES])
             for x in range(replicas)
         ),
     )
+
+
+_LENGTHS = ("restart", "ready", "level", "shutdown", "lasts", "recover")
+
+
+def in_milliseconds(event: Outside, start: Microseconds) -> Outside:
+    """The event as schedules have it, counted from `start`; what takes time takes 1 at least."""
+    lengths: dict[str, Any] = {name: max(1, getattr(event, name) // 1000) for name in _LENGTHS}
+    by = tuple(tuple(max(1, us // 1000) for us in each) for each in event.delays_by)
+    at, phase = (event.at - start) // 1000, event.lag_phase // 1000
+    return replace(event, at=at, lag_phase=phase, delays_by=by, **lengths)

@@ -9,7 +9,6 @@ story: the times between its events are those of the replication.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -22,7 +21,7 @@ from ..kernel.simulation import METRIC_NAMES
 from ..kernel.world import HOUR, World
 from .kernel_run import EndlessTraceError, KernelRun, kernel_run
 from .outside_events import Outside, OutsideSchedule, ordered
-from .replication_events import replication_events
+from .replication_events import in_milliseconds, replication_events
 from .trace_lines import NOBODY
 
 QUIET_US = 2 * HOUR
@@ -111,7 +110,7 @@ def _stretches(events: Iterator[Outside]) -> Iterator[list[Outside]]:
 
 def _schedule(world: World, stretch: list[Outside], leader: int) -> OutsideSchedule:
     start = stretch[0].at - LEAD_MS * 1000
-    events = tuple(_in_milliseconds(event, start) for event in stretch)
+    events = tuple(in_milliseconds(event, start) for event in stretch)
     return ordered(
         OutsideSchedule(
             replicas=world.replication_factor,
@@ -125,16 +124,6 @@ def _schedule(world: World, stretch: list[Outside], leader: int) -> OutsideSched
             events=events,
         )
     )
-
-
-_LENGTHS = ("restart", "ready", "level", "shutdown", "lasts", "recover")
-
-
-def _in_milliseconds(event: Outside, start: int) -> Outside:
-    lengths: dict[str, Any] = {name: max(1, getattr(event, name) // 1000) for name in _LENGTHS}
-    by = tuple(tuple(max(1, us // 1000) for us in each) for each in event.delays_by)
-    at, phase = (event.at - start) // 1000, event.lag_phase // 1000
-    return replace(event, at=at, lag_phase=phase, delays_by=by, **lengths)
 
 
 def _ran(schedule: OutsideSchedule, features: Features) -> KernelRun | None:

@@ -20,6 +20,7 @@ from .outside_streams import (
     IS_KNOWN,
     QUEUED,
     ROW_AT,
+    SILENT,
     STREAM,
     STREAM_BROKER,
     crash_early,
@@ -41,6 +42,7 @@ from .set_events import (
     LASTS,
     OUTAGE_BEGINS,
     RANKS,
+    READY_IN,
     RESTART,
     SHUTDOWN,
     at_rest,
@@ -155,11 +157,14 @@ def _count_outside(states: list[list[int]], sets: int, w: list[int], st: list[in
         if s[TOOK_EFFECT] != s[TURN]:
             continue
         if st[row + KIND] == BOUNCE and not s[GUARDS] & KIP_380:
-            away = st[row + SHUTDOWN] + st[row + RESTART]
+            # The next life gets mail once it is registered.
+            away = st[row + SHUTDOWN] + st[row + RESTART] + st[row + READY_IN]
             s[STALE_CONTROL_REQUEST] += 1 if st[at + QUEUED] > away else 0
         elif st[row + KIND] == CUT_OFF:
-            short = s[GUARDS] & KIP_343 != 0 and st[row + LASTS] > w[TIMEOUT_343_US]
-            s[STALE_METADATA_US] += w[TIMEOUT_343_US] if short else st[row + LASTS]
+            # The timeout runs from the last heartbeat that was answered.
+            left = max(0, w[TIMEOUT_343_US] - st[at + SILENT])
+            short = s[GUARDS] & KIP_343 != 0 and st[row + LASTS] > left
+            s[STALE_METADATA_US] += left if short else st[row + LASTS]
 
 
 @inner

@@ -586,7 +586,7 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             usual=(3, 60),
             basis=_ASSUMED,
             source="KIP-343 names the setting and no value; KRaft's session has 9 s.",
-            does="After so long KIP-343 fences a broker that is cut off from the controller.",
+            does="KIP-343 fences a broker so long after its last heartbeat that was answered.",
         ),
     ] = 9.0
 

@@ -119,7 +119,9 @@ def shock_losses(parameters: Parameters) -> float:
 def stale_control_requests(parameters: Parameters, bounce_s: float) -> float:
     """KIP-380: planned restarts that are over before what a queue held for the old process is out.
 
-    Per broker. Raises MissingExtraError without scipy.
+    Over is when the next process has registered. Per broker.
+
+    Raises MissingExtraError without scipy.
     """
     with needed_by("a quantile"):
         from scipy.stats import lognorm
@@ -131,8 +133,16 @@ def stale_control_requests(parameters: Parameters, bounce_s: float) -> float:
 def stale_metadata_s(parameters: Parameters, kips: frozenset[str]) -> float:
     """KIP-343: seconds a year in which a broker that is cut off serves from old metadata.
 
-    With heartbeats it fences itself after the timeout. Per broker.
+    With heartbeats it fences itself, a timeout after the last one before the cut. Per broker.
     """
-    mean = parameters.network_cut_s
-    exposed = mean * (1 - exp(-parameters.heartbeat_timeout_s / mean)) if "343" in kips else mean
+    mean, timeout, beat = (
+        parameters.network_cut_s,
+        parameters.heartbeat_timeout_s,
+        parameters.heartbeat_s,
+    )
+    exposed = mean
+    if "343" in kips:
+        # Of a heartbeat older than the timeout nothing is left.
+        age = min(beat, timeout)
+        exposed *= (age - mean * (exp((age - timeout) / mean) - exp(-timeout / mean))) / beat
     return parameters.network_cuts_per_year * exposed

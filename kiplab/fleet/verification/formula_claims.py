@@ -111,6 +111,7 @@ def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
         world_of(cut, Mode.ZOOKEEPER),
         shutdown=Constant(3 * SECOND),
         clean_restart=Constant((bounce_s - 3) * SECOND),
+        ready=Constant(0),
     )
     counts = lived(world, ("none", "380", "343"), years, seed)
     requests = closed_forms.stale_control_requests(cut, bounce_s)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...extras import needed_by
 from .chain_claims import chain_claims
+from .control_claims import control_claims
 from .engine_claims import engine_claims
 from .estimator_claims import estimator_claims
 from .formula_claims import formula_claims
@@ -50,3 +51,4 @@ def claims(effort: float = 1.0, seed: int = SEED) -> Iterator[Claim]:
     yield from estimator_claims(effort, seed)
     yield from outage_claims(effort, seed)
     yield from engine_claims(effort, seed)
+    yield from control_claims(effort, seed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from statistics import fmean
 
 import pytest
 from msgspec.structs import asdict, replace
@@ -122,7 +124,13 @@ def test_a_common_cause_takes_all_replicas_or_those_of_a_rack() -> None:
 def test_heartbeats_bound_how_long_a_broker_is_out_of_touch() -> None:
     cut = replace(BASE, network_cuts_per_year=2.0, network_cut_s=60.0, heartbeat_timeout_s=9.0)
     assert closed_forms.stale_metadata_s(cut, frozenset()) == 120
-    assert closed_forms.stale_metadata_s(cut, frozenset({"343"})) == pytest.approx(16.715, abs=1e-3)
+    at_once = replace(cut, heartbeat_s=0.01)
+    with_343 = partial(closed_forms.stale_metadata_s, kips=frozenset({"343"}))
+    assert with_343(at_once) == pytest.approx(16.715, abs=0.01)
+    # The last heartbeat was up to 2 s before the cut: each age is as likely, and the rest is left.
+    left = [replace(at_once, heartbeat_timeout_s=9 - 2 * (n + 0.5) / 50) for n in range(50)]
+    assert with_343(cut) == pytest.approx(fmean(map(with_343, left)), abs=0.01)
+    assert 0 < with_343(replace(cut, heartbeat_timeout_s=1.0)) < 1
 
 
 def test_what_a_crash_takes_with_it_counts_disks_too() -> None:

@@ -1,0 +1,119 @@
+"""One bounce before a controller that is late, in the engine with ZooKeeper: what KIP-380 is about.
+
+The broker asks to go and is let go, so requests for it are in its controller's queue; but the
+threads that send them, and the one that hears of ZooKeeper's watches, come to it only after a
+while. If the next life of the broker is registered by then, it gets what was meant for the one
+before, and the watches tell of a broker that is there as it was.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...engine import moves
+from ...engine.at_rest import broken_with_zookeeper, is_at_rest
+from ...engine.cluster import Cluster, Message
+from ...engine.events import Delivered
+from ...protocol.facts import Refused
+from ...protocol.ids import BrokerId, controller_on
+from ...protocol.messages import WatcherEvent
+from ...protocol.messages.control_request import ControlRequest
+from ...protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from .driven_engine import DoneMove
+from .driven_zookeeper import HOST, DrivenZooKeeper
+from .outside_events import Outside
+
+_GUARD = "380.control-request-epoch"
+_MAIL, _STOPS, _STARTS = range(3)
+"""At one moment the lower comes first."""
+
+
+class LateBounce(msgspec.Struct, frozen=True):
+    """What came of a bounce: the next life was asked what was meant for the one before, and
+    `applied` or `refused` it; the controller `missed` that there is another life.
+    """
+
+    applied: bool
+    refused: bool
+    missed: bool
+
+
+class LateController(DrivenZooKeeper):
+    """`late` says that its threads have not come yet to what concerns broker `b`; `meant` is what
+    waits for a life of it that is over.
+    """
+
+    def __init__(self, found: Cluster, b: int) -> None:
+        super().__init__(found, self._note)
+        self.b = b
+        self.late = True
+        self.meant: tuple[ControlRequest, ...] = ()
+        self.applied = self.refused = False
+
+    def is_held(self, message: Message) -> bool:
+        """As with every controller; while it is late also watches, and what it asks of `b`."""
+        told = isinstance(message.body, WatcherEvent) and message.receiver == controller_on(HOST)
+        return super().is_held(message) or (self.late and (told or self._is_mail(message)))
+
+    def asks_to_go(self) -> None:
+        """The broker begins its controlled shutdown."""
+        self.do(moves.ShutDown(BrokerId(self.b)))
+        self.flow()
+
+    def stops(self) -> None:
+        """It hears that it may go, or is out of tries; its session is closed."""
+        while self.node(self.b).process is not None:
+            answer = self.answer_to(self.b)
+            again = moves.ShutDown(BrokerId(self.b))
+            self.do(again if answer is None else moves.Deliver(answer.name))
+            self.flow()
+
+    def starts(self) -> None:
+        """Its next life registers; what waits for it by now is for the one before."""
+        self.meant = self._queue()
+        self.do(moves.Start(BrokerId(self.b)))
+        self.flow()
+
+    def comes_to_it(self) -> None:
+        """The threads send what waits, then the controller hears of the watches."""
+        while (mail := next(filter(self._is_mail, self.cluster.messages), None)) is not None:
+            self.do(moves.Deliver(mail.name))
+            self.flow()
+        self.late = False
+        self.flow()
+
+    def outcome(self) -> LateBounce:
+        """When nothing is under way any more."""
+        assert is_at_rest(self.cluster)
+        missed = any(True for _ in broken_with_zookeeper(self.cluster, ()))
+        return LateBounce(self.applied, self.refused, missed)
+
+    def _is_mail(self, message: Message) -> bool:
+        return isinstance(message.body, ControlRequest) and message.receiver == self.b
+
+    def _queue(self) -> tuple[ControlRequest, ...]:
+        plane = self.process(HOST).control_plane
+        assert isinstance(plane, ZooKeeperController)
+        return next((c.queue for c in plane.channels if c.broker == self.b), ())
+
+    def _note(self, _before: Cluster, made: DoneMove) -> None:
+        come = (e for e in made.events if isinstance(e, Delivered) and e.receiver == self.b)
+        if any(event.body in self.meant for event in come):
+            guards = {event.guard for event in made.events if isinstance(event, Refused)}
+            self.refused |= _GUARD in guards
+            self.applied |= _GUARD not in guards
+
+
+def late_bounce(found: Cluster, bounce: Outside) -> LateBounce:
+    """A bounce of a cluster at rest; its `queued` is how late the controller is."""
+    engine = LateController(found, bounce.broker)
+    engine.asks_to_go()
+    back = bounce.shutdown + bounce.restart + bounce.ready
+    steps = (
+        (bounce.queued, _MAIL, engine.comes_to_it),
+        (bounce.shutdown, _STOPS, engine.stops),
+        (back, _STARTS, engine.starts),
+    )
+    for _, _, what in sorted(steps, key=lambda step: step[:2]):
+        what()
+    return engine.outcome()

@@ -1,0 +1,152 @@
+"""What the kernel only counts with ZooKeeper, beside the engine's own runs of each such event.
+
+Of KIP-380 and KIP-343 the kernel knows a sentence each: a request is older than a bounce lasts; a
+broker that is cut off fences itself. The engine has their rules: it lives through the same
+replications, and through every planned stop and every cut in them once more, with a controller
+that is late, or silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+
+from msgspec.structs import replace
+
+from ...protocol.releases import Mode
+from ..agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
+from ..agreement.effective_events import EffectiveEvent, effective_events
+from ..agreement.late_controller import LateBounce, late_bounce
+from ..agreement.silent_controller import FEATURES_OF_343, served_while_cut_ms
+from ..kernel.simulation import simulate
+from ..kernel.world import SECOND, Exponential, World
+from .checked_worlds import regime_in
+from .refereed import Certain, Claim, Referee
+
+_MINUTE = 60 * SECOND
+HORIZON_US = 5 * _MINUTE
+BOUNCING = World(
+    zookeeper=True,
+    replication_factor=3,
+    crash_mean_us=0,
+    failover_mean_us=0,
+    bounce_mean_us=2 * _MINUTE,
+    shutdown=Exponential(SECOND),
+    clean_restart=Exponential(2 * SECOND),
+    ready=Exponential(SECOND // 2),
+    catch_up=Exponential(2 * SECOND),
+)
+"""Restarts so quick that some requests outlive them."""
+CUT_OFF = replace(
+    BOUNCING,
+    bounce_mean_us=0,
+    cut_mean_us=2 * _MINUTE,
+    cut_lasts=Exponential(15 * SECOND),
+    heartbeat_timeout_us=9 * SECOND,
+)
+_REPLICATIONS = 12
+_MS = 1_000
+_ROOM = 0.001
+"""The engine's clock is in whole milliseconds, of which a cut has thousands."""
+
+
+def control_claims(effort: float, seed: int) -> Iterator[Claim]:
+    """Replications in proportion to `effort`; the same number in both, or it is a disagreement."""
+    many = max(1, round(_REPLICATIONS * effort))
+    yield from _bounces(many, seed)
+    yield from _cuts(many, seed)
+
+
+def _bounces(many: int, seed: int) -> Iterator[Claim]:
+    found = cache(partial(_every, BOUNCING, many, seed))
+    obeyed, unknown = "mail that the next life obeys", "lives that nobody hears of"
+    for features, what, counts in (
+        ("none", obeyed, _applied),
+        ("380", obeyed, _applied),
+        ("none", unknown, _missed),
+        ("380", unknown, _missed),
+    ):
+        yield Claim(
+            metric="stale_control_request",
+            features=features,
+            mode=Mode.ZOOKEEPER,
+            referee=Referee.ENGINE,
+            regime=regime_in(Mode.ZOOKEEPER, f"every bounce, its controller late: {what}"),
+            ours=_counted(BOUNCING, features, "stale_control_request", many, seed),
+            theirs=partial(_bounced, found, features, counts),
+        )
+
+
+def _cuts(many: int, seed: int) -> Iterator[Claim]:
+    found = cache(partial(_every, CUT_OFF, many, seed))
+    for features in FEATURES_OF_343:
+        yield Claim(
+            metric="stale_metadata_us",
+            features=features,
+            mode=Mode.ZOOKEEPER,
+            referee=Referee.ENGINE,
+            regime=regime_in(Mode.ZOOKEEPER, "every cut, KIP-343 as it is written"),
+            ours=_counted(CUT_OFF, features, "stale_metadata_us", many, seed),
+            theirs=partial(_served, found, features),
+            room=_ROOM,
+        )
+
+
+def _counted(
+    world: World, features: str, metric: str, many: int, seed: int
+) -> Callable[[], Certain]:
+    def found() -> Certain:
+        counts = simulate(
+            world,
+            seed=seed,
+            first=0,
+            last=many,
+            horizon_us=HORIZON_US,
+            feature_sets=(features,),
+        )
+        return Certain(counts.total(features, metric))
+
+    return found
+
+
+def _every(world: World, many: int, seed: int) -> list[EffectiveEvent]:
+    return [
+        event
+        for replication in range(many)
+        for event in effective_events(
+            world, seed=seed, replication=replication, until_us=HORIZON_US
+        )
+    ]
+
+
+Effects = Callable[[], list[EffectiveEvent]]
+
+
+def _bounced(found: Effects, features: str, counts: Callable[[LateBounce], bool]) -> Certain:
+    return Certain(sum(counts(bounced(effect, features)) for effect in found()))
+
+
+def bounced(effect: EffectiveEvent, features: str) -> LateBounce:
+    """The engine's bounce, under a feature set of COMPARED_WITH_ZOOKEEPER."""
+    found = replace(effect.found, features=COMPARED_WITH_ZOOKEEPER[features])
+    return late_bounce(found, effect.event)
+
+
+def _applied(made: LateBounce) -> bool:
+    return made.applied
+
+
+def _missed(made: LateBounce) -> bool:
+    return made.missed
+
+
+def _served(found: Effects, features: str) -> Certain:
+    return Certain(sum(served_us(effect, features) for effect in found()))
+
+
+def served_us(effect: EffectiveEvent, features: str) -> int:
+    """How long the engine's leader tells what it knew, under a set of FEATURES_OF_343."""
+    timeout_ms = CUT_OFF.heartbeat_timeout_us // _MS
+    silent_ms, lasts_ms = effect.event.silent // _MS, effect.event.lasts // _MS
+    rules = FEATURES_OF_343[features]
+    return _MS * served_while_cut_ms(rules, silent_ms, lasts_ms, timeout_ms)

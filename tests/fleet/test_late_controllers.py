@@ -1,0 +1,108 @@
+"""What the kernel counts of KIP-380 and KIP-343 is what the engine does, event by event."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from msgspec.structs import replace
+
+from kiplab.fleet.agreement.effective_events import EffectiveEvent, effective_events
+from kiplab.fleet.agreement.late_controller import LateBounce
+from kiplab.fleet.agreement.silent_controller import FEATURES_OF_343, served_while_cut_ms
+from kiplab.fleet.kernel.simulation import Counts, simulate
+from kiplab.fleet.kernel.world import World
+from kiplab.fleet.verification.control_claims import (
+    BOUNCING,
+    CUT_OFF,
+    HORIZON_US,
+    bounced,
+    served_us,
+)
+
+SEED, REPLICATIONS = 7, 30
+OBEYED = LateBounce(applied=True, refused=False, missed=True)
+REFUSED = LateBounce(applied=False, refused=True, missed=False)
+IN_TIME = LateBounce(applied=False, refused=False, missed=False)
+
+
+@cache
+def effects(world: World, replication: int) -> tuple[EffectiveEvent, ...]:
+    return effective_events(world, seed=SEED, replication=replication, until_us=HORIZON_US)
+
+
+@cache
+def counted(world: World, *sets: str) -> Counts:
+    return simulate(
+        world,
+        seed=SEED,
+        first=0,
+        last=REPLICATIONS,
+        horizon_us=HORIZON_US,
+        feature_sets=sets,
+        compiled=False,
+    )
+
+
+def first_bounce() -> EffectiveEvent:
+    return effects(BOUNCING, 0)[0]
+
+
+@pytest.mark.parametrize(("features", "late"), [("none", OBEYED), ("380", REFUSED)])
+def test_every_bounce_that_a_request_outlives_goes_wrong_without_kip_380_alone(
+    features: str, late: LateBounce
+) -> None:
+    counts, seen = counted(BOUNCING, "none", "380"), 0
+    for replication in range(REPLICATIONS):
+        made = [bounced(effect, features) for effect in effects(BOUNCING, replication)]
+        assert {*made} <= {late, IN_TIME}
+        assert len(made) == counts.count(replication, "none", "incidents")
+        assert made.count(late) == counts.count(replication, "none", "stale_control_request")
+        applied = sum(one.applied for one in made)
+        assert applied == counts.count(replication, features, "stale_control_request")
+        seen += made.count(late)
+    assert 40 < seen < counts.total("none", "incidents") - 40
+
+
+def test_a_request_that_leaves_the_queue_as_the_next_life_registers_is_not_stale() -> None:
+    effect = first_bounce()
+    back = effect.event.shutdown + effect.event.restart + effect.event.ready
+    for queued, outcome in ((0, IN_TIME), (back, IN_TIME), (back + 1, OBEYED)):
+        event = replace(effect.event, queued=queued)
+        assert bounced(replace(effect, event=event), "none") == outcome
+
+
+@pytest.mark.parametrize("features", FEATURES_OF_343)
+def test_every_cut_leaves_old_metadata_for_as_long_as_the_engine_s_leader_gives_them(
+    features: str,
+) -> None:
+    counts, seen = counted(CUT_OFF, *FEATURES_OF_343), 0
+    for replication in range(REPLICATIONS):
+        cuts = effects(CUT_OFF, replication)
+        assert len(cuts) == counts.count(replication, "none", "incidents")
+        served = sum(served_us(effect, features) for effect in cuts)
+        kernel = counts.count(replication, features, "stale_metadata_us")
+        # The engine has whole milliseconds of what lasts, and of the last heartbeat.
+        assert abs(served - kernel) <= 2_000 * len(cuts)
+        seen += len(cuts)
+    assert seen > 100
+
+
+@pytest.mark.parametrize(
+    ("silent", "lasts", "served"),
+    [(0, 8_999, 8_999), (0, 60_000, 9_000), (1_500, 60_000, 7_500), (1_500, 7_500, 7_500)],
+)
+def test_a_leader_of_kip_343_fences_itself_a_timeout_after_its_last_answered_heartbeat(
+    silent: int, lasts: int, served: int
+) -> None:
+    timeout = CUT_OFF.heartbeat_timeout_us // 1_000
+    assert served_while_cut_ms(FEATURES_OF_343["343"], silent, lasts, timeout) == served
+    assert served_while_cut_ms(FEATURES_OF_343["none"], silent, lasts, timeout) == lasts
+
+
+def test_events_that_wait_or_find_nobody_are_no_effects() -> None:
+    events = [effect.event for n in range(REPLICATIONS) for effect in effects(BOUNCING, n)]
+    assert all(event.kind == "bounce" for event in events)
+    hurried = replace(BOUNCING, bounces_wait=False)
+    every = [effect for n in range(REPLICATIONS) for effect in effects(hurried, n)]
+    assert len(every) > len(events)
