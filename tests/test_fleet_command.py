@@ -14,6 +14,7 @@ from msgspec.structs import replace
 import kiplab
 from kiplab import fleet
 from kiplab.cli.command import main
+from kiplab.fleet.fleet_answers.counted_metrics import COUNTED
 from kiplab.fleet.verification.refereed import Certain, Claim, Referee
 from kiplab.machine.java import JavaNotFound
 from kiplab.spark import session
@@ -313,6 +314,9 @@ def test_a_verification_is_a_page_with_its_picture_and_its_table(
     assert page.count("<svg") == 2, "one for the day, one for the night"
     assert "kiplab fleet verify --effort 1 --seed 7" in page
     assert "Every metric and its referee: 1 line" in page
+    assert "<h2>Who checks which metric?</h2>" in page
+    assert all(f">{metric}</td>" in page for metric in COUNTED)
+    assert "never, by construction: only a controller with ZooKeeper sends such requests" in page
     assert "<script" not in page
 
 

@@ -38,12 +38,13 @@ def verification_page(picture: FleetPicture, *, effort: float, seed: int, theme:
 
 def checks_by_mode() -> PlotTable:
     """Of every metric that there is who its referees are in each mode."""
-    said = {mode: {one.metric: one.words for one in _checked(mode)} for mode in Mode}
+    modes = sorted(Mode)
+    said = {mode: {one.metric: one.words for one in _checked(mode)} for mode in modes}
     lines = [
-        (metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in Mode))
+        (metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in modes))
         for name in COUNTED
     ]
-    heads = ("what", "metric", *(f"in {mode} mode" for mode in Mode))
+    heads = ("what", "metric", *(f"in {mode} mode" for mode in modes))
     return plot_table("Every metric, and who ought to know it", heads, lines)
 
 

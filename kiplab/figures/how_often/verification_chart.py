@@ -103,7 +103,8 @@ def compared_words(row: VerifiedMetric) -> str:
     if row.ratio is None:
         return _zero_words(row)
     if row.ratio_low == row.ratio_high:
-        return f"{number_words(row.ratio, 3)} exactly"
+        exact = row.ratio == 1
+        return f"{number_words(row.ratio, 3)} exactly" if exact else number_words(row.ratio, 6)
     high = "any" if row.ratio_high == inf else number_words(row.ratio_high, 3)
     return f"{number_words(row.ratio, 3)} ({number_words(row.ratio_low, 3)} to {high})"
 

@@ -31,9 +31,9 @@ class CheckedMetric(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """``exact chain, engine``; ``never, by construction: ...``."""
+        """``exact chain; engine``; ``never, by construction: ...``."""
         if self.referees:
-            return ", ".join(self.referees)
+            return "; ".join(self.referees)
         if self.never:
             return f"never, by construction: {self.never}"
         return f"nobody in this mode; in {', '.join(self.elsewhere)} mode it is checked"
