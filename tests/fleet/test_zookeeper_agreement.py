@@ -8,13 +8,20 @@ from itertools import islice
 import pytest
 
 from kiplab.fleet.agreement import compare_command
-from kiplab.fleet.agreement.compare_command import ComparisonProgress, compare_on, random_pairs
+from kiplab.fleet.agreement.compare_command import (
+    HOSTED,
+    ComparisonProgress,
+    compare_on,
+    random_pairs,
+)
 from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
+from kiplab.fleet.agreement.driven_zookeeper import HOST
+from kiplab.fleet.agreement.hosted_outside import is_whole
 from kiplab.fleet.agreement.outside_events import KINDS, Outside, OutsideSchedule, to_json
 from kiplab.fleet.agreement.small_schedules import small_schedules
 from kiplab.fleet.agreement.trace_comparison import parting, shrunk
 from kiplab.fleet.agreement.trace_coverage import TRANSITIONS_WITH_ZOOKEEPER, covered
-from kiplab.fleet.agreement.zookeeper_run import zookeeper_trace
+from kiplab.fleet.agreement.zookeeper_run import ZooKeeperRun, zookeeper_trace
 from kiplab.fleet.kernel.mirrored_guards import (
     ALWAYS_IN_THE_KERNEL,
     MIRRORED,
@@ -25,6 +32,7 @@ from kiplab.protocol.features import switched
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.releases import RELEASES, Mode
+from kiplab.protocol.zookeeper_facts import ControllerElected
 from tests.fleet.test_kernel_agreement import PENDING_COUNTS
 from tests.fleet.traced_pairs import Compared, is_told, plainly, traced
 
@@ -163,6 +171,21 @@ def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None
     with_error = {g for g in mirrored_in(Mode.ZOOKEEPER) if GUARDS[g].error is not None}
     assert set(met.guards) == with_error - set(REFUSE_NEVER)
     assert {"STALE_BROKER_EPOCH", "FENCED_LEADER_EPOCH"} == set(met.errors)
+
+
+def test_in_some_pairs_a_controller_is_hit_with_its_broker_and_another_is_elected() -> None:
+    hosted = [(schedule, name) for schedule, name, _ in traces() if schedule.controller]
+    assert len(hosted) == PAIRS // HOSTED
+    assert all(is_whole(schedule) for schedule, _ in hosted)
+    hit = {e.kind for s, _ in hosted for e in s.events if e.broker == s.controller}
+    assert {"crash", "cut"} <= hit
+    schedule, name = hosted[0]
+    run = ZooKeeperRun(schedule, COMPARED_WITH_ZOOKEEPER[name])
+    assert run.engine.host == schedule.controller
+    run.run()
+    facts = [fact for made in run.engine.done for fact in made.events]
+    elected = [fact.broker for fact in facts if isinstance(fact, ControllerElected)]
+    assert elected[0] == run.engine.host == HOST
 
 
 # Without a guard

@@ -17,6 +17,7 @@ import msgspec
 
 from ...protocol.releases import Mode
 from .compared_sets import COMPARED_IN, compared_set
+from .hosted_outside import with_its_controller
 from .kernel_run import EndlessTraceError, kernel_trace
 from .outside_events import OutsideSchedule, from_json
 from .random_outside import random_schedule
@@ -31,6 +32,8 @@ from .trace_comparison import (
 from .trace_coverage import TraceCoverage, covered
 
 EVERY = 500
+HOSTED = 5
+"""Of so many pairs with ZooKeeper, in one a controller is hit with its broker."""
 ComparedPair = tuple[OutsideSchedule, str]
 
 
@@ -92,10 +95,16 @@ def _pairs(progress: ComparisonProgress) -> Iterator[ComparedPair]:
 
 
 def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator[ComparedPair]:
-    """Random schedules, the sets of a mode taking turns; without end."""
+    """Random schedules, the sets of a mode taking turns; without end.
+
+    With ZooKeeper every so often a controller is hit with its broker.
+    """
     number = first
     while True:
-        yield random_schedule(seed, number), compared_set(number, mode)
+        schedule = random_schedule(seed, number)
+        if mode is Mode.ZOOKEEPER and number % HOSTED == 0:
+            schedule = with_its_controller(schedule)
+        yield schedule, compared_set(number, mode)
         number += 1
 
 

@@ -142,6 +142,10 @@ class DrivenEngine:
         """Whether a message arrives only when somebody says so."""
         return isinstance(message.body, AlterPartitionRequest)
 
+    def on_their_way(self) -> tuple[Message, ...]:
+        """What has been sent, and will be delivered."""
+        return self.cluster.messages
+
     def as_one_batch(self, b: int) -> None:
         """Who is reached again fetches the metadata log to its end and publishes one image of it;
         what was true meanwhile and is no more is never played: MetadataLoader.handleCommit (3.5.0).

@@ -15,12 +15,14 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster, Message
-from ...engine.nodes import with_state
+from ...engine.events import Dropped
+from ...engine.nodes import incarnation_of, with_state
 from ...engine.step import step
 from ...engine.truth import partition_of, session_lasts
 from ...protocol.features import Features
 from ...protocol.ids import NO_LEADER, ZOOKEEPER, BrokerId, controller_on
 from ...protocol.messages import (
+    AlterPartitionRequest,
     ControlledShutdownRequest,
     ControlledShutdownResponse,
     WatcherEvent,
@@ -32,12 +34,12 @@ from .outside_events import OutsideSchedule
 
 HOST = BrokerId(0)
 """Where the controller lives."""
-_LINES = f"controller broker={HOST}\nbroker {HOST} epoch=39\n"
 
 
 def zookeeper_header_of(schedule: OutsideSchedule) -> str:
     """How every play of a schedule begins."""
-    return _LINES + header_of(schedule)
+    lines = f"controller broker={schedule.controller}\nbroker {HOST} epoch=39\n"
+    return lines + header_of(schedule)
 
 
 def first_with_zookeeper(schedule: OutsideSchedule, features: Features) -> Cluster:
@@ -46,11 +48,15 @@ def first_with_zookeeper(schedule: OutsideSchedule, features: Features) -> Clust
 
 
 class DrivenZooKeeper(DrivenEngine):
-    """`deaf` says that nobody hears what is for the controller."""
+    """`deaf` says that nobody hears what is for the controller, which lives on `host`."""
 
-    def __init__(self, first: Cluster, after: Callable[[Cluster, DoneMove], None]) -> None:
+    def __init__(
+        self, first: Cluster, after: Callable[[Cluster, DoneMove], None], host: BrokerId = HOST
+    ) -> None:
         super().__init__(first, after)
         self.deaf = False
+        self.host = host
+        self.asked: tuple[Message, ...] = ()
 
     def expire(self, b: int) -> None:
         """ZooKeeper ends the session of a broker: it is the clock's keeper who knows when."""
@@ -59,21 +65,62 @@ class DrivenZooKeeper(DrivenEngine):
         self.cluster = replace(made.cluster, timed=True)
         self.done.append(DoneMove(self.now, moves.ExpireSession(BrokerId(b)), made.events))
         self.after(before, self.done[-1])
+        if self.deaf and b == self.host:
+            for other in self.cluster.brokers:
+                if other.id != HOST or self.host == HOST:
+                    self._lose_events_of(controller_on(other.id))
 
     def lose_controller(self) -> None:
         """The controller hears nothing any more, and says nothing; its session lasts."""
         self.deaf = True
+        self._keep_sent()
+
+    def _keep_sent(self) -> None:
+        if self.host == HOST:
+            return
+        asked = tuple(m for m in self.cluster.messages if self._asks_the_lost(m))
+        left = tuple(m for m in self.cluster.messages if m not in asked)
+        self.cluster = replace(self.cluster, messages=left)
+        self.asked = (*self.asked, *asked)
+
+    def _asks_the_lost(self, message: Message | Dropped) -> bool:
+        asks = isinstance(message.body, AlterPartitionRequest)
+        return asks and self.deaf and message.receiver == controller_on(self.host)
+
+    def keep_requests(self, made: DoneMove) -> None:
+        """What leaders ask of a controller that is gone is what they send first to the next one:
+        BrokerToControllerRequestThread (2.7.0 to 3.4.1), under the broker epoch of the time.
+        """
+        for event in made.events:
+            if isinstance(event, Dropped) and self._asks_the_lost(event):
+                kept = Message(
+                    name=event.message,
+                    receiver=event.receiver,
+                    receiver_incarnation=incarnation_of(self.cluster, HOST),
+                    lane=event.body.api.lane,
+                    body=event.body,
+                )
+                self.asked = (*self.asked, kept)
+
+    def on_their_way(self) -> tuple[Message, ...]:
+        """What leaders will ask the next controller is among it."""
+        return *super().on_their_way(), *self.asked
 
     def find_controller(self) -> None:
-        """Its session is over; the same broker registers anew, is elected, and reads everything."""
+        """Its session is over; a broker without a replica is elected, and reads everything."""
         for m in self.cluster.messages:
-            if m.name.sender == controller_on(HOST):
+            if m.name.sender == controller_on(self.host):
                 self.do(moves.Drop(m.name))
-        self._lose_events_of(controller_on(HOST))
-        self.expire(HOST)
-        for b in self.cluster.brokers:
-            self._lose_events_of(controller_on(b.id))
-        self.deaf = False
+        if self.host == HOST:
+            self._lose_events_of(controller_on(HOST))
+            self.expire(HOST)
+        self._keep_sent()
+        life = incarnation_of(self.cluster, HOST)
+        asked = (
+            replace(m, receiver=controller_on(HOST), receiver_incarnation=life) for m in self.asked
+        )
+        self.cluster = replace(self.cluster, messages=(*self.cluster.messages, *asked))
+        self.asked, self.deaf, self.host = (), False, HOST
         self.flow()
 
     def _lose_events_of(self, node: BrokerId) -> None:
@@ -94,7 +141,8 @@ class DrivenZooKeeper(DrivenEngine):
         if isinstance(message.body, ControlledShutdownResponse):
             return True
         ends = message.receiver, message.name.sender
-        return super().is_held(message) or (self.deaf and controller_on(HOST) in ends)
+        deaf = {controller_on(HOST), controller_on(self.host)}
+        return super().is_held(message) or (self.deaf and bool({*ends} & deaf))
 
     def answer_to(self, b: int) -> Message | None:
         """What a broker that shuts down is told, if it is on its way."""

@@ -376,7 +376,7 @@ class EngineRun:
         for event in made.events:
             if isinstance(event, BecameLeader) and event.node == self.state.leader:
                 self._begins(int(event.node))
-        for m in self.engine.cluster.messages:
+        for m in self.engine.on_their_way():
             if isinstance(m.body, AlterPartitionRequest):
                 self._delay(m, m.body)
 

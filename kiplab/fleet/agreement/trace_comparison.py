@@ -13,6 +13,7 @@ from ...protocol.features import Features
 from ...protocol.releases import Mode
 from .compared_sets import COMPARED_IN
 from .engine_run import engine_trace
+from .hosted_outside import is_whole
 from .kernel_run import kernel_trace
 from .outside_events import Outside, OutsideSchedule, to_json
 from .trace_lines import Trace, TraceLine
@@ -90,7 +91,7 @@ def shrunk(found: TraceParting, kernel: TraceOf = kernel_trace) -> TraceParting:
     tried = True
     while tried:
         tried = False
-        for schedule in _smaller(found.schedule):
+        for schedule in filter(is_whole, _smaller(found.schedule)):
             smaller = parting(schedule, found.name, kernel, found.mode)
             if smaller is not None:
                 found, tried = smaller, True

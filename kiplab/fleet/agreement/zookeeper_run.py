@@ -5,7 +5,7 @@ thing there: sessions, registration, a controller that is lost and found, contro
 from __future__ import annotations
 
 from ...engine import moves
-from ...engine.cluster import Message
+from ...engine.cluster import Cluster, Message
 from ...protocol.features import Features
 from ...protocol.ids import BrokerId
 from ...protocol.messages import AlterPartitionRequest, ControlledShutdownResponse
@@ -13,6 +13,7 @@ from ...protocol.replica.broker_state import Lifecycle
 from ..kernel.metadata_rules import RESEND_US
 from ..kernel.set_events import EXPIRY, HEALS, IS_LEVEL, READY, REQUEST_ARRIVES, STOPS
 from ..kernel.zookeeper_rules import SHUTDOWN_BACKOFF_US, SHUTDOWN_TRIES
+from .driven_engine import DoneMove
 from .driven_zookeeper import DrivenZooKeeper, first_with_zookeeper
 from .engine_run import EngineRun, Planned
 from .kernel_run import RETRY_MS
@@ -37,7 +38,8 @@ class ZooKeeperRun(EngineRun):
         self.starting: set[int] = set()
 
     def _driven(self, schedule: OutsideSchedule, features: Features, _: bool) -> DrivenZooKeeper:
-        return DrivenZooKeeper(first_with_zookeeper(schedule, features), self._after)
+        first = first_with_zookeeper(schedule, features)
+        return DrivenZooKeeper(first, self._after, BrokerId(schedule.controller))
 
     # --- time ---------------------------------------------------------------------------------
 
@@ -82,6 +84,10 @@ class ZooKeeperRun(EngineRun):
             self.resent = request
             self.engine.fire(b, moves.Timer.RETRY)
             self.resent = 0
+
+    def _after(self, before: Cluster, made: DoneMove) -> None:
+        self.engine.keep_requests(made)
+        super()._after(before, made)
 
     def _delay(self, m: Message, body: AlterPartitionRequest) -> None:
         if self.resent and not self._is_planned(m):
