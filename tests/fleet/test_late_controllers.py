@@ -7,8 +7,9 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
+from kiplab.fleet.agreement.compared_sets import COMPARED_WITH_ZOOKEEPER
 from kiplab.fleet.agreement.effective_events import EffectiveEvent, effective_events
-from kiplab.fleet.agreement.late_controller import LateBounce
+from kiplab.fleet.agreement.late_controller import LateBounce, late_bounce
 from kiplab.fleet.agreement.silent_controller import FEATURES_OF_343, served_while_cut_ms
 from kiplab.fleet.kernel.simulation import Counts, simulate
 from kiplab.fleet.kernel.world import World
@@ -19,6 +20,7 @@ from kiplab.fleet.verification.control_claims import (
     bounced,
     served_us,
 )
+from kiplab.protocol.features import switched
 
 SEED, REPLICATIONS = 7, 30
 OBEYED = LateBounce(applied=True, refused=False, missed=True)
@@ -62,6 +64,25 @@ def test_every_bounce_that_a_request_outlives_goes_wrong_without_kip_380_alone(
         assert applied == counts.count(replication, features, "stale_control_request")
         seen += made.count(late)
     assert 40 < seen < counts.total("none", "incidents") - 40
+
+
+@pytest.mark.parametrize(
+    ("guard", "late"),
+    [
+        ("380.control-request-epoch", replace(IN_TIME, applied=True)),
+        ("380.bounce-detection", replace(REFUSED, missed=True)),
+    ],
+)
+def test_without_one_guard_of_kip_380_half_of_the_harm_is_back(
+    guard: str, late: LateBounce
+) -> None:
+    without = switched(COMPARED_WITH_ZOOKEEPER["380"], guard, on=False)
+    made = [
+        late_bounce(replace(effect.found, features=without), effect.event)
+        for replication in range(4)
+        for effect in effects(BOUNCING, replication)
+    ]
+    assert {*made} == {late, IN_TIME}
 
 
 def test_a_request_that_leaves_the_queue_as_the_next_life_registers_is_not_stale() -> None:
