@@ -44,7 +44,8 @@ CUT_OFF = replace(
     cut_lasts=Exponential(15 * SECOND),
     heartbeat_timeout_us=9 * SECOND,
 )
-_REPLICATIONS = 12
+_FEWEST, _USUAL = 6, 12
+"""Replications: so many however small the effort, and at effort 1."""
 _MS = 1_000
 _ROOM = 0.001
 """The engine's clock is in whole milliseconds, of which a cut has thousands."""
@@ -52,7 +53,7 @@ _ROOM = 0.001
 
 def control_claims(effort: float, seed: int) -> Iterator[Claim]:
     """Replications in proportion to `effort`; the same number in both, or it is a disagreement."""
-    many = max(1, round(_REPLICATIONS * effort))
+    many = max(_FEWEST, round(_USUAL * effort))
     yield from _bounces(many, seed)
     yield from _cuts(many, seed)
 
