@@ -14,7 +14,7 @@ from .page_colors import AUTO
 from .picture_page import open_table, picture_page
 
 TITLE = "Are the fleet's numbers right?"
-_ABSENT = "not counted in this mode"
+_ABSENT = "not counted: nothing is forced in this mode"
 _ABOUT = (
     "Every metric that the fleet counts or estimates stands beside somebody who ought to know it:"
     " an exact chain, a formula, plain sampling where it happens often enough to be seen, or the"
