@@ -94,12 +94,29 @@ UNCLEAN_TWICE = OutsideSchedule(
     ),
 )
 """Broker 1 is elected with nothing, dies, and broker 2 comes before it: unclean once more."""
+MISSED_NEWS = OutsideSchedule(
+    replicas=3,
+    end=200_000,
+    events=(
+        Outside(at=1_000, kind="beat", broker=2),
+        Outside(at=1_000, kind="crash", broker=2, restart=100_000),
+        Outside(at=5_000, kind="beat"),
+        Outside(at=5_000, kind="cut", lasts=8_000, level=500, lag_phase=7_000),
+        Outside(at=11_000, kind="outage", lasts=40_000),
+        Outside(at=14_000, kind="beat", broker=3),
+        Outside(at=14_000, kind="crash", broker=3, restart=20_000, level=1_000),
+        Outside(at=70_000, kind="beat"),
+        Outside(at=70_000, kind="crash", fate="replaced", restart=60_000),
+    ),
+)
+"""Broker 1 is reached again when there is no controller, and does not know that broker 2 is out."""
 MADE = (
     (PENDING_COUNTS, "none"),
     (BOTH_SHUT_DOWN, "380"),
     (RECOVERS_WHILE_CUT_OFF, "380+704"),
     (LOST_WHILE_RECOVERING, "380+704"),
     (UNCLEAN_TWICE, "none"),
+    (MISSED_NEWS, "none"),
 )
 """Schedules for guards and transitions that chance seldom tells."""
 NOT_TOLD = {

@@ -344,7 +344,7 @@ class EngineRun:
         done = moves.FinishLeaderRecovery(PARTITION, leader)
         if not self.engine.leads(leader) or why_not(self.engine.cluster, done) is not None:
             return
-        if leader in self.cut or self.engine.process(leader).items:
+        if self._leader() == NOBODY or self.engine.process(leader).items:
             self.plans[LEADER_RECOVERED, 0] = self.engine.now + HEARTBEAT_MS
             return
         self.cause = leader

@@ -18,7 +18,7 @@ from .driven_zookeeper import DrivenZooKeeper, first_with_zookeeper
 from .engine_run import EngineRun, Planned
 from .kernel_run import RETRY_MS
 from .outside_events import Outside, OutsideSchedule
-from .trace_lines import Trace
+from .trace_lines import NOBODY, Trace
 
 _BACKOFF_MS = SHUTDOWN_BACKOFF_US // 1_000
 _TRYING_MS = (SHUTDOWN_TRIES - 1) * _BACKOFF_MS
@@ -93,6 +93,14 @@ class ZooKeeperRun(EngineRun):
         if self.resent and not self._is_planned(m):
             self.requests[self.resent] = (self.engine.now + RESEND_US // 1_000, m.name)
         super()._delay(m, body)
+
+    def _leader(self) -> int:
+        """Who has missed news while it was cut off is nobody's leader before it is told them."""
+        leader = super()._leader()
+        return leader if self._knows(leader) else NOBODY
+
+    def _knows(self, b: int) -> bool:
+        return not self.outage or self.engine.knows_who_leads(b)
 
     # --- the world ----------------------------------------------------------------------------
 
@@ -172,7 +180,7 @@ class ZooKeeperRun(EngineRun):
         """Heard of; it catches up once it knows with whom."""
         self._beat(b)
         self.engine.flow()
-        if not self.outage or self.engine.knows_who_leads(b):
+        if self._knows(b):
             self.plans[IS_LEVEL, b] = self.engine.now + self.last[b].level
 
     def _heal(self, b: int) -> None:

@@ -7,7 +7,7 @@ in the state, NEVER where there is nothing. Sources and clauses stand with the e
 from __future__ import annotations
 
 from .isr_digits import size
-from .leader_rules import propose
+from .leader_rules import propose, serves
 from .log_prefixes import cut_log
 from .machine_code import inner
 from .metadata_rules import gone, inform, leave_isr, unfence
@@ -385,7 +385,7 @@ def leader_recovered(s: list[int], w: list[int], delays: list[int], now: int) ->
     s[RECOVERED_AT] = NEVER
     if x == NONE or s[LEADER] != x or not s[RECOVERING] or not s[GUARDS] & LEADER_RECOVERS:
         return
-    if s[CUT + x] or s[IN_FLIGHT + x]:
+    if not serves(s) or s[IN_FLIGHT + x]:
         s[RECOVERED_AT] = now + w[RETRY_US]
         return
     propose(s, delays, s[ISR], x, now)

@@ -64,6 +64,7 @@ from .set_words import (
     RECOVERY,
     REG_EPOCH,
     REPLICAS,
+    SEEN_LEADER_EPOCH,
     SENDER,
     SENDER_EPOCH,
     SENDER_LIFE,
@@ -84,9 +85,11 @@ DELAY_TRIES = 4
 
 @inner
 def serves(s: list[int]) -> bool:
-    """Whether somebody leads that can be reached."""
+    """Whether somebody leads that can be reached, and that knows of the leader epoch."""
     x = s[OWNER]
-    return x != NONE and s[UP + x] != 0 and s[PHASE + x] >= RECOVERY and s[CUT + x] == 0
+    if x == NONE or s[UP + x] == 0 or s[PHASE + x] < RECOVERY or s[CUT + x]:
+        return False
+    return s[SEEN_LEADER_EPOCH + x] == s[LEADER_EPOCH]
 
 
 @inner

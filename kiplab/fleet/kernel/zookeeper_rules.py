@@ -13,8 +13,8 @@ Simplified, all of it: a control request arrives with the event that queues it, 
 old (KIP-380 counts what would be, and KIP-343 how long a cut broker goes on: neither changes what
 the set does). ZooKeeper ends a session to the microsecond, not at its next tick. Which broker is
 the controller is nobody's concern: its failovers come by a clock of their own. A follower that
-shuts down is gone at once, as in KRaft. Who comes back with news missed follows nobody before it is
-told them.
+shuts down is gone at once, as in KRaft. Who comes back with news missed neither leads nor follows
+before it is told them.
 """
 
 from __future__ import annotations
