@@ -84,6 +84,14 @@ class TestOnSpark:
         code, out, _ = run(capsys, *asked, 1_000, "--resume")
         assert (code, json.loads(out)["partition_years"]) == (0, 1_000)
 
+    def test_a_method_is_asked_for_by_its_name(
+        self, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        asked = ["run", study, "-o", tmp_path / "kept", "--years", 10, "--json", "--method"]
+        code, out, _ = run(capsys, *asked, "forced")
+        assert code == 0
+        assert {row["method"] for row in json.loads(out)["rows"]} == {"forced"}
+
 
 def test_an_unknown_preset_is_named_with_those_that_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -120,6 +128,30 @@ def test_years_that_cannot_be_are_refused(
     code, _, err = run(capsys, "run", "small", "-o", tmp_path / "kept", f"--years={years}")
     assert code == 2
     assert "partition-years" in err
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("method", "line", "said"),
+    [
+        ("guessed", "", "there is no method 'guessed'; there are naive, forced, biased"),
+        ("forced", "replication_factor = 1", "nothing can be forced in this study: "),
+        ("biased", "catch_up_s = 600_000", "failures cannot be biased in this study: "),
+    ],
+)
+def test_a_method_that_can_do_nothing_is_one_sentence(
+    study: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    method: str,
+    line: str,
+    said: str,
+) -> None:
+    study.write_text(f"{STUDY}{line}\n")
+    code, out, err = run(capsys, "run", study, "-o", tmp_path / "kept", "--method", method)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
     assert not (tmp_path / "kept").exists()
 
 

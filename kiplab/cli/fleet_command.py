@@ -25,6 +25,7 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     run.add_argument("-o", "--out", required=True, metavar="DIR", help="the folder that keeps it")
     run.add_argument("--master", metavar="URL", help="a Spark master; else two cores of this one")
     run.add_argument("--years", type=float, metavar="N", help="partition-years in all; 1e6")
+    run.add_argument("--method", metavar="NAME", help=_methods())
     run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
     run.set_defaults(command=run_fleet)
     run.epilog = (
@@ -52,6 +53,12 @@ def _studies() -> str:
     return f"{', '.join(presets())}, or a TOML file"
 
 
+def _methods() -> str:
+    from ..fleet.pipeline.work_orders import METHODS
+
+    return f"only one of {', '.join(METHODS)}; else naive, and forced for what is too rare for that"
+
+
 def run_fleet(options: argparse.Namespace) -> int:
     """Run the study, and print what it found."""
     from ..fleet.fleet_answers.fleet_run import run
@@ -63,6 +70,7 @@ def run_fleet(options: argparse.Namespace) -> int:
             options.study,
             options.out,
             years=options.years,
+            method=options.method,
             master=options.master,
             resume=options.resume,
         )

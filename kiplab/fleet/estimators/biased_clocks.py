@@ -1,28 +1,16 @@
-"""What biased samples are made of: an event of any clock of a replica set, and those behind it.
-
-Half of the first events are as they come, half of every kind alike; what comes within a window
-behind it is drawn in several ways (`biased_ways`).
-"""
+"""What can happen to a replica set: a clock for each kind of event and each that it hits."""
 
 from __future__ import annotations
 
 from math import exp
-from typing import Any
 
 import msgspec
 
-from ...extras import needed_by
 from ..kernel.set_events import BOUNCE, CRASH, CUT_OFF, OUTAGE_BEGINS
 from ..kernel.world import Distribution, Exponential, LogNormal, Uniform, World
-from .biased_ways import MOST, Follow, balanced, picked, ways_of
-from .counted_uniforms import uniforms
 
-_WAY, _FIRST = range(2)
-_FREE = 2
-SPARE = 4
-"""Uniform numbers of a sample that are for the delays and fates of its events."""
-_EVENTS = _FREE + SPARE
-_COLUMNS = _EVENTS + 3 * MOST
+MOST_EXPECTED = 3.0
+"""Events within a window: where there are more, plain sampling sees what comes of them."""
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,21 +23,8 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
     is_shock: bool = False
 
 
-class Structures(msgspec.Struct, frozen=True, kw_only=True):
-    """Arrays by sample: the clock of its first event, and (samples, MOST) the clocks of those that
-    follow, -1 where there is none, with how much later they come; `weight` is in events of any
-    kind, `spare` has uniform numbers.
-    """
-
-    first: Any
-    clocks: Any
-    after: Any
-    weight: Any
-    spare: Any
-
-
 def clocks_of(world: World) -> tuple[Clock, ...]:
-    """Every clock that runs in that world."""
+    """Every clock that runs in that world, whatever happens."""
     brokers = range(world.replication_factor)
     racks = world.racks or tuple(brokers)
     alone = (
@@ -71,7 +46,20 @@ def clocks_of(world: World) -> tuple[Clock, ...]:
     )
 
 
-def window_us(world: World) -> int:
+def early_mean(world: World) -> float:
+    """How many early crashes are expected of a broker that is just back, beyond the usual ones."""
+    if world.early_factor <= 1 or not world.crash_mean_us:
+        return 0.0
+    return (world.early_factor - 1) * world.early_within_us / world.crash_mean_us
+
+
+def expected(world: World) -> float:
+    """How many events come while one is being dealt with."""
+    rate = sum(clock.rate for clock in clocks_of(world))
+    return rate * _window_us(world) + early_mean(world)
+
+
+def _window_us(world: World) -> float:
     """How long what follows from an event takes, but once in some thousand times."""
     slow = world.alter_partition_slow if world.alter_partition_slow_share else None
     away = (
@@ -82,7 +70,7 @@ def window_us(world: World) -> int:
     behind = (world.shutdown, world.ready, world.catch_up, world.alter_partition_fast, slow)
     recovery = world.leader_recovery if world.unclean_elections else None
     parts = [max(map(_long, away)), *map(_long, behind), _long(recovery)]
-    return round(world.session_us + sum(parts))
+    return world.session_us + sum(parts)
 
 
 def _long(found: Distribution | None) -> float:
@@ -94,44 +82,3 @@ def _long(found: Distribution | None) -> float:
     if isinstance(found, LogNormal):
         return found.median_us * exp(3 * found.sigma)
     return found.high_us if isinstance(found, Uniform) else found.us
-
-
-def structures(world: World, *, seed: int, block: int, samples: int) -> Structures:
-    """The events of a block's samples, and their weights; a function of the arguments alone.
-
-    Raises ValueError where so much happens that plain sampling sees it, MissingExtraError without
-    numpy and scipy.
-    """
-    with needed_by("an estimate"):
-        from numpy import array, zeros
-
-    clocks, window = clocks_of(world), window_us(world)
-    rates = array([clock.rate for clock in clocks])
-    u = uniforms(seed, block, samples, _COLUMNS)
-    first, ratio = _first(clocks, rates, u[:, _FIRST])
-    ways = ways_of(clocks, rates * window, world.replication_factor)
-    way = (u[:, _WAY] * len(ways)).astype(int)
-    each = u[:, _EVENTS:].reshape(samples, 3, MOST)
-    kinds, at = zeros((samples, MOST), int) - 1, zeros((samples, MOST))
-    for number, one in enumerate(ways):
-        mine = way == number
-        follow = one.draw(first[mine], each[mine])
-        kinds[mine], at[mine] = follow.kinds, follow.at
-    densities = [one.density(first, Follow(kinds, at)) for one in ways]
-    return Structures(
-        first=first,
-        clocks=kinds,
-        after=1 + (at * window).astype(int),
-        weight=ratio * densities[0] * len(ways) / sum(densities),
-        spare=u[:, _FREE:_EVENTS],
-    )
-
-
-def _first(clocks: tuple[Clock, ...], rates: Any, u: Any) -> tuple[Any, Any]:
-    """The clock of the first event, half of them as they come, half balanced; and the ratio."""
-    from numpy import array
-
-    truth = rates / rates.sum()
-    shares = (truth + balanced([clock.kind for clock in clocks])) / 2
-    chosen = picked(array([shares] * len(u)), u[:, None])[:, 0]
-    return chosen, (truth / shares)[chosen]

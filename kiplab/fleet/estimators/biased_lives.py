@@ -1,10 +1,10 @@
 """Failure biasing of the kernel's own schedules: for whatever it counts, of any number of replicas.
 
-How often something happens is how often an event comes, times what the events behind it come to
-with it more than without it (a sum over all events that telescopes: exactly the rate, whatever
-follows from what). Both are lived through by the kernel, from rest, under every feature set.
-
-Dropped: what comes later than a window behind an event and still meets it, once in some thousand.
+A sample is a cycle: all is at rest until something happens, and until all is at rest again more may
+come. After each event the kernel says which windows are open, and the next failure is forced into
+one of them (`biased_ways`), in some samples once, in others twice and so on, in some never. How
+often something happens is what a cycle comes to, over how long it takes; both are weighed. Nothing
+is dropped: what is not forced comes as often as in truth.
 """
 
 from __future__ import annotations
@@ -12,100 +12,157 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..kernel.feature_sets import mask_of
-from ..kernel.machine_code import has_compiler, words
-from ..kernel.scheduled import DELAYS, play_out
-from ..kernel.set_words import BROKERS, COUNTS, GUARDS, STATE_WORDS, TOLD_WORDS
+import msgspec
+
+from ...extras import needed_by
+from ..kernel.outside_streams import DEPTH_MAX
 from ..kernel.simulation import METRIC_NAMES
+from ..kernel.windows_behind import COUNTED, METRICS, RESTS_AT
 from ..kernel.world import World, compiled_world
 from ..kernel.world_words import LOOK_BACK
 from ..statistics.block_means import Weights
-from .biased_clocks import clocks_of, structures, window_us
-from .biased_rows import DrawnRows, rows_of
-from .counted_uniforms import weights_of
+from .biased_clocks import MOST_EXPECTED, clocks_of, expected
+from .biased_cycles import CyclePlayer, KeptRows
+from .biased_rows import Hits, RowDraws, hits_of, own_block
+from .biased_ways import CHOICES, NextWays, balanced, picked
+from .counted_uniforms import uniforms, weights_of
 
-BLOCKS, SAMPLES = 40, 1_000
+BLOCKS, SAMPLES = 40, 500
 """By default: so many blocks of so many samples."""
+_IN_TRUTH = 0.1
+"""In so many of the samples nothing is forced."""
+_FORCED_AT_LEAST = 2
+"""Events behind the first one; of more replicas as many as these."""
 _BEFORE_US = 1_000_000
 """And then some: flushes and heartbeats before the first event come after the beginning."""
-_WINDOWS = 5
-"""So long after the window everything has come to rest."""
+_MOST_EVENTS = 30
+"""In a cycle; where more come once in a million cycles, `why_not` has refused the world."""
+_FIRST, _IS_FORCED = range(2)
+"""Uniform numbers of a sample before anything happens."""
+
+
+class BiasedBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """The weights of a block by metric, and the partition-microseconds that they stand for."""
+
+    weights: dict[str, Weights]
+    exposure_us: float
 
 
 def us_of_a_sample(world: World) -> float:
-    """The partition-microseconds that one stands for: between two events of any kind."""
+    """How long all is at rest before a cycle begins, on average."""
     return 1 / sum(clock.rate for clock in clocks_of(world))
 
 
 def why_not(world: World) -> str | None:
-    """Why this world is none for failure biasing, None where it is one.
-
-    Raises MissingExtraError without numpy and scipy.
-    """
-    if world.early_factor > 1:
-        return "crash loops reach beyond any window (early_crash_factor is more than 1)"
+    """Why this world is none for failure biasing, None where it is one."""
     if not clocks_of(world):
         return "nothing ever happens"
-    try:
-        structures(world, seed=0, block=0, samples=1)
-    except ValueError as problem:
-        return str(problem)
+    many = expected(world)
+    if many > MOST_EXPECTED:
+        return (
+            f"{many:.3g} events are expected while one is being dealt with, too many for"
+            " failure biasing; plain sampling sees what comes of so many"
+        )
     return None
 
 
 def biased_block(
     world: World, feature_sets: Sequence[str], *, seed: int, block: int, samples: int
-) -> dict[str, dict[str, Weights]]:
-    """The weights of one block, by feature set and metric; a function of the arguments alone.
+) -> dict[str, BiasedBlock]:
+    """What one block comes to, by feature set; a function of the arguments alone.
 
     Raises ValueError where `why_not` says why, MissingExtraError without numpy and scipy.
     """
     problem = why_not(world)
     if problem is not None:
         raise ValueError(problem)
-    begin = _BEFORE_US + int(compiled_world(world).numbers[LOOK_BACK])
-    drawn = structures(world, seed=seed, block=block, samples=samples)
-    rows = rows_of(world, clocks_of(world), drawn, begin_us=begin, seed=seed, block=block)
-    end = begin + (1 + _WINDOWS) * window_us(world)
-    found = {}
-    for features in feature_sets:
-        more = _Lives(world, features, end).differences(rows, samples)
-        weighed = (more * rows.weight[:, None]).T
-        found[features] = {
-            metric: weights_of(each) for metric, each in zip(METRIC_NAMES, weighed, strict=True)
-        }
-    return found
+    with needed_by("an estimate"):
+        import numpy  # noqa: F401
+        import scipy  # noqa: F401
+    drawn = _Block(world, seed, block, samples)
+    return {features: drawn.lived(features) for features in feature_sets}
 
 
-class _Lives:
-    """The kernel, again and again from rest."""
+class _Block:
+    """The cycles of one block: the same uniform numbers under every feature set."""
 
-    def __init__(self, world: World, features: str, end: int) -> None:
-        self._numbers = compiled_world(world).numbers
-        self._mask = mask_of(features, world.zookeeper)
-        self._end = end
+    def __init__(self, world: World, seed: int, block: int, samples: int) -> None:
+        self._world, self._seed, self._block, self._samples = world, seed, block, samples
+        self._clocks = clocks_of(world)
+        self._rows = RowDraws(world, seed=seed, block=block, samples=samples)
+        look_back = int(compiled_world(world).numbers[LOOK_BACK])
+        self._ways, self._look_back = NextWays(self._clocks, look_back), look_back
+        self._most = max(_FORCED_AT_LEAST, world.replication_factor)
 
-    def differences(self, rows: DrawnRows, samples: int) -> Any:
-        """(samples, metrics): what is counted with the first event, less what is without it."""
-        from numpy import arange, searchsorted, zeros
+    def lived(self, features: str) -> BiasedBlock:
+        """Under one feature set.
 
-        found = zeros((samples, len(METRIC_NAMES)))
-        cuts = searchsorted(rows.of, arange(samples + 1))
-        for sample in range(samples):
-            here = slice(cuts[sample], cuts[sample + 1])
-            mine, delays = rows.rows[here], rows.delays[here]
-            found[sample] = self._counted(mine, delays)
-            others = ~rows.is_first[here]
-            if others.any():
-                found[sample] -= self._counted(mine[others], delays[others])
-        return found
+        What an event adds to a cycle depends on nothing that comes later, and is weighed so.
+        """
+        from numpy import arange, full, ones, zeros
 
-    def _counted(self, rows: Any, delays: Any) -> Any:
-        state, told, known = (
-            words(many) for many in (STATE_WORDS, 1 + TOLD_WORDS, BROKERS * DELAYS)
+        samples, player = self._samples, CyclePlayer(self._world, features)
+        kept, found = KeptRows(samples, self._world.replication_factor), zeros((samples, COUNTED))
+        u = self._choices(0)
+        is_forced = u[:, _IS_FORCED] > _IN_TRUTH
+        going, at = arange(samples), full(samples, _BEFORE_US + self._look_back)
+        clock, ratio = self._first(u[:, _FIRST])
+        before, forced, began = zeros((samples, COUNTED)), ones(samples), at - self._look_back
+        before[:, RESTS_AT] = began
+        for turn in range(_MOST_EVENTS):
+            hits = hits_of(self._clocks, going, clock, at)
+            likely, fatally = self._happens(kept, hits, turn)
+            ratio, rows = ratio * likely, kept.of(going)
+            now, open_now = player.played(rows, going, at)
+            weight = ratio[going] / (_IN_TRUTH + (1 - _IN_TRUTH) * forced[going])
+            more = player.on_average(rows, going, at, now) - before[going]
+            found[going] += more * weight[:, None]
+            ratio = ratio * fatally
+            before[going] = now
+            after = self._ways.draw(
+                open_now, is_forced[going] & (turn < self._most), self._choices(turn + 1)[going]
+            )
+            if turn < self._most:
+                forced[going] *= after.forced
+            going, clock, at = (each[after.clock >= 0] for each in (going, after.clock, after.at))
+            if not len(going):
+                break
+        return self._weighed(found)
+
+    def _choices(self, turn: int) -> Any:
+        return uniforms(self._seed, own_block(self._block, turn), self._samples, CHOICES)
+
+    def _first(self, u: Any) -> tuple[Any, Any]:
+        """The clock of the first event, half of them as they come, half balanced; and the ratio."""
+        from numpy import array
+
+        rates = array([clock.rate for clock in self._clocks])
+        truth = rates / rates.sum()
+        shares = (truth + balanced([clock.kind for clock in self._clocks])) / 2
+        chosen = picked(shares[None, :], u)
+        return chosen, (truth / shares)[chosen]
+
+    def _happens(self, kept: KeptRows, hits: Hits, turn: int) -> tuple[Any, Any]:
+        """All that follows from events, early crashes too; the ratios by sample, of what a crash of
+        a single broker takes along for itself.
+        """
+        ratio: Any = 1.0
+        fatally: Any = 1.0
+        for depth in range(DEPTH_MAX + 1):
+            drawn = self._rows.draw(hits, turn, depth)
+            kept.add(drawn)
+            ratio, fatally = ratio * drawn.ratio, fatally * drawn.fatally
+            hits = drawn.early
+            if not len(hits.of):
+                break
+        return ratio, fatally
+
+    def _weighed(self, found: Any) -> BiasedBlock:
+        from numpy import cumsum
+
+        columns = zip(METRIC_NAMES, found[:, :METRICS].T, strict=True)
+        rest_us = self._samples * us_of_a_sample(self._world)
+        return BiasedBlock(
+            weights={metric: weights_of(each) for metric, each in columns},
+            exposure_us=rest_us + float(cumsum(found[:, RESTS_AT])[-1]),
         )
-        state[GUARDS] = self._mask
-        given = rows.ravel(), delays.ravel()
-        events, delays = given if has_compiler() else [one.tolist() for one in given]
-        play_out(state, self._numbers, told, events, delays, known, 0, self._end)
-        return state[COUNTS : COUNTS + len(METRIC_NAMES)]

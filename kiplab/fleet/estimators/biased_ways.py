@@ -1,69 +1,72 @@
-"""Ways in which events follow on the first one: the truth, and some in which more goes wrong.
+"""Where the next failure comes: as in truth, or forced into one of the windows that are open.
 
-In truth next to nothing comes within a window. Other ways have crashes of the brokers that are
-still there, of any, or something of every kind (balanced failure biasing). Samples are of all ways
-by turns, the truth among them, and weighed with how likely they are in truth over how likely they
-are by all ways together: so no weight is more than the number of ways.
+Forced ones hit somebody whom it may matter to hit (`_WAYS`), or are something of every kind. How
+likely each of these is, is known for whatever comes; so a sample is weighed with its probability in
+truth over that by all ways together (the balance heuristic), and no way can make a weight large
+where another one would have come there as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, factorial, perm
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-MOST = 10
-"""Events in a window."""
-_NEARER = 6
-"""Half of the events of a way come in about so small a part of the window."""
-_FEWEST = 1e-4
-"""So rarely may there be more than MOST events in truth."""
-_SOON, _WHEN, _WHICH = range(3)
+from ..kernel.windows_behind import IN_SYNC, IS_ASKED_FOR, IS_UP, LEADS_THE_STALE, MAY_STOP
+from .biased_clocks import Clock
+
+_WAY, _WINDOW, _WHEN, _WHICH = range(4)
+CHOICES = 4
 """Uniform numbers of an event."""
 
 
-class HasBrokers(Protocol):
-    """A clock: what it brings, and to whom."""
-
-    @property
-    def kind(self) -> str:
-        """Such as ``"crash"``."""
-
-    @property
-    def brokers(self) -> tuple[int, ...]:
-        """To all of them at once."""
-
-
-class Follow(msgspec.Struct, frozen=True):
-    """Arrays (samples, MOST): of which clock, -1 where there is no event; where in the window."""
-
-    kinds: Any
-    at: Any
-
-
-class Way(Protocol):
-    """Densities are per unit of the window, for events in any order."""
-
-    def draw(self, first: Any, u: Any, /) -> Follow:
-        """From (samples, 3, MOST) uniform numbers, behind the events of these clocks."""
-
-    def density(self, first: Any, follow: Follow, /) -> Any:
-        """How likely that is."""
-
-
-def ways_of(clocks: Sequence[HasBrokers], means: Any, replicas: int) -> list[Way]:
-    """The truth first. `means` are how many events of each clock are expected within a window.
-
-    Raises ValueError where so much happens that plain sampling sees it.
+class OpenWindows(msgspec.Struct, frozen=True, kw_only=True):
+    """Arrays (samples, windows): when each begins, how long it lasts (0: there is none); (samples,
+    windows, 4) whom to hit there, bits in the order of the kernel's words; (samples): what came
+    last, when all is at rest if nothing more does.
     """
-    kinds = [clock.kind for clock in clocks]
-    found: list[Way] = [_Truth(means)]
-    if "crash" in kinds:
-        found += [_Others(clocks, many) for many in range(1, replicas)]
-        found.append(_Several(_alike([kind == "crash" for kind in kinds]), 2))
-    return [*found, *(_Several(balanced(kinds), many) for many in (1, 2))]
+
+    begins: Any
+    lasts: Any
+    whom: Any
+    since: Any
+    rests: Any
+
+
+class NextEvents(msgspec.Struct, frozen=True, kw_only=True):
+    """Arrays (samples): of which clock the next event is, -1 where none comes; when; and how much
+    likelier that is if it is forced than in truth.
+    """
+
+    clock: Any
+    at: Any
+    forced: Any
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """How often it is taken, what comes and whom it hits; at any time alike, or else in any window
+    alike, as races are in short ones.
+    """
+
+    share: float
+    kind: str
+    whom: int
+    evenly: bool = True
+
+
+_WAYS = (
+    _Way(0.5, "crash", IN_SYNC),
+    _Way(0.1, "crash", IN_SYNC, evenly=False),
+    _Way(0.05, "crash", IS_UP, evenly=False),
+    _Way(0.15, "crash", IS_ASKED_FOR),
+    _Way(0.1, "crash", LEADS_THE_STALE),
+    _Way(0.15, "bounce", MAY_STOP),
+)
+_ANY_KIND = 0.06
+"""Something of every kind alike; all of what comes where there is nobody to hit."""
+_MOMENT = 0.001
+"""Of the time until all is at rest: nothing is aimed at what takes less, as fast requests do."""
 
 
 def balanced(kinds: Sequence[str]) -> Any:
@@ -73,128 +76,129 @@ def balanced(kinds: Sequence[str]) -> Any:
     return array([1 / kinds.count(kind) / len(set(kinds)) for kind in kinds])
 
 
-def _alike(those: Sequence[bool]) -> Any:
-    from numpy import array
-
-    return array(those) / sum(those)
-
-
 def picked(shares: Any, u: Any) -> Any:
-    """(samples, shares) and (samples, n) numbers: which share each of these falls into."""
+    """(samples, shares) and (samples) numbers: which share each of these falls into."""
     from numpy import cumsum, minimum
 
     ends = cumsum(shares, axis=1)
-    last = shares.shape[1] - 1
-    return minimum((u[:, :, None] * ends[:, None, -1:] > ends[:, None, :]).sum(axis=2), last)
+    return minimum((u[:, None] * ends[:, -1:] >= ends).sum(axis=1), shares.shape[1] - 1)
 
 
-class _Truth:
-    """As many as come, evenly over the window."""
+class NextWays:
+    """The ways of the next event in one world."""
 
-    def __init__(self, means: Any) -> None:
-        from scipy.stats import poisson
-
-        self._mean, self._shares = float(means.sum()), means / means.sum()
-        if poisson.sf(MOST, self._mean) > _FEWEST:
-            raise ValueError(
-                f"{self._mean:.3g} events are expected while one is being dealt with, too many for"
-                " failure biasing; plain sampling sees what comes of so many"
-            )
-        self._whole = float(poisson.cdf(MOST, self._mean))
-        self._up_to = poisson.cdf(range(MOST), self._mean) / self._whole
-
-    def draw(self, _first: Any, u: Any) -> Follow:
-        from numpy import arange, where
-
-        # How many there are is told by the last number, which an event has for nothing.
-        count = (u[:, _SOON, -1:] > self._up_to).sum(axis=1)
-        kinds = picked(self._shares[None, :], u[:, _WHICH])
-        return Follow(where(arange(MOST) < count[:, None], kinds, -1), u[:, _WHEN])
-
-    def density(self, _first: Any, follow: Follow) -> Any:
-        from numpy import where
-
-        each = where(follow.kinds < 0, 1.0, self._mean * self._shares[follow.kinds])
-        return each.prod(axis=1) * exp(-self._mean) / self._whole
-
-
-class _Several:
-    """So many, of the clocks in these shares, most of them soon."""
-
-    def __init__(self, shares: Any, many: int) -> None:
-        self._shares, self._many = shares, many
-
-    def draw(self, _first: Any, u: Any) -> Follow:
-        from numpy import arange, where
-
-        kinds = picked(self._shares[None, :], u[:, _WHICH])
-        return Follow(where(arange(MOST) < self._many, kinds, -1), _soon(u))
-
-    def density(self, _first: Any, follow: Follow) -> Any:
-        from numpy import where
-
-        there = follow.kinds >= 0
-        each = where(there, self._shares[follow.kinds] * _density_soon(follow.at), 1.0)
-        right = there.sum(axis=1) == self._many
-        return right * factorial(self._many) * each.prod(axis=1)
-
-
-class _Others:
-    """So many crashes of brokers that the first event did not hit, each of another one."""
-
-    def __init__(self, clocks: Sequence[HasBrokers], many: int) -> None:
+    def __init__(self, clocks: Sequence[Clock], look_back_us: int) -> None:
         from numpy import array
 
-        self._many, crash = many, [clock.kind == "crash" for clock in clocks]
-        self._any = _Several(_alike(crash), many)
-        self._crash = array(crash)
-        self._hit = array([[c in one.brokers for c in _brokers(clocks)] for one in clocks])
-        of = [one.brokers[0] if is_one else -1 for one, is_one in zip(clocks, crash, strict=True)]
-        self._broker = array(of)
-        self._clock_of = array([of.index(b) for b in _brokers(clocks)])
+        kinds = [clock.kind for clock in clocks]
+        self._rates, self._balanced = array([clock.rate for clock in clocks]), balanced(kinds)
+        self._rate, self._look_back = float(self._rates.sum()), look_back_us
+        self._ways = tuple(_WayHere(way, clocks) for way in _WAYS if way.kind in kinds)
 
-    def draw(self, first: Any, u: Any) -> Follow:
-        """Where too few are left, of any."""
-        from numpy import argsort, where
+    def draw(self, open_now: OpenWindows, is_forced: Any, u: Any) -> NextEvents:
+        """From (samples, CHOICES) uniform numbers. Where nothing can be forced, as in truth."""
+        from numpy import where
 
-        hit, follow = self._hit[first], self._any.draw(first, u)
-        # Those that were hit come last.
-        order = argsort(u[:, _WHICH, : hit.shape[1]] + hit, axis=1)
-        others, there = self._clock_of[order[:, : self._many]], slice(self._many)
-        follow.kinds[:, there] = where(self._enough(hit), others, follow.kinds[:, there])
-        return follow
+        shares = self._shares(open_now)
+        is_forced = is_forced & (open_now.lasts.sum(axis=1) > 0)
+        clock, at = self._in_truth(open_now, u)
+        put, put_at = self._forced(open_now, shares, u)
+        clock, at = where(is_forced, put, clock), where(is_forced, put_at, at)
+        return NextEvents(clock=clock, at=at, forced=self._likelier(open_now, shares, clock, at))
 
-    def density(self, first: Any, follow: Follow) -> Any:
-        from numpy import arange, array, where
+    def _shares(self, open_now: OpenWindows) -> Any:
+        """(samples, ways): how often each way is taken, the last one for something of any kind."""
+        from numpy import column_stack, ones
 
-        hit, there = self._hit[first], follow.kinds >= 0
-        brokers = where(there, self._broker[follow.kinds], -1)
-        times = (brokers[:, :, None] == arange(hit.shape[1])).sum(axis=1)
-        right = there.sum(axis=1) == self._many
-        right &= (times.sum(axis=1) == self._many) & (times + hit <= 1).all(axis=1)
-        each = where(there, _density_soon(follow.at), 1.0).prod(axis=1)
-        orders = array([max(1, perm(n, self._many)) for n in range(hit.shape[1] + 1)])
-        chosen = right * factorial(self._many) * each / orders[(~hit).sum(axis=1)]
-        return where(self._enough(hit)[:, 0], chosen, self._any.density(first, follow))
+        some = [way.share * way.can(open_now) for way in self._ways]
+        shares = column_stack([*some, _ANY_KIND * ones(len(open_now.since))])
+        return shares / shares.sum(axis=1)[:, None]
 
-    def _enough(self, hit: Any) -> Any:
-        return (~hit).sum(axis=1)[:, None] >= self._many
+    def _in_truth(self, open_now: OpenWindows, u: Any) -> tuple[Any, Any]:
+        from numpy import log1p, where
+
+        at = open_now.since + 1 - (log1p(-u[:, _WHEN]) / self._rate).astype("int64")
+        clock = picked(self._rates[None, :], u[:, _WHICH])
+        return where(at < open_now.rests + self._look_back, clock, -1), at
+
+    def _forced(self, open_now: OpenWindows, shares: Any, u: Any) -> tuple[Any, Any]:
+        from numpy import where
+
+        chosen = picked(shares, u[:, _WAY])
+        clock, at = picked(self._balanced[None, :], u[:, _WHICH]), _within(open_now, None, u)
+        for number, way in enumerate(self._ways):
+            mine = chosen == number
+            here = way.draw(open_now, u)
+            clock, at = where(mine, here[0], clock), where(mine, here[1], at)
+        return clock, at
+
+    def _likelier(self, open_now: OpenWindows, shares: Any, clock: Any, at: Any) -> Any:
+        """1 where nothing can be forced, 0 where nothing came, or came too late for that."""
+        from numpy import exp, maximum, where
+
+        whole = open_now.lasts.sum(axis=1)
+        window = (open_now.begins <= at[:, None]).sum(axis=1) - 1
+        density = shares[:, -1] * self._balanced[clock] / maximum(whole, 1)
+        for number, way in enumerate(self._ways):
+            density = density + shares[:, number] * way.density(open_now, clock, window)
+        truth = self._rates[clock] * exp(-self._rate * (at - open_now.since))
+        there = (clock >= 0) & (at < open_now.rests)
+        return where(whole > 0, where(there, density / truth, 0.0), 1.0)
 
 
-def _brokers(clocks: Sequence[HasBrokers]) -> list[int]:
-    return sorted(one.brokers[0] for one in clocks if one.kind == "crash")
+class _WayHere:
+    """A way in a world where there is such a kind of event."""
+
+    def __init__(self, way: _Way, clocks: Sequence[Clock]) -> None:
+        from numpy import array
+
+        self.share, self._evenly, self._whom = way.share, way.evenly, way.whom - IN_SYNC
+        of = {one.brokers[0]: n for n, one in enumerate(clocks) if one.kind == way.kind}
+        self._clocks = array([of[b] for b in sorted(of)])
+        self._is_mine = array([one.kind == way.kind for one in clocks])
+        self._bit = array([1 << one.brokers[0] for one in clocks])
+
+    def can(self, open_now: OpenWindows) -> Any:
+        """Of each sample whether there is somebody to hit, for more than a moment."""
+        weights = self._weights(open_now)
+        return weights.sum(axis=1) > _MOMENT * open_now.lasts.sum(axis=1) * self._evenly
+
+    def draw(self, open_now: OpenWindows, u: Any) -> tuple[Any, Any]:
+        """Clocks and times."""
+        from numpy import arange
+
+        weights = self._weights(open_now)
+        window = picked(weights, u[:, _WINDOW])
+        bits = self._hit(open_now, window)[:, None] >> arange(len(self._clocks)) & 1
+        return self._clocks[picked(bits, u[:, _WHICH])], _within(open_now, weights, u)
+
+    def density(self, open_now: OpenWindows, clock: Any, window: Any) -> Any:
+        """Of that clock at a moment of that window, per microsecond."""
+        from numpy import arange, maximum
+
+        hit, weights = self._hit(open_now, window), self._weights(open_now)
+        many = ((hit[:, None] >> arange(len(self._clocks))) & 1).sum(axis=1)
+        rows = arange(len(window))
+        lasts = maximum(open_now.lasts[rows, window], 1)
+        when = weights[rows, window] / lasts / maximum(weights.sum(axis=1), 1)
+        return self._is_mine[clock] * ((hit & self._bit[clock]) > 0) / maximum(many, 1) * when
+
+    def _weights(self, open_now: OpenWindows) -> Any:
+        lasts = open_now.lasts if self._evenly else open_now.lasts > 0
+        return lasts * (open_now.whom[:, :, self._whom] > 0)
+
+    def _hit(self, open_now: OpenWindows, window: Any) -> Any:
+        from numpy import arange
+
+        return open_now.whom[arange(len(window)), window, self._whom]
 
 
-def _soon(u: Any) -> Any:
-    """Half of them near the first event, half anywhere in the window."""
-    from numpy import expm1, log1p, where
+def _within(open_now: OpenWindows, weights: Any, u: Any) -> Any:
+    """A moment in one of the windows, by weight."""
+    from numpy import arange
 
-    near = -log1p(u[:, _WHEN] * expm1(-_NEARER)) / _NEARER
-    return where(u[:, _SOON] < 0.5, near, u[:, _WHEN])
-
-
-def _density_soon(at: Any) -> Any:
-    from numpy import exp as exps
-    from numpy import expm1
-
-    return (1 + _NEARER * exps(-_NEARER * at) / -expm1(-_NEARER)) / 2
+    window = picked(open_now.lasts if weights is None else weights, u[:, _WINDOW])
+    rows = arange(len(window))
+    return open_now.begins[rows, window] + (u[:, _WHEN] * open_now.lasts[rows, window]).astype(
+        "int64"
+    )

@@ -80,7 +80,7 @@ def run(
     (a million in all by default). With `method` None the kernel samples as things come, and forced
     windows and outages add what is too rare for that, where they can; ``"naive"`` and ``"forced"``
     are one of them. ``"biased"`` is the fallback for whatever else is rare: the kernel's schedules
-    with more failures in them, weighed; not for crash loops.
+    with more failures in them, weighed.
 
     `folder` keeps everything, so that `resume` goes on where it was stopped, killed, or for longer;
     without one nothing is kept. `master`, `spark`, `progress`, `heard` and `stop` are as for

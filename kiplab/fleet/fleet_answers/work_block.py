@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..estimators.biased_lives import biased_block, us_of_a_sample
+from ..estimators.biased_lives import biased_block
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import forced_block, forced_exposure
 from ..kernel.simulation import Counts, simulate
@@ -187,11 +187,10 @@ def _biased(order: FleetOrder[Scenario]) -> list[Partial]:
     found = biased_block(
         world, order.feature_sets, seed=order.study_seed, block=block, samples=samples
     )
-    us = round(samples * us_of_a_sample(world))
     return [
-        _weighed(order, features, metric, weights, us)
+        _weighed(order, features, metric, weights, round(found[features].exposure_us))
         for features in order.feature_sets
-        for metric, weights in found[features].items()
+        for metric, weights in found[features].weights.items()
     ]
 
 

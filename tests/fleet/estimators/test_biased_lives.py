@@ -1,20 +1,29 @@
-"""Failure biasing of the kernel's schedules: what exact chains and plain sampling find."""
+"""Failure biasing of the kernel's schedules: what exact chains, forced windows and plain sampling
+find.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from math import exp
 
 import pytest
 from msgspec.structs import replace
+from numpy import array, full, ones, zeros
 
 from kiplab.fleet.estimators.biased_clocks import clocks_of
-from kiplab.fleet.estimators.biased_lives import biased_block, us_of_a_sample
+from kiplab.fleet.estimators.biased_lives import biased_block
+from kiplab.fleet.estimators.biased_ways import CHOICES, NextWays, OpenWindows
+from kiplab.fleet.estimators.counted_uniforms import uniforms
+from kiplab.fleet.estimators.forced_windows import STALE_JOIN, forced_rates
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
 from kiplab.fleet.kernel.world import HOUR, SECOND, YEAR, Constant, Exponential, Uniform, World
 from kiplab.fleet.reference.last_standing_chain import StandingRates, standing_rates
+from kiplab.fleet.reference.two_replica_chain import LAST_REPLICA_LOSS
 from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate, weighed_rate
+from kiplab.fleet.verification.checked_worlds import QUIET, world_of
 from kiplab.fleet.verification.kernel_blocks import BLOCKS, lived, yearly
 
 BOTH = "841+903"
@@ -50,25 +59,29 @@ BUSY = World(
     shock_tail_lost=0.4,
 )
 """Where plain sampling sees everything but the race."""
+LOOPING = replace(BUSY, early_factor=40.0)
+"""There every thirteenth broker that is back crashes within ten minutes."""
+NO_KIP = frozenset[str]()
 
 
 def rates(
     world: World, sets: tuple[str, ...], samples: int
 ) -> dict[tuple[str, str], WeighedRate | NothingWeighed]:
     blocks = [biased_block(world, sets, seed=5, block=n, samples=samples) for n in range(BLOCKS)]
-    years = BLOCKS * samples * us_of_a_sample(world) / YEAR
-    return {
-        (features, metric): weighed_rate([block[features][metric] for block in blocks], years)
-        for features in sets
-        for metric in METRIC_NAMES
-    }
+    found = {}
+    for features in sets:
+        here = [block[features] for block in blocks]
+        years = sum(block.exposure_us for block in here) / YEAR
+        for metric in METRIC_NAMES:
+            found[features, metric] = weighed_rate([one.weights[metric] for one in here], years)
+    return found
 
 
 @pytest.mark.parametrize(
     ("replicas", "samples", "metrics"),
     [
-        (2, 150, ("expansions", "offline", "offline_us", "last_replica_loss")),
-        (3, 250, ("expansions", "offline")),
+        (2, 100, ("incidents", "expansions", "offline", "offline_us", "last_replica_loss")),
+        (3, 150, ("incidents", "expansions", "offline", "last_replica_loss")),
     ],
 )
 def test_the_exact_chain_lies_within_four_standard_errors_at_base(
@@ -92,14 +105,35 @@ def test_the_exact_chain_lies_within_four_standard_errors_at_base(
     assert exact["offline"] < 1e-3
 
 
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_in_ten_thousand_samples_hundreds_count_at_base(replicas: int) -> None:
+    world = world_of(replace(QUIET, replication_factor=replicas))
+    found = rates(world, ("none",), 10_000 // BLOCKS)
+    for metric in ("stale_join", "last_replica_loss", "offline"):
+        rate = found["none", metric]
+        assert isinstance(rate, WeighedRate), metric
+        assert (rate.effective_samples > 300, rate.alarms) == (True, ()), metric
+
+
+def test_forced_windows_agree_at_base() -> None:
+    found, forced = rates(world_of(QUIET), ("none",), 150), forced_rates(QUIET, NO_KIP, seed=5)
+    for metric in (STALE_JOIN, LAST_REPLICA_LOSS):
+        rate, other = found["none", metric], forced[metric]
+        assert isinstance(rate, WeighedRate)
+        assert isinstance(other, WeighedRate)
+        room = rate.high - rate.low + other.high - other.low
+        assert rate.rate == pytest.approx(other.rate, abs=room), metric
+
+
 def test_an_alarm_rings_where_few_samples_carry_the_estimate() -> None:
-    found = rates(replace(AT_ONCE, replication_factor=4), (BOTH,), 40)[BOTH, "offline"]
+    found = rates(replace(AT_ONCE, replication_factor=5), (BOTH,), 10)[BOTH, "offline"]
     assert isinstance(found, NothingWeighed) or found.alarms
 
 
-def test_plain_sampling_agrees_where_it_sees_much() -> None:
+@pytest.mark.parametrize("world", [BUSY, LOOPING], ids=["busy", "crash loops"])
+def test_plain_sampling_agrees_where_it_sees_much(world: World) -> None:
     sets = ("none", "841")
-    counts, found = lived(BUSY, sets, 2_000, 11), rates(BUSY, sets, 200)
+    counts, found = lived(world, sets, 400, 11), rates(world, sets, 150)
     for features in sets:
         for metric in METRIC_NAMES:
             seen, rate = yearly(counts, features, metric)(), found[features, metric]
@@ -109,6 +143,27 @@ def test_plain_sampling_agrees_where_it_sees_much() -> None:
             ends = seen.between(0.95)
             room = rate.high - rate.low + ends.high - ends.low + 0.01 * seen.value
             assert rate.rate == pytest.approx(seen.value, abs=room), (features, metric)
+
+
+def test_forced_events_are_weighed_with_how_likely_they_are_in_truth() -> None:
+    # Three windows, one of no length: two may be hit by crashes, one of them may be stopped.
+    whom = array([[2, 3, 0, 2, 0], [1, 1, 0, 0, 0], [3, 3, 0, 0, 1]])
+    many, lasts = 40_000, array([40, 0, 60]) * SECOND
+    open_now = OpenWindows(
+        begins=array([[0, 40, 40]] * many) * SECOND,
+        lasts=array([lasts] * many),
+        whom=array([whom] * many),
+        since=zeros(many, int),
+        rests=full(many, 100 * SECOND),
+    )
+    clocks = clocks_of(World(crash_mean_us=200 * SECOND, bounce_mean_us=300 * SECOND))
+    found = NextWays(clocks, 0).draw(open_now, ones(many, bool), uniforms(1, 1, many, CHOICES))
+    for clock, one in enumerate(clocks):
+        weights = (found.clock == clock) / found.forced
+        rate = sum(each.rate for each in clocks)
+        truth = one.rate / rate * (1 - exp(-rate * 100 * SECOND))
+        error = float(weights.std()) / many**0.5
+        assert float(weights.mean()) == pytest.approx(truth, abs=4 * error), one.kind
 
 
 def test_every_clock_of_a_world_is_biased() -> None:
@@ -147,7 +202,7 @@ def test_plain_python_finds_the_same() -> None:
 @pytest.mark.parametrize(
     ("world", "said"),
     [
-        (replace(BUSY, early_factor=20.0), "crash loops reach beyond any window"),
+        (replace(BUSY, early_factor=10_000.0), "too many for failure biasing"),
         (replace(BUSY, crash_mean_us=HOUR // 100), "too many for failure biasing"),
         (World(crash_mean_us=0, bounce_mean_us=0, failover_mean_us=0), "nothing ever happens"),
     ],
