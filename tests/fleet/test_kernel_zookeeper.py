@@ -12,7 +12,7 @@ from kiplab.fleet.agreement.outside_events import Outside, OutsideSchedule, dela
 from kiplab.fleet.kernel.feature_sets import IN_MODE, SWITCHED, mask_of
 from kiplab.fleet.kernel.isr_digits import members_of
 from kiplab.fleet.kernel.machine_code import plain
-from kiplab.fleet.kernel.mirrored_guards import PURGE
+from kiplab.fleet.kernel.mirrored_guards import PURGE, WRITES
 from kiplab.fleet.kernel.scheduled import DELAYS, play_out
 from kiplab.fleet.kernel.set_words import (
     BROKERS,
@@ -54,7 +54,7 @@ WILD = World(
     alter_partition_slow_share=0.3,
     early_factor=100.0,
 )
-KIPS = tuple(kip for kip in SWITCHED if kip != PURGE)
+KIPS = tuple(kip for kip in SWITCHED if kip not in (PURGE, WRITES))
 ALL = tuple(
     "+".join(on) or "none"
     for on in chain(*(combinations(KIPS, size) for size in range(len(KIPS) + 1)))
@@ -94,7 +94,7 @@ def test_of_the_32_sets_those_that_differ_in_what_has_no_role_count_the_same(mod
 
 @pytest.mark.parametrize("world", [BUSY, WILD], ids=["busy", "wild"])
 def test_skipping_quiet_time_changes_no_number_with_zookeeper(world: World) -> None:
-    names = ("none", "704")
+    names = ("none", "704", WRITES)
     skipped, stepped = _counted(world, names), _counted(world, names, skips=False)
     assert skipped.table == stepped.table
     assert skipped.steps < stepped.steps
@@ -255,6 +255,30 @@ def test_a_leader_that_shuts_down_is_not_answered_while_there_is_no_controller()
         Outside(at=41_000, kind="outage", lasts=30_000),
     )
     assert [(at, leader) for at, _, leader, _, _ in told[1:]] == [(71_000, 0), (143_001, 1)]
+
+
+def test_leaders_that_write_the_isr_themselves_wait_neither_for_requests_nor_for_a_controller() -> (
+    None
+):
+    events = (
+        Outside(at=5_000, kind="beat", broker=2),
+        Outside(at=5_000, kind="crash", broker=2, restart=40_000, level=500, delays=(9_000,)),
+        Outside(at=40_000, kind="outage", lasts=1_000),
+        Outside(at=45_400, kind="outage", lasts=30_000),
+    )
+    asks, writes = (_played(*events, features=name)[-1] for name in ("none", WRITES))
+    assert asks[0] == 75_400 > 45_001 + 500 + 9_000
+    assert writes[0] == 45_001 + 500
+    assert asks[4] == writes[4] == (1, 2)
+
+
+def test_where_leaders_write_the_isr_no_stale_replica_joins() -> None:
+    slow = replace(WILD, crash_mean_us=DAY // 12, alter_partition_slow_share=1.0)
+    counts = _counted(slow, ("none", WRITES))
+    assert counts.total("none", "stale_join") > 0 == counts.total(WRITES, "stale_join")
+    assert counts.total(WRITES, "refused") == 0 < counts.total(WRITES, "expansions")
+    with pytest.raises(ValueError, match="no Kafka has both"):
+        mask_of(f"704+{WRITES}", zookeeper=True)
 
 
 def test_a_broker_that_is_cut_off_beyond_its_session_registers_anew() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...protocol.features import Features
 from ...protocol.releases import Mode
 from ..kernel.feature_sets import feature_sets, features_of
-from ..kernel.mirrored_guards import PURGE
+from ..kernel.mirrored_guards import PURGE, WRITES
 from .outside_events import features_with
 
 COMPARED: dict[str, Features] = {
@@ -20,10 +20,12 @@ watermark, and 3.5 as it is.
 
 COMPARED_WITH_ZOOKEEPER: dict[str, Features] = {
     name: features_of(name, zookeeper=True)
-    for name in feature_sets("zookeeper")
+    for name in (*feature_sets("zookeeper"), WRITES, f"380+{WRITES}")
     if "343" not in name
 }
-"""The sets with ZooKeeper that an engine can have: KIP-343 was never built, and is only counted."""
+"""The sets with ZooKeeper that an engine can have (KIP-343 was never built, and is only counted),
+two of them with leaders that write the ISR themselves.
+"""
 
 COMPARED_IN = {Mode.KRAFT: COMPARED, Mode.ZOOKEEPER: COMPARED_WITH_ZOOKEEPER}
 

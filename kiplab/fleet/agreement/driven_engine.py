@@ -26,7 +26,13 @@ from ...plays.header import setup_of
 from ...plays.play import Play, split
 from ...protocol.features import Features
 from ...protocol.ids import NO_LEADER, BrokerId
-from ...protocol.messages import AlterPartitionRequest, MetadataUpdate
+from ...protocol.messages import (
+    AlterPartitionRequest,
+    Body,
+    IsrMember,
+    MetadataUpdate,
+    SetPartitionStateRequest,
+)
 from ...protocol.replica.broker_state import Broker, Timers, Volatile, log_of, replica_of
 from .kernel_run import FIRST_LEADER_EPOCH, FIRST_PARTITION_EPOCH
 from .outside_events import OutsideSchedule
@@ -61,6 +67,13 @@ def begun(header: str, features: Features, timed: bool = False) -> Cluster:
     """The situation that a play with this header begins with."""
     statements = split(header + ("\ntimed\n" if timed else "\n")).statements
     return cluster_of(setup_of(Play(statements), features))
+
+
+def isr_asked(body: Body) -> tuple[IsrMember, ...] | None:
+    """The ISR that a leader asks for, or writes to ZooKeeper itself; None if a message does not."""
+    if isinstance(body, SetPartitionStateRequest):
+        return body.item.isr
+    return body.items[0].isr if isinstance(body, AlterPartitionRequest) else None
 
 
 class DoneMove(msgspec.Struct, frozen=True):

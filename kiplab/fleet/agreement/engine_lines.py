@@ -11,9 +11,9 @@ from ...engine.truth import partition_of, registration_of
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Refused
 from ...protocol.ids import CONTROLLER, NO_LEADER, BrokerId
-from ...protocol.messages import AlterPartitionRequest
+from ...protocol.messages import IsrMember
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from .driven_engine import PARTITION, DoneMove
+from .driven_engine import PARTITION, DoneMove, isr_asked
 from .trace_lines import NOBODY, PartitionTold, TraceLine
 
 ALTER_PARTITION = "alter-partition"
@@ -39,8 +39,8 @@ def _of_event(
             yield TraceLine(made.at, "refused", _sender(made.move), event.guard or "")
     elif isinstance(event, CommittedLost):
         yield TraceLine(made.at, "lost", int(event.leader))
-    elif isinstance(event, Delivered) and isinstance(event.body, AlterPartitionRequest):
-        for member in _stale_joins(before, after, event.body, behind):
+    elif isinstance(event, Delivered):
+        for member in _stale_joins(before, after, isr_asked(event.body) or (), behind):
             yield TraceLine(made.at, "stale join", int(member))
 
 
@@ -55,13 +55,13 @@ def _sender(move: moves.Move) -> int:
 
 
 def _stale_joins(
-    before: Cluster, after: Cluster, request: AlterPartitionRequest, behind: Collection[int]
+    before: Cluster, after: Cluster, asked: tuple[IsrMember, ...], behind: Collection[int]
 ) -> Iterator[BrokerId]:
     """Members that the controller accepts although they are fenced, or another life by now."""
     was, now = partition_in(before), partition_in(after)
     if now.partition_epoch == was.partition_epoch:
         return
-    for member in request.items[0].isr:
+    for member in asked:
         found = registration_of(before, member.broker)
         if member.broker in was.isr or member.broker not in now.isr:
             continue

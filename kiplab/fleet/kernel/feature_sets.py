@@ -7,6 +7,9 @@ and KIP-343 change is counted; the set itself goes on as without them.
 ``"purge_on_register"`` may be named, too: a new incarnation takes its earlier life out of the ISR
 as it registers (as from Kafka 4.0 on), and does not wait for the end of its session (as no Kafka
 does; apache/kafka pull request 18045 proposed it on the way to KIP-966). It is counterfactual.
+
+So may ``"leaders_write_isr"``, for ZooKeeper: leaders write the ISR there by themselves, as up to
+Kafka 2.6. The thread that wants it waits for the answer, so that in the kernel it takes no time.
 """
 
 from __future__ import annotations
@@ -27,11 +30,12 @@ from .mirrored_guards import (
     PURGE,
     SKIPS_FENCED,
     SKIPS_LEAVING,
+    WRITES,
     guard_bits,
 )
 from .simulation_loop import KIP_343, KIP_380
 
-SWITCHED = ("380", "343", "841", "903", "704", PURGE)
+SWITCHED = ("380", "343", "841", "903", "704", PURGE, WRITES)
 """What a feature set may name."""
 IN_MODE = {"kraft": ("841", "903", "704"), "zookeeper": ("380", "343", "704")}
 """Which of them Kafka could have had in a mode; the rest is counterfactual there."""
@@ -51,7 +55,7 @@ def label_of(name: str, mode: str) -> str:
 
     Raises ValueError for a feature set that there is not.
     """
-    known = set(IN_MODE[mode])
+    known = {*IN_MODE[mode], *((WRITES,) if mode == "zookeeper" else ())}
     return "as Kafka" if known.issuperset(_parts(name)) else "counterfactual"
 
 
@@ -73,9 +77,17 @@ def features_of(name: str, zookeeper: bool = False) -> Features:
 
 
 def _features_with_zookeeper(on: tuple[str, ...]) -> Features:
-    """There is nothing of KIP-841 and KIP-903, named or not."""
-    off = (*LATER_WITH_ZOOKEEPER, *(("380",) if "380" not in on else ()))
-    return parse_features("zk-3.4", off=off, on=("704.specified",) if "704" in on else ())
+    """There is nothing of KIP-841 and KIP-903, named or not.
+
+    Raises ValueError for KIP-704 among leaders that write the ISR.
+    """
+    without = () if "380" in on else ("380",)
+    if WRITES in on:
+        if "704" in on:
+            raise ValueError(f"no Kafka has both {WRITES} and KIP-704: name one of them")
+        return parse_features("zk-2.6", off=without)
+    specified = ("704.specified",) if "704" in on else ()
+    return parse_features("zk-3.4", off=(*LATER_WITH_ZOOKEEPER, *without), on=specified)
 
 
 def mask_of(name: str, zookeeper: bool = False) -> int:

@@ -17,6 +17,7 @@ from .mirrored_guards import (
     EPOCHS_MATCH,
     LEADER_EPOCH_IS,
     LEADER_RECOVERS,
+    LEADERS_WRITE,
     NOT_FENCED,
     NOT_LEAVING,
     PARTITION_EPOCH_IS,
@@ -166,7 +167,8 @@ def change(
         bumps = recovering == AS_IS and (leader != led or written != was)
         s[LED_OFFLINE] = 0 if leader != led else s[LED_OFFLINE]
     goal = s[RECOVERING] if recovering == AS_IS else recovering
-    if goal == s[RECOVERING] and unclean:
+    if goal == s[RECOVERING] and unclean and not s[GUARDS] & LEADERS_WRITE:
+        # KIP-704, Compatibility: the recovery state is written from inter-broker protocol 3.2 on.
         goal = 1
     if written == was and not bumps and goal == s[RECOVERING]:
         return

@@ -3,7 +3,7 @@
 Every guard of the table is in each mode that knows it either mirrored (`mirrored_in`: a bit, a
 check in the kernel, and schedules that tell whether it is there) or without effect here
 (`without_effect_in`, with the reason). With ZooKeeper the kernel is that of an inter-broker
-protocol from 2.7-IV2 to 3.2.
+protocol from 2.7-IV2 to 3.2, or with `WRITES` of 2.6.
 """
 
 from __future__ import annotations
@@ -57,6 +57,13 @@ CONTROLLER_OF_4_0 = 1 << 42
 """Beside the bits of guards, what no guard switches: such a controller takes who registers anew out
 of the ISR, bumps no leader epoch for an ISR that it does not write (KAFKA-16624), and looks for the
 silent as soon as it is elected (KAFKA-17793)."""
+
+WRITES = "leaders_write_isr"
+"""What a feature set calls leaders that write the ISR to ZooKeeper themselves: up to inter-broker
+protocol 2.7-IV1, before KIP-497."""
+LEADERS_WRITE = 1 << 43
+"""Beside the bits of guards: nobody is asked, nothing is on its way, nor is there a recovery state.
+"""
 
 ALWAYS_WITH_ZOOKEEPER: dict[str, str] = {
     "631.one-live-incarnation": (
@@ -119,7 +126,7 @@ WITHOUT_EFFECT_WITH_ZOOKEEPER: dict[str, str] = {
     "kafka-13972.equal-epoch": _NO_OLD_MAIL,
     "zookeeper.controller-epoch": _NO_TWO_CONTROLLERS,
     "zookeeper.controller-check": _NO_TWO_CONTROLLERS,
-    "zookeeper.isr-version": "Leaders ask the controller for another ISR: AlterIsr.",
+    "zookeeper.isr-version": "A leader asks the controller, or writes over what it has just read.",
 }
 
 
@@ -149,7 +156,8 @@ def guard_bits(features: Features) -> int:
     Every broker is taken to have the release of the first.
     """
     if features.mode is Mode.ZOOKEEPER:
-        return _bits(features, _ANY_BROKER) | _ALWAYS
+        writes = LEADERS_WRITE if features.leaders_write_isr() else 0
+        return _bits(features, _ANY_BROKER) | _ALWAYS | writes
     asked = _bits(features, CONTROLLER) & ~ASKED_BY_BROKERS
     later = CONTROLLER_OF_4_0 if features.code_of(CONTROLLER) >= (4, 0) else 0
     return later | asked | _bits(features, _ANY_BROKER) & ASKED_BY_BROKERS

@@ -26,7 +26,7 @@ from .isr_digits import size, with_member
 from .leader_rules import check_lag, replicate, traffic
 from .machine_code import inner
 from .metadata_rules import alter_partition
-from .mirrored_guards import FETCH_EPOCH
+from .mirrored_guards import FETCH_EPOCH, LEADERS_WRITE
 from .set_words import (
     ARRIVES,
     BROKERS,
@@ -165,7 +165,7 @@ def _do(
     s[STEPS] += 1
     s[TURN] += 1
     traffic(s, w, now)
-    replicate(s, w, delays, now)
+    _replicate(s, w, told, delays, now)
     if rank == EXPIRY:
         expire(s, w, told, of, now)
     elif rank == OUTAGE_ENDS:
@@ -196,7 +196,22 @@ def _do(
         leader_recovered(s, w, delays, now)
     else:
         alter_partition(s, w, told, _slot_of(s, of), now)
+    _replicate(s, w, told, delays, now)
+
+
+@inner
+def _replicate(s: list[int], w: list[int], told: list[int], delays: list[int], now: int) -> None:
+    """Who writes the ISR to ZooKeeper by itself waits for that: it is part of what leads to it.
+
+    Source: Partition.updateIsr (2.1.1 to 2.6.3), under the partition's lock.
+    """
     replicate(s, w, delays, now)
+    if not s[GUARDS] & LEADERS_WRITE:
+        return
+    for slot in range(SLOTS):
+        while s[slot_at(slot) + ARRIVES]:
+            alter_partition(s, w, told, slot_at(slot), now)
+            replicate(s, w, delays, now)
 
 
 @inner
@@ -255,7 +270,7 @@ def happen(
     s[STEPS] += 1
     s[TURN] += 1
     traffic(s, w, now)
-    replicate(s, w, delays, now)
+    _replicate(s, w, told, delays, now)
     if kind == FLUSH:
         flush(s, b)
     elif kind == BEAT:
@@ -270,7 +285,7 @@ def happen(
             crash(s, w, b, rows[row + FATE], rows[row + SHOCK] != 0, now)
         else:
             bounce(s, w, told, b, now)
-    replicate(s, w, delays, now)
+    _replicate(s, w, told, delays, now)
 
 
 @inner

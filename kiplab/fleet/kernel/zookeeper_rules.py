@@ -1,13 +1,15 @@
 """What is otherwise with ZooKeeper: sessions, registration, controlled shutdown, leader epochs.
 
 The replica set is that of an inter-broker protocol from 2.7-IV2 to 3.2: leaders ask the controller
-for another ISR (AlterIsr), which looks at epochs alone. Nobody is fenced: a broker is live from its
-registration, with its log already recovered, until its session is over. ZooKeeper keeps sessions
-while there is no controller; a broker that is cut off longer than its session lasts registers anew.
-A start finds NODEEXISTS while the session of an earlier life lasts, and is tried again. While there
-is no controller brokers register and come back all the same, but are told nothing: who is new plays
-no role, who was cut off follows if nobody else has come to lead meanwhile, and who shuts down is
-not answered. Who was gone and is back by then has never been away, for the next controller.
+for another ISR (AlterIsr), which looks at epochs alone. Or it is one of 2.6, if the feature set
+says so: leaders write the ISR to ZooKeeper by themselves, at once and without a controller. Nobody
+is fenced: a broker is live from its registration, with its log already recovered, until its session
+is over. ZooKeeper keeps sessions while there is no controller; a broker that is cut off longer than
+its session lasts registers anew. A start finds NODEEXISTS while the session of an earlier life
+lasts, and is tried again. While there is no controller brokers register and come back all the same,
+but are told nothing: who is new plays no role, who was cut off follows if nobody else has come to
+lead meanwhile, and who shuts down is not answered. Who was gone and is back by then has never been
+away, for the next controller.
 
 Simplified, all of it: a control request arrives with the event that queues it, so no mail is ever
 old (KIP-380 counts what would be, and KIP-343 how long a cut broker goes on: neither changes what
