@@ -22,6 +22,7 @@ from msgspec.structs import FieldInfo, fields
 import kiplab.protocol
 from kiplab.engine import (
     at_rest,
+    broken_properties,
     clock,
     enabled,
     events,
@@ -467,12 +468,12 @@ TABLES = (
     Table(
         "property",
         "check",
-        "kiplab/engine/observer.py, unclean_reigns.py or at_rest.py, which yields it where it"
-        " breaks",
+        "kiplab/engine/broken_properties.py, observer.py, unclean_reigns.py or at_rest.py, which"
+        " yields it where it breaks",
         lambda: {
             getattr(properties, name).id
-            for file in (observer.__file__, unclean_reigns.__file__, at_rest.__file__)
-            for name in named_in(file, "properties")
+            for room in (broken_properties, observer, unclean_reigns, at_rest)
+            for name in named_in(room.__file__, "properties")
             if isinstance(getattr(properties, name), properties.Property)
         },
     ),

@@ -17,6 +17,7 @@ that is cut knows what it knew then, and one without a transaction has nothing t
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -327,6 +328,7 @@ def overlaid(known: Log, records: Log) -> Log:
     return Log(tuple(joined), longest, longest, Offset(min(known.start, first)))
 
 
+@lru_cache(maxsize=4096)
 def first_difference(one: Log, other: Log) -> Offset:
     """The first offset at which the two do not hold the same record.
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import observer, routes
+from kiplab.engine import broken_properties, observer, routes
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.explore.levels.all_levels import level_named
@@ -180,13 +180,12 @@ def test_an_offer_that_hangs_on_another_broker_ends_the_search(start: Start, kin
 def test_the_observer_sees_no_more_than_its_answer_is_remembered_under(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checks = observer._checks
 
     def nosy_checks(before: Cluster, after: Cluster) -> Any:
         assert sum(b.incarnation for b in after.brokers)
-        return checks(before, after)
+        return broken_properties.checks(before, after)
 
-    monkeypatch.setattr(observer, "_checks", nosy_checks)
+    monkeypatch.setattr(observer, "checks", nosy_checks)
     with pytest.raises(UnseenError, match=r"'incarnation'.*BrokerView"):
         search(MemoisedModel(PARTITION, start(), bounds(0, 1, 0)), ())
 
