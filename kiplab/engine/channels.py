@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from ..protocol.ids import ALL_BROKERS, BrokerId, Count, Incarnation, host_of
-from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Request, Send
+from ..protocol.messages import ANSWERED, KINDS, ApiRequest, Body, Request, Send
 from .cluster import Cluster, Message, MessageName
 from .events import Dropped, Event, Sent
 from .nodes import incarnation_of, running_life
@@ -22,11 +22,14 @@ def post(
     events: list[Event] = []
     if not sends:
         return cluster, events
+    life, sent, messages = incarnation_of(cluster, sender), cluster.sent, cluster.messages
     for send in sends:
         for receiver in _receivers(cluster, send.receiver):
-            cluster, event = _post_one(cluster, sender, receiver, send, answered)
+            sent, name = named(sent, sender, life, KINDS[type(send.body)])
+            message, event = _handed_over(cluster, name, receiver, send.body, answered)
+            messages = messages if message is None else (*messages, message)
             events.append(event)
-    return cluster, events
+    return replace(cluster, sent=sent, messages=messages), events
 
 
 def _receivers(cluster: Cluster, receiver: BrokerId) -> tuple[BrokerId, ...]:
@@ -35,20 +38,30 @@ def _receivers(cluster: Cluster, receiver: BrokerId) -> tuple[BrokerId, ...]:
     return tuple(b.id for b in cluster.brokers if b.up)
 
 
-def _post_one(
-    cluster: Cluster, sender: BrokerId, receiver: BrokerId, send: Send, answered: Message | None
-) -> tuple[Cluster, Event]:
-    body = send.body
-    sent, name = _named(cluster, sender, KINDS[type(body)])
+def _handed_over(
+    cluster: Cluster, name: MessageName, receiver: BrokerId, body: Body, answered: Message | None
+) -> tuple[Message | None, Event]:
+    """The message on its way, if there is somebody to open a connection to."""
     answers = answered if name.kind in ANSWERED else None
     if answers is not None:
         receiver = answers.name.sender
     life = running_life(cluster, receiver)
     if life is None or (answers is not None and life != answers.name.incarnation):
         why = "the connection is closed"
-        dropped = Dropped(message=name, receiver=receiver, body=body, why=why)
-        return replace(cluster, sent=sent), dropped
-    message = Message(
+        return None, Dropped(message=name, receiver=receiver, body=body, why=why)
+    message = under_way(name, receiver, life, body, answers)
+    return message, Sent(message=name, receiver=receiver, body=body)
+
+
+def under_way(
+    name: MessageName,
+    receiver: BrokerId,
+    life: Incarnation,
+    body: Body,
+    answers: Message | None = None,
+) -> Message:
+    """The message to that life of the receiver; a reply goes back the way its request came."""
+    return Message(
         name=name,
         receiver=receiver,
         receiver_incarnation=life,
@@ -57,8 +70,6 @@ def _post_one(
         request=_request(answers),
         connection=answers.connection if answers is not None else 0,
     )
-    event = Sent(message=name, receiver=receiver, body=body)
-    return replace(cluster, sent=sent, messages=(*cluster.messages, message)), event
 
 
 def _request(answered: Message | None) -> Request | None:
@@ -68,12 +79,13 @@ def _request(answered: Message | None) -> Request | None:
     return body if isinstance(body, ApiRequest) else None
 
 
-def _named(cluster: Cluster, sender: BrokerId, kind: str) -> tuple[Counters, MessageName]:
+def named(
+    sent: Counters, sender: BrokerId, life: Incarnation, kind: str
+) -> tuple[Counters, MessageName]:
     """The name of the next message, and what has been sent then."""
-    life, sent = incarnation_of(cluster, sender), cluster.sent
-    for index, (who, which, what, count) in enumerate(sent):
-        if what == kind and who == sender and which == life:
-            counted = (sender, life, kind, count + 1)
+    for index, counter in enumerate(sent):
+        if counter[2] == kind and counter[0] == sender and counter[1] == life:
+            counted = (sender, life, kind, counter[3] + 1)
             return (*sent[:index], counted, *sent[index + 1 :]), MessageName(*counted)
     first = (sender, life, kind, 1)
     return (*sent, first), MessageName(*first)
@@ -114,7 +126,9 @@ def without(cluster: Cluster, message: Message) -> Cluster:
 
 def resent(cluster: Cluster, message: Message) -> tuple[Cluster, Event]:
     """The same request once more, on a new connection."""
-    sent, name = _named(cluster, message.name.sender, message.name.kind)
+    sender = message.name.sender
+    life = incarnation_of(cluster, sender)
+    sent, name = named(cluster.sent, sender, life, message.name.kind)
     copy = replace(message, name=name, connection=name.ordinal)
     event = Sent(message=name, receiver=copy.receiver, body=copy.body)
     return replace(cluster, sent=sent, messages=(*cluster.messages, copy)), event

@@ -27,13 +27,7 @@ from .nodes import control_planes, due_ms, state_of
 from .producers import next_turns
 from .route_kinds import IdleCheck, NodeKind
 from .routes import IDLE, PERIOD_MS, TIMERS
-from .truth import (
-    Session,
-    next_session_check_ms,
-    session_timeout_ms,
-    sessions,
-    watches_sessions,
-)
+from .truth import Session, session_end_ms, watched_sessions
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
@@ -47,18 +41,57 @@ def due_moves(cluster: Cluster, end_ms: int, first_fenced: Sequence[BrokerId] = 
     Of sessions that end at the same moment those of `first_fenced` do first, in that order.
     Messages still in flight count as held back: whoever waits for one asks nothing more.
     """
-    known = sessions(cluster) if watches_sessions(cluster) else ()
+    coming, _ = coming_moves(cluster, end_ms, other_dues(cluster), first_fenced)
+    return coming[0] if coming else None
+
+
+def coming_moves(
+    cluster: Cluster, end_ms: int, others: OtherDues, first_fenced: Sequence[BrokerId] = ()
+) -> tuple[list[Due], bool]:
+    """What falls due up to `end_ms`, in order, and whether that is all of it.
+
+    That is so as long as no more becomes of the cluster than that heartbeats keep sessions (see
+    `round_trip`). Where it is not all, the first is what falls due first, and the rest may differ
+    once that is done. `others` are those of `other_dues`.
+    """
+    known = watched_sessions(cluster)
     expiry, counted_on = _expiry(cluster, known, first_fenced), _counted_on(known)
-    until = end_ms if expiry is None else min(end_ms, expiry[0])
+    is_all = expiry is None or expiry[0] > end_ms
+    until = end_ms if expiry is None or is_all else expiry[0]
     # First: the controller's event was due before a request of the same millisecond came.
-    found = [] if expiry is None else [expiry]
-    for node in cluster.brokers:
-        found += _of_broker(cluster, node, counted_on, until)
-    found += _of_control_planes(cluster)
+    found = [] if expiry is None or is_all else [expiry]
+    for node, other in zip(cluster.brokers, others, strict=False):
+        alive = _lifecycle(cluster, node, node.id in counted_on, until)
+        if alive is not None and alive[0] <= end_ms:
+            found.append(alive)
+            is_all = is_all and alive[0] + _HEARTBEAT_MS > end_ms
+        if other is not None and other[0] <= end_ms:
+            found.append(other)
+    if others[-1] is not None and others[-1][0] <= end_ms:
+        found.append(others[-1])
+    found.sort(key=_WHEN)
+    return found, is_all
+
+
+OtherDues = tuple[Due | None, ...]
+"""The first thing of each broker, and that of everybody else."""
+
+
+def other_dues(cluster: Cluster) -> OtherDues:
+    """What falls due of each broker besides its heartbeats, and of whoever is no broker.
+
+    It stays what it is while no more becomes of the cluster than that heartbeats keep sessions (see
+    `round_trip`) and time passes, up to the first of it.
+    """
+    of_brokers = [_of_broker(cluster, node) for node in cluster.brokers]
+    rest = _of_control_planes(cluster)
     if cluster.producers:
-        found += next_turns(cluster)
-    first = min(found, key=_WHEN, default=None)
-    return first if first is not None and first[0] <= end_ms else None
+        rest += next_turns(cluster)
+    return *of_brokers, _first(rest)
+
+
+def _first(found: Sequence[Due]) -> Due | None:
+    return min(found, key=_WHEN) if found else None
 
 
 def _of_control_planes(cluster: Cluster) -> list[Due]:
@@ -87,13 +120,12 @@ _TIMERS_OF: dict[NodeKind, _Timers] = {}
 
 
 def _expiry(cluster: Cluster, known: Iterable[Session], first: Sequence[BrokerId]) -> Due | None:
-    """When the oldest session ends unless its broker is heard of: strictly after the timeout."""
+    """When the oldest session ends unless its broker is heard of."""
     on = [session for session in known if not session.over]
     if not on:
         return None
-    oldest = min(on, key=_SILENT_LONGEST) if not first else _first_of(on, first)
-    at = max(oldest.last_contact_ms + session_timeout_ms(cluster) + 1, cluster.now_ms)
-    return next_session_check_ms(cluster, at), moves.ExpireSession(oldest.broker)
+    oldest = _first_of(on, first) if first else min(on, key=_SILENT_LONGEST)
+    return session_end_ms(cluster, oldest), moves.ExpireSession(oldest.broker)
 
 
 def _first_of(on: Iterable[Session], first: Sequence[BrokerId]) -> Session:
@@ -115,15 +147,12 @@ def _awaits(cluster: Cluster, node: Broker, lane: str) -> bool:
     return False
 
 
-def _of_broker(
-    cluster: Cluster, node: Broker, counted_on: Sequence[BrokerId], until_ms: int
-) -> list[Due]:
+def _of_broker(cluster: Cluster, node: Broker) -> Due | None:
     process = node.process
     if process is None:
-        return []
+        return None
+    found: list[Due] = []
     now, timers = cluster.now_ms, process.timers
-    alive = _lifecycle(cluster, node, process, node.id in counted_on, until_ms)
-    found = [] if alive is None else [alive]
     if process.items and not process.in_flight:
         found.append((max(now, timers.retry), moves.Fire(node.id, moves.Timer.RETRY)))
     if process.isr_changes:
@@ -135,7 +164,7 @@ def _of_broker(
             at = _next_tick(timers.lag_check, LAG_CHECK_MS, now)
             found.append((at, moves.Fire(node.id, moves.Timer.LAG_CHECK)))
     _add_on_disk(found, node, process, now)
-    return found
+    return _first(found)
 
 
 def _add_on_disk(found: list[Due], node: Broker, process: Volatile, now: int) -> None:
@@ -151,15 +180,16 @@ def _add_on_disk(found: list[Due], node: Broker, process: Volatile, now: int) ->
             found.append((at, moves.Fire(node.id, moves.Timer.FLUSH)))
 
 
-def _lifecycle(
-    cluster: Cluster, node: Broker, process: Volatile, is_counted_on: bool, until_ms: int
-) -> Due | None:
+def _lifecycle(cluster: Cluster, node: Broker, is_counted_on: bool, until_ms: int) -> Due | None:
+    process = node.process
+    if process is None:
+        return None
     if process.lifecycle is Lifecycle.RECOVERY and not process.ready_to_unfence:
         return cluster.now_ms, moves.FinishRecovery(node.id)
     if _awaits(cluster, node, "lifecycle"):
         return None
     due = process.timers.heartbeat
-    if due <= until_ms and is_counted_on and _has_started(process):
+    if due <= until_ms and is_counted_on and has_started(process):
         due = _last_tick(due, _HEARTBEAT_MS, until_ms)
     return max(cluster.now_ms, due), moves.Fire(node.id, moves.Timer.HEARTBEAT)
 
@@ -180,7 +210,24 @@ def _counted_on(known: Sequence[Session]) -> Sequence[BrokerId]:
     return counted_on
 
 
-def _has_started(process: Volatile) -> bool:
+def keeps_sessions(cluster: Cluster, coming: Sequence[Due]) -> bool:
+    """Whether all that comes is heartbeats of brokers in good standing: then sessions are kept, and
+    nothing else becomes of the cluster.
+    """
+    counted_on = _counted_on(watched_sessions(cluster))
+    for _, move in coming:
+        if type(move) is not moves.Fire or move.timer is not moves.Timer.HEARTBEAT:
+            return False
+        node = broker(cluster, move.node)
+        if node is None or node.process is None or not has_started(node.process):
+            return False
+        if move.node not in counted_on:
+            return False
+    return True
+
+
+def has_started(process: Volatile) -> bool:
+    """Whether a broker runs under an epoch of its own; what it sends before may change more."""
     return process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
 
 

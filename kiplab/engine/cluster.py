@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from ..protocol.clients.consumer import Consumer
 from ..protocol.clients.producer import Producer
@@ -117,6 +118,11 @@ class Cluster(msgspec.Struct, frozen=True, cache_hash=True):
     def clock(self) -> int | None:
         """What rules get to see of the time."""
         return self.now_ms if self.timed else None
+
+
+def later(cluster: Cluster, ms: int) -> Cluster:
+    """`cluster` when so many milliseconds have passed, and nothing else."""
+    return replace(cluster, now_ms=cluster.now_ms + ms)
 
 
 def broker(cluster: Cluster, id: BrokerId) -> Broker | None:

@@ -146,10 +146,11 @@ def due_ms(state: Any, timer: str) -> Milliseconds:
 
 def with_due(state: Any, timer: str, due_ms: int) -> Any:
     """`state` with its timer ``"lag-check"`` due at `due_ms`."""
-    timers = replace(timers_of(state), **{timer.replace("-", "_"): due_ms})
+    due = {timer.replace("-", "_"): due_ms}
     if isinstance(state, Broker):
-        return replace(state, process=replace(process_of(state), timers=timers))
-    return replace(state, timers=timers)
+        process = process_of(state)
+        return replace(state, process=replace(process, timers=replace(process.timers, **due)))
+    return replace(state, timers=replace(state.timers, **due))
 
 
 def _host(cluster: Cluster, node: BrokerId) -> Broker | None:
@@ -159,6 +160,7 @@ def _host(cluster: Cluster, node: BrokerId) -> Broker | None:
 
 def _with_broker(cluster: Cluster, state: Broker) -> Cluster:
     id, brokers = state.id, cluster.brokers
-    if any(b is state for b in brokers):
-        return cluster
+    for found in brokers:
+        if found is state:
+            return cluster
     return replace(cluster, brokers=tuple([state if b.id == id else b for b in brokers]))

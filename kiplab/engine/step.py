@@ -21,14 +21,12 @@ from ..protocol.replica.record_deletion import delete_records
 from ..protocol.replica.transactions import end_transaction
 from ..protocol.zookeeper.joint_effect import Together
 from . import channels, consumers, moves, producers
-from .cluster import Cluster, Message, broker
+from .cluster import Cluster, Message, broker, later
 from .events import Delivered, Dropped, Event, Happened, Moved
 from .impossible_moves import ImpossibleMoveError, why_not
 from .nodes import (
-    control_planes,
     has_zookeeper,
     incarnation_of,
-    is_in_control,
     is_up,
     kind_of,
     running_life,
@@ -38,13 +36,13 @@ from .nodes import (
 )
 from .observer import observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
+from .put_back import planned, put_back
 from .routes import (
     AT_ONCE,
     JOINT_ROUTES,
     JOINT_TIMERS,
     MODE_MOVES,
     PERIOD_MS,
-    PLANS,
     ROUTES,
     TIMERS,
     UNANSWERED,
@@ -114,7 +112,7 @@ def _arrive(cluster: Cluster, message: Message) -> Moved:
     if rule is None:
         return _arrive_together(cluster, message, node, event)
     node, sends, facts = rule(node, message, cluster)
-    cluster = _put_back(cluster, receiver, node)
+    cluster = put_back(cluster, receiver, node)
     cluster, sent = channels.post(cluster, receiver, sends, message)
     cluster, closed = _after_exit(cluster, receiver)
     return cluster, [event, *facts, *sent, *closed]
@@ -130,7 +128,7 @@ def _arrive_together(cluster: Cluster, message: Message, node: Any, event: Event
 def _together(
     cluster: Cluster, at: BrokerId, done: Together[Any], answered: Message | None = None
 ) -> Moved:
-    cluster = _put_back(with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
+    cluster = put_back(with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
     cluster, sent = channels.post(cluster, at, done.sends, answered)
     cluster, told = channels.post(cluster, ZOOKEEPER, done.fired)
     cluster, closed = _after_exit(cluster, at)
@@ -176,7 +174,7 @@ def _race(cluster: Cluster, move: moves.Race) -> Moved:
     events: list[Event] = [delivered(cluster, one), delivered(cluster, other)]
     node = state_of(cluster, one.receiver)
     node, sends, later, facts = AT_ONCE[type(node), type(one.body)](node, one, other, cluster)
-    cluster = _put_back(cluster, one.receiver, node)
+    cluster = put_back(cluster, one.receiver, node)
     cluster, sent = channels.post(cluster, one.receiver, sends, one)
     cluster, more = channels.post(cluster, one.receiver, later, other)
     text = f"{node_name(one.receiver)} has a thread for each of the two"
@@ -203,15 +201,14 @@ def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
     if node is None or incarnation_of(cluster, sender) != request.name.incarnation:
         return cluster
     given_up = UNANSWERED.get((type(node), type(request.body)))
-    return cluster if given_up is None else _put_back(cluster, sender, given_up(node))
+    return cluster if given_up is None else put_back(cluster, sender, given_up(node))
 
 
 # --- time and timers ----------------------------------------------------------------------------
 
 
 def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
-    later = replace(cluster, now_ms=cluster.now_ms + move.ms)
-    return later, [Happened(text=f"{move.ms} ms pass")]
+    return later(cluster, move.ms), [Happened(text=f"{move.ms} ms pass")]
 
 
 def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
@@ -264,7 +261,7 @@ def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
 
 def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
     node, _, facts = disk.crash(_up(cluster, move.broker), move.loss)
-    cluster, lost = channels.close(_put_back(cluster, move.broker, node), move.broker)
+    cluster, lost = channels.close(put_back(cluster, move.broker, node), move.broker)
     return cluster, [*facts, *lost]
 
 
@@ -349,32 +346,16 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
         NO_COMMITTED_RECORD_LOST, cluster.features, excused=False, forged=cluster.inherited
     )
     cluster = replace(cluster, features=features, inherited=not promised)
-    return _planned(cluster) if cluster.timed else cluster
+    return planned(cluster) if cluster.timed else cluster
 
 
 # --- plumbing -----------------------------------------------------------------------------------
 
 
-def _put_back(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
-    """`cluster` with another state at `node`, which may be a reason to plan something."""
-    cluster = with_state(cluster, node, state)
-    return _planned(cluster) if cluster.timed and is_in_control(node, state) else cluster
-
-
-def _planned(cluster: Cluster) -> Cluster:
-    """Control planes plan what they put off, whatever has just given them a reason."""
-    for node in control_planes(cluster):
-        state = state_of(cluster, node)
-        plan = PLANS.get(type(state))
-        if plan is not None:
-            cluster = with_state(cluster, node, plan(state, cluster))
-    return cluster
-
-
 def _done(
     cluster: Cluster, node: BrokerId, state: Any, sends: tuple[Send, ...], facts: tuple[Fact, ...]
 ) -> Moved:
-    cluster, sent = channels.post(_put_back(cluster, node, state), node, sends)
+    cluster, sent = channels.post(put_back(cluster, node, state), node, sends)
     return cluster, [*facts, *sent]
 
 

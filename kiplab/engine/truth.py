@@ -138,9 +138,19 @@ def stale_sessions(cluster: Cluster) -> frozenset[BrokerId]:
     return _reader(cluster).stale_sessions(cluster)
 
 
-def next_session_check_ms(cluster: Cluster, not_before_ms: Milliseconds) -> Milliseconds:
-    """When it is noticed, from that moment on, that a session is over: at once, up to 3.9."""
-    return _reader(cluster).next_check_ms(cluster, not_before_ms)
+def watched_sessions(cluster: Cluster) -> tuple[Session, ...]:
+    """`sessions`, where anybody finds out that one is over (`watches_sessions`)."""
+    reader = _reader(cluster)
+    return reader.sessions(cluster) if reader.watches_sessions(cluster) else ()
+
+
+def session_end_ms(cluster: Cluster, session: Session) -> Milliseconds:
+    """When it is noticed at the earliest that a session is over: strictly after the timeout, and
+    up to 3.9 at once.
+    """
+    reader = _reader(cluster)
+    over = session.last_contact_ms + reader.session_timeout_ms + 1
+    return reader.next_check_ms(cluster, over if over > cluster.now_ms else cluster.now_ms)
 
 
 def watches_sessions(cluster: Cluster) -> bool:
