@@ -86,7 +86,7 @@ def test_what_schedules_begin_with_is_done_once(monkeypatch: pytest.MonkeyPatch)
         done.append(cluster)
         return step(cluster, move)
 
-    monkeypatch.setattr(shared_run, "step", counted)
+    monkeypatch.setattr(shared_run, "step_surely", counted)
     window = Window(records=101)
     play = schedule(window, 2, 0)
     first = outcomes(play, USUAL)

@@ -53,6 +53,7 @@ class AskedFeatures(Features, frozen=True, kw_only=True):
     members: tuple[int, ...]
     sets: tuple[Features, ...]
     guards: dict[BrokerId, AskedGuards] = msgspec.field(default_factory=dict)
+    versions: dict[tuple[BrokerId, ...], Any] = msgspec.field(default_factory=dict)
 
     def active(self, node: BrokerId) -> Any:
         """As of the first set."""
@@ -63,11 +64,19 @@ class AskedFeatures(Features, frozen=True, kw_only=True):
 
     def alter_partition_version(self, sender: BrokerId, controller: BrokerId = CONTROLLER) -> Any:
         """One for each set, where they differ."""
-        return self._varied(f.alter_partition_version(sender, controller) for f in self.sets)
+        found = self.versions.get((sender, controller))
+        if found is None:
+            each = (f.alter_partition_version(sender, controller) for f in self.sets)
+            found = self.versions[sender, controller] = self._varied(each)
+        return found
 
     def fetch_version(self) -> Any:
         """One for each set, where they differ."""
-        return self._varied(features.fetch_version() for features in self.sets)
+        found = self.versions.get(())
+        if found is None:
+            each = (features.fetch_version() for features in self.sets)
+            found = self.versions[()] = self._varied(each)
+        return found
 
     def _varied(self, versions: Iterable[int]) -> Any:
         of_each = zip(versions, ((member,) for member in self.members), strict=True)

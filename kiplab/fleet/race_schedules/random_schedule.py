@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 from statistics import NormalDist
 
@@ -98,6 +99,7 @@ def schedule(window: Window, seed: int, index: int) -> Play:
     return Play((*header(window), *_lines(_events(window, seed, index), window)), name)
 
 
+@lru_cache(maxsize=8)
 def header(window: Window) -> tuple[Statement, ...]:
     """What every schedule of `window` begins with: the follower has just fallen out of the ISR."""
     text = f"""\

@@ -11,9 +11,10 @@ from ...plays.play import Play, Statement
 from ...plays.runner import open_stage
 from ...protocol.features import Features
 from .asked_sets import AskedSets
+from .first_line import FirstLine
 from .outcomes import Outcome, at_the_end
 from .schedule_branch import ScheduleBranch, lines_before_time
-from .shared_run import KnownSteps, SharedRun
+from .shared_run import SharedRun
 
 
 def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
@@ -23,7 +24,7 @@ def outcomes(play: Play, sets: tuple[Features, ...]) -> list[Outcome]:
     """
     header, statements = _parted(play)
     common = _common(header, statements[: lines_before_time(statements)], sets)
-    run = SharedRun(statements, common.sets, common.known)
+    run = SharedRun(statements, common.sets, common.first)
     found: dict[int, Outcome] = {}
     for branch in run.play([replace(begun, kept={}) for begun in common.beginnings]):
         outcome = at_the_end(branch.outcome, branch.cluster, branch.moved)
@@ -36,7 +37,7 @@ class _Common(NamedTuple):
 
     sets: AskedSets
     beginnings: tuple[ScheduleBranch, ...]
-    known: KnownSteps
+    first: FirstLine
 
 
 def _parted(play: Play) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
@@ -54,7 +55,7 @@ def _common(
     for branch in begun:
         features = asked.group(branch.members)
         branch.cluster = replace(branch.cluster, features=features)
-    return _Common(asked, begun, {})
+    return _Common(asked, begun, FirstLine())
 
 
 def _beginnings(

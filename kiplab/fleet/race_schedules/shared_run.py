@@ -15,14 +15,15 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster
-from ...engine.step import step
+from ...engine.step import step_surely
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...plays.stage import MOVES_MAX
 from .asked_sets import AskedSets
+from .first_line import FirstLine
 from .merged_clusters import merged
 from .outcomes import Outcome, noted
-from .schedule_branch import ScheduleBranch, lines_before_time, next_move
+from .schedule_branch import ScheduleBranch, next_move
 
 
 class After(msgspec.Struct):
@@ -33,20 +34,15 @@ class After(msgspec.Struct):
     outcome: Outcome
 
 
-KnownSteps = dict[tuple[int, moves.Move], tuple[Cluster, list[After]]]
-"""What became of clusters, by their identity; so they are kept with it."""
-
-
 class SharedRun:
     """Runs of `statements` under all of the sets, which begin as the branches given.
 
-    `known` is shared by runs with these sets that begin alike up to the first line that lets time
-    pass, with the same branches: what that line begins with is mostly the same in all of them.
+    `first` is shared by runs with these sets that begin alike up to the first line that lets time
+    pass, with the same branches.
     """
 
-    def __init__(self, statements: Sequence[Statement], sets: AskedSets, known: KnownSteps) -> None:
-        self.statements, self.sets, self.known = statements, sets, known
-        self._first_wait = lines_before_time(statements) + 1
+    def __init__(self, statements: Sequence[Statement], sets: AskedSets, first: FirstLine) -> None:
+        self.statements, self.sets, self.first = statements, sets, first
         self._waiting: list[ScheduleBranch] = []
 
     def play(self, beginnings: Sequence[ScheduleBranch]) -> Iterator[ScheduleBranch]:
@@ -60,27 +56,26 @@ class SharedRun:
     def _to_the_end(self, branch: ScheduleBranch) -> None:
         """Play a branch to its end; where its sets part, the others wait."""
         self._ask(branch)
-        while (move := self._next(branch)) is not None:
-            if branch.moved >= MOVES_MAX:
-                raise PlayError("the schedule is too long")
-            branch.moved += 1
-            if branch.line == self._first_wait and branch.end is not None:
-                self._part(branch, self._as_known(branch, move))
+        parted = self.sets.asking.parted
+        while True:
+            move = next_move(branch, self.statements, parted, self.first)
+            if parted:
+                parts = self.sets.parts()
+                self._part(branch, [After(p, branch.cluster, branch.outcome) for p in parts])
+            elif move is None:
+                return
             else:
                 self._move(branch, move)
 
-    def _next(self, branch: ScheduleBranch) -> moves.Move | None:
-        """The next move of those who go on."""
-        parted = self.sets.asking.parted
-        move = next_move(branch, self.statements, parted)
-        while parted:
-            parts = self.sets.parts()
-            self._part(branch, [After(p, branch.cluster, branch.outcome) for p in parts])
-            move = next_move(branch, self.statements, parted)
-        return move
-
     def _move(self, branch: ScheduleBranch, move: moves.Move) -> None:
-        done = step(branch.cluster, move)
+        if branch.moved >= MOVES_MAX:
+            raise PlayError("the schedule is too long")
+        branch.moved += 1
+        if branch.is_on_first_line and branch.end is not None:
+            what_became = self.first.once(branch.cluster, move, lambda: self._done(branch, move))
+            self._part(branch, what_became)
+            return
+        done = step_surely(branch.cluster, move)
         outcome = noted(branch.outcome, branch.start, move, done)
         if self.sets.asking.parted:
             after = After(branch.members, done.cluster, outcome)
@@ -104,16 +99,10 @@ class SharedRun:
         branch.go_on(first.members, first.cluster, first.outcome)
         self._ask(branch)
 
-    def _as_known(self, branch: ScheduleBranch, move: moves.Move) -> list[After]:
-        """What becomes of a branch at the beginning; the final pass of time is not among it."""
-        here = (id(branch.cluster), move)
-        found = self.known.get(here)
-        if found is None:
-            done = step(branch.cluster, move)
-            outcome = noted(branch.outcome, branch.start, move, done)
-            groups = self._groups(branch, move, After(branch.members, done.cluster, outcome))
-            found = self.known[here] = (branch.cluster, groups)
-        return found[1]
+    def _done(self, branch: ScheduleBranch, move: moves.Move) -> list[After]:
+        done = step_surely(branch.cluster, move)
+        outcome = noted(branch.outcome, branch.start, move, done)
+        return self._groups(branch, move, After(branch.members, done.cluster, outcome))
 
     def _groups(self, branch: ScheduleBranch, move: moves.Move, after: After) -> list[After]:
         """Who goes on together after a move: `after` is what it came to for the first."""
@@ -135,7 +124,7 @@ class SharedRun:
         after.members, *others = self.sets.parts()
         for members in others:
             features = self.sets.group(members)
-            done = step(replace(branch.cluster, features=features), move)
+            done = step_surely(replace(branch.cluster, features=features), move)
             outcome = noted(branch.outcome, branch.start, move, done)
             part = After(members, done.cluster, outcome)
             if self.sets.asking.parted:

@@ -1,0 +1,30 @@
+"""What schedules that begin alike do before the first of them is told apart, done once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from ...engine.cluster import Cluster
+
+CameOf = TypeVar("CameOf")
+
+
+class FirstLine:
+    """What came of clusters on the first line that lets time pass: all schedules go through the
+    same ones there, up to the moment when their own line is over.
+
+    They are known by their identity, and so are kept with what came of them.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, Hashable], tuple[Cluster, Any]] = {}
+
+    def once(self, cluster: Cluster, what: Hashable, do: Callable[[], CameOf]) -> CameOf:
+        """What `do` says of this very cluster, asked once for each `what`."""
+        here = (id(cluster), what)
+        known = self._known.get(here)
+        if known is None:
+            known = self._known[here] = (cluster, do())
+        found: CameOf = known[1]
+        return found
