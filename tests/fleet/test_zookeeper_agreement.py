@@ -191,14 +191,14 @@ def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None
 
 
 def test_in_some_pairs_a_controller_is_hit_with_its_broker_and_another_is_elected() -> None:
-    hosted = [(schedule, name) for schedule, name, _ in traces() if schedule.controller]
+    hosted = [(schedule, name) for schedule, name, _ in traces() if schedule.host]
     assert len(hosted) == PAIRS // HOSTED
     assert all(is_whole(schedule) for schedule, _ in hosted)
-    hit = {e.kind for s, _ in hosted for e in s.events if e.broker == s.controller}
+    hit = {e.kind for s, _ in hosted for e in s.events if e.broker == s.host}
     assert {"crash", "cut"} <= hit
     schedule, name = hosted[0]
     run = ZooKeeperRun(schedule, COMPARED_WITH_ZOOKEEPER[name])
-    assert run.engine.host == schedule.controller
+    assert run.engine.host == schedule.host
     run.run()
     facts = [fact for made in run.engine.done for fact in made.events]
     elected = [fact.broker for fact in facts if isinstance(fact, ControllerElected)]

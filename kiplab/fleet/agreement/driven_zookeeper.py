@@ -38,7 +38,7 @@ HOST = BrokerId(0)
 
 def zookeeper_header_of(schedule: OutsideSchedule) -> str:
     """How every play of a schedule begins."""
-    lines = f"controller broker={schedule.controller}\nbroker {HOST} epoch=39\n"
+    lines = f"controller broker={schedule.host}\nbroker {HOST} epoch=39\n"
     return lines + header_of(schedule)
 
 

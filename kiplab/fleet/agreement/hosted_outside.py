@@ -25,12 +25,12 @@ def with_its_controller(schedule: OutsideSchedule) -> OutsideSchedule:
     silent = Outside(at=hit.at, kind="outage", lasts=over)
     rest = (e for e in schedule.events if e is not hit and not (_is_outage(e) and e.at <= hit.at))
     events = (heard, silent, first, *rest)
-    return ordered(replace(schedule, controller=hit.broker, events=events))
+    return ordered(replace(schedule, host=hit.broker, events=events))
 
 
 def is_whole(schedule: OutsideSchedule) -> bool:
     """Whether who is the controller is hit as `with_its_controller` says, if it is a replica."""
-    events, host = schedule.events, schedule.controller
+    events, host = schedule.events, schedule.host
     lost = [e.at for e in events if _is_outage(e) and e.lasts == schedule.session + 1]
     hit = [e.at for e in events if e.broker == host and e.kind in ("crash", "cut")]
     heard = [e.at for e in events if e.broker == host and e.kind == "beat"]

@@ -83,7 +83,7 @@ class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
     `patience` is how long a broker waits to be let go before it stops all the same, `session` how
     long ZooKeeper waits for word of one; KRaft's sessions are the engine's own. With ZooKeeper
-    `controller` is the broker that is the controller at first; 0 is one without a replica.
+    `host` is the broker that is the controller at first; 0 is one without a replica.
     """
 
     replicas: int = 2
@@ -93,7 +93,7 @@ class OutsideSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     leader: int = 1
     patience: int = 300_000
     session: int = SESSION_TIMEOUT_MS
-    controller: int = 0
+    host: int = 0
     end: int
     events: tuple[Outside, ...]
 

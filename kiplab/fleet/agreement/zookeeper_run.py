@@ -39,7 +39,7 @@ class ZooKeeperRun(EngineRun):
 
     def _driven(self, schedule: OutsideSchedule, features: Features, _: bool) -> DrivenZooKeeper:
         first = first_with_zookeeper(schedule, features)
-        return DrivenZooKeeper(first, self._after, BrokerId(schedule.controller))
+        return DrivenZooKeeper(first, self._after, BrokerId(schedule.host))
 
     # --- time ---------------------------------------------------------------------------------
 
