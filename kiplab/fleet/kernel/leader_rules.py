@@ -16,6 +16,7 @@ from .mirrored_guards import (
     LEADER_COMPARES,
     LEADER_RECOVERS,
     LEADER_REFUSES,
+    LEADERS_WRITE,
     MAXIMAL_ISR,
     SKIPS_FENCED,
     SKIPS_LEAVING,
@@ -232,7 +233,9 @@ def propose(s: list[int], delays: list[int], isr: int, cause: int, now: int) -> 
         return
     tried = min(s[TRIES + cause], DELAY_TRIES - 1)
     s[TRIES + cause] += 1
-    s[at + ARRIVES] = now + delays[(cause * BROKERS + x) * DELAY_TRIES + tried]
+    # Who writes to ZooKeeper by itself waits for it: Partition.updateIsr (2.1.1 to 2.6.3).
+    alone = s[GUARDS] & LEADERS_WRITE != 0
+    s[at + ARRIVES] = now + (0 if alone else delays[(cause * BROKERS + x) * DELAY_TRIES + tried])
     s[at + NAME] = s[TURN]
     s[at + SENDER], s[at + SENDER_LIFE], s[at + SENDER_EPOCH] = x, s[LIFE + x], s[EPOCH + x]
     s[at + ASKED_LEADER_EPOCH] = s[LEADER_EPOCH]

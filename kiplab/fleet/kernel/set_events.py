@@ -102,6 +102,8 @@ from .zookeeper_rules import process_registers
 FLUSH, BEAT, EXPIRY, OUTAGE_BEGINS, OUTAGE_ENDS, HEALS, CUT_OFF, CRASH, BOUNCE = range(9)
 STOPS, STARTS, READY, IS_LEVEL, LAG_CHECK, LEADER_RECOVERED, REQUEST_ARRIVES = range(9, 16)
 """Ranks: of what comes at one moment the lower is first."""
+AT_ONCE = -1
+"""The rank of what is written by who waits for it."""
 RANKS = 16
 (
     AT, KIND, BROKER, RESTART, READY_IN, LEVEL_IN, LAG_PHASE, FATE, SHOCK, SHUTDOWN, LASTS, RECOVER,
@@ -137,8 +139,9 @@ def next_event(s: list[int], w: list[int]) -> tuple[int, int]:
     ):
         if at < best_at or (at == best_at and order < best):
             best_at, best = at, order
+    asked = (AT_ONCE if s[GUARDS] & LEADERS_WRITE else REQUEST_ARRIVES) * _TURNS
     for slot in range(SLOTS):
-        at, order = s[slot_at(slot) + ARRIVES], REQUEST_ARRIVES * _TURNS + s[slot_at(slot) + NAME]
+        at, order = s[slot_at(slot) + ARRIVES], asked + s[slot_at(slot) + NAME]
         if at and (at < best_at or (at == best_at and order < best)):
             best_at, best = at, order
     return best_at, best
@@ -165,7 +168,7 @@ def _do(
     s[STEPS] += 1
     s[TURN] += 1
     traffic(s, w, now)
-    _replicate(s, w, told, delays, now)
+    replicate(s, w, delays, now)
     if rank == EXPIRY:
         expire(s, w, told, of, now)
     elif rank == OUTAGE_ENDS:
@@ -196,22 +199,7 @@ def _do(
         leader_recovered(s, w, delays, now)
     else:
         alter_partition(s, w, told, _slot_of(s, of), now)
-    _replicate(s, w, told, delays, now)
-
-
-@inner
-def _replicate(s: list[int], w: list[int], told: list[int], delays: list[int], now: int) -> None:
-    """Who writes the ISR to ZooKeeper by itself waits for that: it is part of what leads to it.
-
-    Source: Partition.updateIsr (2.1.1 to 2.6.3), under the partition's lock.
-    """
     replicate(s, w, delays, now)
-    if not s[GUARDS] & LEADERS_WRITE:
-        return
-    for slot in range(SLOTS):
-        while s[slot_at(slot) + ARRIVES]:
-            alter_partition(s, w, told, slot_at(slot), now)
-            replicate(s, w, delays, now)
 
 
 @inner
@@ -270,7 +258,7 @@ def happen(
     s[STEPS] += 1
     s[TURN] += 1
     traffic(s, w, now)
-    _replicate(s, w, told, delays, now)
+    replicate(s, w, delays, now)
     if kind == FLUSH:
         flush(s, b)
     elif kind == BEAT:
@@ -285,7 +273,7 @@ def happen(
             crash(s, w, b, rows[row + FATE], rows[row + SHOCK] != 0, now)
         else:
             bounce(s, w, told, b, now)
-    _replicate(s, w, told, delays, now)
+    replicate(s, w, delays, now)
 
 
 @inner
