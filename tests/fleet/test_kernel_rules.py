@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from kiplab.fleet.kernel.broker_rules import crash, expire, register, start
 from kiplab.fleet.kernel.feature_sets import feature_sets, features_of, mask_of
 from kiplab.fleet.kernel.isr_digits import members_of
+from kiplab.fleet.kernel.leader_rules import replicate
 from kiplab.fleet.kernel.machine_code import plain
 from kiplab.fleet.kernel.metadata_rules import alter_partition
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED, guard_bits
+from kiplab.fleet.kernel.scheduled import DELAYS
 from kiplab.fleet.kernel.set_events import at_rest
 from kiplab.fleet.kernel.set_words import (
     ARRIVES,
@@ -18,11 +20,13 @@ from kiplab.fleet.kernel.set_words import (
     ASKED_ISR,
     ASKED_LEADER_EPOCH,
     ASKED_PARTITION_EPOCH,
+    BROKERS,
     GUARDS,
     ISR,
     LEADER,
     LEADER_EPOCH,
     LEAVING,
+    LEVEL,
     MODE,
     NONE,
     PARTITION_EPOCH,
@@ -31,6 +35,8 @@ from kiplab.fleet.kernel.set_words import (
     REPLICAS,
     SENDER,
     SENDER_EPOCH,
+    SHOCKED,
+    STALE,
     START_AT,
     STATE_WORDS,
     TOLD_REFUSED,
@@ -133,6 +139,15 @@ def test_while_it_recovers_the_kernel_elects_cleanly_without_kip_704_alone() -> 
         leader = _engine(header + "expire 1\n", guard, on=on).partitions[0]["leader"]
         assert leader == (s[LEADER] + 1 if s[LEADER] != NONE else NO_LEADER)
         assert (leader == 2) is not on
+
+
+def test_what_a_leader_lacked_as_it_came_to_lead_causes_no_later_loss() -> None:
+    s, w, _ = _state(MIRRORED[0], on=True)
+    s[STALE] = s[SHOCKED] = s[STALE + 1] = 1
+    s[LEVEL + 1] = 0
+    plain(replicate)(s, w, [0] * BROKERS * DELAYS, NOW)
+    assert (s[STALE], s[SHOCKED]) == (0, 0)
+    assert s[STALE + 1] == 1, "a follower that is not level still lacks what it lacked"
 
 
 @pytest.mark.parametrize(

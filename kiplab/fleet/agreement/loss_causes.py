@@ -2,7 +2,7 @@
 
 Its records went in a shock; it was elected uncleanly; it joined the ISR as a stale replica; else it
 was the last member. What a broker owes to a shock or a stale join is over once it is level with a
-leader again.
+leader again, or leads itself: then its records are those that count.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class LossCauses:
             self.shocked |= {event.broker} if event.shock else set()
 
     def levelled(self, engine: DrivenEngine, leader: int, followers: Iterable[int]) -> None:
-        """These have fetched what they were given."""
+        """These have fetched what they were given; who leads has what counts from now on."""
+        self.shocked.discard(leader)
+        self.stale.discard(leader)
         end = log_of(engine.node(leader), PARTITION).end
         for b in followers:
             if engine.follows(b) and log_of(engine.node(b), PARTITION).end == end:

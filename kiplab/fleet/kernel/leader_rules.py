@@ -128,10 +128,15 @@ def traffic(s: list[int], w: list[int], now: int) -> None:
 
 @inner
 def replicate(s: list[int], w: list[int], delays: list[int], now: int) -> None:
-    """Whoever is level has what the leader has, and may be asked for."""
-    if not serves(s) or refuses_all(s):
+    """Whoever is level has what the leader has, and may be asked for. What the leader itself lacked
+    is settled: from now on its records are those that count.
+    """
+    if not serves(s):
         return
     x = s[OWNER]
+    s[STALE + x] = s[SHOCKED + x] = 0
+    if refuses_all(s):
+        return
     for b in range(w[REPLICAS]):
         if follows(s, w, b):
             copy_log(s, b, x)

@@ -15,9 +15,9 @@ from .checked_worlds import kips_in, regime_in
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
-_NOTICED = SECOND // 100
-_AT_ONCE = World(
-    session_us=_NOTICED,
+NOTICED = SECOND // 100
+AT_ONCE = World(
+    session_us=NOTICED,
     heartbeat_interval_us=1_000,
     heartbeat_age=Uniform(0, 1_000),
     shutdown=Constant(0),
@@ -55,7 +55,7 @@ def _last_standing(
     # With ZooKeeper a leader whom nobody can follow tries three times: the chain does not know.
     bounces = crashes // 2 if mode is Mode.KRAFT else 0
     world = replace(
-        _AT_ONCE,
+        AT_ONCE,
         zookeeper=mode is Mode.ZOOKEEPER,
         replication_factor=replicas,
         min_insync_replicas=least,
@@ -83,14 +83,14 @@ def _last_standing(
     several = "1 replica" if replicas == 1 else f"{replicas} replicas"
     regime = f"{several}, {crashes:,} crashes a year, back after a minute"
     # Each is missed that much less long, and may meet another before anybody knows.
-    room = replicas * _NOTICED * (1 / _REPAIR + crashes / YEAR)
+    room = replicas * NOTICED * (1 / _REPAIR + crashes / YEAR)
     yield from _by_chain(world, kips_in(mode), years, seed, exact, regime, room=room)
 
 
 def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
     crashes, repair, level, recovery = 500, 420 * SECOND, 180 * SECOND, SECOND
     world = replace(
-        _AT_ONCE,
+        AT_ONCE,
         zookeeper=mode is Mode.ZOOKEEPER,
         crash_mean_us=YEAR // crashes,
         bounce_mean_us=0,
@@ -105,7 +105,7 @@ def _unclean(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
     regime = "unclean elections on, 500 crashes a year"
     usual = kips_in(mode)
     with_704 = "704" if usual == "none" else f"{usual}+704"
-    unnoticed = 2 * _NOTICED / level
+    unnoticed = 2 * NOTICED / level
     # Who is level while its leader recovers joins with the end of that: the chain begins anew.
     for features, rates, room in (
         (usual, built, unnoticed),

@@ -21,8 +21,9 @@ from ..reference.two_replica_chain import (
     STALE_JOIN_AFTER_CRASH,
     yearly_rates,
 )
+from .biased_claims import biased_sooner
 from .checked_worlds import BOTH, QUIET, met_by_another, race_s, world_of
-from .kernel_blocks import lived, yearly
+from .kernel_blocks import Lived, lived, yearly
 from .refereed import Certain, Claim, Referee
 from .weighed_blocks import biased_chain, forced_blocks, samples_for, weighed_by
 
@@ -52,8 +53,10 @@ def estimator_claims(effort: float, seed: int) -> Iterator[Claim]:
     yield from _by_the_chain(samples, seed)
     yield from _at_base_rates(400_000 * effort, samples, seed)
     often, looping = "2,000 crashes a year, all requests slow", "crash loops, all requests slow"
-    yield from _sooner(_OFTEN, 1_000 * effort, samples, seed, often)
-    yield from _sooner(_LOOPING, 5_000 * effort, samples, seed, looping)
+    for p, years, regime in ((_OFTEN, 1_000, often), (_LOOPING, 5_000, looping)):
+        counts = lived(world_of(p), (*_SETS, BOTH), years * effort, seed)
+        yield from _sooner(p, counts, samples, seed, regime)
+        yield from biased_sooner(p, counts, effort, seed, regime)
 
 
 def _by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
@@ -98,9 +101,8 @@ def _at_base_rates(years: float, samples: int, seed: int) -> Iterator[Claim]:
         )
 
 
-def _sooner(p: Parameters, years: float, samples: int, seed: int, regime: str) -> Iterator[Claim]:
+def _sooner(p: Parameters, counts: Lived, samples: int, seed: int, regime: str) -> Iterator[Claim]:
     """Nothing is planned, so that every stale join begins with a crash."""
-    counts = lived(world_of(p), (*_SETS, BOTH), years, seed)
     for features, kips in _SETS.items():
         forced = forced_blocks(p, kips, real_draws, samples, seed)
         for metric in (STALE_JOIN_AFTER_CRASH, RACE_LOSS, LAST_REPLICA_LOSS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...extras import needed_by
+from .biased_claims import biased_claims
 from .chain_claims import chain_claims
 from .control_claims import control_claims
 from .engine_claims import engine_claims
@@ -24,7 +25,7 @@ def verify(effort: float = 1.0, *, seed: int = SEED) -> tuple[Refereed, ...]:
 
     The same effort and seed give the same rows. If the fleet is right all rows agree with
     a probability of 99.9 %, whatever the effort; the more of it, the smaller an error that shows.
-    1 is about a minute of one core, after the kernel's compilation.
+    1 is about a minute and a half of one core, after the kernel's compilation.
 
     Raises ValueError for no effort or seed, MissingExtraError without numba and scipy.
     """
@@ -49,6 +50,7 @@ def claims(effort: float = 1.0, seed: int = SEED) -> Iterator[Claim]:
     yield from chain_claims(effort, seed)
     yield from formula_claims(effort, seed)
     yield from estimator_claims(effort, seed)
+    yield from biased_claims(effort, seed)
     yield from outage_claims(effort, seed)
     yield from engine_claims(effort, seed)
     yield from control_claims(effort, seed)

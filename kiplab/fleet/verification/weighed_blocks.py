@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import ceil
 
+from ..estimators.biased_lives import biased_block
 from ..estimators.failure_biasing import biased_blocks
 from ..estimators.forced_outages import outage_block
 from ..estimators.forced_windows import DrawWindows, forced_block, forced_exposure
+from ..kernel.simulation import METRIC_NAMES
+from ..kernel.world import YEAR, World
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference.two_replica_chain import chain_rates, two_replica_chain
@@ -17,6 +21,8 @@ from .refereed import Weighed
 
 _FEWEST, _USUAL = 500, 2_000
 """Samples of each block."""
+_AT_ONCE = 2_000
+"""Biased samples."""
 
 Estimates = Callable[[], Mapping[str, Weighed]]
 
@@ -52,6 +58,31 @@ def outage_blocks(p: Parameters, draw: DrawWindows, samples: int, seed: int) -> 
             for block in range(BLOCKS)
         ]
         return _weighed(blocks, forced_exposure(p, samples))
+
+    return found
+
+
+def biased_lives(world: World, features: str, samples: int, seed: int) -> Estimates:
+    """Failures biased in the kernel's own schedules, by metric; each block in parts that are not
+    too large to be kept at once.
+    """
+    parts = ceil(samples / _AT_ONCE)
+
+    @cache
+    def found() -> Mapping[str, Weighed]:
+        made = [
+            biased_block(world, (features,), seed=seed, block=n, samples=ceil(samples / parts))
+            for n in range(BLOCKS * parts)
+        ]
+        lives = [one[features] for one in made]
+        blocks = [lives[n : n + parts] for n in range(0, len(lives), parts)]
+        return _weighed(
+            [
+                {name: together([one.weights[name] for one in block]) for name in METRIC_NAMES}
+                for block in blocks
+            ],
+            sum(one.exposure_us for one in lives) / BLOCKS / YEAR,
+        )
 
     return found
 
