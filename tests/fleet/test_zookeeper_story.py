@@ -20,6 +20,7 @@ from kiplab.fleet.agreement.story_play import UnsaidError, play_of, tale_of
 from kiplab.fleet.agreement.story_schedule import TOLD_METRICS
 from kiplab.fleet.agreement.trace_lines import TraceLine
 from kiplab.fleet.kernel.feature_sets import feature_sets, features_of
+from kiplab.fleet.kernel.mirrored_guards import WRITES
 from kiplab.fleet.kernel.simulation import simulate
 from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, Uniform, World
 from kiplab.plays import header
@@ -82,6 +83,19 @@ def test_the_play_of_a_random_schedule_shows_what_the_kernel_counted() -> None:
         assert (run.verdict == "loss") == bool(run.lost), name
         wanted = tuple(line.partition or line.broker for line in ran.trace if _is_told(line))
         assert tale_of(run.stage) == wanted
+
+
+def test_leaders_that_write_the_isr_themselves_have_stories_too() -> None:
+    away = [schedule for schedule, _, _ in lived() if "outage" in map(_kind, schedule.events)]
+    for schedule in away[::5]:
+        ran = kernel_run(schedule, _rules(WRITES), compiled=False)
+        wanted = tuple(line.partition or line.broker for line in ran.trace if _is_told(line))
+        assert wanted
+        assert tale_of(kiplab.run(_play(schedule, WRITES)).stage) == wanted
+
+
+def _kind(event: Outside) -> str:
+    return event.kind
 
 
 def _is_told(line: TraceLine) -> bool:
@@ -189,20 +203,43 @@ def test_kip_343_is_counted_and_the_question_says_so() -> None:
 
 # --- words ----------------------------------------------------------------------------------------
 
+AWAY = Outside(at=1_000, kind="outage", lasts=30_000)
 
-def test_while_there_is_no_controller_nobody_hears_that_the_last_one_is_gone() -> None:
-    away = Outside(at=1_000, kind="outage", lasts=30_000)
-    lost = Outside(at=2_000, kind="crash", broker=1, restart=60_000)
-    play = _play(_schedule(away, lost))
+
+def test_while_there_is_no_controller_its_broker_is_cut_off_and_nobody_acts_on_anything() -> None:
+    play = _play(_schedule(AWAY, Outside(at=2_000, kind="crash", broker=1, restart=60_000)))
     text = [line.text for line in play.statements]
-    hold, gone = text.index("hold watcher-event"), text.index("fail-over")
-    found = text.index("release watcher-event to=controller-0")
-    assert hold < gone < text.index("expire 1") < found
+    silent, hold, gone = map(text.index, ("cut 0 zookeeper", "hold watcher-event", "expire 0"))
+    back, found = map(text.index, ("heal 0 zookeeper", "release watcher-event to=controller-0"))
+    assert silent < text.index("expire 1") < hold < gone < back < found
     stage = open_stage(play)
     for number, line in enumerate(play.statements, 1):
         stage = do_line(stage, line, number)
-        is_away = gone < number <= found
-        assert (controller_of(stage.cluster) is None) == is_away, line.text
+        assert (controller_of(stage.cluster) is None) == (gone < number <= back), line.text
+        assert partition_in(stage.cluster).leader == (1 if number <= back else 2), line.text
+
+
+def test_who_shuts_down_or_is_cut_off_while_there_is_no_controller_does_so_in_the_play() -> None:
+    play = _play(
+        _schedule(
+            Outside(at=900, kind="bounce", broker=1, shutdown=2_000, restart=5_000),
+            AWAY,
+            Outside(at=3_000, kind="cut", broker=2, lasts=12_000),
+        )
+    )
+    text = [line.text for line in play.statements]
+    silent, found = text.index("cut 0 zookeeper"), text.index("expire 0")
+    meanwhile = text[silent:found]
+    assert any(line.startswith("drop controlled-shutdown from=1 ") for line in meanwhile)
+    assert {"start 1", "heal 2 zookeeper"} <= set(meanwhile)
+    assert "heal 2 0" not in meanwhile, "the controller is silent still"
+    assert text.index("heal 0 2") > found
+
+
+def test_a_controller_on_the_broker_of_a_replica_is_what_no_play_says() -> None:
+    hosted = replace(_schedule(AWAY), host=1)
+    with pytest.raises(UnsaidError, match="a controller that lives on a replica's broker"):
+        _play(hosted)
 
 
 def test_a_leader_that_is_let_go_stops_in_the_time_that_a_stop_takes() -> None:

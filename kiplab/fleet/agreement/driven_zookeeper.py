@@ -48,13 +48,16 @@ def first_with_zookeeper(schedule: OutsideSchedule, features: Features) -> Clust
 
 
 class DrivenZooKeeper(DrivenEngine):
-    """`deaf` says that nobody hears what is for the controller, which lives on `host`."""
+    """`deaf` says that nobody hears what is for the controller, which lives on `host`; `lost` says
+    how many moves were `done` each time that it fell silent.
+    """
 
     def __init__(
         self, first: Cluster, after: Callable[[Cluster, DoneMove], None], host: BrokerId = HOST
     ) -> None:
         super().__init__(first, after)
         self.deaf = False
+        self.lost: list[int] = []
         self.host = host
         self.asked: tuple[Message, ...] = ()
 
@@ -73,6 +76,7 @@ class DrivenZooKeeper(DrivenEngine):
     def lose_controller(self) -> None:
         """The controller hears nothing any more, and says nothing; its session lasts."""
         self.deaf = True
+        self.lost.append(len(self.done))
         self._keep_sent()
 
     def _keep_sent(self) -> None:

@@ -30,6 +30,7 @@ from .engine_lines import partition_in, told_of
 from .engine_run import EngineRun
 from .outside_events import OutsideSchedule
 from .story_lines import SaidLine, held_throughout, said_lines
+from .story_outages import zookeeper_lines
 from .trace_lines import PartitionTold
 from .zookeeper_run import ZooKeeperRun
 
@@ -73,6 +74,10 @@ def play_of(
     Raises UnsaidError where a play without one comes to something else.
     """
     zookeeper = features.mode is Mode.ZOOKEEPER
+    if schedule.host:
+        raise UnsaidError(
+            "hangs on a controller that lives on a replica's broker: in a play it has its own"
+        )
     run = ZooKeeperRun(schedule, features) if zookeeper else EngineRun(schedule, features)
     trace = run.run()
     asked = f"title {title}\nquestion {question}\n"
@@ -84,7 +89,7 @@ def play_of(
     stage = open_stage(play)
     for line, statement in enumerate(play.statements, 1):
         stage = do_line(stage, statement, line)
-    said = tuple(said_lines(run.engine.done, zookeeper=zookeeper))
+    said = tuple(_said(run))
     lines = tuple(_lines(stage, said))
     beside = tuple(_beside(_together(iter(lines))))
     done = parse(format_play(Play((*play.statements, *beside), name)), name)
@@ -92,6 +97,12 @@ def play_of(
     if tale_of(run_play(done)) != wanted:
         raise UnsaidError(_why_not(said, lines))
     return done
+
+
+def _said(run: EngineRun) -> Iterator[SaidLine]:
+    if isinstance(run, ZooKeeperRun):
+        return zookeeper_lines(run.engine.done, run.engine.lost, run.ids)
+    return said_lines(run.engine.done)
 
 
 def _why_not(said: Iterable[SaidLine], lines: Iterable[StoryLine]) -> str:
