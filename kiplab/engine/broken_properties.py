@@ -79,12 +79,6 @@ def _stale_members(cluster: Cluster, known: Observed) -> Iterator[Broken]:
             yield properties.NO_STALE_EPOCH_IN_ISR, known.partition, detail
 
 
-def all_fallen_marks(before: Cluster, after: Cluster) -> Iterator[Broken]:
-    for old, new in zip(before.brokers, after.brokers, strict=True):
-        if old.process is not new.process:
-            yield from _fallen_marks(old, new)
-
-
 def _fallen_marks(old: Broker, new: Broker) -> Iterator[Broken]:
     if old.process is None or old.incarnation != new.incarnation:
         return

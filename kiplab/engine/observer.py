@@ -6,7 +6,6 @@ It runs after each move and looks only at what the move changed. No rule reads w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
 from operator import is_
 
 from msgspec.structs import replace
@@ -31,7 +30,7 @@ from ..protocol.replica.broker_state import log_of, replica_of
 from ..protocol.zookeeper_facts import CheckpointLost
 from . import properties
 from .at_rest import broken_with_zookeeper
-from .broken_properties import all_fallen_marks, checks
+from .broken_properties import checks
 from .cluster import Cluster, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
 from .nodes import has_zookeeper
@@ -45,14 +44,11 @@ def observe(
 ) -> tuple[Cluster, list[Event]]:
     """`after` with the observer's knowledge brought up to date, and what it noticed."""
     zookeeper = has_zookeeper(after)
-    extent = Extent.ALL if zookeeper else extent_of(before, after)
-    if extent is Extent.NOTHING:
+    if not (zookeeper or may_matter(before, after)):
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
     events = tuple([event for event in events if heeds(event)])
-    if extent is Extent.ROLES and not events:
-        return _reported(after, all_fallen_marks(before, after), noticed)
     observed = tuple([updated(after, o, events) for o in after.observed])
     if not all(map(is_, observed, after.observed)):
         after = replace(after, observed=observed)
@@ -68,16 +64,10 @@ def observe(
     broken += checks(before, after)
     if zookeeper:
         broken += broken_with_zookeeper(after, events)
-    return _reported(after, broken, noticed)
-
-
-def _reported(
-    cluster: Cluster, broken: Iterable[Broken], noticed: list[Event]
-) -> tuple[Cluster, list[Event]]:
     for found, name, detail in broken:
-        cluster, fact = _report(cluster, found, name, detail)
+        after, fact = _report(after, found, name, detail)
         noticed += fact
-    return cluster, noticed
+    return after, noticed
 
 
 _HEEDED = frozenset(
@@ -100,37 +90,23 @@ def broken_now(cluster: Cluster) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.id for found, _, _ in checks(cluster, cluster)))
 
 
-class Extent(Enum):
-    """How much of what a property speaks of a move may have changed."""
-
-    NOTHING = "nothing, as most heartbeats"
-    ROLES = "what brokers know of their partitions, as most metadata: no more than marks may fall"
-    ALL = "anything"
-
-
-def extent_of(before: Cluster, after: Cluster) -> Extent:
-    """What has to be looked at; what did not change is the same object."""
+def may_matter(before: Cluster, after: Cluster) -> bool:
+    """Whether the move changed anything that a property speaks of: most heartbeats do not."""
     if not is_same_truth(before, after) and _decides_otherwise(truth(before), truth(after)):
-        return Extent.ALL
+        return True
     if after.consumers is not before.consumers or after.producers is not before.producers:
-        return Extent.ALL
+        return True
     if after.brokers is before.brokers:
-        return Extent.NOTHING
-    plays = False
+        return False
     for was, now in zip(before.brokers, after.brokers, strict=True):
         if was is now:
             continue
         old, new = was.process, now.process
-        if now.durable is not was.durable or old is None or new is None or new.epoch != old.epoch:
-            return Extent.ALL
-        plays = plays or new.replicas is not old.replicas
-    return _of_roles(after) if plays else Extent.NOTHING
-
-
-def _of_roles(cluster: Cluster) -> Extent:
-    """Clients and whoever remembers a reign look at what a leader knows, too."""
-    looks = cluster.consumers or cluster.producers or any(o.reign for o in cluster.observed)
-    return Extent.ALL if looks else Extent.ROLES
+        if now.durable is not was.durable or old is None or new is None:
+            return True
+        if new.replicas is not old.replicas or new.epoch != old.epoch:
+            return True
+    return False
 
 
 def _decides_otherwise(was: Truth, now: Truth) -> bool:

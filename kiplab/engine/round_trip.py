@@ -18,7 +18,7 @@ from . import moves
 from .channels import Counters, named, under_way
 from .cluster import Cluster, Message, MessageName
 from .nodes import incarnation_of, running_life, state_of, with_due, with_state
-from .observer import Extent, extent_of
+from .observer import may_matter
 from .routes import PERIOD_MS, PLANS, ROUTES, TIMERS
 
 IsHeld = Callable[[MessageName, BrokerId], bool]
@@ -55,7 +55,7 @@ def round_trip(cluster: Cluster, fire: moves.Fire, is_held: IsHeld) -> Cluster |
     plan = PLANS.get(type(controller))
     planned = controller if plan is None else plan(controller, cluster)
     after = replace(with_state(cluster, CONTROLLER, planned), brokers=brokers, sent=sent)
-    return None if more or extent_of(cluster, after) is not Extent.NOTHING else after
+    return None if more or may_matter(cluster, after) else after
 
 
 def _sent_alone(

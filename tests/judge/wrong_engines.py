@@ -52,7 +52,7 @@ ENGINES = (
     WrongEngine(
         "a member without a broker epoch is refused",
         alter_partition,
-        "if epoch not in (NO_BROKER_EPOCH, found.epoch) and",
+        "if is_of_another_life(epoch, found.epoch) and",
         "if epoch != found.epoch and",
         "3.5",
     ),
