@@ -48,7 +48,7 @@ def observe(
         return after, []
     noticed: list[Event] = []
     broken: list[Broken] = []
-    events = tuple([event for event in events if heeds(event)])
+    events = tuple([e for e in events if type(e) in _MAY_BE_HEEDED and heeds(e)])
     observed = tuple([updated(after, o, events) for o in after.observed])
     if not all(map(is_, observed, after.observed)):
         after = replace(after, observed=observed)
@@ -76,6 +76,7 @@ _HEEDED = frozenset(
         *(CheckpointLost, RecordsDeleted),
     )
 )
+_MAY_BE_HEEDED = _HEEDED | {Delivered}
 
 
 def heeds(event: Event) -> bool:

@@ -91,16 +91,21 @@ def joined(
     asking: Asking, parts: Iterable[tuple[int | VariedNumber, tuple[int, ...]]]
 ) -> int | VariedNumber:
     """One number from those of several groups of sets; a plain one if all have the same."""
-    values: dict[int, int] = {m: number_of(n, m) for n, members in parts for m in members}
+    return _together(asking, {m: number_of(n, m) for n, members in parts for m in members})
+
+
+def _together(asking: Asking, values: dict[int, int]) -> int | VariedNumber:
     distinct = set(values.values())
     return VariedNumber(asking, values) if len(distinct) > 1 else distinct.pop()
 
 
 @told_since.register
 def _told_since(version: VariedNumber, first: int, epoch: Any) -> Any:
-    asking = version.asking
-    told = (told_since(version.values[m], first, number_of(epoch, m)) for m in asking.members)
-    return joined(asking, ((number, (m,)) for number, m in zip(told, asking.members, strict=True)))
+    asking, of_each = version.asking, version.values
+    return _together(
+        asking,
+        {m: told_since(of_each[m], first, number_of(epoch, m)) for m in asking.members},
+    )
 
 
 @is_of_another_life.register
