@@ -110,6 +110,23 @@ MISSED_NEWS = OutsideSchedule(
     ),
 )
 """Broker 1 is reached again when there is no controller, and does not know that broker 2 is out."""
+LAST_WORDS = OutsideSchedule(
+    replicas=3,
+    min_insync=2,
+    leader=3,
+    end=129_000,
+    events=(
+        Outside(at=30_000, kind="beat"),
+        Outside(at=31_000, kind="crash"),
+        Outside(at=36_999, kind="beat", broker=3),
+        Outside(at=37_001, kind="crash", broker=3, fate="tail-lost"),
+        Outside(at=39_000, kind="beat", broker=2),
+        Outside(at=39_001, kind="crash", broker=2, restart=7_001, ready=9_000),
+        Outside(at=44_001, kind="outage", lasts=8_000),
+    ),
+)
+"""As the controller is lost it is telling broker 3, which is down, who leads. Broker 3 is back
+before the next controller, and hears from that one, not from the one before it."""
 MADE = (
     (PENDING_COUNTS, "none"),
     (BOTH_SHUT_DOWN, "380"),
@@ -117,6 +134,7 @@ MADE = (
     (LOST_WHILE_RECOVERING, "380+704"),
     (UNCLEAN_TWICE, "none"),
     (MISSED_NEWS, "none"),
+    (LAST_WORDS, "none"),
 )
 """Schedules for guards and transitions that chance seldom tells."""
 NOT_TOLD = {

@@ -25,6 +25,7 @@ from ...protocol.messages import (
     AlterPartitionRequest,
     ControlledShutdownRequest,
     ControlledShutdownResponse,
+    SessionExpired,
     WatcherEvent,
 )
 from ...protocol.replica import disk
@@ -111,13 +112,16 @@ class DrivenZooKeeper(DrivenEngine):
         return *super().on_their_way(), *self.asked
 
     def find_controller(self) -> None:
-        """Its session is over; a broker without a replica is elected, and reads everything."""
-        for m in self.cluster.messages:
-            if m.name.sender == controller_on(self.host):
-                self.do(moves.Drop(m.name))
+        """Its session is over; a broker without a replica is elected, and reads everything.
+
+        What the one before it said last is lost with it.
+        """
         if self.host == HOST:
             self._lose_events_of(controller_on(HOST))
             self.expire(HOST)
+            self._is_told_so()
+        else:
+            self._lose_words_of(controller_on(self.host))
         self._keep_sent()
         life = incarnation_of(self.cluster, HOST)
         asked = (
@@ -126,6 +130,19 @@ class DrivenZooKeeper(DrivenEngine):
         self.cluster = replace(self.cluster, messages=(*self.cluster.messages, *asked))
         self.asked, self.deaf, self.host = (), False, HOST
         self.flow()
+
+    def _is_told_so(self) -> None:
+        """The controller hears that its session is over before any of its words arrives: it
+        forgets them all. Were they only lost, it would say them again.
+        """
+        for m in self.cluster.messages:
+            if m.receiver == HOST and isinstance(m.body, SessionExpired):
+                self.do(moves.Deliver(m.name))
+
+    def _lose_words_of(self, node: BrokerId) -> None:
+        for m in self.cluster.messages:
+            if m.name.sender == node:
+                self.do(moves.Drop(m.name))
 
     def _lose_events_of(self, node: BrokerId) -> None:
         """What ZooKeeper would tell of a session that is over, or who would stand for election."""
