@@ -27,7 +27,7 @@ from .nodes import control_planes, due_ms, state_of
 from .producers import next_turns
 from .route_kinds import IdleCheck, NodeKind
 from .routes import IDLE, PERIOD_MS, TIMERS
-from .truth import Session, session_end_ms, watched_sessions
+from .truth import Session, registration_of, session_end_ms, watched_sessions
 
 Due = tuple[int, moves.Move]
 _WHEN = itemgetter(0)
@@ -50,9 +50,9 @@ def coming_moves(
 ) -> tuple[list[Due], bool]:
     """What falls due up to `end_ms`, in order, and whether that is all of it.
 
-    That is so as long as no more becomes of the cluster than that heartbeats keep sessions (see
-    `round_trip`). Where it is not all, the first is what falls due first, and the rest may differ
-    once that is done. `others` are those of `other_dues`.
+    That is so as long as no more becomes of the cluster than that heartbeats keep sessions, or a
+    registration is refused (see `round_trip`). Where it is not all, the first is what falls due
+    first, and the rest may differ once that is done. `others` are those of `other_dues`.
     """
     known = watched_sessions(cluster)
     expiry, counted_on = _expiry(cluster, known, first_fenced), _counted_on(known)
@@ -80,8 +80,8 @@ OtherDues = tuple[Due | None, ...]
 def other_dues(cluster: Cluster) -> OtherDues:
     """What falls due of each broker besides its heartbeats, and of whoever is no broker.
 
-    It stays what it is while no more becomes of the cluster than that heartbeats keep sessions (see
-    `round_trip`) and time passes, up to the first of it.
+    It stays what it is while no more becomes of the cluster than that heartbeats keep sessions, or
+    a registration is refused (see `round_trip`), and time passes, up to the first of it.
     """
     of_brokers = [_of_broker(cluster, node) for node in cluster.brokers]
     rest = _of_control_planes(cluster)
@@ -229,6 +229,14 @@ def keeps_sessions(cluster: Cluster, coming: Sequence[Due]) -> bool:
 def has_started(process: Volatile) -> bool:
     """Whether a broker runs under an epoch of its own; what it sends before may change more."""
     return process.lifecycle is Lifecycle.RUNNING and process.epoch != NO_BROKER_EPOCH
+
+
+def comes_too_early(cluster: Cluster, node: BrokerId) -> bool:
+    """Whether an earlier life of a broker counts as alive still: most controllers refuse another
+    one until its session is over.
+    """
+    found = registration_of(cluster, node)
+    return found is not None and not found.fenced
 
 
 def wants_fetch(cluster: Cluster, node: Broker, replica: Replica) -> bool:

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.engine import moves
-from kiplab.engine.clock import coming_moves, due_moves, keeps_sessions, other_dues
+from kiplab.engine.clock import comes_too_early, coming_moves, due_moves, keeps_sessions, other_dues
 from kiplab.engine.cluster import Cluster, MessageName, later
+from kiplab.engine.nodes import state_of
 from kiplab.engine.round_trip import round_trip
 from kiplab.engine.step import step
 from kiplab.fleet.race_schedules.random_schedule import Window, schedule
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import BrokerId
+from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerId
+from kiplab.protocol.replica.broker_parts import process_of
 
 RELEASES = ("3.2", "3.5", "3.7", "4.0")
 
@@ -44,6 +46,11 @@ def heartbeats(release: str, index: int) -> list[tuple[Cluster, moves.Fire]]:
     ]
 
 
+def asks_for_an_epoch(cluster: Cluster, fire: moves.Fire) -> bool:
+    node = state_of(cluster, fire.node)
+    return process_of(node).epoch == NO_BROKER_EPOCH
+
+
 @pytest.mark.parametrize("index", range(4))
 @pytest.mark.parametrize("release", RELEASES)
 def test_it_comes_to_what_three_steps_come_to_or_to_nothing(release: str, index: int) -> None:
@@ -69,6 +76,21 @@ def test_of_brokers_in_good_standing_no_more_comes_than_that(release: str, index
     ]
     assert good
     assert None not in good
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_registration_that_comes_too_early_is_refused_in_one_go(release: str) -> None:
+    early = [
+        (cluster, fire)
+        for index in range(4)
+        for cluster, fire in heartbeats(release, index)
+        if asks_for_an_epoch(cluster, fire) and comes_too_early(cluster, fire.node)
+    ]
+    assert early
+    for cluster, fire in early:
+        after = round_trip(cluster, fire, free)
+        assert after is not None
+        assert after.controller == cluster.controller
 
 
 @pytest.mark.parametrize("release", RELEASES)

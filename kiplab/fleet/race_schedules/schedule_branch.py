@@ -13,7 +13,14 @@ import msgspec
 
 from ...engine import moves
 from ...engine.channels import blocker
-from ...engine.clock import Due, coming_moves, has_started, keeps_sessions, other_dues
+from ...engine.clock import (
+    Due,
+    comes_too_early,
+    coming_moves,
+    has_started,
+    keeps_sessions,
+    other_dues,
+)
 from ...engine.cluster import Cluster, Message, MessageName, later
 from ...engine.nodes import state_of
 from ...engine.round_trip import round_trip
@@ -147,11 +154,13 @@ def _is_kept_alive(
     parted: list[tuple[Any, ...]],
     first: FirstLine | None,
 ) -> bool:
-    """Do a heartbeat and its answer, if no more comes of it for any of the sets."""
+    """Do a heartbeat and its answer, or a registration in vain, if no more comes of it for any of
+    the sets.
+    """
     if type(move) is not moves.Fire or move.timer is not moves.Timer.HEARTBEAT:
         return False
     now = branch.cluster
-    if not has_started(process_of(state_of(now, move.node))):
+    if not (has_started(process_of(state_of(now, move.node))) or comes_too_early(now, move.node)):
         return False
     if first:
         after = first.once(now, ("and back", move), lambda: _there_and_back(branch, move, parted))
