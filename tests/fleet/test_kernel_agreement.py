@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kiplab.fleet.agreement import compare_command
@@ -223,7 +224,9 @@ def test_a_long_comparison_goes_on_where_it_stopped(
     file = tmp_path / "agreement.json"
     for count in (5, 12):
         assert compare_command.main(["--count", str(count), "--file", str(file)]) == 0
-    assert compare_command.main(["--small", "1", "--count", "9", "--file", str(file)]) == 0
+    for others in (["--small", "1"], ["--races"], ["--mode", "zookeeper", "--races"]):
+        assert compare_command.main([*others, "--count", "9", "--file", str(file)]) == 0
+        assert msgspec.json.decode(file.read_bytes(), type=ComparisonProgress).next == 9
 
 
 def test_what_is_no_schedule_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:

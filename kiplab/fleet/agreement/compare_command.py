@@ -1,6 +1,7 @@
 """``python -m kiplab.fleet.agreement.compare_command``: the long comparison of engine and kernel.
 
-Pair `number` is a random schedule, or with ``--small`` a small one, and a feature set of the mode.
+Pair `number` is a random schedule, with ``--races`` one around the race, or with ``--small`` a
+small one, and a feature set of the mode.
 It goes on where it stopped: how far it is stands in a file, which is written anew every so often.
 """
 
@@ -10,7 +11,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice, product
+from itertools import count, islice, product
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,7 @@ from .compared_sets import COMPARED_IN, compared_set
 from .hosted_outside import with_its_controller
 from .kernel_run import EndlessTraceError, kernel_trace
 from .outside_events import OutsideSchedule, from_json
+from .racing_outside import racing_schedule
 from .random_outside import random_schedule
 from .small_schedules import small_schedules
 from .trace_comparison import (
@@ -39,20 +41,28 @@ ComparedPair = tuple[OutsideSchedule, str]
 
 class ComparisonProgress(msgspec.Struct, kw_only=True):
     """How far a comparison is: pairs 0..next-1 of `seed` agree, and what they met. `small` is the
-    most incidents of a small schedule, 0 for random ones; `endless` were left out.
+    most incidents of a small schedule, 0 for random ones, and those are of a race if `races`;
+    `endless` were left out.
     """
 
     seed: int
     mode: Mode = Mode.KRAFT
     small: int = 0
+    races: bool = False
     next: int = 0
     endless: int = 0
     met: dict[str, dict[str, int]] = {}
+
+    def is_of(self, other: ComparisonProgress) -> bool:
+        """Whether both are about the same pairs."""
+        asked = (other.seed, other.mode, other.small, other.races)
+        return (self.seed, self.mode, self.small, self.races) == asked
 
     @property
     def sentence(self) -> str:
         """How far it is."""
         which = f"small schedules of up to {self.small} incidents" if self.small else "random"
+        which = "races" if self.races else which
         which += f", {self.mode}"
         left_out = f", {self.endless} of them left out because a leader asks without end"
         return (
@@ -66,10 +76,10 @@ def _coverage(progress: ComparisonProgress) -> TraceCoverage:
     return TraceCoverage(**{name: Counter(progress.met.get(name, {})) for name in names})
 
 
-def compare_on(progress: ComparisonProgress, count: int, file: Path | None = None) -> str | None:
-    """Compare up to pair `count`; None if all agree, else where the first pair parts, in words."""
+def compare_on(progress: ComparisonProgress, until: int, file: Path | None = None) -> str | None:
+    """Compare up to pair `until`; None if all agree, else where the first pair parts, in words."""
     met, sets = _coverage(progress), COMPARED_IN[progress.mode]
-    for schedule, name in islice(_pairs(progress), max(0, count - progress.next)):
+    for schedule, name in islice(_pairs(progress), max(0, until - progress.next)):
         try:
             theirs = kernel_trace(schedule, sets[name])
         except EndlessTraceError:
@@ -91,7 +101,16 @@ def _pairs(progress: ComparisonProgress) -> Iterator[ComparedPair]:
     if progress.small:
         pairs = product(small_schedules(progress.small), COMPARED_IN[progress.mode])
         return islice(pairs, progress.next, None)
-    return random_pairs(progress.seed, progress.next, progress.mode)
+    drawn = racing_pairs if progress.races else random_pairs
+    return drawn(progress.seed, progress.next, progress.mode)
+
+
+def racing_pairs(seed: int, first: int, mode: Mode) -> Iterator[ComparedPair]:
+    """Schedules in which a stale replica may come to lead, the sets of a mode taking turns; without
+    end.
+    """
+    for number in count(first):
+        yield racing_schedule(seed, number), compared_set(number, mode)
 
 
 def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator[ComparedPair]:
@@ -99,13 +118,11 @@ def random_pairs(seed: int, first: int = 0, mode: Mode = Mode.KRAFT) -> Iterator
 
     With ZooKeeper every so often a controller is hit with its broker.
     """
-    number = first
-    while True:
+    for number in count(first):
         schedule = random_schedule(seed, number)
         if mode is Mode.ZOOKEEPER and number % HOSTED == 0:
             schedule = with_its_controller(schedule)
         yield schedule, compared_set(number, mode)
-        number += 1
 
 
 def _keep(progress: ComparisonProgress, met: TraceCoverage, file: Path | None) -> None:
@@ -143,7 +160,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mode", choices=list(Mode), default=Mode.KRAFT, help="who keeps metadata")
     parser.add_argument("--count", type=int, default=5_000, help="pairs in all")
     parser.add_argument("--seed", type=int, default=0, help="of random schedules")
-    parser.add_argument("--small", type=int, default=0, metavar="N", choices=range(1, 6))
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--small",
+        type=int,
+        default=0,
+        metavar="N",
+        choices=range(1, 6),
+        help="all of up to N incidents, instead of random ones",
+    )
+    which.add_argument("--races", action="store_true", help="random ones around the race")
     parser.add_argument("--file", type=Path, default=Path("agreement.json"), help="how far it is")
     parser.add_argument("--schedule", help="compare this one alone, as JSON")
     parser.add_argument("--set", default="none", help="its feature set")
@@ -151,11 +177,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _compare_many(given: argparse.Namespace, mode: Mode) -> str | None:
-    progress = ComparisonProgress(seed=given.seed, mode=mode, small=given.small)
+    asked = ComparisonProgress(seed=given.seed, mode=mode, small=given.small, races=given.races)
+    progress = asked
     if given.file.exists():
         known = msgspec.json.decode(given.file.read_bytes(), type=ComparisonProgress)
-        asked = (progress.seed, progress.mode, progress.small)
-        progress = known if (known.seed, known.mode, known.small) == asked else progress
+        progress = known if known.is_of(asked) else asked
     found = compare_on(progress, given.count, given.file)
     if found is None:
         print(progress.sentence)
