@@ -113,7 +113,7 @@ def map_table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> 
         for cell in cells
     ]
     heads = (REBOOTS_ACROSS, scale.words, *ratios, *rates, "remarks", "by")
-    return plot_table("Losses in a fleet-year", heads, lines)
+    return plot_table("Incidents in a fleet-year", heads, lines)
 
 
 def is_map(cells: Sequence[MapCell]) -> bool:
@@ -293,7 +293,7 @@ def _sides(
 
 def _notes(cells: Sequence[MapCell], beside: str) -> list[str]:
     line = "The line is at once a year" if once_a_year(cells) else "No line: once a year is nowhere"
-    told = f"Times as often as this: {_quoted(beside)}" if beside else "Losses in a fleet-year"
+    told = f"Times as often as this: {_quoted(beside)}" if beside else "Incidents in a fleet-year"
     notes = [
         f"{told}; blue is less than 1, orange more, the stronger the farther away."
         f" {line} in this fleet."

@@ -9,6 +9,7 @@ import msgspec
 
 from ..drawing.canvas import Box, Canvas, as_figure
 from ..drawing.svg import Json
+from .fleet_words import capital
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells
 from .number_words import share_range_words, share_words
 from .plot_axis import PlotAxis
@@ -43,12 +44,13 @@ MOST_FLEETS = len(_STYLES)
 
 
 class FleetOfSize(msgspec.Struct, frozen=True, kw_only=True):
-    """A fleet by name, and how often all of it loses something in a year. Its parts fail
-    independently of one another: the rate is that of its replica sets or clusters together.
+    """A fleet by name, and how many incidents of a loss all of it has in a year: what falls
+    together is one of them. `remark` says where some are counted apart that may fall together.
     """
 
     name: str
     yearly: MeasuredRate
+    remark: str = ""
 
 
 def loss_share(rate: float, years: float) -> float:
@@ -77,18 +79,20 @@ def survival_sentence(fleets: Sequence[FleetOfSize], what: str) -> str:
         return EMPTY
     said = "; ".join(f"{fleet.name} {loss_words(fleet.yearly, _TEN)}" for fleet in fleets)
     alarm = alarm_words(tuple(fleet.yearly for fleet in fleets))
-    return " ".join(filter(None, [f"{what} within ten years: {said}.", alarm]))
+    remarks = dict.fromkeys(f"{capital(fleet.remark)}." for fleet in fleets if fleet.remark)
+    return " ".join(filter(None, [f"{what} within ten years: {said}.", *remarks, alarm]))
 
 
 def survival_table(fleets: Sequence[FleetOfSize]) -> PlotTable:
     """A line per fleet, with what a year comes to and the three spans that people ask about."""
     spans = [f"in {years} year{'s' * (years > 1)}" for years in ASKED_YEARS]
-    heads = ("fleet", "losses per year", "95 % interval", *spans, "remarks")
+    heads = ("fleet", "incidents per year", "95 % interval", *spans, "remarks")
     lines = []
     for fleet in fleets:
         rate, interval, remark = rate_cells(fleet.yearly)
         asked = [loss_words(fleet.yearly, years) for years in ASKED_YEARS]
-        lines.append((fleet.name, rate, interval, *asked, remark))
+        remarks = "; ".join(filter(None, [remark, fleet.remark]))
+        lines.append((fleet.name, rate, interval, *asked, remarks))
     return plot_table("Probability of at least one loss", heads, lines)
 
 
@@ -176,7 +180,10 @@ def _legend(canvas: Canvas, fleets: Sequence[FleetOfSize], box: Box) -> float:
 
 
 def _notes(fleets: Sequence[FleetOfSize]) -> list[str]:
-    notes = ["How likely nothing was lost yet after so many years. Bands: 95 % intervals."]
+    notes = [
+        "How likely nothing was lost yet after so many years. Bands: 95 % intervals. What falls"
+        " together, as in a shock, is one incident."
+    ]
     if any(fleet.yearly.certainty is Certainty.UNSEEN for fleet in fleets):
         notes[0] += " Dotted and hollow: none seen; the curve is at least so high."
     if any(fleet.yearly.certainty is Certainty.NOT_REACHED for fleet in fleets):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ..pipeline.work_orders import NAIVE
+from ..statistics.years_ahead import YEARS, at_least_one
+from .best_rows import best_rows
+from .chance_words import chance_words
 from .fleet_answer import FleetAnswer
 from .fleet_row import FleetRow
 from .sampling_words import sampling_words
+from .yearly_incidents import ALL_CAUSES
 
 
 def answer_text(found: FleetAnswer) -> str:
     """What was asked, then every rate with its interval; never a bare zero."""
-    return "\n".join([*_head(found), *_points(found.rows)]) + "\n"
+    return "\n".join([*_head(found), *_points(found)]) + "\n"
 
 
 def _head(found: FleetAnswer) -> Iterator[str]:
@@ -28,12 +32,14 @@ def _head(found: FleetAnswer) -> Iterator[str]:
     yield f"Feature sets: {', '.join(f'{name} ({label})' for name, label in labels)}."
 
 
-def _points(rows: Sequence[FleetRow]) -> Iterator[str]:
-    for swept, point in groupby(rows, lambda row: row.swept):
+def _points(found: FleetAnswer) -> Iterator[str]:
+    for swept, several in groupby(found.rows, lambda row: row.swept):
+        point = list(several)
         if swept:
             yield ""
             yield ", ".join(f"{name} = {value}" for name, value in swept)
-        yield from _metrics(list(point))
+        yield from _metrics(point)
+        yield from _chances(found, point)
 
 
 def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
@@ -41,18 +47,34 @@ def _metrics(point: Sequence[FleetRow]) -> Iterator[str]:
         rows = [row for row in point if row.metric == metric]
         yield ""
         yield f"{metric}: {rows[0].counts} ({rows[0].unit})"
-        lines = list(_lines(rows))
-        width = max(len(sets) for sets, _ in lines)
-        yield from (f"  {sets:<{width}}  {words}" for sets, words in lines)
+        yield from _lines(rows, _words)
 
 
-def _lines(rows: Iterable[FleetRow]) -> Iterator[tuple[str, str]]:
+def _chances(found: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
+    """Never a mean time; of each set by what says most."""
+    rows = best_rows(point, ALL_CAUSES)
+    if not rows:
+        return
+    spans = ", ".join(f"{years:g}" for years in YEARS)
+    yield ""
+    yield f"at least one {ALL_CAUSES} in all clusters of the study, within {spans} years"
+    yield from _lines(rows, lambda row: _chance(found, row))
+
+
+def _chance(found: FleetAnswer, row: FleetRow) -> str:
+    yearly = found.incidents.of(row)
+    said = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
+    return "; ".join(filter(None, [said, found.incidents.remark(row)]))
+
+
+def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterator[str]:
     """Feature sets that came to the same stand together."""
     same: dict[str, list[str]] = {}
     for row in rows:
-        same.setdefault(_words(row), []).append(row.features)
-    for words, sets in same.items():
-        yield ", ".join(dict.fromkeys(sets)), words
+        same.setdefault(said(row), []).append(row.features)
+    names = {words: ", ".join(dict.fromkeys(sets)) for words, sets in same.items()}
+    width = max(map(len, names.values()))
+    yield from (f"  {sets:<{width}}  {words}" for words, sets in names.items())
 
 
 def _words(row: FleetRow) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,17 +11,20 @@ import msgspec
 from ...extras import needed_by
 from ..parameters.fleet_study import FleetStudy
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import METHODS, NAIVE
+from ..pipeline.work_orders import METHODS
 from ..statistics.block_means import NothingWeighed
-from ..statistics.event_rates import NeverSeen, SeenRate
+from ..statistics.event_rates import NeverSeen
+from ..statistics.years_ahead import at_least_one
+from .best_rows import best_rows, rank
 from .fleet_row import FleetRow
 from .fleet_rows import BlockWeights
+from .yearly_incidents import YearlyIncidents
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
+class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a study found.
 
     `partition_years` were lived through by the kernel, over all scenarios, under every feature set
@@ -53,7 +57,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
             raise LookupError(
                 self._said(features, metric, swept, f"several rows; say which {names}")
             )
-        return min(found, key=_rank)
+        return min(found, key=rank)
 
     def _said(self, features: str, metric: str, swept: dict[str, Any], problem: str) -> str:
         where = "".join(f", {name}={value}" for name, value in swept.items())
@@ -64,12 +68,7 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     def best(self, metric: str) -> tuple[FleetRow, ...]:
         """Of each scenario and feature set the row that says most, in the order of the rows."""
-        found: dict[tuple[str, str], FleetRow] = {}
-        for row in self.rows:
-            if row.metric == metric:
-                key = (row.scenario_id, row.features)
-                found[key] = min(found.get(key, row), row, key=_rank)
-        return tuple(found.values())
+        return best_rows(self.rows, metric)
 
     def comparable(self, metric: str, **swept: float | str) -> tuple[FleetRow, ...]:
         """The rows of the points with those swept values, one of each feature set, all of one
@@ -107,14 +106,33 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True):
         return pd.DataFrame(lines)
 
     def report(self) -> dict[str, Any]:
-        """As the object that `kiplab fleet run --json` prints."""
+        """As the object that `kiplab fleet run --json` prints.
+
+        A loss has its chance too: that all clusters of the study together have at least one within
+        so many years. Raises MissingExtraError without numpy.
+        """
         return {
             "scenarios": len({row.scenario_id for row in self.rows}),
             "partition_years": self.partition_years,
             "seconds": self.seconds,
             "finished": self.finished,
-            "rows": [row.report() for row in self.rows],
+            "rows": [*map(self._reported, self.rows)],
         }
+
+    @cached_property
+    def incidents(self) -> YearlyIncidents:
+        """How many incidents a year rows come to."""
+        return YearlyIncidents(self.study, self.rows)
+
+    def _reported(self, row: FleetRow) -> dict[str, Any]:
+        if not row.metric.endswith("_loss"):
+            return row.report()
+        chances = at_least_one(self.incidents.of(row), 1)
+        chance = {
+            "at_least_one": [msgspec.structs.asdict(one) for one in chances],
+            "remark": self.incidents.remark(row),
+        }
+        return {**row.report(), **chance}
 
 
 def _is_asked(
@@ -131,13 +149,6 @@ def _is_asked(
 def _is_lacking(rows: Iterable[FleetRow]) -> bool:
     """Whether some of these were looked for and never seen."""
     return any(isinstance(row.found, NeverSeen | NothingWeighed) for row in rows)
-
-
-def _rank(row: FleetRow) -> int:
-    """What plain sampling saw has every way to get there in it; weights know what it never sees."""
-    if row.method == NAIVE:
-        return 0 if isinstance(row.found, SeenRate) else 2
-    return 1
 
 
 def _place(row: FleetRow) -> str:

@@ -515,13 +515,13 @@ class Parameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     shock_tail_lost: Annotated[
         float,
         _A(
-            unit="share of shocks",
+            unit="share of the brokers in a shock",
             low=0,
             high=1,
             usual=(0.01, 1),
             basis=_ASSUMED,
             source="As for a crash alone; a power cut has 1.",
-            does="A shock in which what was not yet flushed is gone.",
+            does="Of the brokers that a shock takes these lose what was not yet flushed.",
         ),
     ] = 0.1
 

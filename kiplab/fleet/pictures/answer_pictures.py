@@ -25,6 +25,7 @@ from .incident_picture import incident_sizes
 from .map_rows import map_cells_of
 from .paired_rows import differences_of
 from .picture_rows import (
+    CAUSES,
     REBOOTS,
     SLOW,
     causes_of,
@@ -132,8 +133,8 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
     Raises MissingExtraError without numpy and scipy.
     """
     asked: list[tuple[bool, Callable[[FleetAnswer], FleetPicture]]] = [
-        (True, survival),
-        (True, losses_by_cause),
+        (bool(answer.best(LOSSES)), survival),
+        (all(map(answer.best, CAUSES)), losses_by_cause),
         (_rebooted(answer), rates_by_reboots),
         (_rebooted(answer) and slow_parameter(answer) is not None, delay_map),
         (True, incident_sizes),

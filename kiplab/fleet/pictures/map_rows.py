@@ -14,25 +14,25 @@ from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
 from ..pipeline.work_orders import NAIVE
 from ..statistics.resampling import ratio_interval
-from .picture_rows import REBOOTS, at_reboots, elsewhere, measured, sets_of
+from .picture_rows import REBOOTS, at_reboots, elsewhere, measured
 
 
 def map_cells_of(
     answer: FleetAnswer, metric: str, features: str, slow: str, against: str | None = None
 ) -> list[MapCell]:
-    """A cell for each pair of reboots and delays; rates are of all clusters of the study.
+    """A cell for each pair of reboots and delays; rates are incidents in all clusters of the study.
 
     With a metric to hold it `against` a cell has the ratio, too: of the same samples where both
     were weighed.
     """
-    point, sets = elsewhere(answer, REBOOTS, slow), sets_of(answer)
+    point = elsewhere(answer, REBOOTS, slow)
     rows = answer.comparable(metric, **point)
     bases = {row.scenario_id: row for row in _bases(answer, against, features, rows)}
     return [
         MapCell(
             reboots=float(dict(row.swept)[REBOOTS]),
             delay=float(dict(row.swept)[slow]),
-            found=measured(row.found).times(sets),
+            found=measured(answer.incidents.of(row)),
             ratio=_ratio(answer, row, bases[row.scenario_id]) if bases else None,
             method=row.method,
         )

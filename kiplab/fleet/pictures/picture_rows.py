@@ -100,25 +100,19 @@ def rate_points_of(answer: FleetAnswer, metrics: Sequence[str]) -> list[RatePoin
     ]
 
 
-def sets_of(answer: FleetAnswer) -> int:
-    """The replica sets of all clusters of a study, which fail independently of one another."""
-    values = dict(answer.study.values)
-    return int(values["clusters"][0] * values["replica_sets"][0])
-
-
 def fleets_of(answer: FleetAnswer, metric: str, features: str) -> list[FleetOfSize]:
-    """One, ten and a hundred of its clusters, and as many as it has."""
+    """One, ten and a hundred of its clusters, and as many as it has; none of what it has no row."""
     values = dict(answer.study.values)
-    sets = int(values["replica_sets"][0])
-    (row,) = [
-        row for row in at_point(answer.best(metric), elsewhere(answer)) if row.features == features
-    ]
+    sets, clusters = int(values["replica_sets"][0]), int(values["clusters"][0])
     return [
         FleetOfSize(
             name=f"{counted(count, 'cluster')}, {count * sets:,} replica sets",
-            yearly=measured(row.found).times(count * sets),
+            yearly=measured(answer.incidents.of(row)).times(count / clusters),
+            remark=answer.incidents.remark(row),
         )
-        for count in sorted({1, 10, 100, int(values["clusters"][0])})
+        for row in at_point(answer.best(metric), elsewhere(answer))
+        if row.features == features
+        for count in sorted({1, 10, 100, clusters})
     ]
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...figures.drawing.svg import Json
-from ...figures.how_often.fleet_words import metric_words, set_words, sets_words
+from ...figures.how_often.fleet_words import capital, metric_words, set_words, sets_words
 from ...figures.how_often.measured_rate import rate_cells, rate_words
-from ...figures.how_often.number_words import number_words, share_range_words, share_words
+from ...figures.how_often.number_words import number_words, share_words
 from ...figures.how_often.plot_table import PlotTable, plot_table
 from ...figures.how_often.rates_by_reboots import RatePoint, rates_drawing
+from ...fleet.fleet_answers.chance_words import chance_words
 from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.fleet_answers.fleet_row import FleetRow
 from ...fleet.fleet_answers.forced_scenarios import WHAT_FOR
 from ...fleet.pictures.picture_rows import measured
 from ...fleet.pipeline.work_orders import FORCED, NAIVE
 from ...fleet.statistics.event_rates import NeverHappens
-from ...fleet.statistics.years_ahead import AtLeastOne, at_least_one
+from ...fleet.statistics.years_ahead import YEARS, AtLeastOne, at_least_one
 from .fleet_question import REBOOTS
 
-YEARS = (1, 5, 10)
 _NO_ESTIMATE = f"Nobody has an estimate of that for a fleet like this: {WHAT_FOR}."
 
 
@@ -65,29 +65,21 @@ def rows_at(answer: FleetAnswer, metric: str, **point: float) -> tuple[FleetRow,
     )
 
 
-def findings_sentence(rows: Sequence[FleetRow], units: float) -> str:
-    """How likely it is in ten years, where so many units live side by side."""
+def findings_sentence(answer: FleetAnswer, rows: Sequence[FleetRow]) -> str:
+    """How likely some of these rows' metric is in ten years, in all of the fleet."""
     if not rows:
         return _NO_ESTIMATE
     same: dict[str, list[str]] = {}
     for row in rows:
-        same.setdefault(_in_ten(row, units), []).append(row.features)
+        *_, last = at_least_one(answer.incidents.of(row), 1)
+        same.setdefault(chance_words(last), []).append(row.features)
     said = "; ".join(f"{sets_words(sets)}: {chance}" for chance, sets in same.items())
-    where = f"in the {number_words(units, 3)} replica sets of this fleet"
-    return f"{metric_words(rows[0].metric)}, at least once within 10 years {where}: {said}."
-
-
-def _in_ten(row: FleetRow, units: float) -> str:
-    *_, last = at_least_one(row.found, units, YEARS)
-    return "cannot happen" if isinstance(row.found, NeverHappens) else chance_words(last)
-
-
-def chance_words(chance: AtLeastOne) -> str:
-    """``0.29 % (0.24 to 0.35 %)``; of what was never seen no more than a bound."""
-    if chance.probability is None:
-        return f"unknown, at most {share_words(chance.high)}"
-    within = share_range_words(chance.low, chance.high)
-    return f"{share_words(chance.probability)}{f' ({within})' if within else ''}"
+    values = dict(answer.study.values)
+    sets_of_all = values["replica_sets"][0] * values["clusters"][0]
+    where = f"in the {number_words(sets_of_all, 3)} replica sets of this fleet"
+    together = answer.incidents.remark(rows[0])
+    found = f"{metric_words(rows[0].metric)}, at least once within 10 years {where}: {said}."
+    return f"{found} {capital(together)}." if together else found
 
 
 def _chance_alone(chance: AtLeastOne) -> str:
@@ -96,7 +88,7 @@ def _chance_alone(chance: AtLeastOne) -> str:
     return f"at most {share_words(chance.high)}" if known is None else share_words(known)
 
 
-def findings_table(rows: Sequence[FleetRow], units: float) -> PlotTable:
+def findings_table(answer: FleetAnswer, rows: Sequence[FleetRow]) -> PlotTable:
     """A line for each set of KIPs at the point where the sliders stand."""
     heads = (
         *("KIPs", "what it is", "per partition and year", "95 % interval"),
@@ -104,12 +96,12 @@ def findings_table(rows: Sequence[FleetRow], units: float) -> PlotTable:
         "remarks",
     )
     caption = f"{metric_words(rows[0].metric)}: where the sliders stand" if rows else ""
-    return plot_table(caption, heads, [_line(row, units) for row in rows])
+    return plot_table(caption, heads, [_line(answer, row) for row in rows])
 
 
-def _line(row: FleetRow, units: float) -> tuple[str, ...]:
+def _line(answer: FleetAnswer, row: FleetRow) -> tuple[str, ...]:
     rate, interval, remarks = rate_cells(measured(row.found))
-    *sooner, last = at_least_one(row.found, units, YEARS)
+    *sooner, last = at_least_one(answer.incidents.of(row), 1)
     chances = [_chance_alone(chance) for chance in sooner] + [chance_words(last)]
     if isinstance(row.found, NeverHappens):
         chances = [""] * len(YEARS)

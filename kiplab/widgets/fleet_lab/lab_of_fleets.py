@@ -116,12 +116,12 @@ class FleetLab:
     @property
     def sentence(self) -> str:
         """The answer in a sentence; empty while there is none."""
-        return findings_sentence(self._rows(), self._units()) if self.answer is not None else ""
+        return "" if self.answer is None else findings_sentence(self.answer, self._rows())
 
     @property
     def text(self) -> str:
         """The answer as a sentence and the lines of the table."""
-        lines = findings_table(self._rows(), self._units()).lines if self.answer is not None else ()
+        lines = () if self.answer is None else findings_table(self.answer, self._rows()).lines
         return "\n".join([self.sentence, *(" · ".join(filter(None, line)) for line in lines)])
 
     def __repr__(self) -> str:
@@ -223,7 +223,7 @@ class FleetLab:
             lived = number_words(self.answer.partition_years, 2)
             how = f"{lived} partition-years lived through. {sampling_words(self.answer)}"
             self.told.value, self.how.value = note(self.sentence), muted(how)
-            self.table.value = plot_table_html(findings_table(self._rows(), self._units()))
+            self.table.value = plot_table_html(findings_table(self.answer, self._rows()))
             # Of what nobody has worked out there is no picture, and no line of a table.
             shown = "" if self._rows() else "none"
             self.picture.layout.display = self.table.layout.display = shown
@@ -236,10 +236,6 @@ class FleetLab:
     def _rows(self) -> Any:
         assert self.answer is not None
         return rows_at(self.answer, self.metric.value, **{REBOOTS: self.dials[REBOOTS].value})
-
-    def _units(self) -> float:
-        """Replica sets fail by themselves; partitions of one set do not."""
-        return float(self._begins["replica_sets"] * self._begins["clusters"])
 
     def _grid_asked(self, across: str, down: str, points: int) -> FleetStudy:
         if across == down:

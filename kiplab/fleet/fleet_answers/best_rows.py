@@ -1,0 +1,31 @@
+"""Of several rows of the same the one that says most: what was found in more than one way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..pipeline.work_orders import NAIVE
+from ..statistics.block_means import NothingWeighed
+from ..statistics.event_rates import SeenRate
+from .fleet_row import FleetRow
+
+
+def best_rows(rows: Iterable[FleetRow], metric: str) -> tuple[FleetRow, ...]:
+    """Of each scenario and feature set the row that says most, in the order of the rows."""
+    found: dict[tuple[str, str], FleetRow] = {}
+    for row in rows:
+        if row.metric == metric:
+            key = (row.scenario_id, row.features)
+            found[key] = min(found.get(key, row), row, key=rank)
+    return tuple(found.values())
+
+
+def rank(row: FleetRow) -> int:
+    """What plain sampling saw has every way to get there in it; weights know what it never sees;
+    weights that hit nothing do not even bound it.
+    """
+    if isinstance(row.found, NothingWeighed):
+        return 3
+    if row.method == NAIVE:
+        return 0 if isinstance(row.found, SeenRate) else 2
+    return 1

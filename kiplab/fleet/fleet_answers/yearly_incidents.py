@@ -1,0 +1,118 @@
+"""How many incidents a year a rate comes to in a whole fleet: what falls together is one of them.
+
+A rate is a partition's. A shock takes many replica sets at once, an AlterPartition all partitions
+that a leader and a follower share: how likely a first one is follows from the incidents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from ..parameters.fleet_study import FleetStudy
+from ..parameters.parameter_table import Parameters
+from ..spread.fate_groups import LOSS_CAUSES
+from ..spread.incident_sizes import partitions_per_incident
+from ..statistics.block_means import NothingWeighed, WeighedRate
+from ..statistics.event_rates import NeverHappens, NeverSeen, SeenRate
+from .best_rows import best_rows
+from .fleet_row import FleetRow, FoundRate
+
+ALL_CAUSES = "committed_loss"
+"""Its incidents are those of its causes, each of a size of its own."""
+TOGETHER = "a shock takes many replica sets at once, and counts here once for each: at most so much"
+_ALSO_BY_SHOCKS = ("offline", "unclean_loss")
+
+
+class YearlyIncidents:
+    """Of the rows of a study. Raises MissingExtraError without numpy."""
+
+    def __init__(self, study: FleetStudy, rows: Sequence[FleetRow]) -> None:
+        self._points = {point.scenario_id: point.parameters for point in study.scenarios}
+        self._causes = {
+            (row.scenario_id, row.features, cause): row
+            for cause in LOSS_CAUSES
+            for row in best_rows(rows, cause)
+        }
+
+    def of(self, row: FleetRow) -> FoundRate:
+        """How many a year there are of a row's metric in all clusters, as sure as the row is.
+
+        Raises ValueError for a metric that no incidents are known of.
+        """
+        if row.metric != ALL_CAUSES:
+            return self._alone(row)
+        by_cause = [self._causes.get((row.scenario_id, row.features, c)) for c in LOSS_CAUSES]
+        return added([self._alone(one) for one in by_cause if one is not None])
+
+    def _alone(self, row: FleetRow) -> FoundRate:
+        return scaled(row.found, incidents_per_rate(self._points[row.scenario_id], row.metric))
+
+    def remark(self, row: FleetRow) -> str:
+        """Where incidents of a metric are counted apart that may fall together: so many at most."""
+        p = self._points[row.scenario_id]
+        causes = LOSS_CAUSES if row.metric == ALL_CAUSES else (row.metric,)
+        return TOGETHER if any(_may_fall_together(p, cause) for cause in causes) else ""
+
+
+def incidents_per_rate(p: Parameters, metric: str) -> float:
+    """How many incidents there are a year in all clusters, for a rate of one a partition and year.
+
+    Raises ValueError for a metric that no incidents are known of.
+    """
+    apart = metric == "shock_loss" and _may_fall_together(p, metric)
+    mean = partitions_per_incident(p, "last_replica_loss" if apart else metric).mean
+    return p.clusters * p.partitions / mean if mean else 0.0
+
+
+def _may_fall_together(p: Parameters, metric: str) -> bool:
+    """Also where a rack's shock takes only some of the single replicas."""
+    if metric == "shock_loss":
+        return p.replication_factor == 1 < p.racks and p.rack_shocks_per_year > 0
+    if metric not in _ALSO_BY_SHOCKS or (metric == "unclean_loss" and not p.unclean_elections):
+        return False
+    return p.rack_shocks_per_year + p.cluster_shocks_per_year > 0
+
+
+def scaled(found: FoundRate, factor: float) -> FoundRate:
+    """The same for so many times as much."""
+    match found:
+        case SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high):
+            return replace(found, rate=factor * rate, low=factor * low, high=factor * high)
+        case NeverSeen(high=high):
+            return replace(found, high=factor * high)
+        case _:
+            return found
+
+
+def added(parts: Sequence[FoundRate]) -> FoundRate:
+    """All of them together; the ends of their intervals are added, which covers more than each."""
+    unknown = [part for part in parts if isinstance(part, NothingWeighed)]
+    if unknown or not parts:
+        return unknown[0] if unknown else NothingWeighed(samples=0)
+    bounded = [part for part in parts if not isinstance(part, NeverHappens | NothingWeighed)]
+    if not bounded:
+        return NeverHappens(because=_each(p.because for p in parts if isinstance(p, NeverHappens)))
+    high, method = sum(part.high for part in bounded), _each(part.method for part in bounded)
+    seen = [part for part in bounded if not isinstance(part, NeverSeen)]
+    if not seen:
+        return NeverSeen(high=high, method=method)
+    rate, low = sum(part.rate for part in seen), sum(max(part.low, 0.0) for part in seen)
+    alarms = tuple(a for part in seen if isinstance(part, WeighedRate) for a in part.alarms)
+    if not alarms:
+        return SeenRate(rate=rate, low=low, high=high, method=method)
+    weighed = [part for part in seen if isinstance(part, WeighedRate)]
+    return WeighedRate(
+        rate=rate,
+        low=low,
+        high=high,
+        effective_samples=min(part.effective_samples for part in weighed),
+        largest_share=max(part.largest_share for part in weighed),
+        alarms=alarms,
+        method=method,
+    )
+
+
+def _each(words: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(words))
