@@ -312,6 +312,18 @@ def test_a_study_feeds_the_pictures_that_it_has_rows_for(monkeypatch: pytest.Mon
         assert list(picture.table().columns) == list(picture.words.heads)
 
 
+def test_forced_samples_alone_feed_no_picture_of_all_losses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What all causes take together, and what a shock does, is not among them."""
+    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.can_force_windows", lambda _: False)
+    asked = forced_too(answer())
+    alone = replace(asked, rows=tuple(row for row in asked.rows if row.method == "forced"))
+    titles = [picture.draw()["layout"]["meta"]["description"] for picture in pictures_of(alone)]
+    assert len(titles) == 2
+    assert "within ten years" not in "".join(titles)
+
+
 def test_a_picture_that_a_study_cannot_feed_says_what_to_sweep() -> None:
     assert "Sweep it" in rates_by_reboots(answer()).sentence
     assert "Sweep both" in delay_map(answer()).sentence

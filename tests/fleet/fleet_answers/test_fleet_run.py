@@ -208,6 +208,8 @@ def test_the_text_names_every_feature_set_and_never_a_bare_zero(
     assert text.startswith("often enough to see it in a test\n4,000 partition-years over 2 scen")
     assert "841+903  cannot happen: KIP-841 refuses the join" in text
     assert "crashes_per_year = 40.0" in text
+    chance = "at least one committed_loss in all clusters of the study, within 1, 5, 10 years"
+    assert text.count(chance) == 2
     assert " 0 " not in text.replace(" 0 (", "")
 
 
@@ -217,3 +219,6 @@ def test_json_has_what_the_command_promises(found: tuple[Path, FleetAnswer]) -> 
     promised = {"features", "metric", "events", "exposure", "rate", "low", "high", "method"}
     assert all(promised <= row.keys() for row in said["rows"])
     assert len(found[1].frame()) == len(said["rows"])
+    chances = [row["at_least_one"] for row in said["rows"] if row["metric"] == "committed_loss"]
+    assert [[one["years"] for one in several] for several in chances] == [[1, 5, 10]] * 4
+    assert all(0 < one["probability"] < one["high"] for several in chances for one in several)
