@@ -127,6 +127,18 @@ LAST_WORDS = OutsideSchedule(
 )
 """As the controller is lost it is telling broker 3, which is down, who leads. Broker 3 is back
 before the next controller, and hears from that one, not from the one before it."""
+DEAD_MEMBER = OutsideSchedule(
+    replicas=3,
+    end=118_000,
+    events=(
+        Outside(at=9_002, kind="beat", broker=3),
+        Outside(at=9_002, kind="crash", broker=3, delays=(14_000,)),
+        Outside(at=29_002, kind="bounce", broker=3, restart=9_001),
+        Outside(at=38_003, kind="bounce", delays=(35_000,)),
+    ),
+)
+"""Broker 3 is let in when it is gone already. Broker 1 shuts down, and hands broker 3 on, too: what
+chooses among those who stay does not look who of them is live."""
 MADE = (
     (PENDING_COUNTS, "none"),
     (BOTH_SHUT_DOWN, "380"),
@@ -135,6 +147,7 @@ MADE = (
     (UNCLEAN_TWICE, "none"),
     (MISSED_NEWS, "none"),
     (LAST_WORDS, "none"),
+    (DEAD_MEMBER, "380"),
 )
 """Schedules for guards and transitions that chance seldom tells."""
 NOT_TOLD = {

@@ -104,7 +104,9 @@ from .set_words import (
     tell,
 )
 
-AS_IS = -1
+BY_LEADER, BY_CONTROLLER, BY_SHUTDOWN = 0, 1, 2
+"""On whose account a partition changes. A leader's word is that it has recovered, too; with
+ZooKeeper a leader that shuts down is handed over by other rules than one that is gone."""
 RESEND_US = 50_000
 """After a refusal of the whole request the same is asked again: DefaultAlterPartitionManager."""
 
@@ -145,12 +147,12 @@ def change(
     isr: int,
     removed: int,
     added: int,
-    recovering: int,
+    asked: int,
     now: int,
 ) -> None:
     """The record that brings the partition there, if there is anything to write."""
     found = _elected(s, w, isr, removed, added)
-    if w[MODE] and (recovering != AS_IS or (found == 2 * NONE and s[LEADER] != removed)):
+    if w[MODE] and (asked == BY_LEADER or (found == 2 * NONE and s[LEADER] != removed)):
         # There a leader's word elects nobody, be it shutting down or not, and who shuts down leads
         # on where there is nobody else: tryProcessAlterPartition, doElectLeaderForPartitions.
         found = 2 * s[LEADER]
@@ -162,11 +164,11 @@ def change(
     bumps = leader != led or (not s[GUARDS] & SHRINK_KEEPS_EPOCH and not is_within(was, decides))
     if w[MODE]:
         if leader != led and leader != NONE:
-            written = _online(s, w, written, added)
+            written = _online(s, w, written, added, asked)
         # What a controller writes is under another leader epoch, what a leader asks for is not.
-        bumps = recovering == AS_IS and (leader != led or written != was)
+        bumps = asked != BY_LEADER and (leader != led or written != was)
         s[LED_OFFLINE] = 0 if leader != led else s[LED_OFFLINE]
-    goal = s[RECOVERING] if recovering == AS_IS else recovering
+    goal = 0 if asked == BY_LEADER else s[RECOVERING]
     if goal == s[RECOVERING] and unclean and not s[GUARDS] & LEADERS_WRITE:
         # KIP-704, Compatibility: the recovery state is written from inter-broker protocol 3.2 on.
         goal = 1
@@ -193,10 +195,15 @@ def tell_state(s: list[int], told: list[int], now: int) -> None:
 
 
 @inner
-def _online(s: list[int], w: list[int], isr: int, added: int) -> int:
-    """The members that are live and not shutting down: what an election with ZooKeeper leaves."""
+def _online(s: list[int], w: list[int], isr: int, added: int, asked: int) -> int:
+    """The members that are live and not shutting down: what an election with ZooKeeper leaves.
+
+    Where a leader shuts down, nobody looks who of them is live: leaderForControlledShutdown and
+    leaderForOffline (2.1.1 to 3.4.1).
+    """
     for b in range(w[REPLICAS]):
-        if b != added and (s[FENCED + b] or s[LEAVING + b]):
+        is_gone = s[FENCED + b] != 0 and asked != BY_SHUTDOWN
+        if b != added and (is_gone or s[LEAVING + b]):
             isr = without(isr, b)
     return isr
 
@@ -353,14 +360,14 @@ def _accept(s: list[int], w: list[int], told: list[int], at: int, now: int) -> N
             s[STALE + b] = 1
             s[STALE_JOIN] += 1
             tell(s, told, now, TOLD_STALE, b, 0, 0, 0)
-    change(s, w, told, isr, NONE, NONE, 0, now)
+    change(s, w, told, isr, NONE, NONE, BY_LEADER, now)
 
 
 @inner
 def leave_isr(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """Out of the ISR; where it led, somebody else does, or nobody."""
     if contains(s[ISR], b):
-        change(s, w, told, without(s[ISR], b), b, NONE, AS_IS, now)
+        change(s, w, told, without(s[ISR], b), b, NONE, BY_CONTROLLER, now)
 
 
 @inner
@@ -382,7 +389,7 @@ def _look_for_leader(s: list[int], w: list[int], told: list[int], now: int) -> N
     x = s[LEADER]
     if x == NONE or s[LEAVING + x] == 0:
         return
-    change(s, w, told, s[ISR], NONE, NONE, AS_IS, now)
+    change(s, w, told, s[ISR], NONE, NONE, BY_CONTROLLER, now)
     s[LED_OFFLINE] = 1 if s[LEADER] == x else 0
 
 
@@ -390,5 +397,5 @@ def _look_for_leader(s: list[int], w: list[int], told: list[int], now: int) -> N
 def unfence(s: list[int], w: list[int], told: list[int], b: int, now: int) -> None:
     """Let in again; a partition that nobody leads is looked at once more."""
     if s[LEADER] == NONE or s[LED_OFFLINE]:
-        change(s, w, told, s[ISR], NONE, b, AS_IS, now)
+        change(s, w, told, s[ISR], NONE, b, BY_CONTROLLER, now)
     s[FENCED + b] = 0

@@ -24,12 +24,12 @@ from __future__ import annotations
 from .isr_digits import contains, size, without
 from .machine_code import inner
 from .metadata_rules import (
-    AS_IS,
+    BY_CONTROLLER,
+    BY_SHUTDOWN,
     account,
     change,
     gone,
     inform,
-    leave_isr,
     tell_state,
     unfence,
 )
@@ -171,7 +171,7 @@ def take_over(s: list[int], w: list[int], told: list[int], now: int) -> None:
             _replica_offline(s, w, b, now)
     left = s[PARTITION_EPOCH]
     if s[LEADER] == NONE:
-        change(s, w, told, s[ISR], NONE, NONE, AS_IS, now)
+        change(s, w, told, s[ISR], NONE, NONE, BY_CONTROLLER, now)
     if s[PARTITION_EPOCH] == left and left != was:
         tell_state(s, told, now)
     if led != NONE and s[LEADER] == NONE:
@@ -209,7 +209,7 @@ def hands_over(s: list[int], w: list[int], told: list[int], b: int, now: int) ->
         if contains(others, c) and s[FENCED + c] == 0 and s[LEAVING + c] == 0:
             staying += 1
     if staying:
-        leave_isr(s, w, told, b, now)
+        change(s, w, told, others, b, NONE, BY_SHUTDOWN, now)
 
 
 @inner
