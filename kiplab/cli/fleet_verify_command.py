@@ -30,7 +30,7 @@ class VerificationRun(msgspec.Struct, frozen=True, kw_only=True):
 def add_verify_options(parser: argparse.ArgumentParser) -> None:
     """How much of it, with which seed, and where the page goes."""
     parser.add_argument(
-        "--effort", type=float, default=1.0, metavar="E", help="1 is about 90 s of one core"
+        "--effort", type=float, default=1.0, metavar="E", help="1 is about 100 s of one core"
     )
     parser.add_argument("--seed", type=int, metavar="N", help="another than the fixed one")
     parser.add_argument("-o", "--out", metavar="PAGE.html", help="write a page with the picture")

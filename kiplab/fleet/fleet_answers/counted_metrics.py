@@ -11,6 +11,8 @@ import msgspec
 from ...protocol.releases import Mode
 from ..pipeline.work_orders import FORCED
 
+FORCED_WITHOUT = "without cuts, shocks and failovers of the controller"
+"""What forced samples know nothing of."""
 _PARTITION = "per partition and year"
 _MICROSECONDS = "microseconds per partition and year"
 
@@ -73,7 +75,8 @@ COUNTED = {
     ),
     "stale_metadata_us": CountedMetric(
         name="stale_metadata_us",
-        counts="a broker of the set serves from old metadata, cut off from the controller",
+        counts="a broker of the set serves from old metadata, cut off from the controller; a crash"
+        " or an outage of the controller amid a cut is counted as if the cut were alone",
         unit="microseconds per replica set and year, its brokers together",
         mode=Mode.ZOOKEEPER,
     ),
@@ -91,5 +94,5 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
     if mode is Mode.ZOOKEEPER and found.mode is None:
         said += "; ZooKeeper's own replica set, simplified as kernel/zookeeper_rules.py says"
     if method == FORCED:
-        said += "; without cuts, shocks and failovers of the controller"
+        said += f"; {FORCED_WITHOUT}"
     return said

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..estimators.dropped_paths import left_out
 from ..parameters.as_world import horizon_us
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.meaningful_sets import kip_set
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import METHODS, NAIVE
-from ..statistics.block_means import FEWEST_BLOCKS, Weights, weighed_rate
+from ..pipeline.work_orders import FORCED, METHODS, NAIVE
+from ..statistics.block_means import FEWEST_BLOCKS, WeighedRate, Weights, weighed_rate
 from ..statistics.clustered_counts import clustered_rate
 from ..statistics.event_rates import NeverSeen, event_rate
 from ..statistics.summed_times import time_rate
@@ -113,12 +114,24 @@ def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:
         return never
     years = one.exposure_us / MICROSECONDS_PER_YEAR
     if sums.method != NAIVE:
-        return weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
+        found = weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
+        return found if sums.method != FORCED else _with_left_out(found, scenario, one.metric)
     if not COUNTED[one.metric].is_time:
         return clustered_rate(_together(one), years)
     if one.events:
         return time_rate(_together(one), one.clusters_hit, years)
     return _longest(scenario, years)
+
+
+def _with_left_out(found: FoundRate, scenario: Scenario, metric: str) -> FoundRate:
+    """An interval is no narrower than what the estimate is known to leave out."""
+    if not isinstance(found, WeighedRate):
+        return found
+    share = min(left_out(scenario.parameters, metric), 1.0)
+    said = f"{found.method}, and {100 * share:.2g} % that first order leaves out"
+    return msgspec.structs.replace(
+        found, low=found.low * (1 - share), high=found.high * (1 + share), method=said
+    )
 
 
 def _together(one: SummaryRow) -> Weights:

@@ -10,6 +10,7 @@ from ..estimators.forced_windows import METRICS as WINDOW_METRICS
 from ..kernel.mirrored_guards import PURGE
 from ..parameters.fleet_study import FleetStudy
 from ..parameters.scenario import Scenario
+from .counted_metrics import FORCED_WITHOUT
 
 WHAT_FOR = (
     "windows are forced for two replicas of which one suffices (replication_factor = 2,"
@@ -76,7 +77,10 @@ def forced_words(scenarios: Iterable[Scenario]) -> str:
     )
     sets = {name for scenario in scenarios for name in scenario.feature_sets}
     purging = f", and everything under {PURGE}," * (len(forced_sets(tuple(sets))) < len(sets))
-    return f"Forced, because they are rare: {said}. Every other rate{purging} is what was counted."
+    return (
+        f"Forced, because they are rare: {said} ({FORCED_WITHOUT})."
+        f" Every other rate{purging} is what was counted."
+    )
 
 
 def forced_sets(feature_sets: tuple[str, ...]) -> tuple[str, ...]:

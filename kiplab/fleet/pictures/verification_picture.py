@@ -18,7 +18,7 @@ from .fleet_picture import FleetPicture
 
 def verification(rows: Sequence[Refereed] | None = None, *, effort: float = 1.0) -> FleetPicture:
     """Whether the numbers are right: `rows` of `kiplab.fleet.verify`, or a verification made now,
-    which takes about a minute of one core at effort 1.
+    which takes about 100 s of one core at effort 1.
 
     Raises ValueError for no effort, MissingExtraError without numba and scipy.
     """

@@ -11,10 +11,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from ..estimators.dropped_paths import left_out
 from ..estimators.forced_windows import STALE_JOIN
 from ..estimators.window_draws import exponential_draws, real_draws
 from ..parameters.parameter_table import Parameters
-from ..reference.closed_forms import alone_share
 from ..reference.two_replica_chain import (
     LAST_REPLICA_LOSS,
     RACE_LOSS,
@@ -22,7 +22,7 @@ from ..reference.two_replica_chain import (
     yearly_rates,
 )
 from .biased_claims import biased_sooner
-from .checked_worlds import BOTH, QUIET, met_by_another, race_s, world_of
+from .checked_worlds import BOTH, QUIET, world_of
 from .kernel_blocks import Lived, lived, yearly
 from .refereed import Certain, Claim, Referee
 from .weighed_blocks import biased_chain, forced_blocks, samples_for, weighed_by
@@ -71,7 +71,7 @@ def _by_the_chain(samples: int, seed: int) -> Iterator[Claim]:
                 regime="forced windows with exponential delays, at base rates",
                 ours=weighed_by(forced, metric),
                 theirs=partial(Certain, exact[metric]),
-                room=met_by_another(QUIET, race_s(QUIET)),
+                room=left_out(QUIET, metric),
             )
         yield Claim(
             metric=RACE_LOSS,
@@ -96,8 +96,7 @@ def _at_base_rates(years: float, samples: int, seed: int) -> Iterator[Claim]:
             regime="forced windows, at base rates: seen without being accelerated",
             ours=weighed_by(forced, STALE_JOIN),
             theirs=yearly(counts, features, STALE_JOIN),
-            # No leader is stopped while a replica is out.
-            room=alone_share(QUIET),
+            room=left_out(QUIET, STALE_JOIN),
         )
 
 
@@ -114,7 +113,7 @@ def _sooner(p: Parameters, counts: Lived, samples: int, seed: int, regime: str) 
                 regime=f"forced windows, {regime}",
                 ours=weighed_by(forced, metric),
                 theirs=yearly(counts, features, seen),
-                room=met_by_another(p, race_s(p)),
+                room=left_out(p, metric),
             )
     for metric in (STALE_JOIN, RACE_LOSS):
         yield Claim(

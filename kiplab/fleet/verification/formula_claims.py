@@ -8,11 +8,12 @@ from functools import partial
 from msgspec.structs import replace
 
 from ...protocol.releases import Mode
+from ..estimators.dropped_paths import away_s, met_by_another
 from ..kernel.world import SECOND, Constant
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference import closed_forms
-from .checked_worlds import BOTH, QUIET, away_s, kips_in, met_by_another, regime_in, world_of
+from .checked_worlds import BOTH, QUIET, kips_in, regime_in, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 

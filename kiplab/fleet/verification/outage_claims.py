@@ -7,13 +7,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from ..estimators.dropped_paths import away_s, left_out, met_by_another
 from ..estimators.forced_outages import ALL_GONE, OUTAGE_METRICS
 from ..estimators.window_draws import exponential_draws, real_draws
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference.closed_forms import last_replica_losses
 from ..reference.last_standing_chain import StandingRates, standing_rates
 from ..reference.two_replica_chain import LAST_REPLICA_LOSS
-from .checked_worlds import BOTH, QUIET, away_s, met_by_another, world_of
+from .checked_worlds import BOTH, QUIET, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 from .weighed_blocks import outage_blocks, samples_for, weighed_by
@@ -108,6 +109,5 @@ def _all_gone_sooner(years: float, samples: int, seed: int) -> Iterator[Claim]:
             regime="forced outages of 3 replicas, min.insync.replicas=2, 10,000 crashes a year",
             ours=weighed_by(forced, metric),
             theirs=yearly(counts, BOTH, _SEEN_AS.get(metric, metric)),
-            # Each of the three is away for so long, and every time another may go once more.
-            room=3 * met_by_another(p, away_s(p)),
+            room=left_out(p, metric),
         )

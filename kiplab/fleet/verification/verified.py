@@ -25,7 +25,7 @@ def verify(effort: float = 1.0, *, seed: int = SEED) -> tuple[Refereed, ...]:
 
     The same effort and seed give the same rows. If the fleet is right all rows agree with
     a probability of 99.9 %, whatever the effort; the more of it, the smaller an error that shows.
-    1 is about a minute and a half of one core, after the kernel's compilation.
+    1 is about 100 s of one core, after the kernel's compilation.
 
     Raises ValueError for no effort or seed, MissingExtraError without numba and scipy.
     """

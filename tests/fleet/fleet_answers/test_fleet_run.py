@@ -82,6 +82,7 @@ def test_both_ways_of_sampling_stand_beside_each_other(found: tuple[Path, FleetA
     assert isinstance(seen.found, SeenRate)
     assert isinstance(forced.found, WeighedRate)
     assert seen.low < forced.found.rate < seen.found.high
+    assert forced.found.method.endswith("% that first order leaves out")
     rare = answer.row("none", "race_loss", crashes_per_year=20.0)
     assert isinstance(rare.found, WeighedRate)
     refused = answer.row("841+903", "race_loss", crashes_per_year=20.0)
@@ -197,7 +198,8 @@ def test_more_replicas_have_their_outages_forced_beside_what_is_counted() -> Non
         assert 0 < row.low < row.found.rate < row.found.high < 1e-8
         assert row.report()["effective_samples"] > 100
     text = answer_text(found)
-    assert "Forced, because they are rare: last_replica_loss, all_replicas_gone. Every" in text
+    named = "last_replica_loss, all_replicas_gone (without cuts, shocks and failovers of the"
+    assert f"Forced, because they are rare: {named} controller). Every" in text
     assert "effective samples" in text
 
 

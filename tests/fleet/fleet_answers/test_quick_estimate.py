@@ -71,7 +71,7 @@ def test_it_is_said_which_metrics_are_forced_at_which_points() -> None:
     both = changed(study, {"replication_factor": [2, 3]}).scenarios
     said = forced_words(both)
     assert "stale_join (at some points)" in said
-    assert "last_replica_loss, all_replicas_gone. Every other" in said
+    assert "last_replica_loss, all_replicas_gone (without cuts, shocks and" in said
     alone = fleet.estimate("small", replication_factor=1)
     assert sampling_words(alone) == "Nothing is forced: every rate is what was counted."
     assert sampling_words(fleet.estimate("small")) == forced_words(study.scenarios)
