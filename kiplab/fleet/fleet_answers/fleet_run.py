@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 import threading
 import time
@@ -30,6 +31,7 @@ from ..pipeline.study_summary import summarise
 from ..pipeline.work_orders import BIASED, FORCED, METHODS, NAIVE
 from .answer_folder import begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import biased_load, forced_load, naive_load, replications
+from .checked_block import checked_block
 from .fleet_answer import FleetAnswer
 from .fleet_rows import MethodSums, block_weights, fleet_rows
 from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
@@ -37,12 +39,6 @@ from .work_block import work_block
 
 YEARS = 1e6
 """Partition-years of a study by default, over all its scenarios together."""
-_CODE = {
-    NAIVE: ("kiplab.fleet.kernel", "kiplab.fleet.parameters", "kiplab.fleet.spread"),
-    FORCED: ("kiplab.fleet.estimators", "kiplab.fleet.parameters", "kiplab.fleet.reference"),
-    BIASED: ("kiplab.fleet.kernel", "kiplab.fleet.estimators", "kiplab.fleet.parameters"),
-}
-"""The packages that decide what a block comes to."""
 _FEW_BLOCKS = 400
 """Forced samples take milliseconds: so many blocks are done before Spark has dealt them out."""
 
@@ -177,7 +173,7 @@ def _plan(study: FleetStudy, method: str, folder: Path, options: RunOptions) -> 
         workloads=loads,
         feature_sets=forced_sets(study.feature_sets) if method == FORCED else study.feature_sets,
         study_seed=options.seed,
-        code=code_version(*_CODE[method]),
+        code=code_version(work_block.__module__),
         method=method,
     )
 
@@ -194,7 +190,7 @@ def _is_run(plan: StudyPlan[Scenario], folder: Path, options: RunOptions) -> boo
     few = plan.method == FORCED and len(plan.orders) <= _FEW_BLOCKS
     return run_study(
         plan,
-        work_block,
+        functools.partial(checked_block, plan.code),
         folder,
         resume=options.resume,
         master=options.master,
