@@ -26,6 +26,7 @@ from kiplab.fleet.pipeline import (
     StudyRun,
     partials_in,
     run_study,
+    study_folder,
     summarise,
     wave_files,
 )
@@ -333,6 +334,22 @@ def test_two_at_once_are_refused(copy: Path) -> None:
     assert refused == [f"Somebody else is writing to {copy} just now."]
 
 
+def test_a_study_that_somebody_begins_at_the_same_moment_is_not_mixed_with_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, real = tmp_path / "study", study_folder.alone_in
+
+    def late(path: Path) -> Any:
+        monkeypatch.setattr(study_folder, "alone_in", real)
+        work_out(folder, coins.plan(study_seed=8))
+        return real(path)
+
+    monkeypatch.setattr(study_folder, "alone_in", late)
+    with pytest.raises(StudyFolderError, match="the seed there is 8, and 7 was asked for"):
+        work_out(folder, resume=True)
+    assert _blocks_kept(folder) == ALL
+
+
 def test_a_folder_without_a_study_has_no_partials(tmp_path: Path) -> None:
     with pytest.raises(StudyFolderError, match="holds no study"):
         partials_in(tmp_path)
@@ -362,6 +379,22 @@ def test_a_damaged_wave_is_mended_as_the_sentence_says(copy: Path, whole: Path) 
     shutil.rmtree(copy / "waves" / "wave=000001")
     assert work_out(copy, resume=True).finished
     assert partials_in(copy).equals(partials_in(whole))
+
+
+@pytest.mark.parametrize("said", ["{", "[]"])
+def test_a_damaged_study_is_called_so(copy: Path, said: str) -> None:
+    (copy / "study.json").write_text(said)
+    with pytest.raises(StudyFolderError, match=r"study.json cannot be read: .* Put it back as it"):
+        work_out(copy, resume=True)
+
+
+def test_a_copy_beside_the_waves_is_no_wave(copy: Path, tmp_path: Path) -> None:
+    wave = copy / "waves" / "wave=000001"
+    shutil.copytree(wave, wave.with_name("wave=000001 copy"))
+    more = coins.plan(blocks=6)
+    assert work_out(copy, more, resume=True).finished
+    work_out(tmp_path / "at once", more)
+    assert partials_in(copy).equals(partials_in(tmp_path / "at once"))
 
 
 def again(folder: Path, change: Callable[[pa.Table], pa.Table]) -> None:

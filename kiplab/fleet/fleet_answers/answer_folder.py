@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ..parameters.fleet_study import FleetStudy, study_from
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.study_text import written
 from ..pipeline.folder_errors import StudyFolderError, written_to
-from ..pipeline.study_folder import identity_in
+from ..pipeline.study_folder import LOCK, alone_in, identity_in
 from ..pipeline.wave_files import beside_of, write_durably
 from ..pipeline.work_orders import METHODS
 
 STUDY_FILE = "study.toml"
 
 
-def begin_folder(folder: Path, study: FleetStudy, *, resume: bool) -> None:
+def begin_folder(folder: Path, study: FleetStudy, *, seed: int, resume: bool) -> None:
     """Make the folder of this study, or see that it is the one that is there.
 
-    Raises StudyFolderError for a file, for a folder with something else in it, and for one that
-    has some of this study already unless `resume`; StudyNotKeptError where it cannot be written.
+    Raises StudyFolderError for a file, for a folder with something else in it, for one in which
+    somebody else begins a study this very moment, and for one that has some of this study already
+    unless `resume`; StudyNotKeptError where it cannot be written.
     """
     with written_to(folder):
+        if not (folder / STUDY_FILE).exists():
+            _check_empty(folder)
+            folder.mkdir(parents=True, exist_ok=True)
+    with alone_in(folder), written_to(folder):
         if (folder / STUDY_FILE).exists():
-            _check_same(folder, study, resume=resume)
-            return
-        _check_empty(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_durably(folder / STUDY_FILE, written(study).encode())
+            _check_same(folder, study, seed=seed, resume=resume)
+        else:
+            _check_empty(folder)
+            write_durably(folder / STUDY_FILE, written(study).encode())
 
 
 def _check_empty(folder: Path) -> None:
@@ -36,14 +41,15 @@ def _check_empty(folder: Path) -> None:
         if place.exists() and not place.is_dir():
             mend = "A study is kept in a folder; name another place."
             raise StudyFolderError(f"{place} is a file.", mend)
-    half_written = {beside_of(folder / STUDY_FILE).name}
-    if folder.exists() and {entry.name for entry in folder.iterdir()} - half_written:
+    first = {LOCK, beside_of(folder / STUDY_FILE).name}
+    if folder.exists() and {entry.name for entry in folder.iterdir()} - first:
         mend = "Name another folder, or an empty one."
         raise StudyFolderError(f"{folder} is not empty, and holds no study.", mend)
 
 
-def _check_same(folder: Path, study: FleetStudy, *, resume: bool) -> None:
+def _check_same(folder: Path, study: FleetStudy, *, seed: int, resume: bool) -> None:
     differs = _differences(study_in(folder), study)
+    differs += ["the seed"] * any(kept != seed for kept in _kept_seeds(folder))
     if differs:
         mend = "Name another folder, or ask for the study that is there."
         other = f"{', '.join(differs)} {'is' if len(differs) == 1 else 'are'} not the same"
@@ -82,6 +88,10 @@ def study_in(folder: Path) -> FleetStudy:
 def kept_methods(folder: Path) -> tuple[str, ...]:
     """The ways of sampling that a folder has anything of."""
     return tuple(method for method in METHODS if (folder / method / "study.json").exists())
+
+
+def _kept_seeds(folder: Path) -> list[Any]:
+    return [identity_in(folder / method).get("study_seed") for method in kept_methods(folder)]
 
 
 def kept_sizes(folder: Path) -> Mapping[str, int]:

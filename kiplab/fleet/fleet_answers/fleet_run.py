@@ -23,15 +23,17 @@ from ..parameters.fleet_study import FleetStudy, read_study
 from ..parameters.scenario import Scenario
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.code_version import code_version
+from ..pipeline.folder_errors import StudyFolderError
 from ..pipeline.run_progress import RunProgress
 from ..pipeline.study_folder import partials_in
 from ..pipeline.study_plan import StudyPlan
 from ..pipeline.study_run import run_study
 from ..pipeline.study_summary import summarise
 from ..pipeline.work_orders import BIASED, FORCED, METHODS, NAIVE
-from .answer_folder import begin_folder, kept_methods, kept_sizes, study_in
+from .answer_folder import STUDY_FILE, begin_folder, kept_methods, kept_sizes, study_in
 from .block_sizes import biased_load, forced_load, naive_load, replications
 from .checked_block import checked_block
+from .counted_metrics import COUNTED
 from .fleet_answer import FleetAnswer
 from .fleet_rows import MethodSums, block_weights, fleet_rows
 from .forced_scenarios import WHAT_FOR, forced_scenarios, forced_sets
@@ -107,7 +109,7 @@ def run(
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "study"
         path = Path(folder)
         methods = _methods(read, method)
-        begin_folder(path, read, resume=resume)
+        begin_folder(path, read, seed=seed, resume=resume)
         _start(master, spark=spark)
         plans = {name: _plan(read, name, path, options) for name in methods}
         finished = _run_all(plans, path, options)
@@ -223,6 +225,7 @@ def compile_kernel() -> None:
 def _answer(folder: Path, *, master: str | None, spark: bool) -> FleetAnswer:
     study = study_in(folder)
     found = tuple(_sums(folder, master, spark))
+    _check_known(folder, study, found)
     return FleetAnswer(
         study=study,
         rows=fleet_rows(study, found),
@@ -242,6 +245,18 @@ def _sums(folder: Path, master: str | None, spark: bool) -> Iterator[MethodSums]
         rows = summarise(partials, master=master, spark=spark and naive)
         weights: Any = {} if naive else block_weights(partials)
         yield MethodSums(method=method, summary=tuple(rows), weights=weights)
+
+
+def _check_known(folder: Path, study: FleetStudy, found: tuple[MethodSums, ...]) -> None:
+    """A parameter that is new since makes other scenarios of the same file."""
+    known = {scenario.scenario_id for scenario in study.scenarios}
+    rows = [row for sums in found for row in sums.summary]
+    if any(row.scenario_id not in known or row.metric not in COUNTED for row in rows):
+        raise StudyFolderError(
+            f"{folder} holds partials that are none of its study: another version of kiplab made"
+            f" them, or {STUDY_FILE} was changed.",
+            "Read it with that version, or put the file back as it was.",
+        )
 
 
 def _years(found: tuple[MethodSums, ...]) -> float:

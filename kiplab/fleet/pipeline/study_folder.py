@@ -25,7 +25,7 @@ from .work_orders import partials_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_STUDY, _WAVES, _LOCK = "study.json", "waves", ".lock"
+_STUDY, _WAVES, LOCK = "study.json", "waves", ".lock"
 _CALLED = {
     "format": "the format of its files",
     "code": "the version of the code that worked it out",
@@ -113,15 +113,17 @@ def partials_in(folder: str | Path) -> pa.Table:
 def identity_in(folder: str | Path) -> dict[str, Any]:
     """What a folder says of its study: code, seed, method, feature sets, scenarios.
 
-    Raises StudyFolderError when it holds none.
+    Raises StudyFolderError when it holds none, or a damaged one.
     """
     path = Path(folder)
     try:
-        found = msgspec.json.decode((path / _STUDY).read_bytes())
-    except (OSError, msgspec.DecodeError):
+        return msgspec.json.decode((path / _STUDY).read_bytes(), type=dict[str, Any])
+    except OSError:
         mend = "Name the folder that `kiplab fleet run` was given."
         raise StudyFolderError(f"{path} holds no study.", mend) from None
-    return dict(found)
+    except msgspec.DecodeError as problem:
+        mend = "Put it back as it was, or run the study anew in another folder."
+        raise StudyFolderError(f"{path / _STUDY} cannot be read: {problem}.", mend) from None
 
 
 @contextmanager
@@ -136,8 +138,10 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
     with written_to(path):
         _check(path, plan, resume=resume)
         (path / _WAVES).mkdir(parents=True, exist_ok=True)
-    with _alone(path):
+    with alone_in(path):
         with written_to(path):
+            # Once more: somebody may have begun another study there since.
+            _check(path, plan, resume=resume)
             if not (path / _STUDY).exists():
                 write_durably(path / _STUDY, _told(plan))
             remove_unfinished(path / _WAVES)
@@ -161,7 +165,7 @@ def _check(path: Path, plan: StudyPlan[Any], *, resume: bool) -> None:
 def _is_only_begun(path: Path) -> bool:
     """Nothing is in it but what stands there before a study says what it is."""
     waves = path / _WAVES
-    first = {_WAVES, _LOCK, beside_of(path / _STUDY).name}
+    first = {_WAVES, LOCK, beside_of(path / _STUDY).name}
     return {entry.name for entry in path.iterdir()} <= first and not (
         waves.exists() and any(waves.iterdir())
     )
@@ -200,10 +204,13 @@ def _there_already(path: Path) -> StudyFolderError:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """A lock that the operating system opens by itself when its holder is killed."""
+def alone_in(path: Path) -> Iterator[None]:
+    """A lock that the operating system opens by itself when its holder is killed.
+
+    Raises StudyFolderError while somebody else has it, StudyNotKeptError where it cannot be made.
+    """
     with written_to(path):
-        file = open(path / _LOCK, "wb")  # noqa: SIM115 - held by the with below
+        file = open(path / LOCK, "wb")  # noqa: SIM115 - held by the with below
     with file:
         if not _locked(file):
             raise StudyFolderError(

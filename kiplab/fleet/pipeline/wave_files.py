@@ -8,6 +8,7 @@ is there as a whole or not at all, whenever its writer was killed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator
 from hashlib import sha256
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _MANIFEST = "_manifest.json"
 _FILE = "partials.parquet"
 _UNFINISHED = "-unfinished"
+_NAME = re.compile(r"wave=\d+")
 _SPLIT = ("scenario_id", "features")
 """Columns that are folders, not columns of the files."""
 _ORDER = [("metric", "ascending"), ("block", "ascending")]
@@ -76,8 +78,13 @@ def write_wave(waves: Path, blocks: Collection[BlockKey], partials: pa.Table) ->
 
 
 def _next_name(waves: Path) -> Path:
-    taken = [int(path.name.partition("=")[2]) for path in waves.glob("wave=*")]
+    taken = [int(path.name.partition("=")[2]) for path in _named(waves)]
     return waves / f"wave={max(taken, default=0) + 1:06}"
+
+
+def _named(waves: Path) -> list[Path]:
+    """In order; a copy that somebody keeps beside them, under a name like theirs, is no wave."""
+    return sorted(path for path in waves.glob("wave=*") if _NAME.fullmatch(path.name))
 
 
 def _written(wave: Path, partials: pa.Table) -> Iterator[FileOfWave]:
@@ -144,7 +151,7 @@ def kept_waves(waves: Path) -> list[KeptWave]:
 
     Raises StudyFolderError for a manifest that cannot be read.
     """
-    return [KeptWave(path, _manifest(path)) for path in sorted(waves.glob("wave=*"))]
+    return [KeptWave(path, _manifest(path)) for path in _named(waves)]
 
 
 def _manifest(wave: Path) -> Manifest:

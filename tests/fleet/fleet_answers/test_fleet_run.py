@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from kiplab import fleet
-from kiplab.fleet.fleet_answers import block_sizes
+from kiplab.fleet.fleet_answers import answer_folder, block_sizes
 from kiplab.fleet.fleet_answers.answer_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
-from kiplab.fleet.pipeline import StudyFolderError
+from kiplab.fleet.pipeline import StudyFolderError, study_folder
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
 
@@ -126,6 +128,40 @@ def test_another_study_in_that_folder_is_refused_by_what_differs(
 ) -> None:
     with pytest.raises(StudyFolderError, match=r"another study: .*crashes_per_year, "):
         fleet.run("small", found[0], years=YEARS, spark=False, resume=True)
+
+
+@pytest.mark.parametrize("method", ["naive", "forced", "biased"])
+def test_one_folder_holds_one_seed_however_it_is_sampled(
+    found: tuple[Path, FleetAnswer], method: str
+) -> None:
+    with pytest.raises(StudyFolderError, match="another study: the seed is not the same"):
+        fleet.run(BUSY, found[0], years=YEARS, spark=False, resume=True, seed=1, method=method)
+
+
+def test_two_who_begin_at_the_same_moment_do_not_share_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, real = tmp_path / "study", study_folder.alone_in
+
+    def late(path: Path) -> AbstractContextManager[None]:
+        monkeypatch.setattr(answer_folder, "alone_in", real)
+        answer_folder.begin_folder(folder, BUSY, seed=0, resume=False)
+        return real(path)
+
+    monkeypatch.setattr(answer_folder, "alone_in", late)
+    with pytest.raises(StudyFolderError, match=r"another study: .*crashes_per_year, "):
+        fleet.run("small", folder, years=YEARS, spark=False)
+    assert fleet.read_study(folder / "study.toml") == BUSY
+
+
+def test_partials_of_another_study_are_not_called_those_of_this_one(
+    found: tuple[Path, FleetAnswer], tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(found[0], tmp_path / "copy"))
+    other = (copy / "study.toml").read_text().replace("[20.0,40.0]", "[20.0,41.0]")
+    (copy / "study.toml").write_text(other)
+    with pytest.raises(StudyFolderError, match="holds partials that are none of its study"):
+        fleet.answer_in(copy)
 
 
 def test_a_folder_with_something_else_in_it_stays_as_it_is(tmp_path: Path) -> None:
