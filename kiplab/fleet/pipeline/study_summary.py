@@ -6,6 +6,7 @@ Weights are added in the order of the blocks, because the order decides the last
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _KEY = ("scenario_id", "features", "metric")
 _COUNTS = ("replications", "exposure_us", "events", "incidents", "clusters_hit", "cross", "checks")
 _WEIGHTS = ("sum_w", "sum_w2")
-_VIEW = "kiplab_partials"
 _MOST_DIGITS = "DECIMAL(38, 0)"
 
 
@@ -59,10 +59,12 @@ def summarise(
 
 def _by_spark(partials: pa.Table, master: str | None) -> list[SummaryRow]:
     live = session(master, app="kiplab fleet")
+    # A name of its own: a session is shared by all threads, and so are the names of its views.
+    view = f"kiplab_partials_{uuid.uuid4().hex}"
     try:
-        live.createDataFrame(partials).createOrReplaceTempView(_VIEW)
-        found = live.sql(summary_query()).toArrow().to_pylist()
-        live.catalog.dropTempView(_VIEW)
+        live.createDataFrame(partials).createOrReplaceTempView(view)
+        found = live.sql(summary_query(view)).toArrow().to_pylist()
+        live.catalog.dropTempView(view)
     except Exception as error:
         raise SparkUnavailable(
             f"Spark gave up while it added up: {complaint(error)}.",
@@ -71,12 +73,12 @@ def _by_spark(partials: pa.Table, master: str | None) -> list[SummaryRow]:
     return [_row(columns) for columns in found]
 
 
-def summary_query() -> str:
-    """The SQL that adds up a view called `kiplab_partials`."""
+def summary_query(view: str) -> str:
+    """The SQL that adds up the partials of a view."""
     sums = [f"sum(CAST({name} AS {_MOST_DIGITS})) AS {name}" for name in _COUNTS]
     weights = [f"{_in_block_order(name)} AS {name}" for name in _WEIGHTS]
     every = [*_KEY, "count(*) AS blocks", *sums, *weights, "max(max_w) AS max_w", _HISTOGRAM]
-    return f"SELECT {', '.join(every)} FROM {_VIEW} GROUP BY {', '.join(_KEY)}"
+    return f"SELECT {', '.join(every)} FROM {view} GROUP BY {', '.join(_KEY)}"
 
 
 def _in_block_order(name: str) -> str:
