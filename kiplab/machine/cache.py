@@ -21,8 +21,12 @@ def keep(path: Path, content: bytes, *, mode: int = 0o644) -> Path:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, unfinished = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    os.chmod(unfinished, mode)
-    os.replace(unfinished, path)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(unfinished, mode)
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
     return path
