@@ -8,6 +8,7 @@ the table is the same for any number of partitions and cores, and the same witho
 import functools
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ import msgspec
 from .complaints import complaint
 from .progress import watch
 from .row_bytes import arrow_schema, pack, unpack
-from .running_session import is_connect
+from .running_session import is_connect, java_gone, java_has_ended
 from .session import session
 from .unavailable import SparkUnavailable
 
@@ -173,14 +174,24 @@ def collected(answered: "DataFrame") -> Iterator[BlockAnswer]:
 
     Raises SparkUnavailable when it gives up.
     """
-    try:
+    with giving_up_told():
         table = answered.toArrow()
+    return (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
+
+
+@contextmanager
+def giving_up_told() -> Iterator[None]:
+    """Whatever Spark raises in the body becomes a sentence. Raises SparkUnavailable."""
+    try:
+        yield
     except Exception as error:
+        if java_has_ended():
+            raise java_gone() from None
         raise SparkUnavailable(
             f"Spark gave up before all blocks were done: {complaint(error)}.",
-            "Check that the executors have memory left and can import the function.",
+            "Check that it still runs, and that the executors have memory left and can import the"
+            " function.",
         ) from None
-    return (BlockAnswer(**answer) for answer in table.sort_by("block").to_pylist())
 
 
 def assembled(answers: Iterator[BlockAnswer], columns: "pa.Schema") -> "pa.Table":

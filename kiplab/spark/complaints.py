@@ -5,14 +5,16 @@ import re
 
 def complaint(error: Exception) -> str:
     """Python's own complaint if the report quotes one, else the message of the innermost Java
-    exception that has one, else the report's first line; without a full stop."""
+    exception that has one, else what a server's refusal has for details, else the report's first
+    line; without a full stop."""
     text = str(error).strip() or type(error).__name__
     named = re.findall(
         r"^(?:Caused by: |: )?([\w.$]+(?:Error|Exception)): (\S.*)$", text, re.MULTILINE
     )
     python = [f"{name}: {message}" for name, message in named if "." not in name]
     java = [message for name, message in named if "." in name]
-    return (python or java[-1:] or text.splitlines())[0].rstrip(".")
+    details = re.findall(r'^\s*details = "(.+)"$', text, re.MULTILINE)
+    return (python or java[-1:] or details or text.splitlines())[0].rstrip(".")
 
 
 def complaint_in_log(log: str) -> str:

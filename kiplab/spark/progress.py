@@ -83,17 +83,20 @@ def _following_classic(
     finally:
         over.set()
         poller.join()
-        # None, which takes the property away, is missing from PySpark's annotation.
-        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+        with contextlib.suppress(Exception):  # Where Spark has gone away, its properties have too.
+            # None, which takes the property away, is missing from PySpark's annotation.
+            context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
 
 
 def completed_tasks(context: "SparkContext", group: str) -> int:
-    """How many tasks of a job group are done, in all its jobs."""
-    tracker = context.statusTracker()
-    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
-    stages = {stage for job in jobs if job for stage in job.stageIds}
-    infos = [tracker.getStageInfo(stage) for stage in stages]
-    return sum(info.numCompletedTasks for info in infos if info)
+    """How many tasks of a job group are done, in all its jobs; none where Spark has gone away."""
+    with contextlib.suppress(Exception):  # Whoever waits for the job is told why.
+        tracker = context.statusTracker()
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+        stages = {stage for job in jobs if job for stage in job.stageIds}
+        infos = [tracker.getStageInfo(stage) for stage in stages]
+        return sum(info.numCompletedTasks for info in infos if info)
+    return 0
 
 
 @contextlib.contextmanager

@@ -72,7 +72,20 @@ def _is_over(context: "SparkContext") -> bool:
     try:
         return bool(context._jsc.sc().isStopped())
     except (OSError, Py4JError):
-        raise SparkUnavailable(
-            "The Java that Spark ran in has gone away.",
-            "Restart this Python process (in a notebook, the kernel).",
-        ) from None
+        raise java_gone() from None
+
+
+def java_gone() -> SparkUnavailable:
+    """What is said when it has ended: it starts once in the life of a process."""
+    return SparkUnavailable(
+        "The Java that Spark ran in has gone away.",
+        "Restart this Python process (in a notebook, the kernel).",
+    )
+
+
+def java_has_ended() -> bool:
+    """Whether this process had a Java for Spark, and that is no more."""
+    from pyspark import SparkContext
+
+    started = getattr(SparkContext._gateway, "proc", None)
+    return started is not None and started.poll() is not None

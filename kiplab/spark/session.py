@@ -21,8 +21,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MASTERS = "local[2], spark://host:port or sc://host:port"
+_MASTER = re.compile(
+    r"local(\[(\*|[1-9]\d*)( *, *[1-9]\d*)?\])?|local-cluster\[[\d, ]+\]|yarn|(spark|k8s)://.+"
+)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _WAIT_FOR_EXECUTOR_S = 120
+_WAIT_FOR_SERVER_S = 15
+_ASKED_AGAIN = 6
+"""Times, each after four times as long as the one before."""
 
 
 def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSession":
@@ -44,8 +50,20 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
         connect = wanted == remote or wanted.startswith("sc://")
         spark = _connected(wanted, app) if connect else _classic(wanted, app)
     if is_connect(spark) or not str(spark.sparkContext.master).startswith("local"):
-        spark.addArtifacts(str(package_zip()), pyfile=True)
+        _send_package(spark)
     return spark
+
+
+def _send_package(spark: "SparkSession") -> None:
+    package = str(package_zip())
+    try:
+        spark.addArtifacts(package, pyfile=True)
+    except Exception as error:
+        raise SparkUnavailable(
+            f"The Spark session of this process takes nothing any more: {complaint(error)}.",
+            "End it with `spark.stop()`, or restart this Python process (in a notebook, the"
+            " kernel).",
+        ) from None
 
 
 def _require_pyspark() -> None:
@@ -63,11 +81,13 @@ def _connected(address: str, app: str) -> "SparkSession":
 
     if address.startswith("sc://"):
         require_reachable(address, default_port=15002)
+        _require_server(address)
     else:
         # A server of our own: it is started here, and takes its Python and Java from here.
         _set_environment(address)
     try:
-        return SparkSession.builder.remote(address).appName(app).getOrCreate()
+        spark = SparkSession.builder.remote(address).appName(app).getOrCreate()
+        return _told_soon(spark)
     except ImportError as error:
         raise SparkUnavailable(
             f"Spark Connect needs more Python packages ({complaint(error)}).",
@@ -78,6 +98,32 @@ def _connected(address: str, app: str) -> "SparkSession":
             f"The Spark Connect server {address} gave no session: {complaint(error)}.",
             "Check that it runs a Spark of the same version.",
         ) from None
+
+
+def _require_server(address: str) -> None:
+    """PySpark itself would ask whatever answers there for ten minutes, in silence."""
+    try:
+        import grpc
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+    except ImportError:
+        return  # PySpark says by itself what is missing.
+    with DefaultChannelBuilder(address).toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(_WAIT_FOR_SERVER_S)
+        except grpc.FutureTimeoutError:
+            raise SparkUnavailable(
+                f"What answers at {address} is no Spark Connect server.",
+                "Correct the address, or start one there.",
+            ) from None
+
+
+def _told_soon(spark: Any) -> "SparkSession":
+    """A server that has gone away is asked again for a minute; by default it is ten, in silence."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    spark.client.set_retry_policies([DefaultPolicy(max_retries=_ASKED_AGAIN)])
+    live: SparkSession = spark
+    return live
 
 
 def _classic(master: str, app: str) -> "SparkSession":
@@ -110,7 +156,7 @@ def _classic(master: str, app: str) -> "SparkSession":
 
 
 def _require_known(master: str) -> None:
-    if not re.match(r"(local(-cluster)?(\[[\w*, ]+\])?|yarn|(spark|k8s)://.+)$", master):
+    if not _MASTER.fullmatch(master):
         raise SparkUnavailable(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
 
 

@@ -12,7 +12,7 @@ import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .blocks import (
@@ -22,6 +22,7 @@ from .blocks import (
     answer_of,
     assembled,
     collected,
+    giving_up_told,
     payload_of,
 )
 from .progress import completed_tasks
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 2
 _POLL_S = 0.2
-_CORES_UNKNOWN = 8
 # Enough tasks per core that the last one to finish keeps few cores waiting.
 _TASKS_PER_CORE = 4
+_MANY = 1 << 16
+"""More numbers than there are cores."""
 
 Dealt = tuple[tuple[tuple[int, bytes], ...], ...]
 """For each task its blocks: number and payload."""
@@ -50,8 +52,22 @@ class FinishedWave(NamedTuple):
 
 
 def cores_of(spark: SparkSession) -> int:
-    """How many tasks run beside each other; a guess where the server does not say."""
-    return _CORES_UNKNOWN if is_connect(spark) else int(spark.sparkContext.defaultParallelism)
+    """How many tasks run beside each other now: executors of a cluster come one by one.
+
+    Raises SparkUnavailable if Spark has gone away.
+    """
+    with giving_up_told():
+        if is_connect(spark):
+            return _cores_behind(spark)
+        return int(spark.sparkContext.defaultParallelism)
+
+
+@functools.cache
+def _cores_behind(spark: SparkSession) -> int:
+    """A server does not say, but it spreads a range over as many partitions."""
+    from pyspark.sql.functions import spark_partition_id
+
+    return spark.range(_MANY).select(spark_partition_id()).distinct().count()
 
 
 def run_waves(
@@ -79,13 +95,13 @@ def run_waves(
     columns = arrow_schema(schema)
     if partitions is not None and partitions < 1:
         raise ValueError(f"partitions is {partitions}; expected 1 or more")
-    tasks = partitions or _TASKS_PER_CORE * cores_of(spark)
     over = threading.Event()
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="kiplab wave") as pool:
         running: dict[Future[pa.Table], _WaveJob] = {}
         try:
             while not (stop is not None and stop.is_set()):
                 while len(running) < _AT_ONCE and (blocks := next(waves, None)) is not None:
+                    tasks = partitions or _TASKS_PER_CORE * cores_of(spark)
                     job = _WaveJob(spark, blocks, tasks, over)
                     running[pool.submit(job.run, function, columns)] = job
                 if not running:
@@ -138,8 +154,10 @@ class _WaveJob:
         dealt = _dealt([payload_of(block) for block in self.blocks], self.tasks)
         if self.over.is_set():
             return columns.empty_table()
-        self._tag_this_thread()
-        return assembled(collected(_answers(self.spark, dealt, function, columns)), columns)
+        with giving_up_told():
+            self._tag_this_thread()
+            answers = _answers(self.spark, dealt, function, columns)
+        return assembled(collected(answers), columns)
 
     def _tag_this_thread(self) -> None:
         if is_connect(self.spark):
@@ -149,10 +167,12 @@ class _WaveJob:
             self.spark.sparkContext.setJobGroup(self.tag, "kiplab wave", interruptOnCancel=True)
 
     def cancel(self) -> None:
-        if is_connect(self.spark):
-            self.spark.interruptTag(self.tag)
-        else:
-            self.spark.sparkContext.cancelJobGroup(self.tag)
+        """Where Spark has gone away there is nothing to cancel: whoever waits is told why."""
+        with suppress(Exception):
+            if is_connect(self.spark):
+                self.spark.interruptTag(self.tag)
+            else:
+                self.spark.sparkContext.cancelJobGroup(self.tag)
 
     def blocks_done(self) -> float:
         """Spark Connect tells nobody which operation its tasks are of."""

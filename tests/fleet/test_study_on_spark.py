@@ -18,10 +18,18 @@ import pyarrow as pa
 import pytest
 
 from kiplab.fleet.fleet_answers.work_block import work_block
-from kiplab.fleet.pipeline import RunProgress, partials_in, run_study, summarise
-from kiplab.spark import BlockFailed, session
+from kiplab.fleet.pipeline import (
+    RunProgress,
+    partials_in,
+    run_study,
+    study_summary,
+    summarise,
+)
+from kiplab.spark import BlockFailed, session, waves
 from kiplab.spark.local_cluster import LocalCluster, local_cluster
+from kiplab.spark.waves import run_waves
 from tests.fleet import coins, small_fleet
+from tests.spark import work
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +83,36 @@ class TestOnThisMachine:
         thrown = partials_in(tmp_path / "study")
         shuffled = thrown.take(pa.array([n * 7 % thrown.num_rows for n in range(thrown.num_rows)]))
         assert summarise(shuffled) == summarise(thrown, spark=False)
+
+    def test_a_summary_that_runs_in_the_middle_of_another_does_not_change_it(
+        self, plain: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run_study(coins.plan(), coins.throw, tmp_path / "study", spark=False)
+        thrown, real = partials_in(tmp_path / "study"), study_summary.summary_query
+
+        def between(view: str) -> str:
+            monkeypatch.setattr(study_summary, "summary_query", real)
+            assert summarise(plain) == summarise(plain, spark=False)
+            return real(view)
+
+        monkeypatch.setattr(study_summary, "summary_query", between)
+        assert summarise(thrown) == summarise(thrown, spark=False)
+
+    def test_a_wave_has_tasks_for_the_cores_that_are_there_when_it_begins(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Executors of a cluster come one by one."""
+        asked: list[int] = []
+
+        def growing(_spark: object) -> int:
+            asked.append(len(asked) + 1)
+            return asked[-1]
+
+        monkeypatch.setattr(waves, "cores_of", growing)
+        orders = [list(range(40)), list(range(40))]
+        found = run_waves(session(app="kiplab tests"), work.task, iter(orders), schema="task int")
+        tasks = sorted(len(set(wave.rows["task"].to_pylist())) for wave in found)
+        assert tasks == [4, 8]
 
     def test_a_block_that_fails_is_named_and_the_others_are_kept(self, tmp_path: Path) -> None:
         plan = coins.plan(blocks=20)

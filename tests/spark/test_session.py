@@ -67,6 +67,15 @@ class TestWithoutALiveSession:
             session(master, app="tests")
         assert "leave the master out" in refusal.value.mend
 
+    def test_what_answers_but_is_no_spark_connect_is_named(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys.modules["kiplab.spark.session"], "_WAIT_FOR_SERVER_S", 0.5)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            master = f"sc://127.0.0.1:{server.getsockname()[1]}"
+            with pytest.raises(SparkUnavailable, match=f"at {master} is no Spark Connect server"):
+                session(master, app="tests")
+
     def test_spark_remote_in_the_environment_is_the_default_master(
         self, monkeypatch: pytest.MonkeyPatch, silent_port: int
     ) -> None:
@@ -83,7 +92,9 @@ class TestWithoutALiveSession:
             assert live.sparkContext.master == "local[1]"
         assert "SPARK_REMOTE" in os.environ
 
-    @pytest.mark.parametrize("master", ["sparks://host", "local[two", "127.0.0.1:7077"])
+    @pytest.mark.parametrize(
+        "master", ["sparks://host", "local[two", "local[two]", "local[0]", "127.0.0.1:7077"]
+    )
     def test_what_is_no_master_is_refused(self, master: str) -> None:
         with pytest.raises(SparkUnavailable, match="is not a Spark master") as refusal:
             session(master, app="tests")

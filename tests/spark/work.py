@@ -42,6 +42,15 @@ def echo(payload: bytes) -> list[dict[str, Any]]:
     return [{"payload": payload}]
 
 
+def task(_payload: bytes) -> list[dict[str, Any]]:
+    """Which task of its stage this runs in."""
+    from pyspark import TaskContext
+
+    here = TaskContext.get()
+    assert here is not None
+    return [{"task": here.partitionId()}]
+
+
 def where_kiplab_is(_payload: bytes) -> list[dict[str, Any]]:
     import kiplab.spark
 

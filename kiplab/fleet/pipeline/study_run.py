@@ -124,7 +124,7 @@ class _Run:
         return run_waves(
             spark,
             work,
-            self._waves(cores_of(spark) * _FIRST_PER_CORE),
+            self._waves(lambda: cores_of(spark) * _FIRST_PER_CORE),
             schema=partials_schema(),
             partitions=partitions,
             stop=stop,
@@ -134,17 +134,17 @@ class _Run:
     def here(
         self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
-        for wave in self._waves(1):
+        for wave in self._waves(lambda: 1):
             if stop.is_set():
                 return
             with called_by_order(wave):
                 rows = run_blocks_plainly(work, wave, partials_schema())
             yield FinishedWave(wave, rows)
 
-    def _waves(self, least: int) -> Iterator[list[FleetOrder[Any]]]:
+    def _waves(self, least: Callable[[], int]) -> Iterator[list[FleetOrder[Any]]]:
         while self.dealt < len(self.missing):
             pace = self.finished / max(time.monotonic() - self.started, 1e-3)
-            size = max(least, round(pace * self.keep_every_s))
+            size = max(least(), round(pace * self.keep_every_s))
             wave = self.missing[self.dealt : self.dealt + size]
             self.dealt += len(wave)
             yield wave
