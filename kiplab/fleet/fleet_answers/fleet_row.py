@@ -8,7 +8,16 @@ import msgspec
 
 from ...figures.how_often.number_words import telling_digits
 from ..statistics.block_means import NothingWeighed, WeighedRate
-from ..statistics.event_rates import EventRate, NeverHappens, NeverSeen, SeenRate
+from ..statistics.event_rates import (
+    EXACT,
+    JEFFREYS,
+    EventRate,
+    NeverHappens,
+    NeverSeen,
+    SeenRate,
+    poisson_interval,
+)
+from ..statistics.intervals import Interval
 
 FoundRate = EventRate | WeighedRate | NothingWeighed
 SweptValues = tuple[tuple[str, float | str], ...]
@@ -100,8 +109,17 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
             return None
         return self.found.method
 
+    @property
+    def jeffreys(self) -> Interval | None:
+        """The narrower interval, right on average, of what an exact Poisson one bounds."""
+        counted = isinstance(self.found, SeenRate | NeverSeen) and not self.metric.endswith("_us")
+        if not counted or not (self.interval or "").startswith(EXACT):
+            return None
+        return poisson_interval(self.events, self.exposure, method=JEFFREYS)
+
     def report(self) -> dict[str, Any]:
-        """As an object of JSON."""
+        """As an object of JSON. Raises MissingExtraError without scipy."""
+        jeffreys = self.jeffreys
         return {
             "features": self.features,
             "metric": self.metric,
@@ -110,6 +128,8 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
             "rate": self.rate,
             "low": self.low,
             "high": self.high,
+            "jeffreys_low": None if jeffreys is None else jeffreys.low,
+            "jeffreys_high": None if jeffreys is None else jeffreys.high,
             "method": self.method,
             "interval": self.interval,
             "label": self.label,

@@ -1,15 +1,22 @@
-"""Counts that come in clusters: where one incident counts several times, and the next one waits."""
+"""Counts that come in clusters: where one incident counts several times, and the next one waits.
+
+Few of them say too little of how they come together: what a replication counted is then one
+incident, of that weight. Of many the spread over replications tells.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
 
 from .block_means import Weights
-from .event_rates import EXACT, NeverSeen, SeenRate, event_rate, poisson_interval
+from .event_rates import NeverSeen, SeenRate, event_rate, poisson_interval
 from .intervals import CONFIDENCE
+from .summed_times import gamma_bounds
 
 _MORE_THAN_CHANCE = 4.0
 """Standard errors."""
+_FEW, _SELDOM = 10, 0.2
+"""So few events, or so few in a replication, are hardly ever two incidents of one replication."""
 
 
 def dispersion(counts: Weights) -> float:
@@ -29,13 +36,25 @@ def clustered_rate(
 ) -> SeenRate | NeverSeen:
     """The rate of events that were counted in independent replications.
 
-    Where they come together more than by chance it is as sure as so many fewer that come alone.
+    Where some come together it is as sure as so many fewer that come alone.
     Raises ValueError for an impossible count or exposure, MissingExtraError without scipy.
     """
+    if counts.largest > 1 and counts.total <= max(_FEW, _SELDOM * counts.samples):
+        return _of_replications(counts, exposure, confidence)
     together = dispersion(counts)
     if together == 1:
         return event_rate(round(counts.total), exposure, confidence=confidence)
     alone = counts.total / together
     bounds = poisson_interval(alone, exposure / together, confidence=confidence)
-    said = f"{EXACT} of clusters of {together:.2g}, {100 * confidence:g} %"
+    said = f"Poisson of clusters of {together:.2g}, {100 * confidence:g} %"
     return SeenRate(rate=counts.total / exposure, low=bounds.low, high=bounds.high, method=said)
+
+
+def _of_replications(counts: Weights, exposure: float, confidence: float) -> SeenRate:
+    low, high = gamma_bounds(counts, confidence)
+    return SeenRate(
+        rate=counts.total / exposure,
+        low=low / exposure,
+        high=high / exposure,
+        method=f"gamma, what a replica set has is one incident, {100 * confidence:g} %",
+    )

@@ -28,7 +28,7 @@ def time_rate(
     if not times.total or not hit:
         raise ValueError("no time was seen at all; bound how often it begins (`event_rates`)")
     often = hit > _MOST * times.samples and times.samples > 1
-    low, high = (_by_t if often else _by_gamma)(times, confidence)
+    low, high = (_by_t if often else gamma_bounds)(times, confidence)
     said = f"Student's t over {times.samples}" if often else f"gamma over {hit}"
     return SeenRate(
         rate=times.total / exposure,
@@ -38,8 +38,10 @@ def time_rate(
     )
 
 
-def _by_gamma(times: Weights, confidence: float) -> tuple[float, float]:
-    """The upper end allows for one more, as long as the longest."""
+def gamma_bounds(times: Weights, confidence: float) -> tuple[float, float]:
+    """Bounds of the total of rare weights; the upper end allows for one more, as large as the
+    largest. Raises MissingExtraError without scipy.
+    """
     with needed_by("an interval"):
         from scipy.stats import gamma
 

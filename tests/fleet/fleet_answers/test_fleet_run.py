@@ -257,6 +257,11 @@ def test_json_has_what_the_command_promises(found: tuple[Path, FleetAnswer]) -> 
     promised = {"features", "metric", "events", "exposure", "rate", "low", "high", "method"}
     assert all(promised <= row.keys() for row in said["rows"])
     assert len(found[1].frame()) == len(said["rows"])
+    exact = [row for row in said["rows"] if (row["interval"] or "").startswith("exact Poisson, ")]
+    assert {row["events"] > 0 for row in exact} == {False, True}
+    for row in exact:
+        if not row["metric"].endswith("_us"):
+            assert row["low"] <= row["jeffreys_low"] <= row["jeffreys_high"] < row["high"]
     chances = [row["at_least_one"] for row in said["rows"] if row["metric"] == "committed_loss"]
     assert [[one["years"] for one in several] for several in chances] == [[1, 5, 10]] * 4
     assert all(0 < one["probability"] < one["high"] for several in chances for one in several)

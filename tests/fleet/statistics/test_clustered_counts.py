@@ -24,7 +24,7 @@ def drawn(mean: float, together: int, replications: int = 2_000) -> Weights:
     return counted([int(n) * together for n in poisson])
 
 
-@pytest.mark.parametrize("mean", [0.001, 0.1, 3.0])
+@pytest.mark.parametrize("mean", [0.001, 0.5, 3.0])
 def test_what_comes_alone_is_bounded_as_poisson_has_it(mean: float) -> None:
     found = drawn(mean, together=1)
     assert dispersion(found) == 1
@@ -40,6 +40,27 @@ def test_ten_that_come_together_are_one(mean: float) -> None:
     assert ten.rate == 10 * alone.rate
     assert ten.high - ten.low == pytest.approx(10 * (alone.high - alone.low), rel=0.15)
     assert "clusters of" in ten.method
+
+
+def test_two_that_met_by_chance_widen_an_interval_by_little() -> None:
+    seldom = drawn(0.1, together=1)
+    assert seldom.largest > 1
+    found, alone = clustered_rate(seldom, 1.0), event_rate(round(seldom.total), 1.0)
+    assert isinstance(found, SeenRate)
+    assert isinstance(alone, SeenRate)
+    assert 1 < (found.high - found.low) / (alone.high - alone.low) < 1.12
+
+
+@pytest.mark.parametrize(("clusters", "size"), [(3, 2), (3, 3), (5, 3), (10, 2)])
+def test_a_few_events_cover_what_they_say_however_they_come(clusters: int, size: int) -> None:
+    """Taken for independent, three times three would cover the truth in 79 % of all cases."""
+    random, covered, tries = Generator(Philox(key=3)), 0, 400
+    for _ in range(tries):
+        counts = size * random.poisson(clusters / 1_000, 1_000)
+        found = clustered_rate(counted(counts.tolist()), 1_000.0)
+        low = found.low if isinstance(found, SeenRate) else 0.0
+        covered += low <= clusters * size / 1_000 <= found.high
+    assert covered / tries > 0.92
 
 
 def test_it_covers_what_it_says_where_events_come_by_fives() -> None:
