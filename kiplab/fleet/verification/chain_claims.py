@@ -11,7 +11,7 @@ from ...protocol.releases import Mode
 from ..kernel.world import SECOND, YEAR, Constant, Exponential, Uniform, World
 from ..reference.last_standing_chain import StandingRates, standing_rates
 from ..reference.unclean_election_chain import UncleanRates, unclean_rates
-from .checked_worlds import kips_in, regime_in
+from .checked_worlds import kips_in
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
@@ -133,7 +133,7 @@ def _by_chain(
             features=features,
             mode=mode,
             referee=Referee.EXACT_CHAIN,
-            regime=regime_in(mode, regime),
+            regime=regime,
             ours=yearly(counts, features, metric),
             theirs=partial(Certain, expected),
             room=room,

@@ -26,8 +26,3 @@ def world_of(parameters: Parameters, mode: Mode = Mode.KRAFT) -> World:
 def kips_in(mode: Mode) -> str:
     """The feature set in which no stale replica joins, or as much of it as the mode knows."""
     return BOTH if mode is Mode.KRAFT else "none"
-
-
-def regime_in(mode: Mode, regime: str) -> str:
-    """Said with its mode, where that is not the usual one."""
-    return regime if mode is Mode.KRAFT else f"ZooKeeper, {regime}"

@@ -20,7 +20,6 @@ from ..agreement.late_controller import LateBounce, late_bounce
 from ..agreement.silent_controller import FEATURES_OF_343, served_while_cut_ms
 from ..kernel.simulation import simulate
 from ..kernel.world import SECOND, Exponential, World
-from .checked_worlds import regime_in
 from .refereed import Certain, Claim, Referee
 
 _MINUTE = 60 * SECOND
@@ -72,7 +71,7 @@ def _bounces(many: int, seed: int) -> Iterator[Claim]:
             features=features,
             mode=Mode.ZOOKEEPER,
             referee=Referee.ENGINE,
-            regime=regime_in(Mode.ZOOKEEPER, f"every bounce, its controller late: {what}"),
+            regime=f"every bounce, its controller late: {what}",
             ours=_counted(BOUNCING, features, "stale_control_request", many, seed),
             theirs=partial(_bounced, found, features, counts),
         )
@@ -86,7 +85,7 @@ def _cuts(many: int, seed: int) -> Iterator[Claim]:
             features=features,
             mode=Mode.ZOOKEEPER,
             referee=Referee.ENGINE,
-            regime=regime_in(Mode.ZOOKEEPER, "every cut, KIP-343 as it is written"),
+            regime="every cut, KIP-343 as it is written",
             ours=_counted(CUT_OFF, features, "stale_metadata_us", many, seed),
             theirs=partial(_served, found, features),
             room=_ROOM,

@@ -16,7 +16,6 @@ from ..agreement.random_outside import random_schedule
 from ..agreement.trace_counts import trace_counts
 from ..agreement.trace_lines import Trace
 from ..agreement.zookeeper_run import zookeeper_trace
-from .checked_worlds import regime_in
 from .refereed import Certain, Claim, Referee
 
 _OFTEN = (
@@ -86,7 +85,7 @@ def _told(
             features=features,
             mode=mode,
             referee=Referee.ENGINE,
-            regime=regime_in(mode, regime),
+            regime=regime,
             ours=partial(_certain, kernel, metric),
             theirs=partial(_certain, engine, metric),
         )

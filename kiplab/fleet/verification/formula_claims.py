@@ -13,7 +13,7 @@ from ..kernel.world import SECOND, Constant
 from ..parameters.parameter_table import Parameters
 from ..parameters.years import SECONDS_PER_YEAR
 from ..reference import closed_forms
-from .checked_worlds import BOTH, QUIET, kips_in, regime_in, world_of
+from .checked_worlds import BOTH, QUIET, kips_in, world_of
 from .kernel_blocks import lived, yearly
 from .refereed import Certain, Claim, Referee
 
@@ -98,7 +98,7 @@ def _shocks(mode: Mode, years: float, seed: int) -> Iterator[Claim]:
                 features=features,
                 mode=mode,
                 referee=Referee.CLOSED_FORM,
-                regime=regime_in(mode, f"three replicas, {regime}"),
+                regime=f"three replicas, {regime}",
                 ours=yearly(counts, features, metric),
                 theirs=partial(Certain, losses),
                 room=soon,
@@ -127,7 +127,7 @@ def _zookeeper(years: float, seed: int) -> Iterator[Claim]:
             features=features,
             mode=Mode.ZOOKEEPER,
             referee=Referee.CLOSED_FORM,
-            regime=regime_in(Mode.ZOOKEEPER, "planned restarts of 15 s, 4 cuts a year of a minute"),
+            regime="planned restarts of 15 s, 4 cuts a year of a minute",
             ours=yearly(counts, features, metric),
             theirs=partial(Certain, cut.replication_factor * each),
             # Restarts wait while a replica is out, and a broker that is down is not cut off.

@@ -102,6 +102,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     room: float = 0.0
     mode: Mode = Mode.KRAFT
 
+    @property
+    def said_regime(self) -> str:
+        """With its mode, where that is not the usual one."""
+        return self.regime if self.mode is Mode.KRAFT else f"ZooKeeper, {self.regime}"
+
 
 class Refereed(msgspec.Struct, frozen=True, kw_only=True):
     """One row of the verification page: both numbers, each with an interval, and whether they
@@ -175,7 +180,7 @@ def _refereed(claim: Claim, confidence: float) -> Refereed:
         features=claim.features,
         mode=claim.mode,
         referee=claim.referee,
-        regime=claim.regime,
+        regime=claim.said_regime,
         ours=our.value,
         low=ours.low,
         high=ours.high,
