@@ -19,7 +19,14 @@ from kiplab.fleet.agreement.trace_comparison import parting, shrunk
 from kiplab.fleet.agreement.trace_coverage import TRANSITIONS, covered
 from kiplab.fleet.kernel.mirrored_guards import MIRRORED
 from kiplab.protocol.guards import GUARDS, GuardKind
-from tests.fleet.traced_pairs import Compared, is_told, plainly, traced
+from tests.fleet.traced_pairs import (
+    Compared,
+    check_repeated,
+    check_transitions,
+    is_told,
+    plainly,
+    traced,
+)
 
 SEED = 0
 PAIRS = 5_000
@@ -149,11 +156,7 @@ def test_the_schedules_meet_every_kind_of_transition_and_no_other(
     met = covered((schedule, trace) for schedule, _, trace in (*kernel_traces(), *made))
     with capsys.disabled():
         print(f"\n{met.sentence}")
-    never = TRANSITIONS - set(met.transitions)
-    assert not never, f"draw schedules in random_outside.py that come to {sorted(never)}"
-    new = set(met.transitions) - TRANSITIONS
-    assert not new, f"add to TRANSITIONS in trace_coverage.py: {sorted(new)}"
-    assert {"lost", "stale join"} == set(met.lines)
+    check_transitions(met, TRANSITIONS)
 
 
 def test_every_guard_that_can_refuse_a_line_refuses_one() -> None:
@@ -203,12 +206,7 @@ def test_a_difference_is_made_short_and_told_with_the_command_that_repeats_it(
     found = next(f for schedule, name in pairs if (f := parting(schedule, name, forgets)))
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= 2
-    assert short.sentence.startswith(f"under {short.name} line ")
-    assert short.again in short.sentence
-    monkeypatch.setattr(compare_command, "kernel_trace", forgets)
-    given = ["--set", short.name, "--schedule", to_json(short.schedule)]
-    assert compare_command.main(given) == 1
-    assert short.again in capsys.readouterr().err
+    check_repeated(short, forgets, [], capsys, monkeypatch)
 
 
 def test_a_long_comparison_goes_on_where_it_stopped(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 from msgspec.structs import replace
 
@@ -13,12 +11,12 @@ from kiplab.fleet.agreement.engine_run import engine_trace
 from kiplab.fleet.agreement.kernel_run import kernel_run
 from kiplab.fleet.agreement.story_schedule import TOLD_METRICS, NoStoryError, schedule_of
 from kiplab.fleet.kernel.feature_sets import features_of
-from kiplab.fleet.kernel.simulation import Counts, simulate
 from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, World
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.tokens import decode
 from kiplab.widgets import Lab
+from tests.fleet.met_stories import SLOW, first_met, met_story
 
 SEED, REPLICATIONS = 5, 4
 CRASHES = World(
@@ -27,15 +25,6 @@ CRASHES = World(
     tail_lost=0.8,
     crash_restart=LogNormal(900 * SECOND, 0.5),
     catch_up=Exponential(600 * SECOND),
-)
-SLOW = World(
-    crash_mean_us=DAY // 4,
-    bounce_mean_us=0,
-    tail_lost=0.9,
-    crash_restart=LogNormal(600 * SECOND, 0.5),
-    catch_up=Exponential(300 * SECOND),
-    alter_partition_slow_share=1.0,
-    alter_partition_slow=Exponential(300 * SECOND),
 )
 UNCLEAN = replace(SLOW, unclean_elections=True)
 SHOCKS = World(
@@ -57,38 +46,15 @@ WHERE = {
 """A world in which it happens, the feature set, and for how many years."""
 
 
-@cache
-def _counted(world: World, features: str, years: float) -> Counts:
-    return simulate(
-        world,
-        seed=SEED,
-        first=0,
-        last=REPLICATIONS,
-        horizon_us=round(years * YEAR),
-        feature_sets=[features],
-        compiled=False,
-    )
-
-
 def _replication(metric: str) -> int:
     """The first one that has counted some."""
     world, features, years = WHERE[metric]
-    counted = _counted(world, features, years)
-    found = (n for n in range(REPLICATIONS) if counted.count(n, features, metric))
-    return next(found)
+    return first_met(world, features, metric, seed=SEED, replications=REPLICATIONS, years=years)
 
 
-@cache
 def _story(metric: str) -> Play:
     world, features, years = WHERE[metric]
-    return fleet.story(
-        world,
-        seed=SEED,
-        replication=_replication(metric),
-        features=features,
-        metric=metric,
-        years=years,
-    )
+    return met_story(world, features, metric, seed=SEED, replications=REPLICATIONS, years=years)
 
 
 @pytest.mark.parametrize("metric", list(WHERE))

@@ -34,7 +34,14 @@ from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.zookeeper_facts import ControllerElected
 from tests.fleet.test_kernel_agreement import PENDING_COUNTS
-from tests.fleet.traced_pairs import Compared, is_told, plainly, traced
+from tests.fleet.traced_pairs import (
+    Compared,
+    check_repeated,
+    check_transitions,
+    is_told,
+    plainly,
+    traced,
+)
 
 SEED = 6
 PAIRS = 1_200
@@ -207,11 +214,7 @@ def test_the_pairs_meet_every_kind_of_event_and_of_transition_and_no_other(
     met = covered((schedule, trace) for schedule, _, trace in pairs)
     with capsys.disabled():
         print(f"\nwith ZooKeeper {met.sentence}")
-    never = TRANSITIONS_WITH_ZOOKEEPER - set(met.transitions)
-    assert not never, f"add schedules to MADE that come to {sorted(never)}"
-    new = set(met.transitions) - TRANSITIONS_WITH_ZOOKEEPER
-    assert not new, f"say in trace_coverage.py that there is {sorted(new)} with ZooKeeper"
-    assert {"lost", "stale join"} == set(met.lines)
+    check_transitions(met, TRANSITIONS_WITH_ZOOKEEPER)
 
 
 def test_every_guard_that_can_refuse_a_line_with_zookeeper_refuses_one() -> None:
@@ -274,16 +277,12 @@ def test_a_difference_with_zookeeper_is_made_short_and_told_with_the_command_tha
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forgets = partial(plainly, without=1 << MIRRORED.index("497.request-broker-epoch"))
-    monkeypatch.setattr(compare_command, "kernel_trace", forgets)
     told = next(p for p in traces() if is_told("497.request-broker-epoch", p, Mode.ZOOKEEPER))
     found = parts(told[0], told[1], forgets)
     assert found is not None
     short = shrunk(found, forgets)
     assert len(short.schedule.events) <= len(told[0].events)
-    assert "--mode zookeeper" in short.again
-    given = ["--mode", "zookeeper", "--set", short.name, "--schedule", to_json(short.schedule)]
-    assert compare_command.main(given) == 1
-    assert short.again in capsys.readouterr().err
+    check_repeated(short, forgets, ["--mode", "zookeeper"], capsys, monkeypatch)
 
 
 def test_a_long_comparison_with_zookeeper_is_one_of_its_own(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
 import pytest
@@ -21,14 +21,15 @@ from kiplab.fleet.agreement.story_schedule import TOLD_METRICS
 from kiplab.fleet.agreement.trace_lines import TraceLine
 from kiplab.fleet.kernel.feature_sets import feature_sets, features_of
 from kiplab.fleet.kernel.mirrored_guards import WRITES
-from kiplab.fleet.kernel.simulation import simulate
-from kiplab.fleet.kernel.world import DAY, SECOND, YEAR, Exponential, LogNormal, Uniform, World
+from kiplab.fleet.kernel.world import DAY, SECOND, LogNormal, Uniform, World
 from kiplab.plays import header
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.runner import do_line, open_stage, run_play
 from kiplab.protocol.features import Features
 from kiplab.protocol.releases import Mode
+from tests.fleet import met_stories
+from tests.fleet.met_stories import met_story
 
 SEED, SCHEDULES = 9, 400
 SETS = feature_sets("zookeeper")
@@ -114,17 +115,7 @@ def test_a_play_has_zookeeper_and_the_kips_of_its_set() -> None:
 
 # --- worlds ---------------------------------------------------------------------------------------
 
-SLOW = World(
-    zookeeper=True,
-    session_us=18 * SECOND,
-    crash_mean_us=DAY // 4,
-    bounce_mean_us=0,
-    tail_lost=0.9,
-    crash_restart=LogNormal(600 * SECOND, 0.5),
-    catch_up=Exponential(300 * SECOND),
-    alter_partition_slow_share=1.0,
-    alter_partition_slow=Exponential(300 * SECOND),
-)
+SLOW = replace(met_stories.SLOW, zookeeper=True, session_us=18 * SECOND)
 BUSY = World(
     zookeeper=True,
     session_us=18 * SECOND,
@@ -155,22 +146,9 @@ WHERE = {
 YEARS, REPLICATIONS = 0.1, 12
 
 
-@cache
 def _story(metric: str) -> Play:
     world, features = WHERE[metric]
-    counted = simulate(
-        world,
-        seed=SEED,
-        first=0,
-        last=REPLICATIONS,
-        horizon_us=round(YEARS * YEAR),
-        feature_sets=[features],
-    )
-    met = (n for n in range(REPLICATIONS) if counted.count(n, features, metric))
-    number = next(met)
-    return fleet.story(
-        world, seed=SEED, replication=number, features=features, metric=metric, years=YEARS
-    )
+    return met_story(world, features, metric, seed=SEED, replications=REPLICATIONS, years=YEARS)
 
 
 @pytest.mark.parametrize("metric", list(WHERE))
