@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
@@ -93,6 +96,25 @@ class TestOnSpark:
         assert {row["method"] for row in json.loads(out)["rows"]} == {"forced"}
 
 
+def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def pressed(study: str, *_: object, stop: threading.Event, **__: object) -> fleet.FleetAnswer:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.wait(20)
+        return replace(fleet.estimate(study), finished=False)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(import_module("kiplab.fleet.fleet_answers.fleet_run"), "run", pressed)
+    try:
+        code, out, err = run(capsys, "run", "small", "-o", tmp_path / "kept")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (code, out) == (130, "")
+    assert err.endswith(f"kiplab: stopped; --resume goes on with what {tmp_path / 'kept'} holds\n")
+    assert "Traceback" not in err
+
+
 def test_an_unknown_preset_is_named_with_those_that_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +131,7 @@ def test_an_unknown_preset_is_named_with_those_that_there_are(
         ("crashes_a_year = 1", "busy.toml:8: crashes_a_year: there is no such parameter; did you"),
         ("catch_up_s = -1", "busy.toml:8: catch_up_s: -1 is out of range; it is a number from"),
         ("catch_up_s = ", "busy.toml:8: "),
+        ('mode = "kraft"', "busy.toml:8: mode: it stands below [parameters]; put it at the top"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_place(
@@ -178,6 +201,18 @@ def test_a_folder_without_a_study_has_no_report(
     assert (code, out) == (2, "")
     assert "holds no study" in err
     assert run(capsys, "report", tmp_path, "-o", "page.txt")[0] == 2
+
+
+def test_of_a_study_that_was_stopped_before_anything_was_done_there_is_no_report(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stop = threading.Event()
+    stop.set()
+    fleet.run(study, tmp_path / "kept", years=200, spark=False, stop=stop)
+    code, out, err = run(capsys, "report", tmp_path / "kept", "-o", tmp_path / "report.html")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"kiplab: of the study in {tmp_path / 'kept'} nothing is done yet; ")
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_a_report_prints_every_rate_with_its_interval(
@@ -259,6 +294,7 @@ def test_a_loss_of_a_study_is_a_file_that_a_play_runs(
         (["--features", "842"], "--features: there is no feature set '842'; none, or some of"),
         (["--number", "0"], "--number is 0; the first is 1"),
         (["--scenario", "3"], "--scenario is 3; the study has 2, from 1 on"),
+        (["--seed", "-3"], "a seed of -3; expected 0 to 4294967295"),
         (["--years", "-1"], "years is -1; expected partition-years, more than 0"),
         (["-o", "story.txt"], "story.txt ends in .txt; a play's file ends in .play"),
         (["-o", "no folder/a.play"], "a.play cannot be written: there is no such folder"),

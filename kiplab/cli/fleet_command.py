@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from .common_options import BAD_INPUT, DONE, FAILED, LACKING, complain, print_json
 from .fleet_story_command import add_story_options
 from .fleet_verify_command import add_verify_options
+from .stoppable import stoppable
 
 if TYPE_CHECKING:
     from ..fleet.fleet_answers.fleet_answer import FleetAnswer
@@ -66,13 +67,16 @@ def run_fleet(options: argparse.Namespace) -> int:
     from ..spark import BlockFailed, SparkUnavailable
 
     try:
-        found = run(
-            options.study,
-            options.out,
-            years=options.years,
-            method=options.method,
-            master=options.master,
-            resume=options.resume,
+        found = stoppable(
+            lambda stop: run(
+                options.study,
+                options.out,
+                years=options.years,
+                method=options.method,
+                master=options.master,
+                resume=options.resume,
+                stop=stop,
+            )
         )
     except ValueError as problem:
         return complain(str(problem), BAD_INPUT)
@@ -97,6 +101,9 @@ def report_fleet(options: argparse.Namespace) -> int:
         found = answer_in(options.folder)
     except ValueError as problem:
         return complain(str(problem), BAD_INPUT)
+    if not found.rows:
+        more = "go on with it: `kiplab fleet run ... --resume`"
+        return complain(f"of the study in {options.folder} nothing is done yet; {more}", BAD_INPUT)
     if options.out is not None and not _is_written(found, Path(options.out)):
         return BAD_INPUT
     return _shown(found, options.json)

@@ -139,8 +139,8 @@ def _together(one: SummaryRow) -> Weights:
 
 
 def _longest(scenario: Scenario, years: float) -> NeverSeen:
-    """None was seen to begin, and none lasts longer than a replication."""
+    """None was seen to begin, and none lasts longer than a replication, nor a year for a year."""
     begins = event_rate(0, years)
     assert isinstance(begins, NeverSeen)
-    high = begins.high * horizon_us(scenario.parameters)
+    high = min(begins.high * horizon_us(scenario.parameters), MICROSECONDS_PER_YEAR)
     return NeverSeen(high=high, method=f"{begins.method}, each as long as a replication")

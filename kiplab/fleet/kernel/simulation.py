@@ -73,7 +73,9 @@ def simulate(
 
     Raises ValueError for a world, a range or a feature set that there is not.
     """
-    if not 0 <= first < last < 1 << 32 or not 0 <= seed < 1 << 32 or horizon_us < 1:
+    if not 0 <= seed < 1 << 32:
+        raise ValueError(f"a seed of {seed}; expected 0 to {(1 << 32) - 1}")
+    if not 0 <= first < last < 1 << 32 or horizon_us < 1:
         raise ValueError(f"replications {first} to {last} of seed {seed}: nothing to simulate")
     masks = [mask_of(name, world.zookeeper) for name in feature_sets]
     if not masks:

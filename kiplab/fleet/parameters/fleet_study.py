@@ -126,6 +126,12 @@ def _check_key(key: str) -> None:
     check_name(key, _KEYS, "key")
 
 
+def _check_place(name: str) -> None:
+    if name in _KEYS:
+        problem = "it stands below [parameters]"
+        raise ParameterError(problem, allowed="put it at the top, above [parameters]", key=name)
+
+
 def _mode(given: Any) -> Mode:
     if given not in [*Mode]:
         allowed = f"a mode is {' or '.join(sorted(Mode))}"
@@ -152,6 +158,7 @@ def _values(given: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:
         allowed = "it is a table: [parameters], and `name = value` below"
         raise ParameterError(f"{given!r} is no table", allowed=allowed, key="parameters")
     for name in given:
+        _check_place(name)
         check_name(name)
     defaults = {name: about.default for name, about in PARAMETERS.items()}
     return tuple((name, values_of(name, given.get(name, defaults[name]))) for name in PARAMETERS)

@@ -14,6 +14,7 @@ from kiplab.fleet.fleet_answers import answer_folder, block_sizes
 from kiplab.fleet.fleet_answers.answer_text import answer_text
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.parameters.fleet_study import study_of
+from kiplab.fleet.parameters.years import MICROSECONDS_PER_YEAR
 from kiplab.fleet.pipeline import StudyFolderError, study_folder
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate
@@ -74,6 +75,13 @@ def test_every_row_has_an_interval_around_its_rate_or_says_why_not(
                 assert (row.events, row.rate, row.high) == (0, 0.0, 0.0)
                 assert row.why_never
         assert "0 (" not in row.words.split(" ")[0]
+
+
+def test_a_time_that_was_never_seen_is_at_most_a_year_in_a_year(tmp_path: Path) -> None:
+    study = study_of({"parameters": {**NOTHING, "crashes_per_year": 0.0001}})
+    row = fleet.run(study, tmp_path / "quiet", years=100, spark=False).row("none", "offline_us")
+    assert isinstance(row.found, NeverSeen)
+    assert row.high == MICROSECONDS_PER_YEAR
 
 
 def test_both_ways_of_sampling_stand_beside_each_other(found: tuple[Path, FleetAnswer]) -> None:
