@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from .classroom.work.attempts import check_two_by_two as check_two_by_two
     from .classroom.work.attempts import check_vanishing as check_vanishing
     from .classroom.work.attempts import check_what_closes as check_what_closes
-    from .classroom.work.attempts import check_what_ifs as check_what_ifs
     from .classroom.work.attempts import check_what_saves as check_what_saves
     from .classroom.work.attempts import check_what_they_notice as check_what_they_notice
     from .classroom.work.attempts import check_who_objects as check_who_objects
@@ -103,8 +102,8 @@ _HOMES = {
         "check_nobody_dies", "check_old_fetch", "check_order", "check_proof", "check_rates",
         "check_reading", "check_refusals", "check_reigns", "check_safer_fleet", "check_schedules",
         "check_session_ids", "check_shorter", "check_swapped", "check_symptoms", "check_timeouts",
-        "check_two_by_two", "check_vanishing", "check_what_closes", "check_what_ifs",
-        "check_what_saves", "check_what_they_notice", "check_who_objects", "check_window",
+        "check_two_by_two", "check_vanishing", "check_what_closes", "check_what_saves",
+        "check_what_they_notice", "check_who_objects", "check_window",
     ),
     "judge.acceptance.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from .exercises.losing_order import EVENTS as EVENTS
     from .exercises.losing_order import check_order as check_order
     from .exercises.missing_rule import mystery as mystery
-    from .exercises.what_ifs import told_what_ifs as told_what_ifs
+    from .exercises.what_ifs import ALL_WHAT_IFS as ALL_WHAT_IFS
     from .exercises.wrapped_text import say as say
     from .forms.held_back import after as after
     from .forms.held_back import explain as explain
     from .forms.ordering import Ordering as Ordering
     from .forms.prediction import Prediction as Prediction
     from .forms.prediction import predict as predict
+    from .forms.what_if import what_if as what_if
 
 _HOMES = {
     "exercises.check_result": ("Checked",),
@@ -33,11 +34,12 @@ _HOMES = {
     "exercises.fleet_losses": ("loss_of",),
     "exercises.losing_order": ("EVENTS", "check_order"),
     "exercises.missing_rule": ("mystery",),
-    "exercises.what_ifs": ("told_what_ifs",),
+    "exercises.what_ifs": ("ALL_WHAT_IFS",),
     "exercises.wrapped_text": ("say",),
     "forms.held_back": ("after", "explain"),
     "forms.ordering": ("Ordering",),
     "forms.prediction": ("Prediction", "predict"),
+    "forms.what_if": ("what_if",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [*_HOME_OF]

@@ -10,8 +10,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from kiplab.classroom.exercises.what_ifs import WAYS, WHAT_IFS
 from tests.browser.lesson import Lesson
-from tests.labs.running import PREDICTIONS
+from tests.labs.running import PREDICTIONS, cells
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +36,17 @@ def test_the_story_and_the_picture_open_with_the_prediction(lesson: Lesson) -> N
     lesson.press("lab", "Last")
     expect(lesson.verdict()).to_contain_text("▼ loss")
     lesson.photograph("lab", "story")
+
+
+def test_each_what_if_opens_with_its_own_lock(lesson: Lesson) -> None:
+    ids = [id for id in cells(NAME, "code") if id.startswith("what-if-")]
+    for id in ids:
+        asked = WHAT_IFS[id[-1].upper()]
+        expect(lesson.cell(id)).not_to_contain_text(asked.reason)
+        expect(lesson.cell("fleet-lab")).to_contain_text("This opens when you lock in")
+        lesson.lock(id, WAYS["S"])
+        expect(lesson.cell(id)).to_contain_text(asked.reason)
+        expect(lesson.cell(id)).to_contain_text(WAYS[asked.comes])
 
 
 def test_the_exercises_are_answered_in_their_cells(lesson: Lesson) -> None:

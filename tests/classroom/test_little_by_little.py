@@ -44,7 +44,6 @@ PARTS: dict[str, tuple[object, ...]] = {
     "check_fates": ("KKKKKKKKKK", "NNNNNNNNNN", "KKNKKKKAKK"),
     "check_proof": ("ABDG", "ACDG", "ABC"),
     "check_missing_guard": ("841 841 841", "903 841 903", "903 841 841"),
-    "check_what_ifs": ("SSSSSSSS", "MLLSLMSL", "LSSMLLLL"),
     "check_rates": ("ACE", "BDE", "ABC"),
     "check_what_saves": ("AB", "EF", "ACG"),
     "check_what_closes": ("AB", "BD", "CDE"),

@@ -37,7 +37,6 @@ from kiplab.classroom.exercises import (
     vanishing_offsets,
     watermark,
     what_became,
-    what_ifs,
     what_they_notice,
     why_from_fetch,
 )
@@ -76,7 +75,6 @@ CHECKS: dict[str, Callable[[object], Checked]] = {
     "missing-guard": missing_rule.check_missing_guard,
     "holes": proofs.check_holes,
     "shorter": losing_schedule.check_shorter,
-    "what-ifs": what_ifs.check_what_ifs,
     "rates": reading_rates.check_rates,
     "safer": safer_fleet.check_safer_fleet,
     "what-saves": closing_the_hole.check_what_saves,
@@ -107,7 +105,6 @@ ORDERED = {
     "fates": 10,
     "missing-guard": 3,
     "holes": 4,
-    "what-ifs": 8,
 }
 """How many parts the answers have whose order counts."""
 CHOICES = ("acknowledged", "schedules", "proof", "rates", "what-saves", "what-closes")

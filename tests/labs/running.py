@@ -11,6 +11,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+from kiplab.classroom.exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.classroom.work.asked import ASKED
 from kiplab.pages.saved_notebooks import lighten
@@ -96,7 +97,6 @@ RIGHT: dict[str, str] = {
         'made = "hold alter-partition; fetch 2; crash 2 disk=replaced; expire 2; start 2; '
         'unfence 2; deliver alter-partition; expire 1"'
     ),
-    "what-ifs-check": 'answer = ["L", "S", "S", "M", "M", "N", "M", "S"]',
     "rates-check": "BDF",
     "safer-check": 'made = {"tail_lost": 0.01, "bounces_per_year": 4}',
     "saves-check": "BCDG",
@@ -146,7 +146,6 @@ WRONG: dict[str, str] = {
     "missing-check": 'answer = ["497.partition-epoch", "841", "903"]',
     "holes-check": 'answer = ["R", "F", "841", "1"]',
     "shorter-check": 'made = kiplab.Lab("kafka-14139")',
-    "what-ifs-check": 'answer = ["S", "L", "L", "S", "L", "M", "S", "L"]',
     "rates-check": "ABE",
     "safer-check": 'made = {"slow_alter_partition_share": 0.0001}',
     "saves-check": "AEF",
@@ -220,6 +219,8 @@ TICKETS = {
     ),
 }
 """What is locked in for the exit ticket, and what the comparison then names."""
+BETWEEN = {what_if_id(letter): WAYS[asked.comes] for letter, asked in WHAT_IFS.items()}
+"""What is locked in between the two, by the ids of the predictions."""
 
 
 GIVEN_AWAY = {
@@ -320,7 +321,7 @@ GIVEN_AWAY = {
         "What takes all brokers at once",
         "shock_loss, per partition",
         "committed_loss, per partition",
-        "in place of five: at least twice as often",
+        "leaves to KIP-903 grows",
         "when the last replica comes back",
         "17 times the losses",
         "The loss takes three things",
@@ -393,16 +394,29 @@ def asked(name: str) -> list[str]:
 
 
 def predictions_asked(name: str) -> list[tuple[str, str, list[str]]]:
-    """(id, question, choices) of every prediction that a lab asks for, in order."""
-    calls = (
+    """(id, question, choices) of every prediction that a lab asks for, in order.
+
+    What-ifs are asked by their letters, and have their words from the list itself.
+    """
+    found = []
+    for call in _calls(name, "kiplab.predict", "what_if"):
+        given = [ast.literal_eval(one) for one in call.args]
+        if len(given) == 1:
+            (asked,) = (a for a in ASKED if a.id == what_if_id(*given))
+            given = [asked.id, asked.question, list(asked.choices)]
+        id, question, choices = given
+        found.append((id, question, choices))
+    return found
+
+
+def _calls(name: str, *functions: str) -> list[ast.Call]:
+    return [
         node
         for source in cells(name, "code").values()
-        if "kiplab.predict(" in source
+        if any(f"{function}(" in source for function in functions)
         for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "kiplab.predict"
-    )
-    found = [[ast.literal_eval(given) for given in call.args] for call in calls]
-    return [(id, question, choices) for id, question, choices in found]
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in functions
+    ]
 
 
 def answered(source: str, answer: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.labs.running import (
+    BETWEEN,
     GIVEN_AWAY,
     NAMES,
     PREDICTIONS,
@@ -17,9 +18,9 @@ from tests.labs.running import (
     TICKETS,
     WRONG,
     asked,
-    cells,
     exercises,
     explained,
+    predictions_asked,
     run_lab,
     said_below_the_question,
     text_of,
@@ -54,9 +55,10 @@ def test_what_stands_below_a_question_does_not_answer_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_answered_rightly_everything_opens_and_is_kept(name: str, tmp_path: Path) -> None:
-    first, ticket = (id for id in asked(name) if id in _predictions(name))
+    first, *between, ticket = (id for id, *_ in predictions_asked(name))
     said, (answer, found) = PREDICTIONS[name], TICKETS[name]
-    work = {"predictions": {first: said, ticket: answer}}
+    others = {id: BETWEEN[id] for id in between}
+    work = {"predictions": {first: said, ticket: answer, **others}}
     (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
     shown = run_lab(name, tmp_path, answers=RIGHT)
     assert said in text_of(shown["lock"])
@@ -85,11 +87,6 @@ def test_answered_wrongly_each_exercise_hints_and_names_the_idea(name: str, tmp_
         assert "Hint: " in said, cell
         assert "Kept as attempt 1" in said
     assert "✓" not in text_of(shown["my-work"])
-
-
-def _predictions(name: str) -> set[str]:
-    code = "\n".join(cells(name, "code").values())
-    return set(re.findall(r'kiplab\.predict\(\s*"([^"]+)"', code))
 
 
 def _points(said: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import re
 import pytest
 
 import kiplab
+from kiplab.classroom.exercises.what_ifs import WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.classroom.work.asked import ASKED
 from tests.labs.running import (
@@ -65,7 +66,7 @@ def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_every_question_is_in_the_list_of_what_is_asked(name: str) -> None:
     code = "\n".join(cells(name, "code").values())
-    locked = set(re.findall(r'kiplab\.predict\(\s*"([^"]+)"', code))
+    locked = {id for id, *_ in predictions_asked(name)}
     checks = re.findall(r"kiplab\.(check_\w+)\(", code)
     here = [a for a in ASKED if a.lab == name[:2]]
     entered = {a.id for a in here if not a.check}
@@ -126,9 +127,15 @@ def test_what_it_holds_back_opens_with_a_question_of_its_own_that_comes_before(n
     ids = {a.id: a.check for a in ASKED if a.lab == name[:2]}
     for place, source in enumerate(code):
         for id in re.findall(r'\b(?:after|explain)\(\s*"([^"]+)"', source):
-            question = f"kiplab.{ids[id]}(" if ids[id] else f'"{id}",'
+            question = f"kiplab.{ids[id]}(" if ids[id] else _asked_by(id)
             own = '"kafka-14139/order"' if ids[id] == "check_order" else question
             assert any(own in earlier for earlier in code[:place]), (id, source)
+
+
+def _asked_by(id: str) -> str:
+    """How the cell of a prediction has it."""
+    letters = {what_if_id(letter): letter for letter in WHAT_IFS}
+    return f'what_if("{letters[id]}")' if id in letters else f'"{id}",'
 
 
 @pytest.mark.parametrize("name", NAMES)

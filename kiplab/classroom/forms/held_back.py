@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -52,22 +52,33 @@ class Awaits(PlainText, frozen=True):
 
 
 class HeldBack:
-    """Something that a cell shows once a question is answered.
+    """Something that a cell shows once a question, or each of several, is answered.
 
     The cell fills itself in as soon as it is. Where a page cannot do that, because it was loaded
     again or this is a panel, it says: run this cell.
     """
 
-    def __init__(self, id: str, make: Callable[[], object]) -> None:
-        self.id, self._make = id, make
-        answered.awaited(id)
+    def __init__(self, ids: Sequence[str], make: Callable[[], object]) -> None:
+        self.ids, self._make = ids, make
+        for id in ids:
+            answered.awaited(id)
 
     @property
     def shown(self) -> object:
         """What there is to see now: itself, or what it waits for."""
-        if answered.is_answered(self.id):
+        waits = self._waits()
+        if not waits:
             return self._make()
-        return Awaits(answered.awaited(self.id), self.id)
+        said = answered.awaited(*waits) if len(self.ids) == 1 else _several(len(waits))
+        return Awaits(said, self._place)
+
+    @property
+    def _place(self) -> str:
+        return " ".join(self.ids)
+
+    def _waits(self) -> list[str]:
+        """The questions that have no answer yet."""
+        return [id for id in self.ids if not answered.is_answered(id)]
 
     def __repr__(self) -> str:
         return repr(self.shown)
@@ -76,8 +87,8 @@ class HeldBack:
         from IPython.display import display
 
         handle = display(self.shown, display_id=True)
-        if not answered.is_answered(self.id):
-            answered.when_answered(self.id, partial(self._fill_in, handle))
+        for id in self._waits():
+            answered.when_answered(id, partial(self._fill_in, handle))
 
     def _fill_in(self, handle: Any) -> None:
         """A panel displays itself, and that is where the cell runs: it cannot come later."""
@@ -86,17 +97,22 @@ class HeldBack:
         made = self.shown
         panel = callable(getattr(made, "_ipython_display_", None))
         handle.update(PlainText(_NOW) if panel else made)
-        Surface.tell_pages(self.id, repr(made) if isinstance(made, Awaits) else _NOW)
+        Surface.tell_pages(self._place, repr(made) if isinstance(made, Awaits) else _NOW)
 
 
-def after(id: str, *shown: object) -> HeldBack:
+def _several(left: int) -> str:
+    return f"This opens when you lock in your predictions, above. {left} to go."
+
+
+def after(id: str | Sequence[str], *shown: object) -> HeldBack:
     """Show something once the question `id` is answered: until then, say what it waits for.
 
-    A prediction is answered when it is locked; an exercise by the right answer, or by the third
-    attempt. Several texts are shown with a blank line between; a function is called when it opens.
+    Of several predictions it waits for all. A prediction is answered when it is locked; an exercise
+    by the right answer, or by the third attempt. Several texts are shown with a blank line between;
+    a function is called when it opens.
     Raises ValueError for an id of nothing that the labs ask.
     """
-    return HeldBack(id, partial(_opened, shown))
+    return HeldBack([id] if isinstance(id, str) else id, partial(_opened, shown))
 
 
 def explain(id: str, part: str = "") -> HeldBack:
@@ -105,7 +121,7 @@ def explain(id: str, part: str = "") -> HeldBack:
     `part` names one of several. Raises ValueError for an id, or a part, that there is none of.
     """
     file = EXPLANATIONS / f"{id}{'.' * bool(part)}{part}.md"
-    held = HeldBack(id, lambda: Prose(file.read_text(encoding="utf-8").strip()))
+    held = HeldBack([id], lambda: Prose(file.read_text(encoding="utf-8").strip()))
     if not file.is_file():
         raise ValueError(f"there is no explanation {part!r} of {id}: it would be in {file.name}")
     return held

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ...widgets import still_fallback
-from ...widgets.elements.kinds import Radio
+from ...widgets.elements.kinds import Element, Radio
 from ...widgets.elements.labelled import button, column, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import heading, note
@@ -38,7 +38,8 @@ class Prediction:
         self.state = words()
         asked = words(heading(question))
         parts = [asked, self.choices, self.lock_button, self.state]
-        self.box = Surface(column(parts, max_width=WIDTH, align_items="flex-start"))
+        self._column = column(parts, max_width=WIDTH, align_items="flex-start")
+        self.box = Surface(self._column)
         self._ready()
         if self.answer is not None:
             self._keep(self.answer)
@@ -67,6 +68,10 @@ class Prediction:
             action()
         else:
             self._waiting.append(action)
+
+    def add(self, part: Element) -> None:
+        """Show `part` below the question."""
+        self._column.children = (*self._column.children, part)
 
     def beside(self, run: Run) -> PredictionBesideRun:
         """What was predicted beside what `run` shows; a gentle sentence until there is both."""

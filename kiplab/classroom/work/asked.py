@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from ..exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
+
 LETTERS_OF_CHOICES = "ABCDEFGH"
 """What choices are called, in the order in which a lab offers them."""
 
@@ -336,7 +338,17 @@ ASKED = (
         ),
         right="C",
     ),
-    AskedInLab("fleet/what-ifs", "10", "Eight what-ifs", "check_what_ifs"),
+    *(
+        AskedInLab(
+            what_if_id(letter),
+            "10",
+            f"What-if {letter}",
+            question=f"{letter} · {asked.question}",
+            choices=tuple(WAYS.values()),
+            right=LETTERS_OF_CHOICES[[*WAYS].index(asked.comes)],
+        )
+        for letter, asked in WHAT_IFS.items()
+    ),
     AskedInLab("fleet/rates", "10", "What a number says", "check_rates"),
     AskedInLab("fleet/safer", "10", "Ten times safer", "check_safer_fleet"),
     AskedInLab(

@@ -39,7 +39,6 @@ from ..exercises import (
     vanishing_offsets,
     watermark,
     what_became,
-    what_ifs,
     what_they_notice,
     why_from_fetch,
 )
@@ -139,7 +138,6 @@ check_proof = keeping("explorer/proof", proofs.check_proof)
 check_missing_guard = keeping("explorer/missing-guard", missing_rule.check_missing_guard)
 check_holes = keeping("explorer/holes", proofs.check_holes)
 check_shorter = keeping("explorer/shorter", losing_schedule.check_shorter)
-check_what_ifs = keeping("fleet/what-ifs", what_ifs.check_what_ifs)
 check_rates = keeping("fleet/rates", reading_rates.check_rates)
 check_safer_fleet = keeping("fleet/safer", safer_fleet.check_safer_fleet)
 check_what_saves = keeping("hole/what-saves", closing_the_hole.check_what_saves)

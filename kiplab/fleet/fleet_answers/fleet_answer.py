@@ -16,7 +16,7 @@ from ..statistics.block_means import NothingWeighed
 from ..statistics.event_rates import NeverSeen
 from ..statistics.years_ahead import at_least_one
 from .best_rows import best_rows, rank
-from .fleet_row import FleetRow
+from .fleet_row import FleetRow, SweptValues
 from .fleet_rows import BlockWeights
 from .yearly_incidents import YearlyIncidents
 
@@ -84,11 +84,17 @@ class FleetAnswer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(min(whole, key=_is_lacking))
 
     def sentence(self, metric: str) -> str:
-        """What was found of one metric, in words. Raises LookupError for one that is not there."""
+        """What was found of one metric, in words; sets that came to the same stand together.
+
+        Raises LookupError for a metric that is not there.
+        """
         rows = self.best(metric)
         if not rows:
             raise LookupError(self._said("any", metric, {}, "there is no row"))
-        said = "; ".join(f"{_place(row)}: {row.words}" for row in rows)
+        same: dict[tuple[SweptValues, str], list[str]] = {}
+        for row in rows:
+            same.setdefault((row.swept, row.words), []).append(row.features)
+        said = "; ".join(f"{_place(sets, at)}: {words}" for (at, words), sets in same.items())
         return f"{metric}, {rows[0].unit}: {said}."
 
     def frame(self) -> pd.DataFrame:
@@ -151,5 +157,5 @@ def _is_lacking(rows: Iterable[FleetRow]) -> bool:
     return any(isinstance(row.found, NeverSeen | NothingWeighed) for row in rows)
 
 
-def _place(row: FleetRow) -> str:
-    return ", ".join([row.features, *(f"{name}={value}" for name, value in row.swept)])
+def _place(sets: Iterable[str], swept: SweptValues) -> str:
+    return ", ".join([*sets, *(f"{name}={value}" for name, value in swept)])

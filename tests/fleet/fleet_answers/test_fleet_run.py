@@ -78,7 +78,8 @@ def test_every_row_has_an_interval_around_its_rate_or_says_why_not(
 
 
 def test_a_time_that_was_never_seen_is_at_most_a_year_in_a_year(tmp_path: Path) -> None:
-    study = study_of({"parameters": {**NOTHING, "crashes_per_year": 0.0001}})
+    quiet = {**NOTHING, "crashes_per_year": 0.0001, "disk_failures_per_year": 0}
+    study = study_of({"parameters": quiet})
     row = fleet.run(study, tmp_path / "quiet", years=100, spark=False).row("none", "offline_us")
     assert isinstance(row.found, NeverSeen)
     assert row.high == MICROSECONDS_PER_YEAR

@@ -1,0 +1,89 @@
+"""A what-if of lab 10: a prediction of its own, and below it, once that is locked, its answer."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ...figures.how_often.measured_rate import rate_words
+from ...fleet.fleet_answers.counted_metrics import COUNTED
+from ...fleet.fleet_answers.fleet_row import FleetRow
+from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
+from ...fleet.pictures.picture_rows import measured
+from ...widgets.elements.labelled import words
+from ...widgets.markup import MUTED
+from ..exercises.what_ifs import WAYS, WHAT_IFS, outcome_of, rates_of, what_if_id
+from ..exercises.wrapped_text import broken
+from .prediction import WIDTH, Prediction
+
+
+class WhatIfPrediction(Prediction):
+    """The what-if of a letter. Locked, it says how often before the change and after it, and why.
+
+    Without a browser: `lock`, then `text`.
+    """
+
+    def __init__(self, letter: str) -> None:
+        self.letter, self.asked = letter, WHAT_IFS[letter]
+        question = f"{letter} · {self.asked.question}"
+        super().__init__(what_if_id(letter), question, tuple(WAYS.values()))
+        self.found = words(max_width=WIDTH)
+        self.add(self.found)
+        self.when_locked(self._fill_in)
+
+    @property
+    def text(self) -> str:
+        """The answer in lines; nothing before there is a prediction."""
+        if not self.locked:
+            return ""
+        table = (f"{name}: {rate}" for name, rate in self._rates())
+        return "\n".join([self._outcome, self._unit, *table, broken(self.asked.reason)])
+
+    @property
+    def _outcome(self) -> str:
+        return WAYS[outcome_of(self.letter)]
+
+    @property
+    def _unit(self) -> str:
+        unit = COUNTED[self.asked.metric].unit.replace("microseconds", "seconds")
+        return f"{self.asked.metric.removesuffix('_us')}, {unit}"
+
+    def _rates(self) -> list[tuple[str, str]]:
+        """(fleet, rate with its interval), before the change and after it."""
+        rows = rates_of(self.letter)
+        return [(name, _told(row)) for name, row in zip(self.asked.names, rows, strict=True)]
+
+    def _fill_in(self) -> None:
+        lines = "".join(
+            f'<tr><th scope="row" style="text-align:left;padding:2px 16px 2px 0;font-weight:400">'
+            f'{escape(name)}</th><td style="text-align:left;padding:2px 0">{escape(rate)}</td></tr>'
+            for name, rate in self._rates()
+        )
+        self.found.value = (
+            f'<div style="font-size:14px;line-height:1.5;margin-bottom:14px">'
+            f"<b>{escape(self._outcome)}</b>"
+            f' <span style="color:{MUTED}">{escape(self._unit)}</span>'
+            f"<table>{lines}</table>{escape(self.asked.reason)}</div>"
+        )
+
+    def _in_words(self) -> str:
+        return "\n".join(filter(None, [super()._in_words(), self.text]))
+
+
+def _told(row: FleetRow) -> str:
+    if row.why_never is not None:
+        return f"cannot happen: {row.why_never}"
+    found = measured(row.found)
+    if COUNTED[row.metric].is_time:
+        found = found.times(SECONDS_PER_YEAR / MICROSECONDS_PER_YEAR)
+    return rate_words(found)
+
+
+def what_if(letter: str) -> WhatIfPrediction:
+    """Ask the what-if of that letter. Its answer opens when a prediction is locked in.
+
+    Raises ValueError for a letter that there is no what-if of, MissingExtraError without what an
+    estimate of a fleet needs.
+    """
+    if letter not in WHAT_IFS:
+        raise ValueError(f"there is no what-if {letter!r}; there are {', '.join(WHAT_IFS)}")
+    return WhatIfPrediction(letter)
