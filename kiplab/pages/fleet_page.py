@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..figures.how_often.fleet_words import counted, metric_words
+from ..figures.how_often.fleet_words import counted, listed, metric_words, mode_words, set_words
 from ..figures.how_often.measured_rate import rate_cells
-from ..figures.how_often.number_words import number_words
 from ..figures.how_often.plot_table import PlotTable, plot_table
 from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 from ..fleet.fleet_answers.sampling_words import sampling_words
@@ -61,11 +60,11 @@ def write_fleet_page(
 def about_lines(answer: FleetAnswer) -> list[str]:
     """What was asked, how much was sampled, and whether that is all of it."""
     scenarios = counted(len(answer.study.scenarios), "scenario")
-    sets = ", ".join(answer.study.feature_sets)
+    sets = listed([set_words(features) for features in answer.study.feature_sets])
     lines = [
         answer.study.about,
-        f"{number_words(answer.partition_years, 3)} partition-years over {scenarios},"
-        f" {answer.study.mode} mode, under the KIPs {sets}.",
+        f"{answer.partition_years:,.0f} partition-years over {scenarios},"
+        f" {mode_words(answer.study.mode)} mode, under {sets}.",
         sampling_words(answer),
         "" if answer.finished else "The study is not finished: what is here is what it has so far.",
         "Much of it rests on numbers that nobody has published: kiplab.fleet.PARAMETERS says of"
@@ -100,7 +99,7 @@ def checks_in(answer: FleetAnswer) -> PlotTable:
         for one in checked
     ]
     return plot_table(
-        f"Who checks this number, in {answer.study.mode} mode",
+        f"Who checks this number, in {mode_words(answer.study.mode)} mode",
         ("what", "metric", "who checks it", "comparisons"),
         lines,
     )

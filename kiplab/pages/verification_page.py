@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..figures.how_often.fleet_words import metric_words
+from ..figures.how_often.fleet_words import metric_words, mode_words
 from ..figures.how_often.plot_table import PlotTable, plot_table
 from ..fleet.fleet_answers.counted_metrics import COUNTED
 from ..fleet.pictures.fleet_picture import FleetPicture
@@ -44,7 +44,7 @@ def checks_by_mode() -> PlotTable:
         (metric_words(name), name, *(said[mode].get(name, _ABSENT) for mode in modes))
         for name in COUNTED
     ]
-    heads = ("what", "metric", *(f"in {mode} mode" for mode in modes))
+    heads = ("what", "metric", *(f"in {mode_words(mode)} mode" for mode in modes))
     return plot_table("Every metric, and who ought to know it", heads, lines)
 
 

@@ -42,7 +42,12 @@ from kiplab.figures.how_often.measured_rate import (
     seen,
     unseen,
 )
-from kiplab.figures.how_often.number_words import number_words, range_words, share_words
+from kiplab.figures.how_often.number_words import (
+    number_words,
+    range_words,
+    share_range_words,
+    share_words,
+)
 from kiplab.figures.how_often.paired_forest import (
     forest_groups,
     forest_sentence,
@@ -202,6 +207,9 @@ def test_the_ends_of_an_interval_are_never_said_alike() -> None:
     assert range_words(26.0354, 26.0399) == "26.035 to 26.04"
     assert range_words(1.862e-8, 1.931e-8) == "1.86 to 1.93×10⁻⁸"
     assert rate_words(seen(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
+    assert rate_words(seen(0.01, 0.0099999999, 0.0100000001)) == "0.01 (to within its last digit)"
+    assert share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
+    assert share_range_words(0.2812, 0.2838) == "28.1 to 28.4 %"
 
 
 def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
@@ -440,7 +448,7 @@ def test_the_share_falls_from_all_to_the_largest_incidents() -> None:
 
 def test_half_of_the_incidents_and_the_largest_are_told() -> None:
     said = incident_sentence(kinds_of_incidents())
-    assert "half of 340 incidents with 127 partitions at most, the largest with 128 to" in said
+    assert "half of 340 incidents take 127 partitions at most, the largest 128 to" in said
     assert said.endswith("A shock: no incident seen.")
     assert incident_table(kinds_of_incidents()).lines[-1] == ("A shock", "none seen", "0", "")
 

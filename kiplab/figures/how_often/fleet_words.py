@@ -4,6 +4,7 @@ from __future__ import annotations
 
 NO_KIPS = "none"
 COUNTERFACTUAL = "counterfactual"
+_MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}
 _METRICS = {
     "stale_join": "A stale replica joins the ISR",
     "stale_join_after_crash": "A stale replica joins after a crash",
@@ -20,6 +21,11 @@ _METRICS = {
     "stale_metadata_us": "Time with stale metadata",
     "recovery_us": "Time in recovery",
 }
+
+
+def mode_words(mode: str) -> str:
+    """``KRaft``: who keeps the metadata, as Kafka writes it."""
+    return _MODES[mode]
 
 
 def metric_words(metric: str) -> str:

@@ -103,7 +103,7 @@ def _kind_sentence(kind: KindOfIncident) -> str:
         return f"{kind.name}: no incident seen"
     many = counted(kind.incidents, kind.noun)
     half, most = counted(kind.middle.most, "partition"), _span(kind.largest)
-    return f"{kind.name}: half of {many} with {half} at most, the largest with {most}"
+    return f"{kind.name}: half of {many} take {half} at most, the largest {most}"
 
 
 def _span(size: SizeBin) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, log10
 
+NARROW = "to within its last digit"
+"""An interval whose ends no number of digits in reason tells apart."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _TIMES = "×"
 _PLAIN = range(-3, 6)
@@ -65,6 +67,8 @@ def range_words(low: float, high: float) -> str:
     """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""
     digits = telling_digits(low, high)
     first, last = number_words(low, digits), number_words(high, digits)
+    if first == last:
+        return NARROW
     start, times, power = first.partition(_TIMES)
     shares = bool(times) and last.endswith(f"{times}{power}")
     return f"{start if shares else first} to {last}"
@@ -76,12 +80,12 @@ def share_words(share: float) -> str:
 
 
 def share_range_words(low: float, high: float) -> str:
-    """``18 to 29 %``; empty where both are said alike."""
-    first, last = _percent(low), _percent(high)
-    return "" if first == last else f"{first} to {last} %"
+    """``18 to 29 %``, with as many digits as tell the two apart; empty where none do."""
+    said = ((_percent(low, digits), _percent(high, digits)) for digits in range(2, 6))
+    return next((f"{first} to {last} %" for first, last in said if first != last), "")
 
 
-def _percent(share: float) -> str:
+def _percent(share: float, digits: int = 2) -> str:
     percent = 100 * share
     if share in (0, 1):
         return f"{percent:.0f}"
@@ -89,4 +93,4 @@ def _percent(share: float) -> str:
         return "over 99.9"
     if percent >= 99:
         return f"{floor(percent * 10) / 10:.1f}"
-    return f"{percent:.0f}" if percent >= 10 else number_words(percent)
+    return f"{percent:.{digits - 2}f}" if percent >= 10 else number_words(percent, digits)

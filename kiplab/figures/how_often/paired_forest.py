@@ -10,7 +10,7 @@ from ..drawing.canvas import Box, Canvas, as_figure, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import shortened
 from .fleet_words import COUNTERFACTUAL, counted, set_words
-from .number_words import number_words, range_words
+from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
 from .plot_marks import plot_mark
 from .plot_sheet import (
@@ -78,7 +78,11 @@ def gap_words(row: PairedDifference) -> str:
     """``−1.9×10⁻⁸ (−2.1 to −1.7×10⁻⁸)``."""
     if row.alike:
         return _SAME
-    return f"{number_words(row.gap)} ({range_words(row.low, row.high)})"
+    return f"{_gap(row)} ({range_words(row.low, row.high)})"
+
+
+def _gap(row: PairedDifference) -> str:
+    return number_words(row.gap, telling_digits(row.low, row.high))
 
 
 def forest_table(rows: Sequence[PairedDifference]) -> PlotTable:
@@ -90,7 +94,7 @@ def forest_table(rows: Sequence[PairedDifference]) -> PlotTable:
             set_words(row.features),
             row.label,
             set_words(row.against),
-            _SAME if row.alike else number_words(row.gap),
+            _SAME if row.alike else _gap(row),
             range_words(row.low, row.high) if row.low < row.high else "",
             *[_gain_words(row) for _ in gains],
             row.method,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ...figures.how_often.number_words import telling_digits
+from ...figures.how_often.number_words import NARROW, telling_digits
 from ..statistics.block_means import NothingWeighed, WeighedRate
 from ..statistics.event_rates import (
     EXACT,
@@ -94,7 +94,8 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True):
                 SeenRate(rate=rate, low=low, high=high) | WeighedRate(rate=rate, low=low, high=high)
             ):
                 digits = telling_digits(low, high)
-                return f"{rate:.{digits}g} ({low:.{digits}g} to {high:.{digits}g})"
+                first, last = f"{low:.{digits}g}", f"{high:.{digits}g}"
+                return f"{rate:.{digits}g} ({f'{first} to {last}' if first != last else NARROW})"
             case NeverSeen(high=high):
                 return f"none seen (at most {high:.2g})"
             case NeverHappens(because=because):
