@@ -39,7 +39,7 @@ def test_rates_have_their_intervals_and_times_are_seconds() -> None:
     question.lock(WAYS["L"])
     outcome, unit, before, later, *_ = question.text.splitlines()
     assert outcome == WAYS["M"]
-    assert unit == "under_min, seconds per partition and year"
+    assert unit == "Time below min.insync.replicas, seconds per partition and year"
     assert before.startswith("min.insync.replicas=1: cannot happen: ")
     name, _, rate = later.partition(": ")
     assert name == "min.insync.replicas=2"

@@ -209,6 +209,7 @@ def test_the_ends_of_an_interval_are_never_said_alike() -> None:
     assert rate_words(seen(26.0376, 26.0354, 26.0399)) == "26.038 (26.035 to 26.04)"
     assert rate_words(seen(0.01, 0.0099999999, 0.0100000001)) == "0.01 (to within its last digit)"
     assert share_range_words(0.01690, 0.01735) == "1.69 to 1.74 %"
+    assert share_range_words(1.9e-12, 2e-12) == "1.9 to 2.0×10⁻¹⁰ %"
     assert share_range_words(0.2812, 0.2838) == "28.1 to 28.4 %"
 
 

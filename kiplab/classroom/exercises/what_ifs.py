@@ -56,7 +56,8 @@ WHAT_IFS = {
         features=("903", "841"),
         comes=LESS,
         reason="A restart takes minutes, a slow request half of one: it is usually read while the"
-        " broker is still down, and fenced. Then KIP-841 refuses it, and KIP-903 sees nothing.",
+        " broker is still down, and fenced. Then KIP-841 refuses it; to KIP-903 nothing"
+        " has changed yet.",
     ),
     "B": WhatIf(
         change="Both KIPs, in place of none",

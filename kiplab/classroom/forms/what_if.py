@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from ...figures.how_often.fleet_words import metric_words
 from ...figures.how_often.measured_rate import rate_words
 from ...fleet.fleet_answers.counted_metrics import COUNTED
 from ...fleet.fleet_answers.fleet_row import FleetRow
@@ -45,7 +46,7 @@ class WhatIfPrediction(Prediction):
     @property
     def _unit(self) -> str:
         unit = COUNTED[self.asked.metric].unit.replace("microseconds", "seconds")
-        return f"{self.asked.metric.removesuffix('_us')}, {unit}"
+        return f"{metric_words(self.asked.metric)}, {unit}"
 
     def _rates(self) -> list[tuple[str, str]]:
         """(fleet, rate with its interval), before the change and after it."""

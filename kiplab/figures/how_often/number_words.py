@@ -67,8 +67,11 @@ def range_words(low: float, high: float) -> str:
     """``1.7 to 2.1×10⁻⁸``: a power of ten that both share is said once."""
     digits = telling_digits(low, high)
     first, last = number_words(low, digits), number_words(high, digits)
-    if first == last:
-        return NARROW
+    return NARROW if first == last else _both(first, last)
+
+
+def _both(first: str, last: str) -> str:
+    """Two numbers; a power of ten that both share is said once."""
     start, times, power = first.partition(_TIMES)
     shares = bool(times) and last.endswith(f"{times}{power}")
     return f"{start if shares else first} to {last}"
@@ -82,7 +85,7 @@ def share_words(share: float) -> str:
 def share_range_words(low: float, high: float) -> str:
     """``18 to 29 %``, with as many digits as tell the two apart; empty where none do."""
     said = ((_percent(low, digits), _percent(high, digits)) for digits in range(2, 6))
-    return next((f"{first} to {last} %" for first, last in said if first != last), "")
+    return next((f"{_both(first, last)} %" for first, last in said if first != last), "")
 
 
 def _percent(share: float, digits: int = 2) -> str:

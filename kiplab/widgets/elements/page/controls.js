@@ -164,6 +164,7 @@ const slid = {
 const scaled = {
   make(tools) {
     const element = slid.make(tools);
+    element.classList.add("kiplab-scale");
     element.said = [];
     element.say = () => {
       const said = element.said[Number(element.input.value)] ?? "";
