@@ -292,6 +292,20 @@ def test_pairs_are_what_only_one_of_two_sets_had() -> None:
     assert alike.low < 0 < alike.high, "that no schedule told them apart is no proof"
 
 
+def test_pairs_that_come_by_fives_are_as_sure_as_a_fifth_of_them() -> None:
+    asked = answer()
+    by_fives = replace(
+        asked,
+        summary=tuple(
+            replace(one, replications=1_000, sum_w=one.events, sum_w2=5.0 * one.events, max_w=5.0)
+            for one in asked.summary
+        ),
+    )
+    (alone, _), (fives, _) = (differences_of(each, "stale_join") for each in (asked, by_fives))
+    assert fives.gap == alone.gap
+    assert fives.low < alone.low < alone.high < fives.high
+
+
 def test_a_set_that_the_study_does_not_have_is_refused() -> None:
     with pytest.raises(ValueError, match=r"903.*none, 841, 841\+903"):
         survival(answer(), features="903")

@@ -117,9 +117,9 @@ def _found(scenario: Scenario, one: SummaryRow, sums: MethodSums) -> FoundRate:
         found = weighed_rate(sums.weights[one.scenario_id, one.features, one.metric], years)
         return found if sums.method != FORCED else _with_left_out(found, scenario, one.metric)
     if not COUNTED[one.metric].is_time:
-        return clustered_rate(_together(one), years)
+        return clustered_rate(replication_counts(one), years)
     if one.events:
-        return time_rate(_together(one), one.clusters_hit, years)
+        return time_rate(replication_counts(one), one.clusters_hit, years)
     return _longest(scenario, years)
 
 
@@ -134,7 +134,8 @@ def _with_left_out(found: FoundRate, scenario: Scenario, metric: str) -> FoundRa
     )
 
 
-def _together(one: SummaryRow) -> Weights:
+def replication_counts(one: SummaryRow) -> Weights:
+    """What replications counted, and how much that differs."""
     return Weights(samples=one.replications, total=one.sum_w, squares=one.sum_w2, largest=one.max_w)
 
 

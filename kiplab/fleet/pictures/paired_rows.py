@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from ...figures.how_often.paired_forest import PairedDifference
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
+from ..fleet_answers.fleet_rows import replication_counts
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
 from ..pipeline.work_orders import NAIVE
 from ..statistics.block_means import paired_gap
+from ..statistics.clustered_counts import size_together
 from ..statistics.paired_counts import count_gap
 from .picture_rows import elsewhere
 
@@ -42,7 +44,8 @@ def _sum_of(answer: FleetAnswer, row: FleetRow) -> SummaryRow:
 
 def _of_counts(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDifference:
     only_here, only_there = here.events - here.cross, base.events - here.cross
-    found = count_gap(only_here, only_there, row.exposure)
+    together = max(size_together(replication_counts(one)) for one in (here, base))
+    found = count_gap(only_here, only_there, row.exposure, together=together)
     return PairedDifference(
         features=row.features,
         label=row.label,

@@ -31,6 +31,17 @@ def dispersion(counts: Weights) -> float:
     return found if found > 1 + _MORE_THAN_CHANCE * chance else 1.0
 
 
+def size_together(counts: Weights) -> float:
+    """How many events an incident counts for, about: of few that of a replication, weighed."""
+    if _are_few(counts):
+        return max(1.0, counts.squares / counts.total)
+    return dispersion(counts)
+
+
+def _are_few(counts: Weights) -> bool:
+    return 0 < counts.total <= max(_FEW, _SELDOM * counts.samples)
+
+
 def clustered_rate(
     counts: Weights, exposure: float, *, confidence: float = CONFIDENCE
 ) -> SeenRate | NeverSeen:
@@ -39,7 +50,7 @@ def clustered_rate(
     Where some come together it is as sure as so many fewer that come alone.
     Raises ValueError for an impossible count or exposure, MissingExtraError without scipy.
     """
-    if counts.largest > 1 and counts.total <= max(_FEW, _SELDOM * counts.samples):
+    if counts.largest > 1 and _are_few(counts):
         return _of_replications(counts, exposure, confidence)
     together = dispersion(counts)
     if together == 1:

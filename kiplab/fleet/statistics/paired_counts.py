@@ -18,19 +18,28 @@ class CountGap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def count_gap(
-    only_here: int, only_there: int, exposure: float, *, confidence: float = CONFIDENCE
+    only_here: int,
+    only_there: int,
+    exposure: float,
+    *,
+    together: float = 1.0,
+    confidence: float = CONFIDENCE,
 ) -> CountGap:
     """The difference of two rates over one exposure; what happened in both cancels.
 
     Two exact Poisson intervals, each so wide that both hold together: it covers at least what it
-    says. Raises ValueError for impossible counts, MissingExtraError without scipy.
+    says. Where so many events come `together` it is as sure as so many fewer that come alone.
+    Raises ValueError for impossible counts, MissingExtraError without scipy.
     """
     each = 1 - (1 - confidence) / 2
-    here = poisson_interval(only_here, exposure, confidence=each)
-    there = poisson_interval(only_there, exposure, confidence=each)
+    here, there = (
+        poisson_interval(only / together, exposure / together, confidence=each)
+        for only in (only_here, only_there)
+    )
+    how = "exact Poisson" if together == 1 else f"Poisson of clusters of {together:.2g}"
     return CountGap(
         gap=(only_here - only_there) / exposure,
         low=here.low - there.high,
         high=here.high - there.low,
-        method=f"exact Poisson of what only one had, {100 * confidence:g} % together",
+        method=f"{how} of what only one had, {100 * confidence:g} % together",
     )

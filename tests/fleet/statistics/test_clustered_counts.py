@@ -6,7 +6,7 @@ import pytest
 from numpy.random import Generator, Philox
 
 from kiplab.fleet.statistics.block_means import Weights
-from kiplab.fleet.statistics.clustered_counts import clustered_rate, dispersion
+from kiplab.fleet.statistics.clustered_counts import clustered_rate, dispersion, size_together
 from kiplab.fleet.statistics.event_rates import NeverSeen, SeenRate, event_rate
 
 
@@ -71,6 +71,13 @@ def test_it_covers_what_it_says_where_events_come_by_fives() -> None:
         assert isinstance(found, SeenRate)
         covered += found.low <= 2.5 <= found.high
     assert covered / tries > 0.92
+
+
+def test_an_incident_counts_for_as_many_as_come_together() -> None:
+    assert size_together(counted([0, 3, 0, 3, 0, 0])) == 3
+    assert size_together(counted([0, 1, 0, 1, 0, 0])) == 1
+    assert size_together(counted([0, 0])) == 1
+    assert size_together(drawn(3.0, together=10)) == pytest.approx(10, rel=0.2)
 
 
 def test_nothing_seen_is_never_seen() -> None:

@@ -56,6 +56,15 @@ def test_what_happened_in_both_says_nothing_of_a_difference() -> None:
     assert count_gap(5, 5, 1_000).low < 0 < count_gap(5, 5, 1_000).high
 
 
+def test_a_difference_is_as_sure_as_the_incidents_that_it_is_of() -> None:
+    alone, by_fives = count_gap(0, 40, 1_000), count_gap(0, 40, 1_000, together=5.0)
+    eight = count_gap(0, 8, 200)
+    assert by_fives.gap == alone.gap
+    assert (by_fives.low, by_fives.high) == (eight.low, eight.high)
+    assert by_fives.low < alone.low < alone.high < by_fives.high
+    assert "clusters of 5" in by_fives.method
+
+
 COUNTS = range(20)
 GAPS = [count_gap(a, b, 1) for a in COUNTS for b in COUNTS]
 
