@@ -189,9 +189,20 @@ def giving_up_told() -> Iterator[None]:
             raise java_gone() from None
         raise SparkUnavailable(
             f"Spark gave up before all blocks were done: {complaint(error)}.",
-            "Check that it still runs, and that the executors have memory left and can import the"
-            " function.",
+            _mend(str(error)),
         ) from None
+
+
+def _mend(report: str) -> str:
+    if "No module named" in report:
+        return (
+            "Install it for the Python of the executors: the README lists what they need, under"
+            ' "On your cluster".'
+        )
+    return (
+        "Check that it still runs, and that the executors have memory left and can import the"
+        " function."
+    )
 
 
 def assembled(answers: Iterator[BlockAnswer], columns: "pa.Schema") -> "pa.Table":

@@ -4,7 +4,8 @@ import re
 
 
 def complaint(error: Exception) -> str:
-    """Python's own complaint if the report quotes one, else the message of the innermost Java
+    """Python's own complaint if the report quotes one, else the program that could not be run, else
+    the message of the innermost Java
     exception that has one, else what a server's refusal has for details, else the report's first
     line; without a full stop."""
     text = str(error).strip() or type(error).__name__
@@ -13,8 +14,9 @@ def complaint(error: Exception) -> str:
     )
     python = [f"{name}: {message}" for name, message in named if "." not in name]
     java = [message for name, message in named if "." in name]
+    lacking = re.findall(r'Cannot run program "[^"]+"', text)
     details = re.findall(r'^\s*details = "(.+)"$', text, re.MULTILINE)
-    return (python or java[-1:] or details or text.splitlines())[0].rstrip(".")
+    return (python or lacking or java[-1:] or details or text.splitlines())[0].rstrip(".")
 
 
 def complaint_in_log(log: str) -> str:
