@@ -30,8 +30,8 @@ def add_fleet_options(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--resume", action="store_true", help="go on with what DIR holds")
     run.set_defaults(command=run_fleet)
     run.epilog = (
-        "Stopped, killed or asked for more years, a study goes on with --resume; the numbers are"
-        " those of one run, however often that was, on however many cores. Exit codes: 0 done;"
+        "Stopped, killed or asked for more years, a study goes on with --resume: nothing is lost,"
+        " nothing counted twice, however often that was, on however many cores. Exit codes: 0 done;"
         " 1 a block failed; 2 bad input, or a folder that holds something else; 3 this machine"
         " lacks Spark or Java, or room on its disk."
     )

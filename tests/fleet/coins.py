@@ -6,11 +6,19 @@ Executors import it from here, so it stands in a module of its own.
 from __future__ import annotations
 
 from hashlib import blake2b, sha256
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from kiplab.fleet.pipeline import FleetOrder, Partial, StudyPlan, Workload
+from kiplab.fleet.pipeline import (
+    FleetOrder,
+    Partial,
+    StudyOutcome,
+    StudyPlan,
+    Workload,
+    run_study,
+)
 
 SETS = ("none", "841", "841+903")
 METRICS = ("heads", "tails_us")
@@ -124,3 +132,11 @@ def plan(**changes: Any) -> StudyPlan[Coin]:
         study_seed=settings["study_seed"],
         code=settings["code"],
     )
+
+
+def work_out(
+    folder: Path, given: StudyPlan[Any] | None = None, work: Any = throw, **options: Any
+) -> StudyOutcome:
+    """Every block is a wave: how long it takes is not to decide what a test sees."""
+    settings = {"spark": False, "keep_every_s": 0, **options}
+    return run_study(given or plan(), work, folder, **settings)

@@ -8,7 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,7 @@ from kiplab.fleet.pipeline import (
     RunProgress,
     StudyFolderError,
     StudyNotKeptError,
-    StudyOutcome,
-    StudyPlan,
-    StudyRun,
     partials_in,
-    run_study,
     study_folder,
     summarise,
     wave_files,
@@ -33,17 +29,10 @@ from kiplab.fleet.pipeline import (
 from kiplab.fleet.pipeline.study_plan import key_of
 from kiplab.spark import BlockFailed
 from tests.fleet import coins
+from tests.fleet.coins import work_out
 
 ALL = 10
 """Blocks of the plan."""
-
-
-def work_out(
-    folder: Path, plan: StudyPlan[Any] | None = None, work: Any = coins.throw, **options: Any
-) -> StudyOutcome:
-    """Every block is a wave: how long it takes is not to decide what a test sees."""
-    settings = {"spark": False, "keep_every_s": 0, **options}
-    return run_study(plan or coins.plan(), work, folder, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -204,27 +193,32 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, whole: Path) -> None:
     assert partials_in(tmp_path / "study").equals(partials_in(whole))
 
 
-def test_a_stop_button_keeps_what_is_done(tmp_path: Path) -> None:
-    heard = threading.Event()
+def test_without_spark_a_stop_waits_for_no_wave(tmp_path: Path) -> None:
+    stop = threading.Event()
 
-    def slow(order: Any) -> Any:
-        heard.wait(20)
+    def heard(now: RunProgress) -> None:
+        if now.years >= 3 * now.all_years / ALL:
+            stop.set()
+
+    outcome = work_out(tmp_path / "study", heard=heard, stop=stop, keep_every_s=1_000)
+    assert outcome.blocks == 3
+
+
+@pytest.mark.parametrize("ends", [ArithmeticError, KeyboardInterrupt])
+def test_without_spark_whatever_ends_a_wave_keeps_what_was_done(
+    tmp_path: Path, ends: type[BaseException]
+) -> None:
+    done: list[int] = []
+
+    def work(order: Any) -> Any:
+        if len(done) == 3:
+            raise ends
+        done.append(order.block)
         return coins.throw(order)
 
-    run = StudyRun(coins.plan(), slow, tmp_path / "study", spark=False)
-    assert run.running
-    with pytest.raises(TimeoutError):
-        run.result(0)
-    run.stop()
-    heard.set()
-    outcome = run.result(20)
-    assert not outcome.finished
-    assert work_out(tmp_path / "study", resume=True).blocks_before == outcome.blocks
-
-
-def test_what_goes_wrong_beside_is_told_where_the_result_is_asked_for(copy: Path) -> None:
-    with pytest.raises(StudyFolderError, match="holds this study already"):
-        StudyRun(coins.plan(), coins.throw, copy, spark=False).result(20)
+    with suppress(BlockFailed):
+        work_out(tmp_path / "study", work=work, keep_every_s=1_000)
+    assert _blocks_kept(tmp_path / "study") == 3
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -419,54 +413,3 @@ def test_a_block_that_is_there_twice_and_differs_is_an_error(copy: Path) -> None
         StudyFolderError, match=r"Block \d of scenario \w+ is one thing in .* another"
     ):
         partials_in(copy)
-
-
-# --- what a block may answer --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("work", "sentence"),
-    [
-        (
-            coins.refuse_block_3,
-            r"Block 3 failed: scenario \w{16}: ArithmeticError: the coin stands",
-        ),
-        (coins.forget_a_set, "one partial for each feature set that was asked for and each metric"),
-        (coins.find_itself_wrong, r"the kernel found itself wrong 2 times \(none, heads\)"),
-    ],
-)
-def test_a_block_that_fails_is_named(tmp_path: Path, work: Any, sentence: str) -> None:
-    with pytest.raises(BlockFailed, match=sentence):
-        work_out(tmp_path / "study", work=work)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"shares": ()}, "one scenario or more"),
-        ({"shares": (0.5, 0.5)}, "each of them once"),
-        ({"feature_sets": ()}, "one feature set or more"),
-        ({"blocks": 0}, "one block or more"),
-    ],
-)
-def test_a_plan_without_work_is_refused(change: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        coins.plan(**change)
-
-
-def test_progress_tells_the_pace_and_the_time_left() -> None:
-    now = RunProgress(
-        blocks=3, years=30.0, all_blocks=10, all_years=100.0, years_before=10.0, seconds=4.0
-    )
-    assert now.years_per_second == 5.0
-    assert now.seconds_left == 14.0
-
-
-def test_the_bar_shows_partition_years_and_what_is_left(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    work_out(tmp_path / "study", progress=True)
-    last = capsys.readouterr().err.split("\r")[-1]
-    assert "100%" in last
-    assert "1.00k of 1.00k partition-years" in last
-    assert "left" in last

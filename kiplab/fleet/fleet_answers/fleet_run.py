@@ -82,7 +82,8 @@ def run(
 
     `folder` keeps everything, so that `resume` goes on where it was stopped, killed, or for longer;
     without one nothing is kept. `master`, `spark`, `progress`, `heard` and `stop` are as for
-    `pipeline.study_run`. The numbers depend on study, years and seed alone.
+    `pipeline.study_run`. The numbers depend on study, years and seed alone; a study
+    that goes on for longer keeps the size of its blocks, and lives through whole ones.
 
     Raises ParameterError for what is wrong with the study, StudyFolderError and StudyNotKeptError
     for the folder, ValueError for the rest of what was given, SparkUnavailable without Spark,

@@ -13,7 +13,6 @@ from .study_folder import partials_in as partials_in
 from .study_plan import StudyPlan as StudyPlan
 from .study_plan import Workload as Workload
 from .study_run import StudyOutcome as StudyOutcome
-from .study_run import StudyRun as StudyRun
 from .study_run import run_study as run_study
 from .study_summary import SummaryRow as SummaryRow
 from .study_summary import summarise as summarise

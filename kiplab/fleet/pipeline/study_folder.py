@@ -136,7 +136,7 @@ def opened(folder: str | Path, plan: StudyPlan[Any], *, resume: bool) -> Iterato
     """
     path = Path(folder)
     with written_to(path):
-        _check(path, plan, resume=resume)
+        _check(path, plan, resume=True)
         (path / _WAVES).mkdir(parents=True, exist_ok=True)
     with alone_in(path):
         with written_to(path):

@@ -134,12 +134,23 @@ class _Run:
     def here(
         self, work: Callable[[bytes], list[dict[str, Any]]], stop: threading.Event
     ) -> Generator[FinishedWave, None, None]:
-        for wave in self._waves(lambda: 1):
-            if stop.is_set():
-                return
-            with called_by_order(wave):
-                rows = run_blocks_plainly(work, wave, partials_schema())
-            yield FinishedWave(wave, rows)
+        """Whatever ends it, what was done until then is handed over before."""
+        wave = _WaveHere()
+        try:
+            for order in self.missing:
+                if stop.is_set():
+                    break
+                wave.add(order, work)
+                self._tell(len(wave.blocks))
+                if time.monotonic() - wave.began >= self.keep_every_s:
+                    yield wave.finished()
+                    wave = _WaveHere()
+        except (BlockFailed, KeyboardInterrupt):
+            if wave.blocks:
+                yield wave.finished()
+            raise
+        if wave.blocks:
+            yield wave.finished()
 
     def _waves(self, least: Callable[[], int]) -> Iterator[list[FleetOrder[Any]]]:
         while self.dealt < len(self.missing):
@@ -183,6 +194,25 @@ class _Run:
         )
 
 
+class _WaveHere:
+    """Blocks that were worked out in this process, one after the other."""
+
+    def __init__(self) -> None:
+        self.blocks: list[FleetOrder[Any]] = []
+        self.rows = [partials_schema().empty_table()]
+        self.began = time.monotonic()
+
+    def add(self, order: FleetOrder[Any], work: Callable[[bytes], list[dict[str, Any]]]) -> None:
+        with called_by_order([order]):
+            self.rows.append(run_blocks_plainly(work, [order], partials_schema()))
+        self.blocks.append(order)
+
+    def finished(self) -> FinishedWave:
+        import pyarrow as pa
+
+        return FinishedWave(self.blocks, pa.concat_tables(self.rows))
+
+
 def _by_scenario(waves: Iterator[FinishedWave]) -> Iterator[FinishedWave]:
     """A block that fails is called by its scenario and its number there."""
     try:
@@ -190,59 +220,3 @@ def _by_scenario(waves: Iterator[FinishedWave]) -> Iterator[FinishedWave]:
     except BlockFailed as failed:
         scenario, block = key_of(failed.order)
         raise BlockFailed(block, f"scenario {scenario}: {failed.reason}", failed.order) from None
-
-
-class StudyRun:
-    """A study that runs beside what its caller does, for a page with a stop button.
-
-    `progress` is what was heard last, None before the beginning.
-    """
-
-    def __init__(
-        self, plan: StudyPlan[Any], work_block: WorkBlock, folder: str | Path, **options: Any
-    ) -> None:
-        self.progress: RunProgress | None = None
-        self._stop = threading.Event()
-        self._outcome: StudyOutcome | None = None
-        self._error: BaseException | None = None
-
-        def work() -> None:
-            try:
-                self._outcome = run_study(
-                    plan,
-                    work_block,
-                    folder,
-                    progress=False,
-                    heard=self._heard,
-                    stop=self._stop,
-                    **options,
-                )
-            except BaseException as error:
-                self._error = error
-
-        self._thread = threading.Thread(target=work, name="kiplab study", daemon=True)
-        self._thread.start()
-
-    def _heard(self, now: RunProgress) -> None:
-        self.progress = now
-
-    @property
-    def running(self) -> bool:
-        """Whether it still goes on."""
-        return self._thread.is_alive()
-
-    def stop(self) -> None:
-        """Ask it to end; what is done is kept."""
-        self._stop.set()
-
-    def result(self, timeout: float | None = None) -> StudyOutcome:
-        """How it ended, waiting for the end if need be.
-
-        Raises what `run_study` raises, and TimeoutError when it still runs after `timeout` seconds.
-        """
-        self._thread.join(timeout)
-        if self._error is not None:
-            raise self._error
-        if self._outcome is None:
-            raise TimeoutError(f"the study still runs after {timeout} seconds")
-        return self._outcome
