@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -113,6 +115,27 @@ def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
     assert (code, out) == (130, "")
     assert err.endswith(f"kiplab: stopped; --resume goes on with what {tmp_path / 'kept'} holds\n")
     assert "Traceback" not in err
+
+
+def test_a_second_ctrl_c_leaves_at_once() -> None:
+    program = """
+import os, signal, threading
+from kiplab.cli.stoppable import stoppable
+
+def deaf(stop):
+    os.kill(os.getpid(), signal.SIGINT)
+    stop.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+    threading.Event().wait()
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+stoppable(deaf)
+"""
+    left = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert left.returncode == 130
+    assert "Traceback" not in left.stderr
 
 
 def test_an_unknown_preset_is_named_with_those_that_there_are(

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from .common_options import BAD_INPUT, DONE, FAILED, LACKING, complain, print_json
 from .fleet_story_command import add_story_options
 from .fleet_verify_command import add_verify_options
-from .stoppable import stoppable
+from .stoppable import STOPPED, stoppable
 
 if TYPE_CHECKING:
     from ..fleet.fleet_answers.fleet_answer import FleetAnswer
-
-_STOPPED = 130
 
 
 def add_fleet_options(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +84,7 @@ def run_fleet(options: argparse.Namespace) -> int:
     except BlockFailed as problem:
         return complain(f"{problem}; what was done before is kept", FAILED)
     if not found.finished:
-        return complain(f"stopped; --resume goes on with what {options.out} holds", _STOPPED)
+        return complain(f"stopped; --resume goes on with what {options.out} holds", STOPPED)
     return _shown(found, options.json)
 
 

@@ -6,19 +6,24 @@ the middle of whatever it was doing.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+STOPPED = 130
+"""The exit code of what Ctrl-C has ended."""
 _Found = TypeVar("_Found")
 
 
 def stoppable(work: Callable[[threading.Event], _Found]) -> _Found:
     """What `work` returns; it is given an event that Ctrl-C sets, and ends soon after that.
 
-    Raises what `work` raises, and KeyboardInterrupt at a second Ctrl-C.
+    A second Ctrl-C ends the process: a compiler at work, or a Spark that starts, hears of no event.
+
+    Raises what `work` raises.
     """
     stop = threading.Event()
     found: Future[_Found] = Future()
@@ -27,9 +32,16 @@ def stoppable(work: Callable[[threading.Event], _Found]) -> _Found:
         worker.start()
         return found.result()
     except KeyboardInterrupt:
+        return _ended(found, stop)
+
+
+def _ended(found: Future[_Found], stop: threading.Event) -> _Found:
+    try:
         stop.set()
-        print("kiplab: stopping; what is under way is cancelled", file=sys.stderr)
+        print("kiplab: stopping; Ctrl-C again leaves at once", file=sys.stderr, flush=True)
         return found.result()
+    except KeyboardInterrupt:
+        os._exit(STOPPED)
 
 
 def _worked(
