@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from kiplab.figures.drawing.svg import draws
 from kiplab.figures.how_often.measured_rate import Certainty
+from kiplab.fleet.estimators.dropped_paths import left_out
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.fleet_answers.fleet_row import FleetRow, FoundRate
 from kiplab.fleet.parameters.fleet_study import study_of
@@ -38,7 +39,12 @@ from kiplab.fleet.pictures.picture_rows import (
 )
 from kiplab.fleet.pictures.verification_picture import verification, verified_metric
 from kiplab.fleet.pipeline.study_summary import SummaryRow
-from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate, Weights
+from kiplab.fleet.statistics.block_means import (
+    NothingWeighed,
+    WeighedRate,
+    Weights,
+    paired_gap,
+)
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, SeenRate, event_rate
 from kiplab.fleet.verification.refereed import Referee, Refereed
 from kiplab.pages.fleet_page import checks_in, fleet_page, rates_in, write_fleet_page
@@ -258,6 +264,12 @@ def test_what_plain_sampling_did_not_see_is_paired_and_held_against_by_forced_bl
     assert found["841"].gap == pytest.approx(-0.75 * 40 / YEARS)
     assert found["841+903"].gap == pytest.approx(-1.5 * 40 / YEARS)
     assert found["841"].high < 0
+    here, there = ([share * (n % 4) * 40 / YEARS for n in range(40)] for share in (0.5, 1.0))
+    chance = paired_gap(here, there)
+    share = left_out(asked.study.scenarios[0].parameters, "race_loss")
+    left = share * (sum(here) + sum(there)) / 40
+    assert found["841"].low == pytest.approx(chance.low - left)
+    assert found["841"].high == pytest.approx(chance.high + left)
     assert found["841"].gain == pytest.approx(5)
     cells = map_cells_of(asked, "race_loss", "none", "slow_alter_partition_s", lost[1])
     ratios = [cell.ratio for cell in cells if cell.ratio is not None]

@@ -49,7 +49,8 @@ _BY_NAME = {
 _TIMES = {
     "offline_us": "the partition is without a leader",
     "under_min_us": "the ISR is smaller than min.insync.replicas",
-    "recovery_us": "the partition is RECOVERING after an unclean election",
+    "recovery_us": "the partition is RECOVERING after an unclean election; for how long readers see"
+    " what does not fit together is not counted",
 }
 COUNTED = {
     **{name: CountedMetric(name=name, counts=counts) for name, counts in _BY_NAME.items()},
@@ -92,7 +93,8 @@ def counted_in(metric: str, mode: Mode, method: str) -> str:
     found = COUNTED[metric]
     said = found.counts
     if mode is Mode.ZOOKEEPER and found.mode is None:
-        said += "; ZooKeeper's own replica set, simplified as kernel/zookeeper_rules.py says"
+        said += "; ZooKeeper's own replica set, of Kafka 2.7 to 3.2 (leaders ask the controller for"
+        said += " an ISR), simplified as kernel/zookeeper_rules.py says"
     if method == FORCED:
         said += f"; {FORCED_WITHOUT}"
     return said

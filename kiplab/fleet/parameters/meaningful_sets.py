@@ -14,7 +14,7 @@ import msgspec
 
 from ...protocol.guards import GUARDS
 from ...protocol.releases import RELEASES, Mode
-from ..kernel.mirrored_guards import PURGE
+from ..kernel.mirrored_guards import PURGE, WRITES
 from .parameter_errors import ParameterError
 
 GUARD_OF = {
@@ -101,6 +101,10 @@ def _parts(name: str, key: str) -> tuple[str, ...]:
     """In their order."""
     parts = [] if name == NONE_OF_THEM else name.split("+")
     if len(set(parts)) < len(parts) or not {*parts} <= {*SWITCHES}:
+        if WRITES in parts:
+            problem = f"{WRITES} (up to Kafka 2.6) is compared with the engine, not studied"
+            allowed = "with ZooKeeper a study is of 2.7 to 3.2: leave it out"
+            raise ParameterError(problem, allowed=allowed, key=key)
         allowed = f"{NONE_OF_THEM}, or some of {', '.join(SWITCHES)} once each with + between them"
         raise ParameterError(f"there is no feature set {name!r}", allowed=allowed, key=key)
     return tuple(switch for switch in SWITCHES if switch in parts)

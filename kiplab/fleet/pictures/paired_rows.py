@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...figures.how_often.paired_forest import PairedDifference
+from ..estimators.dropped_paths import left_out
 from ..fleet_answers.fleet_answer import FleetAnswer
 from ..fleet_answers.fleet_row import FleetRow
 from ..fleet_answers.fleet_rows import replication_counts
 from ..parameters.years import MICROSECONDS_PER_YEAR
 from ..pipeline.study_summary import SummaryRow
-from ..pipeline.work_orders import NAIVE
+from ..pipeline.work_orders import FORCED, NAIVE
 from ..statistics.block_means import paired_gap
 from ..statistics.clustered_counts import size_together
 from ..statistics.paired_counts import count_gap
@@ -60,18 +61,26 @@ def _of_counts(row: FleetRow, here: SummaryRow, base: SummaryRow) -> PairedDiffe
 
 def _of_blocks(answer: FleetAnswer, row: FleetRow, base: FleetRow) -> PairedDifference:
     here, there = (_yearly(answer, one) for one in (row, base))
-    found = paired_gap(here, there)
+    found, known_to = paired_gap(here, there), _left_out(answer, row, (here, there))
     return PairedDifference(
         features=row.features,
         label=row.label,
         against=base.features,
         gap=found.gap,
-        low=found.low,
-        high=found.high,
+        low=found.low - known_to,
+        high=found.high + known_to,
         alike=here == there,
         gain=found.gain,
         method=row.method,
     )
+
+
+def _left_out(answer: FleetAnswer, row: FleetRow, rates: Sequence[Sequence[float]]) -> float:
+    """What first order may leave out of both, where samples are forced."""
+    if row.method != FORCED:
+        return 0.0
+    (point,) = (one for one in answer.study.scenarios if one.scenario_id == row.scenario_id)
+    return left_out(point.parameters, row.metric) * sum(sum(some) / len(some) for some in rates)
 
 
 def _yearly(answer: FleetAnswer, row: FleetRow) -> Sequence[float]:

@@ -17,7 +17,7 @@ from kiplab.fleet.kernel.simulation import METRIC_NAMES, Counts, simulate
 from kiplab.fleet.parameters import Parameters, Scenario
 from kiplab.fleet.parameters.as_world import as_world, horizon_us
 from kiplab.fleet.parameters.meaningful_sets import kip_sets
-from kiplab.fleet.pipeline.work_orders import NAIVE
+from kiplab.fleet.pipeline.work_orders import FORCED, NAIVE
 from kiplab.fleet.statistics.block_means import WeighedRate
 from kiplab.protocol.releases import Mode
 
@@ -103,9 +103,18 @@ def test_forced_windows_call_the_same_impossible(features: str) -> None:
 
 
 def test_with_zookeeper_a_row_says_how_far_its_replica_set_is_simplified() -> None:
-    assert "ZooKeeper's own replica set, simplified" in counted_in("offline", Mode.ZOOKEEPER, NAIVE)
+    said = counted_in("offline", Mode.ZOOKEEPER, NAIVE)
+    assert "ZooKeeper's own replica set, of Kafka 2.7 to 3.2" in said
+    assert "simplified as" in said
     assert "simplified" not in counted_in("stale_metadata_us", Mode.ZOOKEEPER, NAIVE)
     assert "simplified" not in counted_in("offline", Mode.KRAFT, NAIVE)
+
+
+def test_what_is_counted_coarsely_says_so() -> None:
+    cut = counted_in("stale_metadata_us", Mode.ZOOKEEPER, NAIVE)
+    assert "amid a cut is counted as if the cut were alone" in cut
+    assert "is not counted" in counted_in("recovery_us", Mode.KRAFT, NAIVE)
+    assert "without cuts, shocks and failovers" in counted_in("race_loss", Mode.KRAFT, FORCED)
 
 
 def test_with_zookeeper_the_kips_of_kraft_make_nothing_impossible() -> None:

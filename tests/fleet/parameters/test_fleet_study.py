@@ -96,6 +96,7 @@ WRONG = {
     "mode = 'raft'": "f.toml:1: mode: there is no mode 'raft'; a mode is kraft or zookeeper",
     "about = 3": "f.toml:1: about: 3 is no text; put it in quotes",
     "feature_sets = '841'": "f.toml:1: feature_sets: '841' is no list of names; as in",
+    "feature_sets = ['leaders_write_isr']": "f.toml:1: feature_sets: leaders_write_isr (",
     "feature_sets = ['842']": "f.toml:1: feature_sets: there is no feature set '842'; none, or",
     "parameters = 3": "f.toml:1: parameters: 3 is no table",
     "[parameters]\nmin_insync_replicas = 3": "f.toml:2: min_insync_replicas: 3 is more than"
