@@ -323,7 +323,7 @@ GIVEN_AWAY = {
         "committed_loss, per partition",
         "leaves to KIP-903 grows",
         "when the last replica comes back",
-        "17 times the losses",
+        "16 times the losses",
         "The loss takes three things",
     ),
     "11-the-hole-that-is-still-open": (

@@ -88,7 +88,7 @@ WHAT_IFS = {
         features=("none", "none"),
         after={"bounces_per_year": 52},
         comes=MORE,
-        reason="Four times the reboots, 17 times the losses: more windows, more crashes in them,"
+        reason="Four times the reboots, 16 times the losses: more windows, more crashes in them,"
         " and more leaders that go in time.",
     ),
     "E": WhatIf(
