@@ -327,7 +327,7 @@ def test_a_set_that_the_study_does_not_have_is_refused() -> None:
 
 
 def test_a_study_feeds_the_pictures_that_it_has_rows_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.can_force_windows", lambda _: False)
+    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.forced_metrics", lambda _: ())
     assert len(pictures_of(answer())) == 4
     assert len(pictures_of(answer(bounces_per_year=[4, 12]))) == 5
     asked = answer(bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30])
@@ -342,7 +342,7 @@ def test_forced_samples_alone_feed_no_picture_of_all_losses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What all causes take together, and what a shock does, is not among them."""
-    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.can_force_windows", lambda _: False)
+    monkeypatch.setattr("kiplab.fleet.pictures.answer_pictures.forced_metrics", lambda _: ())
     asked = forced_too(answer())
     alone = replace(asked, rows=tuple(row for row in asked.rows if row.method == "forced"))
     titles = [picture.draw()["layout"]["meta"]["description"] for picture in pictures_of(alone)]
@@ -420,6 +420,32 @@ def test_the_race_follows_crashes_and_slow_requests_and_no_fast_ones() -> None:
     assert found["slow_alter_partition_share"] == pytest.approx(1, abs=0.05)
     assert found["tail_lost"] == pytest.approx(1, abs=0.2)
     assert (found["crashes_per_year"] or 0) > 0.8
+
+
+def test_with_three_replicas_the_last_one_follows_crashes_three_times() -> None:
+    pytest.importorskip("scipy")
+    three = Parameters(
+        replication_factor=3, bounces_per_year=0.0, disk_failures_per_year=0.0, tail_lost=0.2
+    )
+    names = ("crashes_per_year", "tail_lost", "slow_alter_partition_share")
+    found = {
+        lever.parameter: lever.power
+        for lever in levers_of(three, names, "none", "last_replica_loss", 1)
+    }
+    assert found["crashes_per_year"] == pytest.approx(3, abs=0.3)
+    assert abs(found.get("slow_alter_partition_share") or 0) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("mode", "replicas", "metric"),
+    [(Mode.ZOOKEEPER, 2, "race_loss"), (Mode.KRAFT, 3, "race_loss"), (Mode.KRAFT, 2, "offline")],
+)
+def test_a_tornado_is_of_what_can_be_forced(mode: Mode, replicas: int, metric: str) -> None:
+    scenario = Scenario(
+        mode=mode, feature_sets=("none",), parameters=Parameters(replication_factor=replicas)
+    )
+    with pytest.raises(ValueError, match=f"{metric} cannot be forced in this fleet: windows are"):
+        tornado(scenario, metric=metric)
 
 
 def test_what_is_no_number_or_would_be_no_fleet_is_left_out() -> None:

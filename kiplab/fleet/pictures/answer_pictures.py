@@ -16,7 +16,7 @@ from ...figures.how_often.losses_by_cause import causes_drawing, causes_sentence
 from ...figures.how_often.paired_forest import forest_drawing, forest_sentence, forest_table
 from ...figures.how_often.rates_by_reboots import rates_drawing, rates_sentence, rates_table
 from ..fleet_answers.fleet_answer import FleetAnswer
-from ..fleet_answers.forced_scenarios import can_force_windows
+from ..fleet_answers.forced_scenarios import forced_metrics
 from ..parameters.parameter_errors import ParameterError
 from ..parameters.parameter_table import PARAMETERS
 from .fleet_picture import FleetPicture
@@ -139,13 +139,21 @@ def pictures_of(answer: FleetAnswer) -> tuple[FleetPicture, ...]:
         (_rebooted(answer) and slow_parameter(answer) is not None, delay_map),
         (True, incident_sizes),
         (len(answer.study.feature_sets) > 1, forest),
-        (can_force_windows(answer.study.scenarios[0]), _tornado),
+        (_lever_metric(answer) is not None, _tornado),
     ]
     return tuple(draw(answer) for can, draw in asked if can)
 
 
 def _tornado(answer: FleetAnswer) -> FleetPicture:
-    return tornado(answer.study.scenarios[0], features=answer.study.feature_sets[0])
+    metric = _lever_metric(answer) or RACE
+    point, (features, *_) = answer.study.scenarios[0], answer.study.feature_sets
+    return tornado(point, features=features, metric=metric)
+
+
+def _lever_metric(answer: FleetAnswer) -> str | None:
+    """The race where it can be forced, else the loss of the last replica; None where neither."""
+    forced = forced_metrics(answer.study.scenarios[0])
+    return next((metric for metric in (RACE, LAST) if metric in forced), None)
 
 
 def _rebooted(answer: FleetAnswer) -> bool:

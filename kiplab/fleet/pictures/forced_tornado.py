@@ -1,4 +1,4 @@
-"""What matters most: every parameter halved and doubled, the rate by forced windows each time.
+"""What matters most: every parameter halved and doubled, the rate by forced samples each time.
 
 All of it on the same uniform numbers, so that what differs is the parameter.
 """
@@ -20,7 +20,9 @@ from ...figures.how_often.tornado_chart import (
     tornado_sentence,
     tornado_table,
 )
-from ..estimators.forced_windows import forced_rates
+from ..estimators.forced_outages import outage_rates
+from ..estimators.forced_windows import METRICS, forced_rates
+from ..fleet_answers.forced_scenarios import WHAT_FOR, forced_metrics
 from ..fleet_answers.never_rules import kips_of
 from ..parameters.parameter_checks import check_together
 from ..parameters.parameter_errors import ParameterError
@@ -42,12 +44,14 @@ def tornado(
     names: Sequence[str] = tuple(PARAMETERS),
     seed: int = 0,
 ) -> FleetPicture:
-    """How much the rate of `metric` depends on each of the parameters, with two replicas.
+    """How much the rate of `metric` depends on each of the parameters: with two replicas the race
+    and more, with more of them the loss of the last one.
 
-    A tenth of a second each. Raises ValueError for another fleet, for which windows cannot be
-    forced, KeyError for a metric that they do not estimate or a parameter that there is none of;
-    MissingExtraError without numpy and scipy.
+    A tenth of a second each. Raises ValueError for a metric that is not forced in such a fleet,
+    KeyError for a parameter that there is none of; MissingExtraError without numpy and scipy.
     """
+    if metric not in forced_metrics(scenario):
+        raise ValueError(f"{metric} cannot be forced in this fleet: {WHAT_FOR}")
     levers = levers_of(scenario.parameters, names, features, metric, seed)
     what = f"{metric_words(metric)} ({set_words(features)}): how often"
     return FleetPicture(
@@ -74,9 +78,12 @@ def levers_of(
 
 
 def _rate(parameters: Parameters, features: str, metric: str, seed: int) -> MeasuredRate:
+    if metric not in METRICS or parameters.replication_factor > 2:
+        found = outage_rates(parameters, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
+        return measured(found[metric])
     kips = kips_of(features)
-    found = forced_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
-    return measured(found[metric])
+    of_windows = forced_rates(parameters, kips, seed=seed, blocks=_BLOCKS, samples=_SAMPLES)
+    return measured(of_windows[metric])
 
 
 def _with(parameters: Parameters, name: str, times: float) -> Parameters | None:
