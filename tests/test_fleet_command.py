@@ -117,6 +117,16 @@ def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
     assert "Traceback" not in err
 
 
+def test_a_folder_without_a_name_is_not_the_one_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, "run", "small", "-o", "")
+    assert (code, out) == (2, "")
+    assert err == "kiplab: -o names no folder; name the one that keeps the study\n"
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_second_ctrl_c_leaves_at_once() -> None:
     program = """
 import os, signal, threading

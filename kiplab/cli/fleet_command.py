@@ -13,6 +13,8 @@ from .fleet_verify_command import add_verify_options
 from .stoppable import STOPPED, stoppable
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from ..fleet.fleet_answers.fleet_answer import FleetAnswer
 
 
@@ -60,22 +62,13 @@ def _methods() -> str:
 
 def run_fleet(options: argparse.Namespace) -> int:
     """Run the study, and print what it found."""
-    from ..fleet.fleet_answers.fleet_run import run
     from ..machine.java import JavaNotFound
     from ..spark import BlockFailed, SparkUnavailable
 
+    if not options.out:
+        return complain("-o names no folder; name the one that keeps the study", BAD_INPUT)
     try:
-        found = stoppable(
-            lambda stop: run(
-                options.study,
-                options.out,
-                years=options.years,
-                method=options.method,
-                master=options.master,
-                resume=options.resume,
-                stop=stop,
-            )
-        )
+        found = stoppable(lambda stop: _found(options, stop))
     except ValueError as problem:
         return complain(str(problem), BAD_INPUT)
     except (SparkUnavailable, JavaNotFound) as problem:
@@ -86,6 +79,20 @@ def run_fleet(options: argparse.Namespace) -> int:
     if not found.finished:
         return complain(f"stopped; --resume goes on with what {options.out} holds", STOPPED)
     return _shown(found, options.json)
+
+
+def _found(options: argparse.Namespace, stop: Event) -> FleetAnswer:
+    from ..fleet.fleet_answers.fleet_run import run
+
+    return run(
+        options.study,
+        options.out,
+        years=options.years,
+        method=options.method,
+        master=options.master or None,
+        resume=options.resume,
+        stop=stop,
+    )
 
 
 def report_fleet(options: argparse.Namespace) -> int:

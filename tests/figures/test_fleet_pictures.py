@@ -427,8 +427,11 @@ def test_the_map_says_its_corners_with_units() -> None:
 def test_a_map_of_ratios_keeps_its_line_at_once_a_year() -> None:
     cells = map_cells()
     said = map_sentence(cells, "Losses", DELAY, "Lost with the last replica")
-    assert said.startswith("Losses, for each time that this happens: “lost with the last replica”:")
-    assert "to 0.003 (4 reboots, 30 s); once a fleet-year or more in 8 of 25 cells." in said
+    assert said.startswith("Losses, against “lost with the last replica”: from ")
+    assert (
+        "to 0.003 times as often (4 reboots, 30 s); once a fleet-year or more in 8 of 25 cells."
+        in said
+    )
     assert once_a_year(cells) == once_a_year([replace(cell, ratio=None) for cell in cells])
     table = map_table(cells, DELAY, "Lost with the last replica")
     assert table.heads[2] == "times as often as: Lost with the last replica"

@@ -78,10 +78,11 @@ def map_sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside:
         return f"{what}: nothing was seen anywhere on this map. {_none_seen(cells)}"
     best, worst = (f(shown, key=lambda cell: cell.shown.rate) for f in (min, max))
     often = sum(cell.found.seen and cell.found.rate >= 1 for cell in cells)
-    unit = f"for each time that this happens: {_quoted(beside)}" if beside else "in a fleet-year"
+    unit = f"against {_quoted(beside)}" if beside else "in a fleet-year"
+    times = " times as often" if beside else ""
     parts = [
-        f"{what}, {unit}: from {number_words(best.shown.rate)} {_where(best, scale)}",
-        f"to {number_words(worst.shown.rate)} {_where(worst, scale)};",
+        f"{what}, {unit}: from {number_words(best.shown.rate)}{times} {_where(best, scale)}",
+        f"to {number_words(worst.shown.rate)}{times} {_where(worst, scale)};",
         f"once a fleet-year or more in {often} of {len(cells)} cells.",
         _none_seen(cells),
         alarm_words(tuple(cell.found for cell in cells)),
