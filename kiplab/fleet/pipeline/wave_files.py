@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _MANIFEST = "_manifest.json"
 _FILE = "partials.parquet"
 _UNFINISHED = "-unfinished"
+_WAITING = 16
 _NAME = re.compile(r"wave=\d+")
 _SPLIT = ("scenario_id", "features")
 """Columns that are folders, not columns of the files."""
@@ -68,7 +70,8 @@ def write_wave(waves: Path, blocks: Collection[BlockKey], partials: pa.Table) ->
     try:
         files = tuple(_written(beside, partials))
         manifest = Manifest(blocks=tuple(sorted(blocks)), files=files)
-        write_durably(beside / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        (beside / _MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest)))
+        _all_to_disk(beside)
         os.rename(beside, folder)
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
@@ -88,21 +91,25 @@ def _named(waves: Path) -> list[Path]:
 
 
 def _written(wave: Path, partials: pa.Table) -> Iterator[FileOfWave]:
-    import pyarrow.compute as pc
-
-    pairs = partials.group_by(list(_SPLIT)).aggregate([]).to_pylist()
-    for pair in sorted(pairs, key=lambda row: [row[name] for name in _SPLIT]):
-        rows = partials
-        for name in _SPLIT:
-            rows = rows.filter(pc.equal(rows[name], pair[name]))
-        rows = rows.drop_columns(list(_SPLIT)).sort_by(_ORDER)
-        folders = [f"{name}={quote(pair[name], safe='')}" for name in _SPLIT]
+    for shared, rows in _split(partials):
+        folders = [f"{name}={quote(value, safe='')}" for name, value in shared.items()]
         path = wave.joinpath(*folders, _FILE)
         path.parent.mkdir(parents=True)
         content = _parquet(rows)
-        write_durably(path, content)
+        path.write_bytes(content)
         digest = sha256(content).hexdigest()
-        yield FileOfWave(**pair, path=path.relative_to(wave).as_posix(), sha256=digest)
+        yield FileOfWave(**shared, path=path.relative_to(wave).as_posix(), sha256=digest)
+
+
+def _split(partials: pa.Table) -> Iterator[tuple[dict[str, str], pa.Table]]:
+    """The rows of each file, and what they share."""
+    every = partials.sort_by([*((name, "ascending") for name in _SPLIT), *_ORDER])
+    counted = partials.group_by(list(_SPLIT)).aggregate([([], "count_all")]).to_pylist()
+    first = 0
+    for pair in sorted(counted, key=lambda row: [row[name] for name in _SPLIT]):
+        rows = every.slice(first, pair["count_all"]).drop_columns(list(_SPLIT))
+        first += rows.num_rows
+        yield {name: pair[name] for name in _SPLIT}, rows
 
 
 def _parquet(rows: pa.Table) -> bytes:
@@ -137,9 +144,18 @@ def write_durably(path: Path, content: bytes) -> None:
     _to_disk(path.parent)
 
 
-def _to_disk(folder: Path) -> None:
-    """Names are kept by the folder they are in."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _all_to_disk(folder: Path) -> None:
+    """Beside each other: a large grid has thousands of files in a wave, and a disk takes those that
+    wait for it together.
+    """
+    with ThreadPoolExecutor(_WAITING) as pool:
+        for _ in pool.map(_to_disk, (*folder.rglob("*"), folder)):
+            pass
+
+
+def _to_disk(path: Path) -> None:
+    """A file, or a folder: names are kept by the folder they are in."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
