@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from .unavailable import SparkUnavailable
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+_ENDING_S = 1
+"""Its connections are closed before it is gone."""
 
 
 def is_connect(spark: "SparkSession") -> bool:
@@ -84,8 +88,14 @@ def java_gone() -> SparkUnavailable:
 
 
 def java_has_ended() -> bool:
-    """Whether this process had a Java for Spark, and that is no more."""
+    """Whether this process had a Java for Spark, and that is no more, or ends just now."""
     from pyspark import SparkContext
 
     started = getattr(SparkContext._gateway, "proc", None)
-    return started is not None and started.poll() is not None
+    if started is None:
+        return False
+    try:
+        started.wait(_ENDING_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

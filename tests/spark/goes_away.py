@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +29,22 @@ def throw_slowly(order: FleetOrder[Any]) -> list[Partial]:
     return coins.throw(order)
 
 
-def java() -> int:
-    """The child of this process in which Spark runs."""
+def java() -> Iterator[int]:
+    """The child of this process in which Spark runs, if it still does."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             name, _, rest = path.read_text().partition("(")[2].rpartition(")")
         except OSError:
             continue
         if name == "java" and int(rest.split()[1]) == os.getpid():
-            return int(path.parent.name)
-    raise AssertionError("this process has no Java")
+            yield int(path.parent.name)
 
 
 def killing(now: RunProgress) -> None:
     """Once something is kept."""
     if 0 < now.blocks < now.all_blocks:
-        os.kill(java(), signal.SIGKILL)
+        for pid in java():
+            os.kill(pid, signal.SIGKILL)
 
 
 def main(folder: str) -> None:
