@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ..pipeline.work_orders import NAIVE
+from ..statistics.block_means import WeighedRate
 from ..statistics.years_ahead import YEARS, at_least_one
 from .best_rows import best_rows
 from .chance_words import chance_words
@@ -64,7 +65,8 @@ def _chances(found: FleetAnswer, point: Sequence[FleetRow]) -> Iterator[str]:
 def _chance(found: FleetAnswer, row: FleetRow) -> str:
     yearly = found.incidents.of(row)
     said = "; ".join(chance_words(one) for one in at_least_one(yearly, 1))
-    return "; ".join(filter(None, [said, found.incidents.remark(row)]))
+    alarms = yearly.alarms if isinstance(yearly, WeighedRate) else ()
+    return "; ".join(filter(None, [said, *alarms, found.incidents.remark(row)]))
 
 
 def _lines(rows: Iterable[FleetRow], said: Callable[[FleetRow], str]) -> Iterator[str]:

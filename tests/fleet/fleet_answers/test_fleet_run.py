@@ -206,7 +206,10 @@ def test_failures_are_biased_where_that_is_asked_for(
     assert expansions.rate == pytest.approx(39, abs=expansions.high - expansions.low)
     assert isinstance(found.row("841+903", "stale_join").found, NeverHappens)
     assert found.row("none", "last_replica_loss").alarms
-    assert "Failures are biased" in answer_text(found)
+    text = answer_text(found)
+    assert "Failures are biased" in text
+    (chance, *_) = text.partition("at least one committed_loss")[2].splitlines()[1:]
+    assert "effective samples" in chance
     assert fleet.answer_in(tmp_path / "three") == settled(found)
 
 
