@@ -19,26 +19,18 @@ from kiplab.fleet.estimators.biased_ways import CHOICES, NextWays, OpenWindows
 from kiplab.fleet.estimators.counted_uniforms import uniforms
 from kiplab.fleet.estimators.forced_windows import STALE_JOIN, forced_rates
 from kiplab.fleet.kernel.simulation import METRIC_NAMES
-from kiplab.fleet.kernel.world import HOUR, SECOND, YEAR, Constant, Exponential, Uniform, World
+from kiplab.fleet.kernel.world import HOUR, SECOND, YEAR, Exponential, World
 from kiplab.fleet.reference.last_standing_chain import StandingRates, standing_rates
 from kiplab.fleet.reference.two_replica_chain import LAST_REPLICA_LOSS
 from kiplab.fleet.statistics.block_means import NothingWeighed, WeighedRate, weighed_rate
+from kiplab.fleet.verification import chain_claims
 from kiplab.fleet.verification.checked_worlds import QUIET, world_of
 from kiplab.fleet.verification.kernel_blocks import BLOCKS, lived, yearly
 
 BOTH = "841+903"
 AWAY = 420 * SECOND
-AT_ONCE = World(
-    session_us=10_000,
-    heartbeat_interval_us=1_000,
-    heartbeat_age=Uniform(0, 1_000),
-    shutdown=Constant(0),
-    ready=Constant(0),
-    catch_up=Constant(0),
-    alter_partition_fast=Constant(0),
-    alter_partition_slow=Constant(0),
-    failover_mean_us=0,
-    flush_age=Constant(40 * SECOND),
+AT_ONCE = replace(
+    chain_claims.AT_ONCE,
     crash_restart=Exponential(AWAY),
     clean_restart=Exponential(AWAY),
     tail_lost=0.3,
