@@ -12,14 +12,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from kiplab.fleet.fleet_answers.checked_block import checked_block
 from kiplab.fleet.fleet_answers.work_block import work_block
 from kiplab.fleet.pipeline import (
     RunProgress,
+    code_version,
     partials_in,
     run_study,
     study_summary,
@@ -172,8 +175,17 @@ class TestOnACluster:
     def test_a_cluster_gives_the_partials_of_plain_python(
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path
     ) -> None:
-        run_study(PLAN, work_block, tmp_path / "study", master=cluster.master, partitions=5)
+        """What it was sent says itself that it is the code of this process."""
+        work = partial(checked_block, code_version(work_block.__module__))
+        run_study(PLAN, work, tmp_path / "study", master=cluster.master, partitions=5)
         assert partials_in(tmp_path / "study").equals(plain)
+
+    def test_executors_that_have_other_code_refuse_their_blocks(
+        self, cluster: LocalCluster, tmp_path: Path
+    ) -> None:
+        work = partial(checked_block, "0" * 12)
+        with pytest.raises(BlockFailed, match=r"WrongPlaceError: .* another version of kiplab"):
+            run_study(PLAN, work, tmp_path / "study", master=cluster.master)
 
     def test_a_worker_and_an_executor_killed_in_the_middle_change_nothing(
         self, cluster: LocalCluster, plain: pa.Table, tmp_path: Path
