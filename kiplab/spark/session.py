@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from ..machine.java import find_java
 from .complaints import complaint, complaint_in_log
+from .late_interrupt import interrupted_afterwards
 from .reachable import require_reachable
 from .running_session import is_connect, live_session, without_spark_remote
 from .shipping import package_zip
@@ -202,7 +203,9 @@ def _context(conf: "SparkConf", log: IO[bytes]) -> "SparkContext":
     gateway = SparkContext._gateway
     if gateway is None:
         launch: Callable[..., Any] = launch_gateway
-        gateway = launch(conf, popen_kwargs={"stdout": log, "stderr": log})
+        # Left alone before it has said where it is, Java would run on by itself, for ever.
+        with interrupted_afterwards():
+            gateway = launch(conf, popen_kwargs={"stdout": log, "stderr": log})
     return SparkContext(conf=conf, gateway=gateway)
 
 
