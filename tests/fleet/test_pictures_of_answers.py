@@ -15,6 +15,7 @@ from kiplab.figures.how_often.measured_rate import Certainty
 from kiplab.fleet.estimators.dropped_paths import left_out
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.fleet_answers.fleet_row import FleetRow, FoundRate
+from kiplab.fleet.fleet_answers.yearly_incidents import TOGETHER
 from kiplab.fleet.parameters.fleet_study import study_of
 from kiplab.fleet.parameters.parameter_table import PARAMETERS, Parameters
 from kiplab.fleet.parameters.scenario import Scenario
@@ -217,6 +218,16 @@ def test_a_map_counts_the_incidents_of_all_clusters() -> None:
         (12.0, 30.0): 360,
     }
     assert "4 of 4" not in delay_map(asked, "race_loss").sentence
+
+
+@pytest.mark.parametrize("unclean", [True, False])
+def test_a_map_says_where_a_shock_is_counted_once_for_each_replica_set(unclean: bool) -> None:
+    asked = answer(
+        bounces_per_year=[4, 12], slow_alter_partition_s=[10, 30], unclean_elections=[unclean]
+    )
+    picture = delay_map(asked, "committed_loss", against=None)
+    assert (f"A{TOGETHER[1:]}." in picture.sentence) is unclean
+    assert all((TOGETHER in " ".join(line)) is unclean for line in picture.words.lines)
 
 
 def test_a_map_is_held_against_the_last_replica_by_intervals_where_nothing_is_paired() -> None:

@@ -16,6 +16,7 @@ from ..drawing.svg import Json
 from ..drawing.text_width import width_of
 from ..drawing.theme import Theme
 from ..matrix_chart import mixed
+from .fleet_words import capital
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_marks import polyline
@@ -52,7 +53,8 @@ class DelayScale(msgspec.Struct, frozen=True):
 
 class MapCell(msgspec.Struct, frozen=True, kw_only=True):
     """How often a fleet loses in a year at so many reboots and with requests so slow; `ratio` is
-    how many times as often as what it is held against, `method` how it was sampled.
+    how many times as often as what it is held against, `method` how it was sampled. `remark` says
+    where incidents are counted apart that may fall together.
     """
 
     reboots: float
@@ -60,6 +62,7 @@ class MapCell(msgspec.Struct, frozen=True, kw_only=True):
     found: MeasuredRate
     ratio: MeasuredRate | None = None
     method: str = ""
+    remark: str = ""
 
     @property
     def shown(self) -> MeasuredRate:
@@ -85,6 +88,7 @@ def map_sentence(cells: Sequence[MapCell], what: str, scale: DelayScale, beside:
         f"to {number_words(worst.shown.rate)}{times} {_where(worst, scale)};",
         f"once a fleet-year or more in {often} of {len(cells)} cells.",
         _none_seen(cells),
+        *dict.fromkeys(f"{capital(cell.remark)}." for cell in cells if cell.remark),
         alarm_words(tuple(cell.found for cell in cells)),
     ]
     return " ".join(filter(None, parts))
@@ -108,13 +112,18 @@ def map_table(cells: Sequence[MapCell], scale: DelayScale, beside: str = "") -> 
             value_words(cell.reboots),
             scale.said(cell.delay),
             *(rate_cells(cell.shown)[:2] if beside else ()),
-            *rate_cells(cell.found),
+            *_found_cells(cell),
             cell.method,
         )
         for cell in cells
     ]
     heads = (REBOOTS_ACROSS, scale.words, *ratios, *rates, "remarks", "by")
     return plot_table("Incidents in a fleet-year", heads, lines)
+
+
+def _found_cells(cell: MapCell) -> tuple[str, str, str]:
+    rate, interval, said = rate_cells(cell.found)
+    return rate, interval, "; ".join(filter(None, [said, cell.remark]))
 
 
 def is_map(cells: Sequence[MapCell]) -> bool:

@@ -35,6 +35,7 @@ def map_cells_of(
             found=measured(answer.incidents.of(row)),
             ratio=_ratio(answer, row, bases[row.scenario_id]) if bases else None,
             method=row.method,
+            remark=answer.incidents.remark(row),
         )
         for row in rows
         if row.features == features and at_reboots(row)
