@@ -98,6 +98,14 @@ class TestOnSpark:
         assert {row["method"] for row in json.loads(out)["rows"]} == {"forced"}
 
 
+def test_what_is_no_master_is_a_mistake_of_who_asks(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "run", study, "-o", tmp_path / "kept", "--master", "foo")
+    assert (code, out) == (2, "")
+    assert "'foo' is not a Spark master. Give one like local[2]" in err
+
+
 def test_ctrl_c_stops_the_study_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

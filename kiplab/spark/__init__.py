@@ -6,12 +6,13 @@ Importing it imports neither pyspark nor pyarrow, so it costs nothing until Spar
 from ..machine.java import Java, JavaNotFound, find_java
 from .blocks import BlockFailed, run_blocks, run_blocks_plainly
 from .session import session
-from .unavailable import SparkUnavailable
+from .unavailable import NoSuchMasterError, SparkUnavailable
 
 __all__ = [
     "BlockFailed",
     "Java",
     "JavaNotFound",
+    "NoSuchMasterError",
     "SparkUnavailable",
     "find_java",
     "run_blocks",

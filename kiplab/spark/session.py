@@ -15,7 +15,7 @@ from .late_interrupt import interrupted_afterwards
 from .reachable import require_reachable
 from .running_session import is_connect, live_session, without_spark_remote
 from .shipping import package_zip
-from .unavailable import SparkUnavailable
+from .unavailable import NoSuchMasterError, SparkUnavailable
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MASTERS = "local[2], spark://host:port or sc://host:port"
 _MASTER = re.compile(
-    r"local(\[(\*|[1-9]\d*)( *, *[1-9]\d*)?\])?|local-cluster\[[\d, ]+\]|yarn|(spark|k8s)://.+"
+    r"local(\[(\*|[1-9]\d*)( *, *[1-9]\d*)?\])?|local-cluster\[[\d, ]+\]|yarn|(spark|sc|k8s)://.+"
 )
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _WAIT_FOR_EXECUTOR_S = 120
@@ -41,9 +41,12 @@ def session(master: str | None = None, *, app: str, cores: int = 2) -> "SparkSes
 
     The session stays open for the next caller, because starting one takes seconds;
     ``with session(...) as spark:`` stops it at the end. Executors elsewhere get this package
-    as a zip file. Raises SparkUnavailable (JavaNotFound where Java is what lacks).
+    as a zip file. Raises SparkUnavailable: JavaNotFound where Java is what lacks,
+    NoSuchMasterError for a ``master`` that is none.
     """
     _require_pyspark()
+    if master is not None:
+        _require_known(master)
     remote = os.environ.get("SPARK_REMOTE") if master is None else None
     wanted = master or remote or f"local[{cores}]"
     spark = live_session(master)
@@ -131,7 +134,6 @@ def _classic(master: str, app: str) -> "SparkSession":
     import pyspark
     from pyspark.sql import SparkSession
 
-    _require_known(master)
     if master.startswith("spark://"):
         require_reachable(master, default_port=7077)
     conf = pyspark.SparkConf(loadDefaults=False).setMaster(master).setAppName(app)
@@ -158,7 +160,7 @@ def _classic(master: str, app: str) -> "SparkSession":
 
 def _require_known(master: str) -> None:
     if not _MASTER.fullmatch(master):
-        raise SparkUnavailable(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
+        raise NoSuchMasterError(f"{master!r} is not a Spark master.", f"Give one like {MASTERS}.")
 
 
 def _on_this_machine(master: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kiplab.spark import JavaNotFound, SparkUnavailable, session
+from kiplab.spark import JavaNotFound, NoSuchMasterError, SparkUnavailable, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,7 +96,7 @@ class TestWithoutALiveSession:
         "master", ["sparks://host", "local[two", "local[two]", "local[0]", "127.0.0.1:7077"]
     )
     def test_what_is_no_master_is_refused(self, master: str) -> None:
-        with pytest.raises(SparkUnavailable, match="is not a Spark master") as refusal:
+        with pytest.raises(NoSuchMasterError, match="is not a Spark master") as refusal:
             session(master, app="tests")
         assert "spark://host:port" in refusal.value.mend
 
