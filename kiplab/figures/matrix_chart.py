@@ -4,8 +4,6 @@ Laid out as a Karnaugh map: half of the guards go across, half down, and every b
 spans the columns or rows where its guard is off. Neighbours differ in one guard.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

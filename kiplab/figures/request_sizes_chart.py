@@ -1,7 +1,5 @@
 """How large requests are since KIP-380, of what they were before: a bar a request, and in bytes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

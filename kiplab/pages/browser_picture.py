@@ -5,8 +5,6 @@ from its threads, and as late as the end of the process. In a process apart, nob
 them; what really went wrong comes back as one line.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

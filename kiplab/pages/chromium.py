@@ -1,7 +1,5 @@
 """Finding a Chromium: pictures as files need one, and so do the browser tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a study of a fleet found as a page: its pictures, every rate, and who checks the numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

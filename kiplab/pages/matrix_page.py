@@ -4,8 +4,6 @@ One file that needs nothing else and asks nobody on the network. The address end
 once a reader has opened a cell.
 """
 
-from __future__ import annotations
-
 import html
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """The colours of a page as CSS: light, dark, or as its reader's system asks for."""
 
-from __future__ import annotations
-
 from ..figures.drawing.theme import DARK, LIGHT, THEMES, Theme
 
 AUTO = "auto"

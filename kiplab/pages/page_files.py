@@ -1,7 +1,5 @@
 """The scripts and style sheets of pages, as text: panels in a notebook use some of them too."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 GLOW = ("marks.js", "finder.js", "glow.js")

@@ -4,8 +4,6 @@ One file that asks nobody on the network and runs no script; where its reader's 
 shows the dark pictures.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """A step player in the page itself: slider and buttons that move the veil without a kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

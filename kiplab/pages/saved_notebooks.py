@@ -6,8 +6,6 @@ other figures the PNG is not, because JupyterLab draws them again from what is. 
 Markdown, the plain one beside it is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether the fleet's numbers are right, as a page: every metric over what its referee says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..figures.how_often.fleet_words import metric_words, mode_words

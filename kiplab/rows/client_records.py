@@ -5,8 +5,6 @@ What a producer was told is read off a run, of acks=1 as of acks=all; what a con
 kept by the observer. Records that were deleted on purpose are missing nowhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 

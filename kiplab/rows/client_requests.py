@@ -5,8 +5,6 @@ producers that have a name have a lane in pictures; whoever has none (a producer
 has one only where a guard refused it and there are others: else the axis says enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 

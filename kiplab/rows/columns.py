@@ -6,8 +6,6 @@ shows at x = k, and a run of n such lines ends at x = n + 1. A lane is ``"partit
 ``"ZooKeeper"`` too, and a message of a controller names its broker: ``"controller on broker 0"``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal

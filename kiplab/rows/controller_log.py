@@ -4,8 +4,6 @@ Each function gives the lines of one kind of event, in the words of the release 
 runs. Where Kafka logs nothing, there is nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from ..engine.events import Delivered

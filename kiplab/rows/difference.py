@@ -3,8 +3,6 @@
 Reads rows, and decides nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import msgspec

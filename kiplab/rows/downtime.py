@@ -1,7 +1,5 @@
 """Why a broker is down, at every moment at which it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from ..engine.events import Event

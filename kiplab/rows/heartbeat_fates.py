@@ -1,7 +1,5 @@
 """What became of KIP-343's ideas: with AlterIsr (KIP-497), in KRaft (KIP-631), or never."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -7,8 +7,6 @@ Source: BrokerHeartbeatManager.calculateNextBrokerState and
 ReplicationControlManager.processBrokerHeartbeat, 3.2 to 4.3.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..engine.cluster import Cluster

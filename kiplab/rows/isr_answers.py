@@ -1,7 +1,5 @@
 """What answers to AlterPartition make of a leader's proposals: what the metrics of ISRs count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ That is worth showing after an unclean election: when it was held, when the new 
 another record at the same offset, when the old leader cut its log, and how it ended.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A move that is told in log lines, and what one line is."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..engine.cluster import Cluster

@@ -1,7 +1,5 @@
 """What every log holds, record by record: brokers' disks, and all that each consumer has read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Marks: what happened at one moment on one lane."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

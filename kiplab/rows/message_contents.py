@@ -1,7 +1,5 @@
 """What a message carries, and what its receiver held when it came: a sentence each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 

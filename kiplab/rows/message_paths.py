@@ -1,7 +1,5 @@
 """Messages: where each began, where it ended, and what became of it there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 

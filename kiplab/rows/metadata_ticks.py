@@ -1,7 +1,5 @@
 """Ticks: the controller's metadata records, each with the few words a picture has room for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any

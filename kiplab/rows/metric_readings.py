@@ -1,7 +1,5 @@
 """The metrics of a run, read off its clusters and moves: who reported what, from when to when."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

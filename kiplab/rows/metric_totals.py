@@ -1,7 +1,5 @@
 """A metric over a whole cluster, as a dashboard sums it: per moment, and which of them move."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from .columns import Rows

@@ -19,8 +19,6 @@ Source: the classes named by each entry, at the last tag of every release from 3
 2.8.2, 3.0.0 and 3.1.0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 

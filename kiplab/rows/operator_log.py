@@ -7,8 +7,6 @@ Source: the files named by each logger, at the last tag of every release (of 3.9
 3.9.0-rc3; of 4.0 to 4.3 the sources of 4.0.2, 4.1.2, 4.2.1 and 4.3.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ From 2.2 on a request says for which broker epoch it is (KIP-380). Before, nobod
 an observer who saw it being queued knows all the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The lines in which a controller refuses a request: (level, text), as each release words them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..protocol.errors import KafkaError

@@ -1,7 +1,5 @@
 """What tells the panels of one picture apart: the rules in which their runs differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 
 from ..protocol.guards import GUARDS, SPECIFIED, Guard, named

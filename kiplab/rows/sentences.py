@@ -1,7 +1,5 @@
 """The same story without a picture: sentences, one paragraph, a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

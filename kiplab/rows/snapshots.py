@@ -1,7 +1,5 @@
 """A stage, moment by moment: what every row is read from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Tracks: what is read off every moment, as spans in which it stays the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Spans: what stays as it is for a while. Each track is one function from a snapshot to words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 A field is named ``"Struct.field"``. One that no table here names is shown under its own name.
 """
 
-from __future__ import annotations
-
 from ..protocol.ids import CONTROLLER, NO_LEADER
 
 LABELS = {

@@ -1,7 +1,5 @@
 """Short human labels for the x axis: what a line of the play did, in three or four words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from ..engine.events import Event

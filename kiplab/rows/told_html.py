@@ -4,8 +4,6 @@
 script, `glow.js`, finds the marks of a picture by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from html import escape
 

@@ -1,7 +1,5 @@
 """Which messages a picture draws and a summary tells, the most telling first."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..protocol.messages import BODIES

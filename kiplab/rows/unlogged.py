@@ -4,8 +4,6 @@ Either Kafka writes nothing, or it writes at a level that nobody keeps on, or it
 for the reason given. A reason that quotes Kafka names who writes it and in which releases.
 """
 
-from __future__ import annotations
-
 from ..engine.events import CommittedLost, Dropped, Happened, NotApplicable, PropertyBroken, Sent
 from ..protocol import facts, zookeeper_facts
 from ..protocol.errors import KafkaError

@@ -4,8 +4,6 @@ A view is rows again, whose x counts columns rather than moments; `Meta.columns`
 play's own moments stand in each column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypedDict, TypeVar

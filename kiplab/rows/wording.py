@@ -1,7 +1,5 @@
 """Small words that several rows share."""
 
-from __future__ import annotations
-
 from ..protocol.ids import BrokerId, node_name
 from ..protocol.messages import BODIES, asked_by
 

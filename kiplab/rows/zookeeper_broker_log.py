@@ -5,8 +5,6 @@ runs (2.1.1, 2.2.2, 2.5.0, 2.6.3, 2.8.2 and 3.4.1 were read). What goes to state
 out: a file of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ..engine.cluster import broker

@@ -5,8 +5,6 @@ Each function gives the lines of one kind of event, in the words of the release 
 what goes to state-change.log is left out: a file of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from ..engine.cluster import Cluster

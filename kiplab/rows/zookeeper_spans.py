@@ -1,7 +1,5 @@
 """What lasts in ZooKeeper's time: sessions, registrations, controllers on brokers, their queues."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

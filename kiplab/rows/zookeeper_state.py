@@ -1,7 +1,5 @@
 """ZooKeeper's state, and that of a controller on a broker, in few words for the inspector."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

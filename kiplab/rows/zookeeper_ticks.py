@@ -1,7 +1,5 @@
 """Ticks on ZooKeeper's lane: its transactions, each with the few words a picture has room for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 

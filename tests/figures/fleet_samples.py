@@ -1,7 +1,5 @@
 """Rows as studies of fleets give them, made up: for the pictures of `kiplab/figures/how_often`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Long plays, the same every time: six brokers, three partitions, quiet hours and races."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 

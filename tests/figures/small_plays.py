@@ -1,7 +1,5 @@
 """Small plays that show a mark or two each, and how to draw them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kiplab.plays.grammar import parse

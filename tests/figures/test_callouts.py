@@ -1,7 +1,5 @@
 """Refusals in pictures: whoever looks at one reads which error it was, and why."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Clients have lanes: whom they asked, what they were told, and nobody who is not worth one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

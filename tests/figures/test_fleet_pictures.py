@@ -1,7 +1,5 @@
 """The pictures of fleets: what is drawn from which rows, and what their words and tables say."""
 
-from __future__ import annotations
-
 from math import log10
 
 import pytest

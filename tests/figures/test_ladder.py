@@ -1,7 +1,5 @@
 """Small multiples, tested on their data: what every panel says, and that it can be read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Words and signs on a broker's lane: each has its line, and stays on the tile it is about."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

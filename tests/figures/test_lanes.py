@@ -1,7 +1,5 @@
 """The brokers' lanes: what their words say, and that signs stay where words do not fit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

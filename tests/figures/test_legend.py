@@ -1,7 +1,5 @@
 """The legend: what occurs and nothing else, in little room, the same from step to step."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

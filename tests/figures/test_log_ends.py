@@ -1,7 +1,5 @@
 """The ends of logs and the high watermark on the lanes, and the controller's epochs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

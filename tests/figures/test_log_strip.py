@@ -1,7 +1,5 @@
 """After an unclean election logs stand side by side: what parted, what was lost, who read it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

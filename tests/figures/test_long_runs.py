@@ -1,7 +1,5 @@
 """Long runs of six brokers and three partitions: every word of their pictures can be read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A picture in a low window: its lanes are as much lower as needs be, and can still be read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

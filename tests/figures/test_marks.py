@@ -1,7 +1,5 @@
 """Every mark of the picture: in the rows, and on the sheet."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The map of the guard matrix: every verdict in words, every cell in its place, the page."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Kafka's metrics as small rows under a picture."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

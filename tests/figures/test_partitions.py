@@ -1,7 +1,5 @@
 """Several partitions: one is followed, the others keep to thin rows of their own."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.figures.drawing.theme import LIGHT

@@ -1,7 +1,5 @@
 """Figures, tested on their data: what must be there, and that every word can be read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whoever points at a picture points at what was drawn there."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

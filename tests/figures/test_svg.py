@@ -1,7 +1,5 @@
 """The still picture: an SVG that says what the figure says, and what a notebook keeps of it."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """What is told in words and the marks of a picture know each other by the ids of the events."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

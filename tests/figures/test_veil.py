@@ -1,7 +1,5 @@
 """What a veiled picture says: what holds at the step is there and whole, the future is not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Picture (c): ZooKeeper's lane, the controller's queues, mail of earlier lives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The four failures of KIP-380's motivation and a failover, as small plays of ZooKeeper's time."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from kiplab.rows.columns import Rows

@@ -2,8 +2,6 @@
 one sentence. A made-up driver stands for the real one under load.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The player's steps, as the page carries them, and the pages and fragments they are in."""
 
-from __future__ import annotations
-
 import json
 import re
 from copy import deepcopy

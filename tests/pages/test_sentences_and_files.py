@@ -1,7 +1,5 @@
 """The story without a picture, and pictures as files."""
 
-from __future__ import annotations
-
 import csv
 import json
 from html.parser import HTMLParser

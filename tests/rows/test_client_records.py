@@ -1,7 +1,5 @@
 """Records as clients know them: offset and leader epoch name a record, and a log has it or not."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Where two runs part, and how their states differ: in rows, sentences and tables."""
 
-from __future__ import annotations
-
 import html
 from html.parser import HTMLParser
 

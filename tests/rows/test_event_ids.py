@@ -1,7 +1,5 @@
 """Every event has an id, and whatever tells or shows it is known by that."""
 
-from __future__ import annotations
-
 from kiplab.plays.transcript import told_events
 from kiplab.rows.columns import MessageRow, Rows
 from kiplab.rows.rows_of_stage import rows_of

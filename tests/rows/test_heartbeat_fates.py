@@ -1,7 +1,5 @@
 """What became of KIP-343's ideas, held to the ledger's rows."""
 
-from __future__ import annotations
-
 import kiplab
 from tests.ledger.clauses import HERE, Becomes, seed_of
 

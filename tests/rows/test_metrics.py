@@ -1,7 +1,5 @@
 """What Kafka's metrics say through a run: by name, by node, by release."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

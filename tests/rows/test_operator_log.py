@@ -1,7 +1,5 @@
 """What operators read in the logs, release by release."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.protocol.releases import Mode, of_mode

@@ -1,7 +1,5 @@
 """What the controller's log says of an AlterPartition that it refuses, and why of each check."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.protocol.errors import KafkaError

@@ -1,7 +1,5 @@
 """Rows of KAFKA-14139: what a picture of it may say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from msgspec.structs import asdict

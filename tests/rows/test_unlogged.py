@@ -1,7 +1,5 @@
 """Why an operator does not read of something: every quotation of Kafka can be looked up."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

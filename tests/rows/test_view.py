@@ -1,7 +1,5 @@
 """What a picture is told to leave out: quiet steps, kinds of messages, all but a range."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of ZooKeeper's time as rows: czxids, queues and lives, and what a controller missed."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.library import load

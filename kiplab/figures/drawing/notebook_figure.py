@@ -1,7 +1,5 @@
 """A plotly figure that shows itself as kiplab wants it in a notebook."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """How wide text is, without asking a browser: Helvetica's widths, Arial's and Liberation's too."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

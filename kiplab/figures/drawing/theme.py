@@ -4,8 +4,6 @@ Fills that carry text, and text in a palette colour, are that colour darkened (l
 lightened (dark theme) until they reach a contrast of 4.5 to 1.
 """
 
-from __future__ import annotations
-
 from math import floor
 
 import msgspec

@@ -4,8 +4,6 @@ Cells say how many times as often as something else that is known, or else how o
 line runs where a fleet loses once a year, between the middles of cells, by powers of ten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log10
 

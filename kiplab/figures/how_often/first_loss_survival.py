@@ -1,7 +1,5 @@
 """Years until the first loss, by the size of a fleet: how likely nothing was lost yet."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import exp, expm1
 

@@ -1,7 +1,5 @@
 """What the fleet's names mean in a picture: sets of KIPs, metrics, signs."""
 
-from __future__ import annotations
-
 NO_KIPS = "none"
 COUNTERFACTUAL = "counterfactual"
 _MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper"}

@@ -1,7 +1,5 @@
 """How many partitions one incident takes: the share of incidents with at least so many."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import dist
 

@@ -2,8 +2,6 @@
 sets of KIPs on one scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """Numbers as people read them: few digits, powers of ten, no false 0 or 100 %."""
 
-from __future__ import annotations
-
 from math import floor, log10
 
 NARROW = "to within its last digit"

@@ -1,7 +1,5 @@
 """What each set of KIPs changes, on the same schedules: a difference and its interval per set."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

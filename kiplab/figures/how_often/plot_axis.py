@@ -1,7 +1,5 @@
 """From values to pixels, evenly or by powers of ten, and where an axis has its ticks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple

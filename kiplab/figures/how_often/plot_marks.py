@@ -1,7 +1,5 @@
 """How a set of KIPs is drawn, the same in every picture: a colour, a shape and a dash."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 A sheet counts x in pixels from its left edge, like y from the top.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from ..drawing.canvas import Box, Canvas, safe

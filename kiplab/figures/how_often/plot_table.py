@@ -1,7 +1,5 @@
 """The table that belongs to a picture: every number of it, in words that a screen reader reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -4,8 +4,6 @@ What was never seen is an arrow down from its upper bound. What cannot happen ha
 logarithmic axis: it stands on a strip of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What matters most: by how much a rate changes when one parameter does, the strongest on top."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf, log
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Whether the numbers are right: each metric over what its referee says, with its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import inf
 

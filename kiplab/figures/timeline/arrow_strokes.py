@@ -8,8 +8,6 @@
 | before the head | a shield: a guard refused it; ⊘: it was refused, and no guard did it |
 """
 
-from __future__ import annotations
-
 from math import hypot
 
 from ...rows.columns import MessageRow

@@ -1,7 +1,5 @@
 """Messages that took their time, or were refused: slanted arrows with words beside them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

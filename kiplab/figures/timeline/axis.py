@@ -1,7 +1,5 @@
 """The common x axis: a number per moment, and what happened there in a few words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

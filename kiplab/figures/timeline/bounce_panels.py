@@ -4,8 +4,6 @@ Every row is one play under two sets of rules, on an axis of its own: ZooKeeper,
 its queue, and the broker that bounces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

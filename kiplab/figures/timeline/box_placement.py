@@ -1,7 +1,5 @@
 """Where a box finds room near a point: row by row, at the least cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 

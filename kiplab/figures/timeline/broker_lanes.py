@@ -1,7 +1,5 @@
 """The brokers' lanes: a tile per uptime, a band for what the broker is to the partition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise, product
 

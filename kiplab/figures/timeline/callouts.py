@@ -1,7 +1,5 @@
 """What the receiver said: a box for a refusal, a line for an acceptance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ An arrow goes up from the client to the broker that it asks, behind the lanes be
 it learnt stands at the client: it is the client that has to live with it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product

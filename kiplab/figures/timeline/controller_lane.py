@@ -1,7 +1,5 @@
 """The controller's lane: a line, a tick per moment with metadata records, words above."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...rows.columns import CONTROLLER_EPOCH, Rows, SpanRow

@@ -3,8 +3,6 @@
 ⛔ stands where the fence begins, ✓ in a ring where it ends because the controller opened it.
 """
 
-from __future__ import annotations
-
 from ...rows.columns import SpanRow
 from ..drawing.canvas import Box
 from ..drawing.text_width import width_of

@@ -1,7 +1,5 @@
 """Hover cards: everything a picture has no room for, on invisible markers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from ...rows.columns import STRIPS, MessageRow, SpanRow

@@ -3,8 +3,6 @@
 x is in moments or in pixels from the left as each says, y in pixels from the top.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import cos, pi, sin
 

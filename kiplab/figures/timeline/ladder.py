@@ -1,7 +1,5 @@
 """Small multiples: one play under two to four sets of rules, every panel on the same axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """One panel of a ladder: strips, the controller's answers, bands, records, the verdict in words."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from msgspec.structs import replace

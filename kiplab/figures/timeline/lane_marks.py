@@ -1,7 +1,5 @@
 """What happened at one moment on a broker's lane: a glyph there, and words if there is room."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

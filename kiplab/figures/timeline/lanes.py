@@ -3,8 +3,6 @@
 In ZooKeeper's time its line stands above the controller's, and rows for queues stand below that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The legend: the marks that occur, in groups below a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...rows.columns import Rows

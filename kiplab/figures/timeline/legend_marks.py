@@ -1,7 +1,5 @@
 """One table says of every mark what it means, how it looks, and where it occurs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 

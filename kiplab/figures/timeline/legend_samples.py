@@ -1,7 +1,5 @@
 """What the legend shows beside its words: every mark of the pictures, small."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """On a broker's lane: where its log ends and where its high watermark is, wherever they change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

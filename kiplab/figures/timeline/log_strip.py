@@ -4,8 +4,6 @@ A block is a moment, and blocks come as the run gets there. Every log is a row o
 of offsets, a cell being the records of one leader epoch; what the leader has not is struck through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import log2

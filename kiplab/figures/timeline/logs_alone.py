@@ -1,7 +1,5 @@
 """The logs side by side where they part, as a picture of its own."""
 
-from __future__ import annotations
-
 from ...rows.columns import Rows
 from ...rows.log_blocks import told_logs
 from ..drawing.canvas import as_figure

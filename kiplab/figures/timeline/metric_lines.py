@@ -4,8 +4,6 @@ A gauge is filled down to nothing, a count is a bare stair. Every value stands w
 that the last one in sight is the current one. Where nobody reports, there is no line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby, pairwise

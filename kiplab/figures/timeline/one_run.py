@@ -1,7 +1,5 @@
 """Picture (a): one run as lanes over its moments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ...rows.columns import Rows

@@ -1,7 +1,5 @@
 """The partitions that a picture does not follow: one thin row each, and one for all the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """A panel's contents and measures: what every room that draws a part of it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

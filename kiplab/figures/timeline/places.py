@@ -5,8 +5,6 @@ orders-0"`` (several names, where one row stands for several), ``"records orders
 alter-partition #1 from broker 1"``, ``"step 3"``. No two are called the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

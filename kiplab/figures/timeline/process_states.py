@@ -4,8 +4,6 @@ A tile has two lines for words: the upper one for the broker epoch and for what 
 one for the log.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 from ...rows.columns import SpanRow

@@ -3,8 +3,6 @@
 One sign stands for each request: a hollow diamond if it is for an earlier life of its broker.
 """
 
-from __future__ import annotations
-
 from ...rows.columns import QUEUE_FOR, SpanRow
 from ..drawing.canvas import Box, safe
 from ..drawing.text_width import first_fit, width_of

@@ -1,7 +1,5 @@
 """The bands that say what a broker is to the partition: one function per role, for legends too."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What single and twin pictures share: the sheet, its heading, a panel, the veil."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...rows.columns import Rows, broker_lane, has_zookeeper, queues_in, tells_epochs

@@ -1,7 +1,5 @@
 """The flat parts of a panel: grid, title, partition strips and the strip of committed records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...rows.columns import STRIPS, SpanRow

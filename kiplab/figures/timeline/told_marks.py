@@ -4,8 +4,6 @@ What tells a run in words says of every line the ids of its events; they are the
 are these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

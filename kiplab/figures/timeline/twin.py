@@ -1,7 +1,5 @@
 """Picture (a) twice: the same play under two sets of rules, on one x axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Picture (a) while the run is under way: what has happened, on the sheet of the whole run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

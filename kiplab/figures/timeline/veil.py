@@ -7,8 +7,6 @@ script, `player.js`, work out the same: ``[since, x]``, and for a word about som
 is the one of the whole picture, at `x`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import floor
 from typing import Any, NamedTuple

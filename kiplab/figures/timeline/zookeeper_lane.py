@@ -2,8 +2,6 @@
 what the controller makes of them above its own line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...rows.columns import ZOOKEEPER_LANE, MarkKind, MarkRow, MessageRow, SpanRow
