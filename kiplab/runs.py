@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from .engine.events import Event
 from .plays import verdict as verdicts
+from .plays.header import features_asked_for
 from .plays.library import find, load, names
 from .plays.play import Play
-from .plays.play_features import features_asked_for
 from .plays.runner import run_play
 from .plays.stage import Stage
 from .plays.tokens import encode

@@ -22,7 +22,6 @@ from msgspec.structs import FieldInfo, fields
 import kiplab.protocol
 from kiplab.engine import (
     at_rest,
-    broken_properties,
     clock,
     enabled,
     events,
@@ -72,7 +71,7 @@ from kiplab.protocol.messages import (
     Request,
     Response,
 )
-from kiplab.protocol.messages.control_request import ControlRequest
+from kiplab.protocol.messages.api_message import ControlRequest
 from kiplab.protocol.releases import RELEASES, Mode
 from kiplab.protocol.replica import fetching, isr_proposals
 from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Loss, Timers
@@ -468,11 +467,11 @@ TABLES = (
     Table(
         "property",
         "check",
-        "kiplab/engine/broken_properties.py, observer.py, unclean_reigns.py or at_rest.py, which"
+        "kiplab/engine/observer.py, unclean_reigns.py or at_rest.py, which"
         " yields it where it breaks",
         lambda: {
             getattr(properties, name).id
-            for room in (broken_properties, observer, unclean_reigns, at_rest)
+            for room in (observer, unclean_reigns, at_rest)
             for name in named_in(room.__file__, "properties")
             if isinstance(getattr(properties, name), properties.Property)
         },

@@ -73,8 +73,8 @@ def chosen_by(options: argparse.Namespace) -> tuple[Play, Features | None]:
 
     Raises PlayError or UnknownFeatureError.
     """
+    from ..plays.header import features_asked_for
     from ..plays.library import find
-    from ..plays.play_features import features_asked_for
 
     play, shared = find(options.play)
     features = features_asked_for(play, shared, options.kafka, (), ())

@@ -12,6 +12,9 @@ from operator import attrgetter, itemgetter
 
 from ..protocol.ids import NO_BROKER_EPOCH, NO_LEADER, BrokerId
 from ..protocol.replica.broker_state import (
+    CHECKPOINT_MS,
+    FLUSH_MS,
+    LAG_CHECK_MS,
     Broker,
     Leading,
     Lifecycle,
@@ -20,7 +23,6 @@ from ..protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
-from ..protocol.replica.periods import CHECKPOINT_MS, FLUSH_MS, LAG_CHECK_MS
 from . import moves
 from .cluster import Cluster, broker
 from .nodes import control_planes, due_ms, state_of

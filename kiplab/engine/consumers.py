@@ -12,9 +12,8 @@ from ..protocol.facts import MetadataRefreshed
 from ..protocol.ids import CLIENT, BrokerId
 from ..protocol.messages import MetadataUpdate
 from ..protocol.registrations import partition
-from ..protocol.replica.broker_parts import is_fenced
+from ..protocol.replica.broker_parts import is_fenced, refuses_metadata
 from ..protocol.replica.broker_state import Broker
-from ..protocol.replica.fenced import refuses_metadata
 from . import moves
 from .cluster import Cluster, broker
 from .events import Event, Moved

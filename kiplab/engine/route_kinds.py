@@ -8,7 +8,7 @@ from typing import Any
 from ..protocol.facts import Fact
 from ..protocol.ids import BrokerId
 from ..protocol.messages import Send
-from ..protocol.zookeeper.joint_effect import Together
+from ..protocol.zookeeper.ensemble_writes import Together
 from .cluster import Cluster
 
 NodeKind = type

@@ -31,17 +31,15 @@ from typing import Any, get_args
 from ..protocol.ids import CLIENT, CONTROLLER
 from ..protocol.kip343.broker_with_heartbeats import why_no_heartbeat
 from ..protocol.kraft import broker_lifecycle as lifecycle
-from ..protocol.kraft import periodic_elections
+from ..protocol.kraft import elections
 from ..protocol.kraft.alter_partition import alter_partition
-from ..protocol.kraft.broker_registration import register_broker
-from ..protocol.kraft.broker_unregistration import unregister_broker
-from ..protocol.kraft.contacts import carried_over
+from ..protocol.kraft.broker_registration import register_broker, unregister_broker
 from ..protocol.kraft.controller_state import Controller
-from ..protocol.kraft.elections import elect_leaders
+from ..protocol.kraft.elections import allow_unclean_elections, elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.heartbeats import broker_heartbeat
 from ..protocol.kraft.replay import finalize, image
-from ..protocol.kraft.topic_settings import allow_unclean_elections
+from ..protocol.kraft.sessions import carried_over
 from ..protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -60,11 +58,11 @@ from ..protocol.messages import (
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
 )
-from ..protocol.replica import alter_partition_manager, disk, fetching, periods
+from ..protocol.replica import alter_partition_manager, broker_state, disk, fetching
+from ..protocol.replica.alter_partition_manager import check_lag
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.fetches_at_once import serve_fetches_at_once
-from ..protocol.replica.lag_check import check_lag
 from ..protocol.zookeeper.isr_writes import ANNOUNCE_ISR_MS
 from . import moves
 from .cluster import Cluster, broker
@@ -202,23 +200,23 @@ TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
     (Broker, moves.Timer.RETRY): lambda b, w: alter_partition_manager.retry(b, w.features),
     (Broker, moves.Timer.CHECKPOINT): lambda b, _w: disk.checkpoint(b),
     (Broker, moves.Timer.FLUSH): lambda b, _w: disk.flush(b),
-    (Controller, moves.Timer.ELECT_UNCLEAN): lambda c, w: periodic_elections.elect_unclean_leaders(
+    (Controller, moves.Timer.ELECT_UNCLEAN): lambda c, w: elections.elect_unclean_leaders(
         c, w.features
     ),
-    (Controller, moves.Timer.BALANCE_LEADERS): lambda c, w: periodic_elections.balance_leaders(
+    (Controller, moves.Timer.BALANCE_LEADERS): lambda c, w: elections.balance_leaders(
         c, w.features
     ),
 }
 PERIOD_MS = {
     moves.Timer.HEARTBEAT: lifecycle.HEARTBEAT_MS,
     moves.Timer.FETCH: fetching.FETCH_WAIT_MS,
-    moves.Timer.LAG_CHECK: periods.LAG_CHECK_MS,
+    moves.Timer.LAG_CHECK: broker_state.LAG_CHECK_MS,
     moves.Timer.RETRY: alter_partition_manager.RETRY_MS,
-    moves.Timer.CHECKPOINT: periods.CHECKPOINT_MS,
-    moves.Timer.FLUSH: periods.FLUSH_MS,
+    moves.Timer.CHECKPOINT: broker_state.CHECKPOINT_MS,
+    moves.Timer.FLUSH: broker_state.FLUSH_MS,
     moves.Timer.ANNOUNCE_ISR: ANNOUNCE_ISR_MS,
-    moves.Timer.ELECT_UNCLEAN: periodic_elections.INTERVAL_MS,
-    moves.Timer.BALANCE_LEADERS: periodic_elections.INTERVAL_MS,
+    moves.Timer.ELECT_UNCLEAN: elections.INTERVAL_MS,
+    moves.Timer.BALANCE_LEADERS: elections.INTERVAL_MS,
 }
 
 
@@ -239,7 +237,7 @@ def _nothing_to_retry(node: Broker, _cluster: Cluster) -> str | None:
 
 
 def _no_unclean_elections(controller: Controller, cluster: Cluster) -> str | None:
-    if not periodic_elections.has_unclean_elections(cluster.features):
+    if not elections.has_unclean_elections(cluster.features):
         return "this controller does not look after leaderless partitions unasked (KAFKA-12670)"
     return _nothing_planned(controller.timers.elect_unclean, cluster)
 
@@ -267,7 +265,7 @@ IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
 """Timers of which, as things are, nothing may come, and the reason for people."""
 
 PLANS: dict[NodeKind, Plan] = {
-    Controller: lambda c, w: periodic_elections.plan(c, w.features, w.now_ms),
+    Controller: lambda c, w: elections.plan(c, w.features, w.now_ms),
 }
 """What a control plane plans in a run with a clock.
 

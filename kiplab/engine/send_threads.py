@@ -20,7 +20,7 @@ from ..protocol.messages import (
     SetPartitionStateRequest,
     SetPartitionStateResponse,
 )
-from ..protocol.messages.control_request import ControlRequest
+from ..protocol.messages.api_message import ControlRequest
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .channels import blocker, post, without
 from .cluster import Cluster, Message

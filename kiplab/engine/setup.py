@@ -1,25 +1,67 @@
-"""The situation a run begins with: registered brokers, partitions, logs."""
+"""The situation a run begins with: registered brokers, partitions, logs.
+
+With ZooKeeper the znodes, sessions and logs are put there by hand. Who is the controller is then
+elected, and what it asks of the brokers is delivered, by the rules themselves; so caches, watches
+and roles are those of a cluster that has come up and is at rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from ..protocol.ids import Incarnation, MetadataOffset
+from ..protocol.ids import (
+    NO_BROKER_EPOCH,
+    ZOOKEEPER,
+    BrokerEpoch,
+    BrokerId,
+    ControllerEpoch,
+    Incarnation,
+    MetadataOffset,
+    PartitionEpoch,
+    SessionId,
+    Zxid,
+    controller_on,
+)
+from ..protocol.kip343.broker_with_heartbeats import control_plane, first_state
 from ..protocol.kraft.broker_lifecycle import metadata_arrived
-from ..protocol.kraft.contacts import carried_over
 from ..protocol.kraft.controller_state import Controller, HeartbeatState
-from ..protocol.kraft.periodic_elections import plan
+from ..protocol.kraft.elections import plan
 from ..protocol.kraft.replay import image
-from ..protocol.messages import MetadataUpdate
-from ..protocol.registrations import PartitionRegistration, Registration
+from ..protocol.kraft.sessions import carried_over
+from ..protocol.messages import MembershipState, MetadataUpdate
+from ..protocol.registrations import PartitionRegistration, Registration, topic_of
 from ..protocol.releases import RELEASES, Mode
 from ..protocol.replica.broker_state import Broker, Lifecycle, Volatile
+from ..protocol.zookeeper.broker_in_zookeeper import broker_info_version
+from ..protocol.zookeeper.controller_election import elect
+from ..protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
+from ..protocol.zookeeper.ensemble_sessions import open_session
+from ..protocol.zookeeper.znodes import (
+    CONTROLLER_EPOCH_PATH,
+    BrokerZnode,
+    ControllerEpochZnode,
+    PartitionStateZnode,
+    ReplicaAssignment,
+    Stat,
+    TopicConfigZnode,
+    TopicZnode,
+    Znode,
+    broker_path,
+    parent_path,
+    partition_state_path,
+    topic_config_path,
+    topic_path,
+    znode,
+)
+from . import channels
 from .cluster import Cluster
 from .first_logs import first_consumers, first_disk, first_free_offset, first_observed
 from .given_situation import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
-from .zookeeper_setup import first_with_zookeeper
+from .nodes import ensemble_of, state_of, with_state
+from .send_threads import threads_go_on
+from .settle import deliver_all
 
 __all__ = [
     "FIRST_CLUSTERS",
@@ -59,13 +101,6 @@ def _in_kraft(setup: Setup) -> Cluster:
         timed=setup.timed,
         consumers=first_consumers(setup, controller, observed),
     )
-
-
-FIRST_CLUSTERS: dict[Mode, Callable[[Setup], Cluster]] = {
-    Mode.KRAFT: _in_kraft,
-    Mode.ZOOKEEPER: first_with_zookeeper,
-}
-"""How the cluster of each mode begins."""
 
 
 def _registration(given: BrokerSetup) -> Registration:
@@ -114,3 +149,162 @@ def _broker(given: BrokerSetup, setup: Setup, update: MetadataUpdate) -> Broker:
     running = replace(down, process=ready)
     node, _, _ = metadata_arrived(running, update, setup.features, clock)
     return node
+
+
+_FIRST = Incarnation(1)
+
+
+def first_with_zookeeper(setup: Setup) -> Cluster:
+    """Brokers registered under the epochs given, partitions as given, a broker elected."""
+    given = tuple(sorted(setup.brokers, key=lambda b: b.id))
+    ensemble, sessions = _with_sessions(setup, given)
+    ensemble = _with_znodes(ensemble, _znodes(setup, given, sessions))
+    ensemble = replace(ensemble, zxid=Zxid(max([ensemble.zxid, *(b.epoch for b in given)])))
+    brokers = tuple(_broker_with_session(b, setup, sessions.get(b.id)) for b in given)
+    cluster = Cluster(features=setup.features, controller=ensemble, brokers=brokers)
+    for id in _in_turn(setup, given):
+        cluster = _elected(cluster, id)
+    return _at_rest(deliver_all(_send_queued(cluster)), setup)
+
+
+def _in_turn(setup: Setup, given: tuple[BrokerSetup, ...]) -> list[BrokerId]:
+    """Who tries to become the controller, the first of them with success."""
+    up = [b.id for b in given if b.up]
+    return sorted(up, key=lambda id: id != setup.controller)
+
+
+def _elected(cluster: Cluster, id: BrokerId) -> Cluster:
+    address = controller_on(id)
+    host = state_of(cluster, id)
+    held = state_of(cluster, address)
+    done = elect(held, ensemble_of(cluster), host.process.session, cluster.features)
+    cluster = with_state(with_state(cluster, ZOOKEEPER, done.ensemble), address, done.node)
+    cluster, _ = channels.post(cluster, address, done.sends)
+    return channels.post(cluster, ZOOKEEPER, done.fired)[0]
+
+
+def _at_rest(cluster: Cluster, setup: Setup) -> Cluster:
+    """Message names begin anew, and the next transaction has the number that was asked for."""
+    ensemble = ensemble_of(cluster)
+    last = Zxid(max(ensemble.zxid, first_free_offset(setup) - 1))
+    ensemble = replace(ensemble, zxid=last)
+    observed = tuple(first_observed(p, ensemble, cluster.brokers) for p in ensemble.partitions)
+    return replace(
+        cluster,
+        controller=ensemble,
+        observed=observed,
+        sent=(),
+        broken=(),
+        consumers=first_consumers(setup, ensemble, observed),
+    )
+
+
+def _with_sessions(
+    setup: Setup, given: tuple[BrokerSetup, ...]
+) -> tuple[Ensemble, dict[BrokerId, SessionId]]:
+    ensemble = kafka_ensemble(setup.zookeeper_servers)
+    sessions = {}
+    for broker in given:
+        if broker.up:
+            ensemble, sessions[broker.id] = open_session(ensemble, broker.id, _FIRST)
+    return ensemble, sessions
+
+
+def _with_znodes(ensemble: Ensemble, znodes: Iterator[Znode]) -> Ensemble:
+    """With these and whatever is above them."""
+    known = {z.path: z for z in ensemble.znodes}
+    for new in znodes:
+        path = parent_path(new.path)
+        while path not in known:
+            known[path] = znode(path, None, Stat(new.stat.czxid, new.stat.czxid))
+            path = parent_path(path)
+        known[new.path] = new
+    return replace(ensemble, znodes=tuple(known[path] for path in sorted(known)))
+
+
+def _znodes(
+    setup: Setup, given: tuple[BrokerSetup, ...], sessions: dict[BrokerId, SessionId]
+) -> Iterator[Znode]:
+    first = Zxid(1)
+    # What the election to come writes over.
+    epoch = ControllerEpoch(setup.controller_epoch - 1)
+    before = Stat(first, first, PartitionEpoch(epoch))
+    yield znode(CONTROLLER_EPOCH_PATH, ControllerEpochZnode(epoch), before)
+    for broker in (b for b in given if b.up):
+        epoch_of = Zxid(broker.epoch)
+        # KIP-380, Broker generation: the second operation of the multi writes the data.
+        version = PartitionEpoch(1 if setup.features.code_of(broker.id) >= (2, 2) else 0)
+        stat = Stat(epoch_of, epoch_of, version, sessions[broker.id])
+        yield znode(
+            broker_path(broker.id),
+            BrokerZnode(broker.id, _FIRST, broker_info_version(broker.id, setup.features)),
+            stat,
+        )
+    for topic in dict.fromkeys(topic_of(p.name) for p in setup.partitions):
+        yield from _topic(topic, [p for p in setup.partitions if topic_of(p.name) == topic])
+    for partition in setup.partitions:
+        yield _state(partition, setup.controller_epoch)
+
+
+def _topic(topic: str, partitions: list[PartitionSetup]) -> Iterator[Znode]:
+    stat = Stat(Zxid(1), Zxid(1))
+    assigned = tuple(
+        ReplicaAssignment(p.name, p.replicas, p.adding, p.removing)
+        for p in sorted(partitions, key=lambda p: p.name)
+    )
+    yield znode(topic_path(topic), TopicZnode(topic, assigned), stat)
+    least, unclean = partitions[0].min_insync_replicas, partitions[0].unclean_leader_election
+    yield znode(topic_config_path(topic), TopicConfigZnode(topic, least, unclean), stat)
+
+
+def _state(given: PartitionSetup, controller_epoch: ControllerEpoch) -> Znode:
+    data = PartitionStateZnode(
+        partition=given.name,
+        leader=given.leader,
+        leader_epoch=given.leader_epoch,
+        controller_epoch=controller_epoch,
+        isr=given.isr,
+        recovery=given.recovery,
+    )
+    stat = Stat(Zxid(1), Zxid(1), given.partition_epoch)
+    return znode(partition_state_path(given.name), data, stat)
+
+
+def _broker_with_session(given: BrokerSetup, setup: Setup, session: SessionId | None) -> Broker:
+    down = Broker(given.id, durable=first_disk(setup, given.id))
+    if session is None:
+        return down
+    process = Volatile(
+        lifecycle=Lifecycle.RUNNING,
+        epoch=_generation(given, setup, session),
+        ready_to_unfence=True,
+        published=True,
+        controller=None,
+        controller_epoch=None,
+        control_plane=control_plane(given.id, setup.features),
+        state=MembershipState.ACTIVE if first_state(given.id, setup.features) is not None else None,
+        session=session,
+        checkpoints=False,
+    )
+    return replace(down, process=process)
+
+
+def _generation(given: BrokerSetup, setup: Setup, session: SessionId) -> BrokerEpoch:
+    """What the process took for its generation when it registered."""
+    if setup.features.code_of(given.id) < (2, 2):
+        return NO_BROKER_EPOCH
+    # KIP-380, Rejected Alternatives: the session's id in place of the czxid.
+    return (
+        BrokerEpoch(session) if "380.session-id" in setup.features.active(given.id) else given.epoch
+    )
+
+
+def _send_queued(cluster: Cluster) -> Cluster:
+    return threads_go_on(cluster, [], lambda world, _: (world, []))[0]
+
+
+FIRST_CLUSTERS: dict[Mode, Callable[[Setup], Cluster]] = {
+    Mode.KRAFT: _in_kraft,
+    Mode.ZOOKEEPER: first_with_zookeeper,
+}
+"""How the cluster of each mode begins."""

@@ -14,12 +14,10 @@ from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, broker_list, node_name
 from ..protocol.messages import Send
 from ..protocol.replica import disk
+from ..protocol.replica.alter_partition_manager import finish_leader_recovery
 from ..protocol.replica.broker_state import Broker
-from ..protocol.replica.end_of_recovery import finish_leader_recovery
-from ..protocol.replica.produce import produce
-from ..protocol.replica.record_deletion import delete_records
-from ..protocol.replica.transactions import end_transaction
-from ..protocol.zookeeper.joint_effect import Together
+from ..protocol.replica.produce import delete_records, end_transaction, produce
+from ..protocol.zookeeper.ensemble_writes import Together
 from . import channels, consumers, moves, producers
 from .cluster import Cluster, Message, broker, later
 from .events import Delivered, Dropped, Event, Happened, Moved

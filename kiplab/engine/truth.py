@@ -11,14 +11,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from ..protocol.ids import CONTROLLER, BrokerId, ControllerEpoch, Milliseconds, controller_on
-from ..protocol.kraft.contacts import (
+from ..protocol.kraft.controller_state import Controller
+from ..protocol.kraft.sessions import (
+    SESSION_TIMEOUT_MS,
     has_contacts,
     next_check_ms,
     noted_sessions,
     out_of_contact,
+    stale_broker,
 )
-from ..protocol.kraft.controller_state import Controller
-from ..protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
 from ..protocol.registrations import PartitionRegistration, Registration
 from ..protocol.zookeeper.ensemble import Ensemble
 from ..protocol.zookeeper.operators import controller_named

@@ -56,7 +56,7 @@ from ..protocol.zookeeper import broker_in_zookeeper as life
 from ..protocol.zookeeper import control_channels, control_requests, isr_writes, operators
 from ..protocol.zookeeper.alter_isr import alter_isr
 from ..protocol.zookeeper.ensemble import Ensemble
-from ..protocol.zookeeper.joint_effect import Together
+from ..protocol.zookeeper.ensemble_writes import Together
 from ..protocol.zookeeper.watch_events import watch_fired
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from ..protocol.zookeeper.zookeeper_elections import elect_leaders

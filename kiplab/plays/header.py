@@ -1,4 +1,4 @@
-"""A play's header: what it says of the situation before the first line."""
+"""A play's header: what it says of the situation before the first line, and of its rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from msgspec.structs import replace
 
 from ..engine.setup import BrokerSetup, ConsumerSetup, PartitionSetup, Setup
 from ..protocol.clients.consumer import Reset
-from ..protocol.features import Features, UnknownFeatureError, at_metadata_version, parse_features
+from ..protocol.features import (
+    Features,
+    UnknownFeatureError,
+    at_metadata_version,
+    fitting,
+    parse_features,
+    switched,
+)
 from ..protocol.ids import (
     CONTROLLER,
     NO_LEADER,
@@ -182,3 +189,23 @@ def _number(statement: Statement, key: str, default: int = 0) -> int:
 
 def _all(play: Play, verb: str) -> Iterable[Statement]:
     return (s for s in play.statements if s.verb == verb)
+
+
+def features_asked_for(
+    play: Play,
+    shared: Features | None,
+    kafka: str | None,
+    off: tuple[str, ...],
+    on: tuple[str, ...],
+) -> Features | None:
+    """The features asked for, None for the play's own."""
+    if kafka is not None:
+        return parse_features(kafka, off=off, on=on)
+    if not off and not on:
+        return shared
+    features = features_of(play) if shared is None else shared
+    for name in off:
+        features = switched(features, name, False)
+    for name in on:
+        features = switched(features, name, True)
+    return fitting(features)

@@ -18,8 +18,7 @@ from ..engine.history import Recorded
 from ..protocol import facts
 from ..protocol.ids import NO_LEADER
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
-from ..protocol.replica.produce import PRODUCE
-from ..protocol.replica.record_deletion import DELETE_RECORDS
+from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
 from .columns import MessageRow, Rows
 from .message_paths import clause_of, compared_words
 from .snapshots import Snapshot

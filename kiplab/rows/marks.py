@@ -19,8 +19,7 @@ from ..protocol import facts, zookeeper_facts
 from ..protocol.guards import GUARDS
 from ..protocol.ids import broker_list
 from ..protocol.replica.client_reads import CONSUMER_FETCH, END_OF_EPOCH, LIST_OFFSETS
-from ..protocol.replica.produce import PRODUCE
-from ..protocol.replica.record_deletion import DELETE_RECORDS
+from ..protocol.replica.produce import DELETE_RECORDS, PRODUCE
 from .columns import MarkKind, MarkRow, broker_lane
 from .snapshots import Snapshot
 from .wording import offsets, plural

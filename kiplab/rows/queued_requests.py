@@ -12,7 +12,7 @@ from ..engine.events import Event, Sent
 from ..engine.nodes import state_of
 from ..engine.truth import registration_of
 from ..protocol.ids import NO_BROKER_EPOCH, BrokerEpoch, BrokerId, controller_on
-from ..protocol.messages.control_request import ControlRequest
+from ..protocol.messages.api_message import ControlRequest
 from ..protocol.zookeeper.zookeeper_controller import BrokerChannel, ZooKeeperController
 from ..protocol.zookeeper_facts import RequestsQueued
 from .snapshots import Snapshot

@@ -23,7 +23,7 @@ from ..protocol.messages import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from ..protocol.messages.control_request import ControlRequest
+from ..protocol.messages.api_message import ControlRequest
 from ..protocol.registrations import topic_of
 from ..protocol.releases import CodeVersion
 from ..protocol.replica.broker_state import replica_of

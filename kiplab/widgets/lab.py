@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..plays.header import features_asked_for
 from ..plays.library import find
 from ..plays.play import Play, Statement
 from ..plays.play_errors import PlayError
-from ..plays.play_features import features_asked_for
 from ..protocol.features import Features
 from ..runs import Run
 from . import still_fallback

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import broken_properties, observer, routes
+from kiplab.engine import observer, routes
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.explore.levels.all_levels import level_named
@@ -183,7 +183,7 @@ def test_the_observer_sees_no_more_than_its_answer_is_remembered_under(
 
     def nosy_checks(before: Cluster, after: Cluster) -> Any:
         assert sum(b.incarnation for b in after.brokers)
-        return broken_properties.checks(before, after)
+        return observer.checks(before, after)
 
     monkeypatch.setattr(observer, "checks", nosy_checks)
     with pytest.raises(UnseenError, match=r"'incarnation'.*BrokerView"):

@@ -11,7 +11,7 @@ from kiplab.judge.conversation.turns import fenced_in
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
-from kiplab.protocol.kraft.contacts import NEXT_CHECK_MS
+from kiplab.protocol.kraft.sessions import NEXT_CHECK_MS
 from kiplab.protocol.messages import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from kiplab.protocol.kraft import (
     alter_partition,
     broker_registration,
-    broker_unregistration,
-    contacts,
     elections,
     fencing,
     heartbeats,
@@ -249,14 +247,14 @@ ENGINES = (
     ),
     WrongEngine(
         "4.0 keeps sessions as 3.9 does",
-        contacts,
+        sessions,
         "return code >= (4, 0)",
         "return code >= (9, 9)",
         "4.0",
     ),
     WrongEngine(
         "a broker is forgotten before it leaves its ISRs",
-        broker_unregistration,
+        broker_registration,
         "        *removal_records(controller, found.broker, features),\n"
         "        UnregisterBrokerRecord(found.broker, found.epoch),\n",
         "        UnregisterBrokerRecord(found.broker, found.epoch),\n"

@@ -38,6 +38,7 @@ from kiplab.protocol.registrations import (
     Registration,
 )
 from kiplab.protocol.replica import alter_partition_manager, broker_parts
+from kiplab.protocol.replica.alter_partition_manager import finish_leader_recovery
 from kiplab.protocol.replica.broker_state import (
     Broker,
     Durable,
@@ -50,7 +51,6 @@ from kiplab.protocol.replica.broker_state import (
     log_of,
     replica_of,
 )
-from kiplab.protocol.replica.end_of_recovery import finish_leader_recovery
 from kiplab.protocol.replica.fetches_at_once import serve_fetches_at_once
 from kiplab.protocol.replica.fetching import serve_fetch
 from kiplab.protocol.replica.high_watermark import move_high_watermark

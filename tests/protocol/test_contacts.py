@@ -29,12 +29,17 @@ from kiplab.protocol.ids import (
     PartitionEpoch,
 )
 from kiplab.protocol.kraft.broker_registration import register_broker
-from kiplab.protocol.kraft.contacts import CHECK_MS, NEXT_CHECK_MS, carried_over, next_check_ms
 from kiplab.protocol.kraft.controller_state import Contact, Controller
+from kiplab.protocol.kraft.elections import INTERVAL_MS, plan
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat
-from kiplab.protocol.kraft.periodic_elections import INTERVAL_MS, plan
-from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from kiplab.protocol.kraft.sessions import (
+    CHECK_MS,
+    NEXT_CHECK_MS,
+    SESSION_TIMEOUT_MS,
+    carried_over,
+    next_check_ms,
+)
 from kiplab.protocol.messages import (
     AlterPartitionRequest,
     BrokerHeartbeatRequest,

@@ -17,12 +17,10 @@ from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerEpoch, BrokerId, Incarnation, MetadataOffset
 from kiplab.protocol.kraft.broker_registration import register_broker
-from kiplab.protocol.kraft.contacts import carried_over, has_contacts, out_of_contact
 from kiplab.protocol.kraft.controller_state import Controller, HeartbeatState, heartbeat
-from kiplab.protocol.kraft.elections import elect_leaders
+from kiplab.protocol.kraft.elections import balance_leaders, elect_leaders, elect_unclean_leaders
 from kiplab.protocol.kraft.fencing import expire_session, fail_over
 from kiplab.protocol.kraft.heartbeats import broker_heartbeat, current_state
-from kiplab.protocol.kraft.periodic_elections import balance_leaders, elect_unclean_leaders
 from kiplab.protocol.kraft.records import (
     BrokerRegistrationChangeRecord,
     Record,
@@ -30,7 +28,13 @@ from kiplab.protocol.kraft.records import (
     fence_record,
 )
 from kiplab.protocol.kraft.replay import ControllerEffect
-from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS, stale_broker
+from kiplab.protocol.kraft.sessions import (
+    SESSION_TIMEOUT_MS,
+    carried_over,
+    has_contacts,
+    out_of_contact,
+    stale_broker,
+)
 from kiplab.protocol.messages import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,

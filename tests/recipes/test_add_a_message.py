@@ -114,7 +114,7 @@ STEPS = {
     "request": (MESSAGES, REQUEST, ""),
     "response": (MESSAGES, RESPONSE, ""),
     "rule": (RULE, DONE, ""),
-    "imports": (ROUTES, IMPORTS, "from ..protocol.replica.lag_check import check_lag\n"),
+    "imports": (ROUTES, IMPORTS, "from ..protocol.kraft.alter_partition import alter_partition\n"),
     "route": (ROUTES, OF_BROKERS, "ROUTES: dict[tuple[NodeKind, type], Rule] = {\n"),
     "no route": (ROUTES, NO_CONTROLLER, "NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {\n"),
     "import with ZooKeeper": (

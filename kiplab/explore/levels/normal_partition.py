@@ -60,9 +60,9 @@ from ...protocol.ids import (
     MetadataOffset,
     PartitionEpoch,
 )
-from ...protocol.kraft.contacts import contact_of, has_contacts
 from ...protocol.kraft.controller_state import Contact, Controller, HeartbeatState
 from ...protocol.kraft.replay import image
+from ...protocol.kraft.sessions import contact_of, has_contacts
 from ...protocol.log import Log
 from ...protocol.messages import (
     AlterPartitionItem,

@@ -12,11 +12,10 @@ from pathlib import Path
 import msgspec
 
 from ...engine.properties import PROPERTIES, properties_of
-from ...plays.header import features_of
+from ...plays.header import features_asked_for, features_of
 from ...plays.library import find
 from ...plays.play import Play
 from ...plays.play_errors import nearest
-from ...plays.play_features import features_asked_for
 from ...protocol.features import Features
 from ..levels.all_levels import LEVELS, level_named
 from ..levels.level_table import CAN_DATA_BE_LOST, ExploreError, Level, quoted

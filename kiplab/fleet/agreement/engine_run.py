@@ -20,8 +20,7 @@ from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.messages import AlterPartitionRequest
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
-from ...protocol.replica.broker_state import Lifecycle, Loss
-from ...protocol.replica.periods import LAG_CHECK_MS
+from ...protocol.replica.broker_state import LAG_CHECK_MS, Lifecycle, Loss
 from ..kernel.set_events import (
     EXPIRY,
     HEALS,

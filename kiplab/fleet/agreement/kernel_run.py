@@ -11,7 +11,7 @@ import msgspec
 from ...protocol.features import Features
 from ...protocol.kraft.broker_lifecycle import HEARTBEAT_MS
 from ...protocol.releases import Mode
-from ...protocol.replica.periods import LAG_CHECK_MS
+from ...protocol.replica.broker_state import LAG_CHECK_MS
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..kernel.feature_sets import features_of
 from ..kernel.isr_digits import members_of

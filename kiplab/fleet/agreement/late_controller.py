@@ -17,7 +17,7 @@ from ...engine.events import Delivered
 from ...protocol.facts import Refused
 from ...protocol.ids import BrokerId, controller_on
 from ...protocol.messages import WatcherEvent
-from ...protocol.messages.control_request import ControlRequest
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from .driven_engine import DoneMove
 from .driven_zookeeper import HOST, DrivenZooKeeper

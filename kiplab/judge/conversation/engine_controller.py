@@ -25,8 +25,8 @@ from ...engine.truth import (
 from ...protocol.facts import RecordWritten
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER, BrokerId, MetadataOffset
-from ...protocol.kraft.contacts import has_contacts
 from ...protocol.kraft.controller_state import Controller
+from ...protocol.kraft.sessions import has_contacts
 from ...protocol.messages import Request, UnregisterBrokerRequest
 from ...protocol.messages.api_message import ApiResponse
 from ...protocol.registrations import PartitionRegistration

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from ...engine.truth import Truth
 from ...protocol.features import Features
 from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
-from ...protocol.kraft.contacts import CHECK_MS, NEXT_CHECK_MS
+from ...protocol.kraft.sessions import CHECK_MS, NEXT_CHECK_MS
 from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
 from ...protocol.registrations import registration
 from .deciding_side import DecidingSide

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from ...protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
-from ...protocol.kraft.contacts import CHECK_MS, has_contacts
 from ...protocol.kraft.controller_state import Controller
 from ...protocol.kraft.replay import replay
-from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from ...protocol.kraft.sessions import CHECK_MS, SESSION_TIMEOUT_MS, has_contacts
 from ...protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,

@@ -45,7 +45,7 @@ _SINCE_VERSION = {"UNKNOWN_TOPIC_ID": 2, "OPERATION_NOT_ATTEMPTED": 1}
 _SINCE_EPOCHS = ("UNKNOWN_SERVER_ERROR",)
 _KIP_380 = (2, 2)
 _JUDGED = controller_on(BrokerId(CONTROLLER))
-_OF_ALTER_ISR = ("alter_isr", "isr_checks")
+_OF_ALTER_ISR = ("alter_isr",)
 
 
 class ControlCoverage:

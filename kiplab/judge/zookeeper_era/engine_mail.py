@@ -26,7 +26,7 @@ from ...protocol.messages import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from ...protocol.messages.control_request import ControlRequest
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, topic_of
 from ...protocol.releases import RELEASES
 from ...protocol.zookeeper.ensemble import find

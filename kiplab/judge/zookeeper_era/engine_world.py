@@ -38,11 +38,10 @@ from ...protocol.messages import (
     UpdateMetadataResponse,
     WatcherEvent,
 )
-from ...protocol.messages.control_request import ControlRequest
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble_sessions import close_session, open_session
-from ...protocol.zookeeper.ensemble_writes import Operation, transact
-from ...protocol.zookeeper.joint_effect import told
+from ...protocol.zookeeper.ensemble_writes import Operation, told, transact
 from .control_coverage import ControlCoverage
 from .engine_mail import alter_answer, alter_request, engine_request, engine_znode, partition_name
 from .sequences import NO_EPOCH, AlterAnswer, Passage, SentRequest, ShutdownAnswer

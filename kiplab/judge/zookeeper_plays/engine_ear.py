@@ -21,7 +21,7 @@ from ...protocol.messages import (
     StopReplicaResponse,
     UpdateMetadataResponse,
 )
-from ...protocol.messages.control_request import ControlRequest
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ..zookeeper_era.engine_mail import alter_answer, engine_request, engine_znode
 from ..zookeeper_era.sequences import AlterAnswer, Passage, SentRequest, ShutdownAnswer

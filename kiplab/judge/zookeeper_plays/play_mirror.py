@@ -22,7 +22,7 @@ from ...protocol.messages import (
     ElectLeadersRequest,
     WatcherEvent,
 )
-from ...protocol.messages.control_request import ControlRequest
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
 from ...protocol.zookeeper.znodes import (

@@ -10,7 +10,7 @@ from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
 from ...protocol.ids import BrokerId, controller_on
 from ...protocol.messages import Request, WatcherEvent
-from ...protocol.messages.control_request import ControlRequest
+from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import find as find_znode
 from ...protocol.zookeeper.znodes import CONTROLLER_PATH, ControllerZnode

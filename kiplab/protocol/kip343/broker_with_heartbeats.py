@@ -34,11 +34,10 @@ from ..replica.broker_state import Broker, Lifecycle
 from ..zookeeper import broker_in_zookeeper
 from ..zookeeper.broker_in_zookeeper import broker_info_version, controller_of_broker, stop
 from ..zookeeper.ensemble import Ensemble
-from ..zookeeper.joint_effect import Together
+from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.zookeeper_controller import ZooKeeperController
 from ..zookeeper_facts import BrokerStateChanged
-from .declarations import FIRST_WITH_HEARTBEATS
-from .heartbeat_controller import HeartbeatController
+from .heartbeat_controller import FIRST_WITH_HEARTBEATS, HeartbeatController
 from .heartbeat_watches import seeded
 
 BROKER_TIMEOUT_MS = 18_000

@@ -3,17 +3,37 @@
 KIP-343 changes what makes a broker count. In a release whoever is registered in ZooKeeper is there;
 here whoever is registered is known, and only who is ACTIVE or STOPPING is there. So an inactive
 broker is in `known` and not in `live`, and everything that the controller of a release does about
-live brokers (elections, metadata, queues) treats it as absent. Nothing here changes anything.
+live brokers (elections, metadata, queues) treats it as absent.
+
+The controller declares a broker active, inactive or stopping. In comes an event in the making and
+what is found out about a broker. The text says what the states
+mean, and not what a change of them brings about; an inactive broker "is treated the same as an
+absent one", and so a broker that becomes inactive is treated as one whose znode has gone
+(onBrokerFailure: others lead, it leaves the ISRs, its channel is closed), and one that becomes
+active as one that has registered (onBrokerStartup: it learns everything). A broker that wants to
+stop is in controlled shutdown: others lead what it leads. The text has no end of that; here it is
+declared inactive once it leads nothing, which is the answer that it waits for.
+Out go the event, and a BrokerDeclared for each change of a state.
 """
 
 from __future__ import annotations
+
+from typing import cast
 
 import msgspec
 from msgspec.structs import replace
 
 from ..ids import BrokerEpoch, BrokerId
 from ..messages import MembershipState
-from ..zookeeper.zookeeper_controller import ZooKeeperController
+from ..messages.heartbeat_messages import state_word
+from ..zookeeper.broker_change import on_broker_failure, on_broker_startup, registered_brokers
+from ..zookeeper.control_channels import add_channel, remove_channel
+from ..zookeeper.controller_turn import ControllerTurn
+from ..zookeeper.ensemble import below
+from ..zookeeper.znodes import BROKER_IDS_PATH, BrokerZnode
+from ..zookeeper.zookeeper_controller import LiveBroker, ZooKeeperController
+from ..zookeeper.zookeeper_shutdown import let_go, still_led
+from ..zookeeper_facts import BrokerDeclared
 
 
 class KnownBroker(msgspec.Struct, frozen=True, cache_hash=True):
@@ -57,3 +77,145 @@ def without_known(controller: HeartbeatController, broker: BrokerId) -> Heartbea
     Source: none; KIP-343 as it is written.
     """
     return replace(controller, known=tuple(k for k in controller.known if k.broker != broker))
+
+
+FIRST_WITH_HEARTBEATS = 5
+"""The version of BrokerInfo that a broker registers with that sends heartbeats."""
+
+
+def plane_of(turn: ControllerTurn) -> HeartbeatController:
+    """The controller of this event.
+
+    Source: none; KIP-343 as it is written.
+    """
+    return cast("HeartbeatController", turn.controller)
+
+
+def registered(turn: ControllerTurn) -> tuple[KnownBroker, ...]:
+    """Who is registered, as a controller that has never heard of them knows them.
+
+    Source: none; KIP-343 as it is written.
+    """
+    versions = {
+        z.data.broker: z.data.version
+        for z in below(turn.ensemble.znodes, BROKER_IDS_PATH)
+        if isinstance(z.data, BrokerZnode)
+    }
+    return tuple(
+        _at_first(turn, found, versions[found.broker]) for found in registered_brokers(turn)
+    )
+
+
+def declared(
+    turn: ControllerTurn, found: KnownBroker, state: MembershipState, reason: str
+) -> ControllerTurn:
+    """`found` is in this state from now on; with what a change between there and not there brings.
+
+    Raises ControllerMovedError.
+
+    Source: none; KIP-343 as it is written.
+    """
+    before = known_broker(plane_of(turn), found.broker)
+    turn = _told(turn, before, replace(found, state=state), reason)
+    counts = state is not MembershipState.INACTIVE
+    is_live = found.broker in turn.controller.live_brokers
+    if counts and not is_live:
+        return _joined(turn, found)
+    return turn if counts or not is_live else _gone(turn, found.broker)
+
+
+def forgotten(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
+    """Its znode is gone.
+
+    Raises ControllerMovedError.
+
+    Source: none; KIP-343 as it is written.
+    """
+    is_live = broker in turn.controller.live_brokers
+    turn = turn.holding(without_known(plane_of(turn), broker))
+    return _gone(turn, broker) if is_live else turn
+
+
+def bounced(turn: ControllerTurn, found: KnownBroker, reason: str) -> ControllerTurn:
+    """Another incarnation of a known broker: the old one is gone, the new one as at its start.
+
+    Raises ControllerMovedError.
+
+    Source: none; KIP-343 as it is written.
+    """
+    turn = forgotten(turn, found.broker)
+    return declared(turn, found, found.state, reason)
+
+
+def active_again(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
+    """It wants to be active: from INACTIVE it comes back, from STOPPING it stays after all.
+
+    Raises ControllerMovedError.
+
+    Source: none; KIP-343 as it is written.
+    """
+    if found.state is MembershipState.STOPPING:
+        staying = tuple(b for b in turn.controller.shutting_down if b != found.broker)
+        turn = turn.holding(replace(turn.controller, shutting_down=staying))
+        turn = on_broker_startup(turn, (found.broker,))
+    return declared(turn, found, MembershipState.ACTIVE, "it wants to be active")
+
+
+def stopping(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
+    """It wants to stop: others lead what they can, and once it leads nothing it is inactive.
+
+    Raises ControllerMovedError.
+
+    Source: none; KIP-343 as it is written.
+    """
+    if found.state is MembershipState.INACTIVE:
+        return turn
+    turn = let_go(turn, found.broker)
+    if still_led(turn.controller, found.broker):
+        return declared(turn, found, MembershipState.STOPPING, "it wants to stop")
+    return declared(turn, found, MembershipState.INACTIVE, "it wants to stop, and leads nothing")
+
+
+def _at_first(turn: ControllerTurn, found: LiveBroker, version: int) -> KnownBroker:
+    legacy = version < FIRST_WITH_HEARTBEATS
+    # KIP-343, Compatibility, Deprecation, and Migration Plan: who registers with an older version
+    # is always active.
+    if legacy and "343.legacy-active" in turn.active:
+        return KnownBroker(found.broker, found.epoch, MembershipState.ACTIVE, legacy=True)
+    # KIP-343, Broker State: at first a broker is inactive.
+    waits = "343.inactive-at-first" in turn.active
+    state = MembershipState.INACTIVE if waits else MembershipState.ACTIVE
+    return KnownBroker(found.broker, found.epoch, state, legacy)
+
+
+def _told(
+    turn: ControllerTurn, before: KnownBroker | None, found: KnownBroker, reason: str
+) -> ControllerTurn:
+    if before == found:
+        return turn
+    turn = turn.holding(with_known(plane_of(turn), found))
+    if before is not None and before.state is found.state:
+        return turn
+    fact = BrokerDeclared(
+        node=turn.controller.node,
+        broker=found.broker,
+        incarnation_id=found.incarnation_id,
+        before="" if before is None else state_word(before.state),
+        after=state_word(found.state),
+        reason=reason,
+    )
+    return turn.holding(turn.controller, fact)
+
+
+def _joined(turn: ControllerTurn, found: KnownBroker) -> ControllerTurn:
+    others = [b for b in turn.controller.live if b.broker != found.broker]
+    new = LiveBroker(found.broker, found.incarnation_id)
+    live = tuple(sorted([*others, new], key=lambda b: b.broker))
+    controller = add_channel(replace(turn.controller, live=live), found.broker)
+    return on_broker_startup(turn.holding(controller), (found.broker,))
+
+
+def _gone(turn: ControllerTurn, broker: BrokerId) -> ControllerTurn:
+    turn = remove_channel(turn, broker)
+    live = tuple(b for b in turn.controller.live if b.broker != broker)
+    return on_broker_failure(turn.holding(replace(turn.controller, live=live)), (broker,))

@@ -21,13 +21,21 @@ from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
 from ..zookeeper.ensemble import Ensemble
 from ..zookeeper.ensemble_reads import children
-from ..zookeeper.joint_effect import Together
+from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.watch_events import watch_fired
 from ..zookeeper.znodes import BROKER_IDS_PATH
 from ..zookeeper.zookeeper_controller import ZooKeeperController
 from ..zookeeper_facts import BrokersCompared
-from .declarations import bounced, declared, forgotten, plane_of, registered
-from .heartbeat_controller import HeartbeatController, KnownBroker, known_broker
+from .heartbeat_controller import (
+    HeartbeatController,
+    KnownBroker,
+    bounced,
+    declared,
+    forgotten,
+    known_broker,
+    plane_of,
+    registered,
+)
 
 
 def heartbeat_watch_fired(

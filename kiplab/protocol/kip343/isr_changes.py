@@ -43,10 +43,9 @@ from ..zookeeper.controller_turn import (
     write_state,
 )
 from ..zookeeper.ensemble import Ensemble
-from ..zookeeper.joint_effect import Together
+from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.zookeeper_controller import ZooKeeperController, epoch_of
-from .declarations import plane_of
-from .heartbeat_controller import HeartbeatController, known_broker
+from .heartbeat_controller import HeartbeatController, known_broker, plane_of
 
 KIND = "isr-change"
 

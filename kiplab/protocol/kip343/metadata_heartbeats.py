@@ -21,17 +21,19 @@ from ..messages.heartbeat_messages import state_word
 from ..zookeeper.controller_election import stand_down_if_moved
 from ..zookeeper.controller_turn import ControllerMovedError, ControllerTurn
 from ..zookeeper.ensemble import Ensemble
-from ..zookeeper.joint_effect import Together
+from ..zookeeper.ensemble_writes import Together
 from ..zookeeper.zookeeper_controller import ZooKeeperController
-from .declarations import (
+from .heartbeat_controller import (
+    HeartbeatController,
+    KnownBroker,
     active_again,
     bounced,
     declared,
+    known_broker,
     plane_of,
     registered,
     stopping,
 )
-from .heartbeat_controller import HeartbeatController, KnownBroker, known_broker
 
 KIND = "metadata-heartbeat"
 CONTROLLER_TIMEOUT_MS = 9_000

@@ -34,9 +34,9 @@ from ..replica.broker_state import (
     Broker,
     Lifecycle,
     Volatile,
+    first_timers,
     replica_of,
 )
-from ..replica.periods import first_timers
 from ..replica.roles import play
 
 HEARTBEAT_MS = 2_000

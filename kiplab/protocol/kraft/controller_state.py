@@ -47,7 +47,7 @@ class HeartbeatState(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Contact(msgspec.Struct, frozen=True, cache_hash=True):
-    """When a broker was heard of last under this broker epoch (`contacts`); 0 without a clock."""
+    """When a broker was heard of last under this broker epoch (`sessions`); 0 without a clock."""
 
     broker: BrokerId
     epoch: BrokerEpoch
@@ -55,7 +55,7 @@ class Contact(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class ControllerTimers(msgspec.Struct, frozen=True, cache_hash=True):
-    """When the elections that wait are held (`periodic_elections`); 0 for one that does not wait.
+    """When the elections that wait are held (`elections`); 0 for one that does not wait.
 
     Always 0 in a run without a clock.
     """

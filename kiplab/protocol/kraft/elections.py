@@ -1,4 +1,4 @@
-"""ElectLeaders: the elections an operator asks for.
+"""The elections that an operator asks for (ElectLeaders), and those that the controller puts off.
 
 In comes a request for some partitions, or for all of them, to have the preferred replica lead, or a
 replica outside the ISR if nobody leads. Each partition is judged on its own, against the state
@@ -8,19 +8,39 @@ records of all elections, the new metadata for every broker, one answer to the c
 partitions that needed nothing, if all were asked for), and a Refused fact for each error in it.
 Where no election is held the controller stays the same object. No guard is asked for here by name:
 who may lead is `controller_state.is_active`.
+
+Two elections are held unasked, and put off rather than done at once. A partition that nobody leads
+may come to be one that a replica outside the ISR may lead: a configuration changes, or a controller
+takes over whose release reads it. And a partition may be led by another replica than its preferred
+one, the first. Whatever the controller has just done, `plan` looks for such partitions; if there
+are any and nothing waits yet, it sets the timer of that task to `INTERVAL_MS` from now. When it
+goes off the task looks at all of them, and out go records as of any election, and one
+PeriodicElections fact if there was anything to look at. What is still not as it should be is
+planned anew. A new controller has no timers: it plans for itself. Kafka holds at most 1,000
+elections in one go, which is more than a cluster here has partitions.
+
+A topic's setting, unclean.leader.election.enable, may change meanwhile (IncrementalAlterConfigs).
+Out go its record, the new metadata for every broker, and a fact that says whether this controller
+reads the setting at all. Nobody is elected by it: a partition without a leader waits for what the
+controller does next about it, an unfenced broker or its own look at leaderless partitions, within
+300 s.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
 from ..errors import KafkaError
-from ..facts import Fact, Refused
+from ..facts import Fact, PeriodicElections, Refused, TopicConfigured
 from ..features import Features
-from ..ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId
+from ..ids import CLIENT, CONTROLLER, NO_LEADER, BrokerId, Milliseconds
 from ..messages import ElectLeadersRequest, ElectLeadersResponse, Send
-from ..registrations import partition, registration
-from .controller_state import Controller, is_active
-from .partition_change import Code, Election, Targets, build
-from .records import PartitionChangeRecord
+from ..registrations import PartitionRegistration, partition, registration
+from .controller_state import Controller, ControllerTimers, is_active
+from .partition_change import Code, Election, Targets, build, ordinary
+from .records import ConfigRecord, PartitionChangeRecord
 from .replay import ControllerEffect, commit
 
 
@@ -80,3 +100,137 @@ def elect_leader(
     if unclean:
         return KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE, None
     return KafkaError.PREFERRED_LEADER_NOT_AVAILABLE, None
+
+
+INTERVAL_MS = 300_000
+"""leader.imbalance.check.interval.seconds and unclean.leader.election.interval.ms."""
+
+
+def plan(controller: Controller, features: Features, now_ms: Milliseconds) -> Controller:
+    """The controller with every task planned that it has reason for.
+
+    Source: QuorumController.maybeScheduleNextBalancePartitionLeaders (3.2.0 to 3.9.0-rc3) and
+    maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
+    """
+    elect, balance = controller.timers.elect_unclean, controller.timers.balance_leaders
+    has_elections, rebalances = has_unclean_elections(features), controller.auto_leader_rebalance
+    if not (has_elections or elect or rebalances or balance):
+        return controller
+    next_ms = _next_ms(controller, features, now_ms)
+    reasons = [
+        _due(elect, has_elections, controller, _is_leaderless, next_ms),
+        _due(balance, rebalances, controller, _is_imbalanced, next_ms),
+    ]
+    if reasons == [elect, balance]:
+        return controller
+    return replace(controller, timers=ControllerTimers(*reasons))
+
+
+def _next_ms(controller: Controller, features: Features, now_ms: Milliseconds) -> Milliseconds:
+    """When a task is done that is planned now.
+
+    Source: QuorumController.registerElectUnclean and registerElectPreferred,
+    PeriodicTaskControlManager.reschedule (4.0.2).
+    """
+    if features.code_of(CONTROLLER) < (4, 0):
+        return now_ms + INTERVAL_MS
+    # From 4.0 on the tasks are done again and again, whether or not there is a reason.
+    since = controller.active_since_ms
+    return since + ((now_ms - since) // INTERVAL_MS + 1) * INTERVAL_MS
+
+
+def _is_leaderless(state: PartitionRegistration) -> bool:
+    return state.leader == NO_LEADER
+
+
+def _is_imbalanced(state: PartitionRegistration) -> bool:
+    return state.leader != state.replicas[0]
+
+
+def _due(
+    waiting: Milliseconds,
+    has: bool,
+    controller: Controller,
+    is_reason: Callable[[PartitionRegistration], bool],
+    next_ms: Milliseconds,
+) -> Milliseconds:
+    # What waits goes on waiting although the reason may be gone: then it finds nothing to do.
+    if not has or waiting:
+        return waiting if has else 0
+    return next_ms if any(map(is_reason, controller.partitions)) else 0
+
+
+def has_unclean_elections(features: Features) -> bool:
+    """Whether this controller looks at leaderless partitions from time to time.
+
+    Source: QuorumController.maybeScheduleNextElectUncleanLeaders (3.9.0-rc3).
+    """
+    # KAFKA-12670, "Support configuring unclean leader election in KRaft": what makes an unclean
+    # election possible may change while nobody leads, so leaderless partitions are looked at again.
+    return "kafka-12670.unclean-by-config" in features.active(CONTROLLER)
+
+
+def elect_unclean_leaders(controller: Controller, features: Features) -> ControllerEffect:
+    """Give leaderless partitions a leader, where unclean.leader.election.enable is on.
+
+    Source: ReplicationControlManager.maybeElectUncleanLeaders (3.9.0-rc3).
+    """
+    timers = replace(controller.timers, elect_unclean=0)
+    active = features.active(CONTROLLER)
+    code = Code(features.code_of(CONTROLLER), features.metadata_version, active)
+    leaderless = [
+        p.name
+        for p in controller.partitions
+        if _is_leaderless(p) and ordinary(p, code) is Election.UNCLEAN
+    ]
+    return _hold(replace(controller, timers=timers), leaderless, True, features)
+
+
+def balance_leaders(controller: Controller, features: Features) -> ControllerEffect:
+    """Give partitions back to their preferred leaders, the first of their replicas.
+
+    leader.imbalance.per.broker.percentage is not asked for: KRaft looks at partitions.
+
+    Source: ReplicationControlManager.maybeBalancePartitionLeaders (3.2.0 to 3.9.0-rc3).
+    """
+    timers = replace(controller.timers, balance_leaders=0)
+    imbalanced = [p.name for p in controller.partitions if _is_imbalanced(p)]
+    return _hold(replace(controller, timers=timers), imbalanced, False, features)
+
+
+def _hold(
+    controller: Controller, names: Iterable[str], unclean: bool, features: Features
+) -> ControllerEffect:
+    records: list[PartitionChangeRecord] = []
+    elected: list[str] = []
+    left: list[str] = []
+    for name in names:
+        error, record = elect_leader(controller, name, unclean, features)
+        records += [record] if record else []
+        (elected if error is KafkaError.NONE else left).append(name)
+    if not elected and not left:
+        return controller, (), ()
+    controller, sends, facts = commit(controller, records, features)
+    held = PeriodicElections(unclean=unclean, elected=tuple(elected), left=tuple(left))
+    return controller, sends, (held, *facts)
+
+
+UNCLEAN = "unclean.leader.election.enable"
+
+
+def allow_unclean_elections(
+    controller: Controller, topic: str, features: Features, *, allowed: bool
+) -> ControllerEffect:
+    """Write the setting down. Up to 3.8 that is all: nobody reads it (KAFKA-12670).
+
+    Source: ConfigurationControlManager.incrementalAlterConfigResource and
+    uncleanLeaderElectionEnabledForTopic (3.2.0 to 3.9.0-rc3); QuorumController.
+    incrementalAlterConfigs (3.9.0-rc3, 4.3.1), which elects nobody.
+    """
+    value = "true" if allowed else "false"
+    record = ConfigRecord(topic, UNCLEAN, value)
+    controller, sends, facts = commit(controller, (record,), features)
+    told = TopicConfigured(
+        topic=topic, name=UNCLEAN, value=value, heeded=has_unclean_elections(features)
+    )
+    return controller, sends, (*facts, told)

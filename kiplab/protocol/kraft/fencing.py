@@ -28,7 +28,6 @@ from ..ids import (
 )
 from ..registrations import PartitionRegistration, Registration, registration
 from ..releases import at_least
-from .contacts import activated, forgotten, has_contacts
 from .controller_state import (
     Controller,
     ControllerTimers,
@@ -40,7 +39,7 @@ from .controller_state import (
 from .partition_change import Code, Targets, build, ordinary
 from .records import BrokerRegistrationChangeRecord, PartitionChangeRecord, Record, fence_record
 from .replay import ControllerEffect, commit
-from .sessions import heard
+from .sessions import activated, forgotten, has_contacts, heard
 
 
 def fencing_records(

@@ -22,7 +22,6 @@ from ..features import Features
 from ..ids import CONTROLLER, UNKNOWN_METADATA_OFFSET, BrokerId
 from ..messages import BrokerHeartbeatRequest, BrokerHeartbeatResponse, Send
 from ..registrations import Registration, registration
-from .contacts import has_contacts, noted
 from .controller_state import Controller, HeartbeatState, heartbeat, last_known_offset
 from .fencing import fencing_records, shutdown_records, unfencing_records
 from .records import (
@@ -32,7 +31,7 @@ from .records import (
     UnfenceBrokerRecord,
 )
 from .replay import ControllerEffect, commit
-from .sessions import heard
+from .sessions import has_contacts, heard, noted
 
 
 class BrokerState(StrEnum):

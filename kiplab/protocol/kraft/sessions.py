@@ -5,14 +5,27 @@ and lasts until `SESSION_TIMEOUT_MS` after the last contact; at exactly that tim
 Brokers whose session is over are fenced one at a time, the one heard of longest ago first. Without
 a clock no session ends by itself: somebody says that it is over. Nothing is sent or written here;
 `heard` gives the same controller back when it knew all of it.
+
+That is so up to 3.9. From 4.0 on (KAFKA-17793) a controller notes contacts instead: every
+heartbeat is noted before anything is judged: when, of which broker, under which broker epoch. Who
+was heard of under the epoch that it is registered with has a session, fenced or not; who was only
+registered has none yet. What is noted under another epoch counts for nothing, unless that epoch is
+given out later. Whoever was silent for too long is found by looking at the notes every `CHECK_MS`,
+one at a time and in no order; the note is dropped, and a broker that is registered under its epoch
+is fenced: once more, if it was fenced already.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
-from ..ids import BrokerId
-from .controller_state import Controller, HeartbeatState, heartbeat
+from ..features import Features
+from ..ids import CONTROLLER, BrokerEpoch, BrokerId, Milliseconds
+from ..registrations import Registration, registration
+from ..releases import CodeVersion
+from .controller_state import Contact, Controller, HeartbeatState, heartbeat
 
 SESSION_TIMEOUT_MS = 9_000
 """broker.session.timeout.ms"""
@@ -57,3 +70,178 @@ def heard(controller: Controller, state: HeartbeatState) -> Controller:
     else:
         heartbeats = tuple([state if h is known else h for h in controller.heartbeats])
     return replace(controller, heartbeats=heartbeats, watches_sessions=True)
+
+
+CHECK_MS = SESSION_TIMEOUT_MS // 8
+"""How often it is looked for brokers that were silent for too long:
+QuorumController.maybeFenceStaleBrokerPeriodNs.
+"""
+NEXT_CHECK_MS = 10
+"""How long after one was found it is looked for another: PeriodicTaskControlManager."""
+
+
+class NotedSession(NamedTuple):
+    """A broker's session as its contact tells it; `over` without one."""
+
+    broker: BrokerId
+    over: bool
+    fenced: bool
+    leaving: bool
+    last_contact_ms: Milliseconds
+
+
+def has_contacts(code: CodeVersion) -> bool:
+    """Whether controllers of this code note contacts.
+
+    Source: BrokerHeartbeatManager.hasValidSession (3.9.1 and 4.0.2, the first that asks a
+    BrokerHeartbeatTracker; the class is the same in 4.1.2, 4.2.1 and 4.3.1).
+    """
+    return code >= (4, 0)
+
+
+def noted(
+    controller: Controller, broker: BrokerId, epoch: BrokerEpoch, now_ms: int | None
+) -> Controller:
+    """`controller` after a heartbeat came, whatever will be answered to it.
+
+    The same object where that can make no difference: an epoch of the past comes to nothing.
+
+    Source: ClusterControlManager.trackBrokerHeartbeat (4.0.2).
+    """
+    found = registration(controller.registrations, broker)
+    is_now = found is not None and found.epoch == epoch
+    if not is_now and epoch < controller.next_offset:
+        return controller
+    contact = Contact(broker, epoch, now_ms or 0)
+    if contact in controller.contacts:
+        return controller
+    return _with(controller, contact)
+
+
+def contact_of(controller: Controller, found: Registration) -> Contact | None:
+    """When a registered broker was heard of under its epoch, or None.
+
+    Source: BrokerHeartbeatTracker.contactTime (4.0.2).
+    """
+    for contact in controller.contacts:
+        if contact.broker == found.broker and contact.epoch == found.epoch:
+            return contact
+    return None
+
+
+def is_in_contact(controller: Controller, found: Registration, now_ms: int | None) -> bool:
+    """Inclusive, as up to 3.9; without a clock for as long as nobody says that it is over.
+
+    Source: BrokerHeartbeatTracker.hasValidSession (4.0.2).
+    """
+    contact = contact_of(controller, found)
+    return contact is not None and not _is_expired(contact, now_ms)
+
+
+def out_of_contact(controller: Controller, now_ms: int | None) -> tuple[BrokerId, ...]:
+    """The registered brokers that were silent for too long.
+
+    Which of them is fenced first is for the schedule to say: Kafka goes through a hash table.
+
+    Source: BrokerHeartbeatTracker.maybeRemoveExpired (4.0.2).
+    """
+    if now_ms is None:
+        return ()
+    contacts = (contact_of(controller, found) for found in controller.registrations)
+    return tuple(c.broker for c in contacts if c is not None and _is_expired(c, now_ms))
+
+
+def next_check_ms(controller: Controller, not_before_ms: int) -> int:
+    """When it is looked next for brokers that were silent for too long.
+
+    Source: PeriodicTaskControlManager.reschedule (4.0.2).
+    """
+    late = not_before_ms - controller.checks_from_ms
+    return controller.checks_from_ms + max(0, -(-late // CHECK_MS)) * CHECK_MS
+
+
+def forgotten(controller: Controller, found: Registration, now_ms: int | None) -> Controller:
+    """`controller` when it was noticed that a broker is silent; the next look comes soon.
+
+    Source: BrokerHeartbeatTracker.maybeRemoveExpired and PeriodicTaskControlManager.reschedule
+    (4.0.2).
+    """
+    left = tuple(
+        c for c in controller.contacts if (c.broker, c.epoch) != (found.broker, found.epoch)
+    )
+    checks_from = 0 if now_ms is None else now_ms + NEXT_CHECK_MS
+    return replace(controller, contacts=left, checks_from_ms=checks_from)
+
+
+def activated(controller: Controller, code: CodeVersion, now_ms: Milliseconds) -> Controller:
+    """What a new controller begins with: it takes everybody for heard of just now.
+
+    Source: ClusterControlManager.activate (4.0.2; in 4.1.2 the fenced are left out) and
+    PeriodicTaskControlManager.activate (4.0.2).
+    """
+    if not has_contacts(code):
+        return controller
+    known = (r for r in controller.registrations if code < (4, 1) or not r.fenced)
+    contacts = tuple(Contact(r.broker, r.epoch, now_ms) for r in known)
+    return replace(
+        controller,
+        contacts=contacts,
+        watches_sessions=True,
+        checks_from_ms=now_ms,
+        active_since_ms=now_ms,
+    )
+
+
+def carried_over(controller: Controller, features: Features) -> Controller:
+    """`controller` with the memory that its code has, where that is another one than before.
+
+    A real controller restarts for an upgrade, and begins anew; here whoever had a session up to 3.9
+    keeps it.
+
+    Source: none; it stands for ClusterControlManager.activate.
+    """
+    code = features.code_of(CONTROLLER)
+    if has_contacts(code) and controller.contacts:
+        return controller
+    contacts = tuple(_heard_before(controller)) if has_contacts(code) else ()
+    return controller if contacts == controller.contacts else replace(controller, contacts=contacts)
+
+
+def _heard_before(controller: Controller) -> list[Contact]:
+    last = {h.broker: h.last_contact_ms for h in controller.heartbeats}
+    unfenced = (r for r in controller.registrations if not r.fenced)
+    return [Contact(r.broker, r.epoch, last.get(r.broker, 0)) for r in unfenced]
+
+
+def noted_sessions(controller: Controller) -> tuple[NotedSession, ...]:
+    """The session of every broker that the controller knows of, sorted by broker.
+
+    Source: none; it stands for what BrokerHeartbeatTracker and BrokerHeartbeatManager know.
+    """
+    known = {r.broker: r for r in controller.registrations}
+    return tuple(_session(controller, h, known.get(h.broker)) for h in controller.heartbeats)
+
+
+def _session(
+    controller: Controller, known: HeartbeatState, found: Registration | None
+) -> NotedSession:
+    contact = None if found is None else contact_of(controller, found)
+    last = 0 if contact is None else contact.last_contact_ms
+    return NotedSession(known.broker, contact is None, known.fenced, known.leaving, last)
+
+
+def _with(controller: Controller, contact: Contact) -> Controller:
+    """Notes under epochs of the past are left out."""
+    epochs = {r.broker: r.epoch for r in controller.registrations}
+    kept = [
+        c
+        for c in controller.contacts
+        if (c.broker, c.epoch) != (contact.broker, contact.epoch)
+        and (c.epoch == epochs.get(c.broker) or c.epoch >= controller.next_offset)
+    ]
+    contacts = sorted([*kept, contact], key=lambda c: (c.broker, c.epoch))
+    return replace(controller, contacts=tuple(contacts))
+
+
+def _is_expired(contact: Contact, now_ms: int | None) -> bool:
+    return now_ms is not None and contact.last_contact_ms + SESSION_TIMEOUT_MS < now_ms

@@ -32,8 +32,15 @@ from ..ids import (
     broker_list,
 )
 from ..registrations import PartitionRegistration
-from .api_message import Api, ApiMessage, ApiRequest, ApiResponse
-from .control_request import ControlRequest, Gates, gated_version
+from .api_message import (
+    Api,
+    ApiMessage,
+    ApiRequest,
+    ApiResponse,
+    ControlRequest,
+    Gates,
+    gated_version,
+)
 from .replication_messages import AlterPartitionItem
 
 CONTROL_LANE = "control"

@@ -9,6 +9,19 @@ judged first whether it belongs to the request in flight, then whether the reque
 proposal that it answers still stands there. A partition without a result stays in line. Out go
 requests for the controller, and the facts of what a leader makes of its result; a broker with
 nothing to send and nothing decided stays the same object.
+
+The lag check is the round that a broker makes every half replica.lag.time.max.ms. Each partition
+that it leads is judged by `isr_proposals.propose_shrink`: a proposal under way blocks it; else
+whoever is behind is left out of the next. Out goes one AlterPartition request with every item, if
+none is in flight, and a fact for each proposal; where nobody lags the broker stays the same object.
+
+The end of a leader's recovery (KIP-704): the leader is done; that it recovers at all, and has not
+said so before, was judged already. It aborts the transaction that is open, and asks the controller
+for the ISR that there is, itself alone, with RECOVERED. Until the answer, or metadata, says that
+this is written it goes on refusing (`recovering.py`). If a request of the same partition is still
+under way, the AlterPartition manager takes no second one: then the leader recovers on, and has to
+say it again. Out go the broker, the request for the controller, and facts; as Kafka recovers
+nothing, nothing of this is Kafka's.
 """
 
 from __future__ import annotations
@@ -16,7 +29,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ..errors import KafkaError
-from ..facts import Fact
+from ..facts import Fact, RecoveryPhase
 from ..features import Features
 from ..ids import ZOOKEEPER, BrokerId, ControllerEpoch, PartitionEpoch
 from ..messages import (
@@ -29,9 +42,12 @@ from ..messages import (
     SetPartitionStateRequest,
 )
 from ..registrations import LeaderRecoveryState
-from . import isr_proposals
-from .broker_parts import BrokerEffect, here, log_of, process_of, with_replica
-from .broker_state import Broker, Replica, replica_of
+from . import broker_parts, isr_proposals
+from .broker_parts import BrokerEffect, here, process_of, with_replica
+from .broker_state import Broker, Replica, log_of, replica_of
+from .isr_proposals import propose_recovered, propose_shrink
+from .produce import abort_what_is_open
+from .recovering import recovery_fact
 
 _RECOVERY_STATES = frozenset(LeaderRecoveryState)
 RETRY_MS = 50
@@ -224,3 +240,41 @@ def _withdrawn(broker: Broker, item: AlterPartitionItem) -> BrokerEffect:
     error = KafkaError.OPERATION_NOT_ATTEMPTED
     replica, facts = isr_proposals.denied(broker.id, replica, error)
     return with_replica(broker, replica), (), facts
+
+
+def check_lag(broker: Broker, features: Features, now_ms: int | None) -> broker_parts.BrokerEffect:
+    """Every partition that this broker leads may propose a smaller ISR.
+
+    Source: ReplicaManager.maybeShrinkIsr (3.5.0).
+    """
+    here = broker_parts.here(broker, features, now_ms)
+    sends: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    for replica in broker_parts.process_of(broker).replicas:
+        if replica.leading is None:
+            continue
+        changed, item, found = propose_shrink(here, replica, log_of(broker, replica.partition))
+        facts = (*facts, *found)
+        if item is not None:
+            broker = broker_parts.with_replica(broker, changed)
+            broker, sent, withdrawn = submit(broker, item, features)
+            sends, facts = (*sends, *sent), (*facts, *withdrawn)
+    return broker, sends, facts
+
+
+def finish_leader_recovery(
+    broker: Broker, partition: str, features: Features, now_ms: int | None
+) -> broker_parts.BrokerEffect:
+    """The leader of `partition`, which recovers, has recovered.
+
+    Source: none; Kafka recovers nothing, and this is KIP-704.
+    """
+    replica = replica_of(broker, partition)
+    assert replica is not None, f"broker {broker.id} has no {partition}"
+    here = broker_parts.here(broker, features, now_ms)
+    done = recovery_fact(here, replica, RecoveryPhase.DONE)
+    broker, _, aborted = abort_what_is_open(broker, partition, features, now_ms)
+    replica, item = propose_recovered(here, replica_of(broker, partition) or replica)
+    broker = broker_parts.with_replica(broker, replica)
+    broker, sends, facts = submit(broker, item, features)
+    return broker, sends, (*aborted, done, *facts)

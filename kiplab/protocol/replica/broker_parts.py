@@ -4,6 +4,15 @@ A rule on a broker takes the whole broker and gives it back; what it changes is 
 memory or one log on disk. These functions find the part and put its successor in place, sorted as
 everything is, and hand back the same broker when the part is the same object. `Here` is what a rule
 about one partition gets to see of the broker that it runs on.
+
+A fenced broker refuses (KIP-343, unbuilt): one that has not been told yet that it is active,
+that was told it is not, or that has fenced itself because it could not reach the controller in
+time, answers none of the requests that lead clients and followers on: produce, fetches, metadata,
+and what asks for offsets. What the controller asks of it, it answers, and its heartbeats go on;
+else it would never come back. The text names no error: it is NOT_LEADER_OR_FOLLOWER, at which
+clients ask another broker who leads. What is under way when the fence goes up is completed. Out
+goes a refusal, or None; nothing changes here. A process without a state of this kind, as in every
+release, refuses nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +20,8 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from ..facts import Fact
+from ..errors import KafkaError
+from ..facts import Compared, Fact, Refused
 from ..features import Features
 from ..ids import BrokerEpoch, BrokerId, Offset
 from ..log import Log
@@ -94,7 +104,7 @@ _OUT = (MembershipState.INITIAL, MembershipState.INACTIVE)
 
 
 def is_fenced(broker: Broker, features: Features) -> bool:
-    """Whether the running process refuses what clients and followers ask: see `fenced.py`.
+    """Whether the running process refuses what clients and followers ask (KIP-343).
 
     Source: none; KIP-343 as it is written.
     """
@@ -141,3 +151,36 @@ def with_log(broker: Broker, partition: str, log: Log) -> Broker:
     mine = DurableReplica(partition, log, checkpoint_of(broker, partition))
     replicas = tuple(sorted([*others, mine], key=lambda r: r.partition))
     return replace(broker, durable=replace(broker.durable, replicas=replicas))
+
+
+METADATA = "metadata"
+
+
+def fenced_refuses(here: Here, partition: str, request: str) -> Refused | None:
+    """The same of one request about one partition, as a refusal.
+
+    Source: none; KIP-343 as it is written.
+    """
+    if not here.fenced:
+        return None
+    return _refused(here.id, request, partition)
+
+
+def refuses_metadata(broker: Broker, features: Features) -> Refused | None:
+    """Why it does not tell a client who leads what.
+
+    Source: none; KIP-343 as it is written.
+    """
+    return _refused(broker.id, METADATA, None) if is_fenced(broker, features) else None
+
+
+def _refused(node: BrokerId, request: str, partition: str | None) -> Refused:
+    # KIP-343, BrokerState Enum: INACTIVE is who should be fenced from the cluster.
+    return Refused(
+        node=node,
+        request=request,
+        error=KafkaError.NOT_LEADER_OR_FOLLOWER,
+        guard="343.refuse-while-fenced",
+        compared=(Compared("broker state", "active or stopping", "fenced"),),
+        partition=partition,
+    )

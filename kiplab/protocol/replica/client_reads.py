@@ -21,9 +21,8 @@ from ..facts import Compared, Refused
 from ..features import Features
 from ..ids import NO_LEADER_EPOCH, BrokerId, LeaderEpoch, Offset
 from . import broker_parts
-from .broker_parts import Here
+from .broker_parts import Here, fenced_refuses
 from .broker_state import Broker, Replica, replica_of
-from .fenced import fenced_refuses
 from .recovering import follower_refuses, leader_refuses
 
 CONSUMER_FETCH = "consumer-fetch"

@@ -17,8 +17,7 @@ from ..ids import Offset
 from ..log import Log
 from .broker_parts import Here, ReplicaEffect
 from .broker_state import Leading, RemoteReplica, Replica
-from .isr_eligibility import ineligible
-from .remote_replicas import is_caught_up, leading_of
+from .remote_replicas import ineligible, is_caught_up, leading_of
 
 
 def move_high_watermark(here: Here, replica: Replica, log: Log) -> ReplicaEffect:

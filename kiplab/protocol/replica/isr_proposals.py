@@ -2,7 +2,7 @@
 
 In come a follower that has fetched, the periodic look at who lags, and the controller's word on a
 proposal. A leader proposes one ISR at a time. A follower is proposed if it is outside, has reached
-the high watermark and the start of this leader epoch, and is eligible (`isr_eligibility.py`); a
+the high watermark and the start of this leader epoch, and is eligible (`remote_replicas.py`); a
 member is left out if it is not caught up any more. A proposal is decided, reverted or stuck, by the
 error of its answer; metadata ends it in any case (`leader.make_leader`).
 Out go the replica with the proposal in it, an item for the AlterPartition manager, and facts. A
@@ -22,9 +22,8 @@ from ..registrations import LeaderRecoveryState, registration
 from .broker_parts import Here, ReplicaEffect
 from .broker_state import IsrState, Leading, Replica
 from .high_watermark import move_high_watermark
-from .isr_eligibility import ineligible
 from .recovering import compared_state, is_recovering, noted
-from .remote_replicas import is_caught_up, leading_of, remote_of
+from .remote_replicas import ineligible, is_caught_up, leading_of, remote_of
 
 
 def propose_expand(

@@ -1,29 +1,54 @@
-"""A producer's records: refused by a leader with too few replicas in sync, else appended.
+"""What clients and operators change in a leader's log: records, ends of transactions, deletions.
 
-What comes in: how many records, and whether the producer wants them committed (acks=all). Judged,
-before anything is written: whether the leader recovers (KIP-704, unbuilt), then the size of the
-committed ISR. What goes out: a longer log, and a high watermark that may have moved; or an error,
-and nothing is written.
+A producer's records are refused by a leader with too few replicas in sync, else appended. In: how
+many records, and whether the producer wants them committed (acks=all). Judged, before anything is
+written: whether the leader recovers (KIP-704, unbuilt), then the size of the committed ISR. What
+goes out: a longer log, and a high watermark that may have moved; or an error, and nothing is
+written.
 
 Whether the records are committed is not waited for here; `clients/producer.py` does, and there
 NOT_ENOUGH_REPLICAS_AFTER_APPEND occurs. A play's plain line asks only a broker that leads; a
 producer asks whom it takes for the leader, and may meet NOT_LEADER_OR_FOLLOWER.
 
 Source: ReplicaManager.appendRecords and Partition.appendRecordsToLeader (3.5.0, 3.9.0-rc3).
+
+Transactions, as far as an unclean election has to do with them: in comes word that the open
+transaction of a log is to be committed or aborted, from a coordinator (which is no node here) or
+from a leader that recovers. That this broker leads, and that one is open, was judged before.
+Nothing is refused: WriteTxnMarkers is none of the requests that KIP-704 has a recovering leader
+refuse. Out go the broker with one record more in its log, a high watermark that may have moved, and
+facts. Who has no transaction open stays the same object. One is open at a time, of one producer;
+there are no producer ids, epochs or timeouts.
+
+DeleteRecords: an admin client has a leader forget its oldest records for good (KIP-107).
+
+In come a partition and an offset, or none: then everything that is committed. Judged, in Kafka's
+order: is the replica here, does this broker lead, is the offset beyond the high watermark. Out go a
+log that begins there and the fact, or the refusal, with which nothing changes. Followers learn the
+new start from the answers to their fetches (`fetching.py`). Kafka answers the client when all of
+them have; here nobody waits for it. The start is on the disk at once, where Kafka's process writes
+it every 60 s.
 """
 
 from __future__ import annotations
 
 from .. import log
 from ..errors import KafkaError
-from ..facts import Appended, Compared, Fact, Refused, TransactionBegun
+from ..facts import (
+    Appended,
+    Compared,
+    Fact,
+    RecordsDeleted,
+    Refused,
+    TransactionBegun,
+    TransactionEnded,
+)
 from ..features import Features
 from ..ids import NO_LEADER_EPOCH, BrokerId, Offset
 from . import broker_parts
-from .broker_parts import Here
+from .broker_parts import Here, fenced_refuses
 from .broker_state import Broker, Replica, replica_of
-from .client_reads import not_the_leader
-from .fenced import fenced_refuses
+from .client_reads import not_the_leader, refusal
 from .high_watermark import move_high_watermark, wanted_in_sync
 from .recovering import leader_refuses
 
@@ -105,3 +130,89 @@ def _too_few_in_sync(here: Here, replica: Replica) -> Refused | None:
         compared=(Compared("size of the ISR", asked, str(in_sync)),),
         partition=replica.partition,
     )
+
+
+def end_transaction(
+    broker: Broker,
+    partition: str,
+    features: Features,
+    now_ms: int | None,
+    *,
+    commits: bool,
+    recovery: bool = False,
+) -> broker_parts.BrokerEffect:
+    """Write the marker behind everything that there is, under the current leader epoch.
+
+    Source: KafkaApis.handleWriteTxnMarkersRequest (3.5.0); KIP-98.
+    """
+    mine = broker_parts.log_of(broker, partition)
+    first, replica = log.open_transaction(mine), replica_of(broker, partition)
+    if first is None or replica is None:
+        return broker, (), ()
+    longer = log.end_transaction(mine, replica.leader_epoch, commits=commits)
+    broker = broker_parts.with_log(broker, partition, longer)
+    here = broker_parts.here(broker, features, now_ms)
+    replica, moved = move_high_watermark(here, replica, longer)
+    ended = TransactionEnded(
+        node=broker.id,
+        partition=partition,
+        first=first,
+        marker=mine.end,
+        commits=commits,
+        recovery=recovery,
+    )
+    facts: tuple[Fact, ...] = (ended, *moved)
+    return broker_parts.with_replica(broker, replica), (), facts
+
+
+def abort_what_is_open(
+    broker: Broker, partition: str, features: Features, now_ms: int | None
+) -> broker_parts.BrokerEffect:
+    """What a leader that recovers does with transactions: nobody else will.
+
+    Source: none; no release does this, KIP-704 as it is written.
+    """
+    here = broker_parts.here(broker, features, now_ms)
+    # KIP-704, Proposed Changes, Topic Partition Leader: one use of the state is to abort all
+    # pending transactions, whose end may have been lost with the records.
+    if "704.aborts-transactions" not in here.active:
+        return broker, (), ()
+    return end_transaction(broker, partition, features, now_ms, commits=False, recovery=True)
+
+
+DELETE_RECORDS = "delete-records"
+
+
+def delete_records(
+    broker: Broker, partition: str, before: Offset | None, features: Features, now_ms: int | None
+) -> broker_parts.BrokerEffect:
+    """The leader's log begins at `before`; None is Kafka's -1, the high watermark.
+
+    Source: Partition.deleteRecordsOnLeader and UnifiedLog.maybeIncrementLogStartOffset (3.5.0,
+    3.9.0-rc3).
+    """
+    here = broker_parts.here(broker, features, now_ms)
+    replica = replica_of(broker, partition)
+    wrong = not_the_leader(here, replica, partition, NO_LEADER_EPOCH, DELETE_RECORDS)
+    if wrong is not None or replica is None:
+        return broker, (), (wrong,) if wrong is not None else ()
+    start = replica.high_watermark if before is None else before
+    if start > replica.high_watermark:
+        return broker, (), (_beyond(here, replica, start),)
+    mine = broker_parts.log_of(broker, partition)
+    kept = log.delete_before(mine, start)
+    deleted = RecordsDeleted(
+        node=broker.id,
+        partition=partition,
+        first=mine.start,
+        last=Offset(kept.start - 1),
+        start=kept.start,
+    )
+    return broker_parts.with_log(broker, partition, kept), (), (deleted,)
+
+
+def _beyond(here: Here, replica: Replica, start: Offset) -> Refused:
+    """Only what is committed can be deleted."""
+    error = KafkaError.OFFSET_OUT_OF_RANGE
+    compared = Compared("offset", str(start), f"at most {replica.high_watermark} (high watermark)")
+    return refusal(here, replica.partition, DELETE_RECORDS, error, compared=compared)

@@ -4,9 +4,10 @@ In come metadata that makes this broker lead, or a request while it leads. No re
 recovers anything: makeLeader takes every partition for RECOVERED, and the controller keeps
 RECOVERING until the leader next changes the ISR, for whatever reason. As KIP-704 wants it the
 leader keeps the state that it is told, answers nobody, and has to say when it is done
-(`end_of_recovery.py`). The recovery is over when the controller has written RECOVERED, not before:
-what is acknowledged from then on is lost by no election but an unclean one. Judged is nothing but
-the state and the guard. Out go the state to keep, refusals, and facts; no replica changes here.
+(`finish_leader_recovery`). The recovery is over when the controller has written RECOVERED, not
+before: what is acknowledged from then on is lost by no election but an unclean one. Judged is
+nothing but the state and the guard. Out go the state to keep, refusals, and facts; no replica
+changes here.
 """
 
 from __future__ import annotations

@@ -35,15 +35,13 @@ from ..messages import (
 )
 from ..replica import disk
 from ..replica.broker_parts import process_of
-from ..replica.broker_state import Broker, Lifecycle, Volatile
-from ..replica.periods import first_timers
+from ..replica.broker_state import Broker, Lifecycle, Volatile, first_timers
 from ..zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried, ZnodeChanged
 from .controller_election import elect, resign
 from .ensemble import Ensemble, find
 from .ensemble_reads import get
 from .ensemble_sessions import close_session, open_session
-from .ensemble_writes import Create, Operation, SetData, ZooKeeperError, transact
-from .joint_effect import Together, told
+from .ensemble_writes import Create, Operation, SetData, Together, ZooKeeperError, told, transact
 from .znodes import CONTROLLER_PATH, BrokerZnode, ControllerZnode, Stat, broker_path
 from .zookeeper_controller import ZooKeeperController
 

@@ -46,7 +46,7 @@ from ..messages import (
     UpdateMetadataRequest,
     UpdateMetadataResponse,
 )
-from ..messages.control_request import ControlRequest
+from ..messages.api_message import ControlRequest
 from ..registrations import (
     LeaderRecoveryState,
     PartitionRegistration,

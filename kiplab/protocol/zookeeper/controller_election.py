@@ -30,11 +30,12 @@ from .ensemble_writes import (
     Delete,
     Operation,
     SetData,
+    Together,
     Transacted,
     ZooKeeperError,
+    told,
     transact,
 )
-from .joint_effect import Together, told
 from .new_partitions import unknown_partitions
 from .znodes import (
     BROKER_IDS_PATH,

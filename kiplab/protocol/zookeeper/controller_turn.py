@@ -24,11 +24,12 @@ from .ensemble_writes import (
     CheckVersion,
     Operation,
     SetData,
+    Together,
     Transacted,
     ZooKeeperError,
+    told,
     transact,
 )
-from .joint_effect import Together, told
 from .znodes import CONTROLLER_EPOCH_PATH, PartitionStateZnode, partition_state_path
 from .zookeeper_controller import ZooKeeperController, with_partition
 

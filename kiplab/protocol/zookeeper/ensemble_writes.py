@@ -7,18 +7,29 @@ writes that mzxid. A refusal takes a zxid too, because servers agree on refusals
 every znode and watch the same object; only who has no session any more gets the same ensemble back.
 Out go a result for each operation and, in their order, the watches that were waiting: a watch says
 that something changed, not what, and is gone.
+
+`Together` is what comes of an event that a node handles together with ZooKeeper, in one step: a
+watch that arrives, a request from a queue, a process that starts. While Kafka handles one it reads
+and writes ZooKeeper and waits for each answer, so nothing else happens in between, and one step may
+hold several transactions.
+
+Out come both as they are afterwards, in their order what the node sends and what ZooKeeper sends,
+and the facts. Watches that went off are sent, never handled here: when they arrive is a question of
+the network. What an event leaves as it was stays the same object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from ..ids import NO_SESSION, BrokerId, PartitionEpoch, SessionId, Zxid
+from ..facts import Fact
+from ..ids import NO_SESSION, BrokerId, PartitionEpoch, SessionId, Zxid, controller_on
+from ..messages import Send, WatcherEvent
 from .ensemble import Ensemble, Watch, at_path, below, session_of
 from .znodes import (
     Stat,
@@ -278,3 +289,34 @@ def _put(znodes: tuple[Znode, ...], new: Znode) -> tuple[Znode, ...]:
         return znodes
     others = [z for z in znodes if z.path != new.path]
     return tuple(sorted([*others, new], key=lambda z: z.path))
+
+
+Node = TypeVar("Node")
+
+
+class Together(NamedTuple, Generic[Node]):
+    """The node and ZooKeeper after it, what the node sends, what ZooKeeper sends, the facts.
+
+    `node` is a Broker or a ZooKeeperController; `fired` are the watches that went off, and word of
+    a session's end.
+    """
+
+    node: Node
+    ensemble: Ensemble
+    sends: tuple[Send, ...] = ()
+    fired: tuple[Send, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+def told(fired: tuple[Fired, ...]) -> tuple[Send, ...]:
+    """What ZooKeeper sends when these watches go off: each to the controller of its process.
+
+    Source: WatchManager.triggerWatch (ZooKeeper 3.9.5).
+    """
+    return tuple(
+        Send(
+            controller_on(f.owner),
+            WatcherEvent(path=f.event.path, change=str(f.event.type), session=f.session),
+        )
+        for f in fired
+    )

@@ -30,8 +30,7 @@ from ..replica.high_watermark import move_high_watermark
 from ..replica.remote_replicas import leading_of
 from ..zookeeper_facts import ZnodeChanged
 from .ensemble import Ensemble, find
-from .ensemble_writes import Create, SetData, ZooKeeperError, transact
-from .joint_effect import Together, told
+from .ensemble_writes import Create, SetData, Together, ZooKeeperError, told, transact
 from .znodes import (
     ISR_CHANGE_PREFIX,
     IsrChangeZnode,

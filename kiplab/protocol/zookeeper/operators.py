@@ -22,9 +22,9 @@ from .ensemble_writes import (
     SetData,
     Transacted,
     ZooKeeperError,
+    told,
     transact,
 )
-from .joint_effect import told
 from .znodes import CONTROLLER_PATH, ControllerZnode, TopicConfigZnode, topic_config_path
 
 OperatorEffect = tuple[Ensemble, tuple[Send, ...], tuple[Fact, ...]]

@@ -27,7 +27,7 @@ from .controller_election import delete_isr_changes, elect, stand_down_if_moved
 from .controller_turn import ControllerMovedError, ControllerTurn
 from .ensemble import Ensemble, find
 from .ensemble_reads import children, exists
-from .joint_effect import Together
+from .ensemble_writes import Together
 from .znodes import (
     BROKER_IDS_PATH,
     CONTROLLER_PATH,

@@ -37,7 +37,7 @@ from .controller_turn import (
     write_state,
 )
 from .ensemble import Ensemble
-from .joint_effect import Together
+from .ensemble_writes import Together
 from .new_partitions import make_partitions, unknown_partitions
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, is_online
 

@@ -23,7 +23,7 @@ from .broker_change import stop_replicas
 from .control_channels import RequestBatch, queue
 from .controller_turn import ControllerMovedError, ControllerTurn
 from .ensemble import Ensemble
-from .joint_effect import Together
+from .ensemble_writes import Together
 from .zookeeper_controller import ZooKeeperController, cached, epoch_of, hosted_by
 from .zookeeper_elections import controlled_shutdown_election, elect_leaders_for
 

@@ -35,7 +35,7 @@ from kiplab.protocol.messages import (
     UpdateMetadataRequest,
     UpdateMetadataResponse,
 )
-from kiplab.protocol.messages.control_request import ControlRequest
+from kiplab.protocol.messages.api_message import ControlRequest
 from kiplab.protocol.registrations import PartitionRegistration
 from kiplab.protocol.replica.broker_parts import BrokerEffect
 from kiplab.protocol.replica.broker_state import (

@@ -39,10 +39,11 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
     Delete,
     Operation,
     SetData,
+    Together,
     ZooKeeperError,
+    told,
     transact,
 )
-from kiplab.protocol.zookeeper.joint_effect import Together, told
 from kiplab.protocol.zookeeper.watch_events import watch_fired
 from kiplab.protocol.zookeeper.znodes import (
     BrokerZnode,

@@ -14,7 +14,7 @@ from kiplab.protocol.facts import Refused
 from kiplab.protocol.features import Features, parse_features, switched
 from kiplab.protocol.ids import NO_LEADER_EPOCH, BrokerEpoch, ControllerEpoch, controller_on
 from kiplab.protocol.messages import StopReplicaResponse
-from kiplab.protocol.messages.control_request import ControlRequest
+from kiplab.protocol.messages.api_message import ControlRequest
 from kiplab.protocol.replica.broker_state import Lifecycle, replica_of
 from kiplab.protocol.replica.fetching import fetch
 from kiplab.protocol.zookeeper.control_requests import LEADER_DURING_DELETE

@@ -35,10 +35,10 @@ from kiplab.protocol.messages import (
 )
 from kiplab.protocol.registrations import LeaderRecoveryState
 from kiplab.protocol.replica import alter_partition_manager
+from kiplab.protocol.replica.alter_partition_manager import check_lag
 from kiplab.protocol.replica.broker_parts import log_of, with_log
 from kiplab.protocol.replica.broker_state import Broker, Leading, Replica, replica_of
 from kiplab.protocol.replica.fetching import serve_fetch
-from kiplab.protocol.replica.lag_check import check_lag
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import open_session
 from kiplab.protocol.zookeeper.ensemble_writes import Create, Operation, SetData, transact

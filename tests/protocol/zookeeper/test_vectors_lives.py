@@ -21,7 +21,7 @@ from kiplab.protocol.replica.broker_state import Broker, Lifecycle, Volatile
 from kiplab.protocol.zookeeper import broker_in_zookeeper as life
 from kiplab.protocol.zookeeper.ensemble import Ensemble, find, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import expire_session
-from kiplab.protocol.zookeeper.joint_effect import Together
+from kiplab.protocol.zookeeper.ensemble_writes import Together
 from kiplab.protocol.zookeeper.znodes import CONTROLLER_PATH, BrokerZnode, broker_path
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from kiplab.protocol.zookeeper_facts import SessionEnded, SessionOpened, ShutdownTried
