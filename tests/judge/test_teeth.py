@@ -12,8 +12,9 @@ from kiplab.protocol.features import Features, switched
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.kraft import fencing
 from kiplab.protocol.releases import RELEASES
+from tests.judge.kraft.wrong_engines import ENGINES
+from tests.judge.skeleton.wrong_engines import WrongEngine, built
 from tests.judge.test_corpus import RECORDINGS
-from tests.judge.wrong_engines import ENGINES, WrongEngine, built
 
 AT_LEAST = 20
 
@@ -37,7 +38,7 @@ def test_there_are_many_wrong_engines() -> None:
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.rule)
 def test_a_wrong_engine_is_caught_at_its_first_difference(engine: WrongEngine) -> None:
     with built(engine):
-        caught = is_caught(pair_named(engine.pair))
+        caught = is_caught(pair_named(engine.subject))
     assert caught != bool(engine.unseen), "say so in tests/judge/wrong_engines.py"
 
 
@@ -52,7 +53,7 @@ def test_a_wrong_engine_is_the_right_one_again() -> None:
 
 def test_a_rule_that_has_moved_is_named() -> None:
     gone = ENGINES[0]._replace(right="for there is no such line")
-    moved = r"has moved; say in tests/judge/wrong_engines\.py"
+    moved = "has moved; say in the list of wrong engines where it is now"
     with pytest.raises(AssertionError, match=moved), built(gone):
         pass
 

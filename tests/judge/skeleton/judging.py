@@ -1,0 +1,165 @@
+"""What a judge is, and what comes of one subject that it judges."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from .coverage import Rule
+
+
+class BadSubjectError(ValueError):
+    """There is no such subject; the message names those there are."""
+
+
+class Judged(NamedTuple):
+    """What came of one subject: a release, or a release at a metadata version.
+
+    `patch` is the release that answers, or once answered. `differences` are texts that say where
+    the real side and the engine part, one for each conversation that parts; `hits` say how often
+    each rule was tried.
+    """
+
+    subject: str
+    live: bool
+    patch: str
+    conversations: int
+    turns: int
+    differences: tuple[str, ...]
+    hits: Counter[Rule]
+    seconds: float
+
+    @property
+    def source(self) -> str:
+        """``"live 3.7.2"`` or ``"recorded 3.7.2"``."""
+        return f"{'live' if self.live else 'recorded'} {self.patch}"
+
+
+class Judge(Protocol):
+    """One of the judges, for the command. A subject is what one recording holds."""
+
+    name: str
+    about: str
+    """One sentence for `--help`."""
+    recordings: Path
+    """The folder of its recordings."""
+    enough: int
+    """Hits that a rule needs before it counts as tried."""
+
+    def subjects(self) -> tuple[str, ...]:
+        """All that there are, in the order of judging."""
+
+    def subject(self, name: str) -> str:
+        """The subject of that name. Raises BadSubjectError for a name of none."""
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """Add options that this judge alone has."""
+
+    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+        """Ask the real software; with `--record` keep what it answers, unless they part.
+
+        Raises MissingKafkaError where it cannot run, DeadKafkaError where it ends by itself.
+        """
+
+    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+        """Ask the recording. Raises NoRecordingError without one."""
+
+    def rules(self, subject: str) -> Sequence[Rule]:
+        """All that there is to try with a subject."""
+
+    def why_untried(self, rule: Rule, subject: str) -> str | None:
+        """Why no conversation with that subject tries a rule; None if one can."""
+
+    def column(self, subject: str) -> str:
+        """The column of the coverage table in which a subject counts, as in ``"3.7"``."""
+
+    def remedy(self) -> str:
+        """Where a rule is asked for that nothing tries, as the end of a sentence."""
+
+
+class Tried:
+    """The coverage of several subjects together, column by column."""
+
+    def __init__(self, judge: Judge, judged: Iterable[Judged]) -> None:
+        self._judge = judge
+        self.hits: dict[str, Counter[Rule]] = {}
+        self._subjects: dict[str, list[str]] = {}
+        for one in judged:
+            column = judge.column(one.subject)
+            self.hits.setdefault(column, Counter()).update(one.hits)
+            self._subjects.setdefault(column, []).append(one.subject)
+
+    @property
+    def rules(self) -> Mapping[str, Sequence[Rule]]:
+        """What there is to try, by column."""
+        every = {
+            c: (r for s in subjects for r in self._judge.rules(s))
+            for c, subjects in self._subjects.items()
+        }
+        return {column: tuple(dict.fromkeys(rules)) for column, rules in every.items()}
+
+    def why(self, rule: Rule, column: str) -> str | None:
+        """Why no subject of that column can try a rule; None if one can."""
+        reasons = [self._judge.why_untried(rule, s) for s in self._subjects[column]]
+        return None if None in reasons else next(iter(reasons), None)
+
+
+HEADING = ("subject", "source", "conversations", "turns", "differences", "rules", "seconds")
+_COLUMNS = "{:<15} {:<15} {:>13} {:>9} {:>11} {:>9} {:>8}"
+
+
+def heading() -> str:
+    """The first line of the table of `line_of`."""
+    return _COLUMNS.format(*HEADING)
+
+
+def line_of(judge: Judge, judged: Judged) -> str:
+    """One line of the table; of the rules, how many the subject has tried at all."""
+    subject = judged.subject
+    rules = [rule for rule in judge.rules(subject) if judge.why_untried(rule, subject) is None]
+    return _COLUMNS.format(
+        subject,
+        judged.source,
+        f"{judged.conversations:,}",
+        f"{judged.turns:,}",
+        len(judged.differences),
+        f"{sum(1 for rule in rules if judged.hits[rule])}/{len(rules)}",
+        f"{judged.seconds:.1f}",
+    )
+
+
+def summary(judged: Sequence[Judged]) -> str:
+    """All subjects in one sentence."""
+    live = sum(1 for one in judged if one.live)
+    turns = sum(one.turns for one in judged)
+    differences = sum(len(one.differences) for one in judged)
+    return (
+        f"{len(judged)} subjects, {live} live and {len(judged) - live} recorded: {turns:,} turns,"
+        f" {differences} differences."
+    )
+
+
+def untried_lines(judge: Judge, judged: Sequence[Judged]) -> Iterator[str]:
+    """For each rule that a column could try and has hardly tried, what to do."""
+    tried = Tried(judge, judged)
+    for column, rules in tried.rules.items():
+        for rule in rules:
+            hits = tried.hits[column][rule]
+            if hits < judge.enough and tried.why(rule, column) is None:
+                yield f"{column}: {rule} was tried {hits} times of {judge.enough}; {judge.remedy()}"
+
+
+def coverage_table(judge: Judge, judged: Sequence[Judged]) -> Iterator[str]:
+    """How often each column has tried each rule; a dash where it cannot be tried."""
+    tried = Tried(judge, judged)
+    rules, hits = tried.rules, tried.hits
+    every = dict.fromkeys(rule for column in hits for rule in rules[column])
+    width = max((len(str(rule)) for rule in every), default=0)
+    yield " ".join([f"{'times tried':<{width}}", *(f"{column:>8}" for column in hits)])
+    for rule in every:
+        reached = {c: rule in rules[c] and tried.why(rule, c) is None for c in hits}
+        cells = (str(hits[c][rule]) if reached[c] or hits[c][rule] else "-" for c in hits)
+        yield " ".join([f"{rule!s:<{width}}", *(f"{cell:>8}" for cell in cells)])

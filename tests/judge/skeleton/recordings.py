@@ -1,0 +1,79 @@
+"""Recordings: a head, a line for each conversation, compressed.
+
+The turns are in a recording, so that it can be replayed whatever the generator does by now.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+SUFFIX = ".xz"
+_STRONGEST = 9 | lzma.PRESET_EXTREME
+WRITTEN_BY = "`make judge-record` writes it."
+
+HeadT = TypeVar("HeadT", bound=msgspec.Struct)
+RuleT = TypeVar("RuleT")
+
+
+class NoRecordingError(Exception):
+    """There is no recording, or it cannot be read; the message says what to do."""
+
+
+class Recording(NamedTuple, Generic[HeadT]):
+    """A head, and one plain JSON value for each conversation: see `rows.py`."""
+
+    head: HeadT
+    lines: Sequence[Any]
+
+
+def save(file: Path, recording: Recording[Any]) -> Path:
+    """Write it, and return where."""
+    lines = b"\n".join(msgspec.json.encode(part) for part in (recording.head, *recording.lines))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(lzma.compress(lines, preset=_STRONGEST))
+    return file
+
+
+def load(file: Path, head: type[HeadT], what: str) -> Recording[HeadT]:
+    """The recording in `file` of `what`, as in ``"Kafka 3.5"``.
+
+    Raises NoRecordingError without one, or for a file that is none.
+    """
+    try:
+        first, *others = lzma.decompress(file.read_bytes()).split(b"\n")
+        decoded = msgspec.json.decode(first, type=head)
+        return Recording(decoded, [msgspec.json.decode(line) for line in others])
+    except FileNotFoundError:
+        problem = f"{what} was never recorded: there is no {file}"
+    except (lzma.LZMAError, msgspec.MsgspecError, OSError) as unreadable:
+        problem = f"{file} is no recording ({unreadable})"
+    raise NoRecordingError(f"{problem}; {WRITTEN_BY}")
+
+
+def covering(rules: Sequence[Iterable[RuleT]], enough: int = 1) -> tuple[int, ...]:
+    """The fewest conversations, found greedily, that meet each rule `enough` times, or as often as
+    all of them together do. `rules[n]` are the rules that conversation `n` meets.
+    """
+    left: dict[RuleT, int] = {}
+    met = [set(each) for each in rules]
+    for each in met:
+        for rule in each:
+            left[rule] = min(left.get(rule, 0) + 1, enough)
+    chosen: list[int] = []
+    while left:
+        best = max(range(len(met)), key=lambda n: (n not in chosen, len(met[n] & left.keys()), -n))
+        chosen.append(best)
+        for rule in met[best] & left.keys():
+            left[rule] -= 1
+        left = {rule: count for rule, count in left.items() if count}
+    return tuple(sorted(chosen))
+
+
+def names_in(folder: Path) -> tuple[str, ...]:
+    """The names of the recordings in `folder`, sorted."""
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.glob(f"*{SUFFIX}")))

@@ -1,0 +1,72 @@
+"""From turns in which two sides part to few turns in which they still do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+TRIES = 400
+"""Attempts; each does a part of the turns again."""
+
+
+def shortest(
+    turns: Sequence[T],
+    holds: Callable[[Sequence[T]], Sequence[T] | None],
+    plainer: Callable[[T], Iterable[T]] = lambda _turn: (),
+    tries: int = TRIES,
+) -> Sequence[T]:
+    """The shortest turns found in so many attempts.
+
+    `holds` does the turns anew, and returns those that were done if the sides still part in the
+    same way, else None. `plainer` offers simpler turns in the place of one.
+    """
+    return _Shrinking(turns, holds, plainer, tries).shrunk()
+
+
+class _Shrinking(Generic[T]):
+    def __init__(
+        self,
+        turns: Sequence[T],
+        holds: Callable[[Sequence[T]], Sequence[T] | None],
+        plainer: Callable[[T], Iterable[T]],
+        tries: int,
+    ) -> None:
+        self._turns: Sequence[T] = turns
+        self._left, self._attempt, self._plainer = tries, holds, plainer
+
+    def shrunk(self) -> Sequence[T]:
+        if self._holds(self._turns):
+            while self._drops_parts() or self._is_plainer():
+                pass
+        return self._turns
+
+    def _drops_parts(self) -> bool:
+        """Without turns: halves first, then ever smaller parts, from the end on. The last turn, in
+        which the sides part, stays.
+        """
+        begun, size = len(self._turns), max(len(self._turns) // 2, 1)
+        while size:
+            end = len(self._turns) - 1
+            while end > 0:
+                start = max(end - size, 0)
+                self._holds([*self._turns[:start], *self._turns[end:]])
+                end = min(start, len(self._turns) - 1)
+            size //= 2
+        return len(self._turns) < begun
+
+    def _is_plainer(self) -> bool:
+        for n, turn in enumerate(self._turns):
+            for other in self._plainer(turn):
+                if self._holds([*self._turns[:n], other, *self._turns[n + 1 :]]):
+                    return True
+        return False
+
+    def _holds(self, turns: Sequence[T]) -> bool:
+        if not self._left:
+            return False
+        self._left -= 1
+        done = self._attempt(turns)
+        if done is not None:
+            self._turns = done
+        return done is not None
