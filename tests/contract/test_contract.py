@@ -1,0 +1,82 @@
+"""What users could do at commit 28837d0 they can do today; each difference is in the changelog.
+
+A difference that is meant gets an entry in CHANGES: a pattern of keys, and words of the sentence in
+CHANGELOG.md that tells users of it.
+"""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kiplab.plays.library import names
+from tests.contract import recorded
+
+CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
+CHANGES: dict[str, str] = {}
+BEFORE = cache(recorded.read)
+PLAYS = sorted({key.split()[1] for key in BEFORE() if key.startswith("play ")})
+
+
+def difference(after: recorded.Entries) -> list[str]:
+    """The keys of these entries that have another value in the recording, or none."""
+    # JSON knows no tuples.
+    plain = json.loads(json.dumps(after))
+    return [key for key, value in plain.items() if value != BEFORE().get(key) and not meant(key)]
+
+
+def meant(key: str) -> bool:
+    """Whether the changelog tells users of a difference."""
+    return any(fnmatchcase(key, pattern) for pattern in CHANGES)
+
+
+def test_every_change_that_is_meant_stands_in_the_changelog() -> None:
+    changelog = " ".join(CHANGELOG.read_text("utf-8").split())
+    assert [words for words in CHANGES.values() if words not in changelog] == []
+
+
+def test_every_pattern_of_a_change_is_of_something_recorded() -> None:
+    assert [p for p in CHANGES if not any(fnmatchcase(key, p) for key in BEFORE())] == []
+
+
+def test_every_play_is_still_there() -> None:
+    assert [name for name in PLAYS if name not in names()] == []
+
+
+def test_the_lists_are_the_same() -> None:
+    assert difference(recorded.lists()) == []
+
+
+def test_every_public_name_takes_what_it_took() -> None:
+    after = recorded.signatures()
+    gone = [k for k in BEFORE() if k.startswith("signature ") and k not in after and not meant(k)]
+    new = [k for k in after if k not in BEFORE() and not meant(k)]
+    assert (gone, [k for k in difference(after) if k not in new]) == ([], [])
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_a_play_reports_the_same(name: str) -> None:
+    assert difference(recorded.played(name)) == []
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_a_lab_offers_the_same_at_the_end(name: str) -> None:
+    steps = [int(key.split()[2]) for key in BEFORE() if key.startswith(f"lab {name} ")]
+    assert difference(recorded.offered(name, [max(steps)])) == []
+
+
+@pytest.mark.long(quick="tests/contract/test_contract.py::test_a_lab_offers_the_same_at_the_end")
+@pytest.mark.parametrize("name", PLAYS)
+def test_a_lab_offers_the_same_at_every_step(name: str) -> None:
+    assert difference(recorded.offered(name)) == []
+
+
+@pytest.mark.long(quick="tests/contract/test_contract.py::test_a_play_reports_the_same")
+@pytest.mark.parametrize("name", PLAYS)
+def test_files_searches_and_recorded_answers_are_the_same(name: str) -> None:
+    after = recorded.drawn(name) | recorded.searched(name) | recorded.judged(name)
+    assert difference(after) == []
