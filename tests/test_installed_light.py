@@ -22,6 +22,7 @@ import pytest
 
 import kiplab
 from kiplab import classroom, fleet
+from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.together.class_work import ClassWork
 from kiplab.cli import class_command, command, matrix_command, timeline_command
 from kiplab.extras import EXTRAS
@@ -64,9 +65,8 @@ COMMANDS: dict[str, list[tuple[list[str], str]]] = {
     "real": [(["real", "kafka-14139", "--recorded"], "")],
 }
 """Of every command, what is tried, and the extra that it needs. The doctor has a test below."""
-CHECKS = {f"kiplab.{name}": "({})(None)" for name in kiplab.__all__ if name.startswith("check_")}
+JUDGED = [exercise.id for exercise in EXERCISES if exercise.check]
 NAMES = {
-    **CHECKS,
     "kiplab.FleetLab": "{}()",
     "kiplab.Lab": "{}('kafka-14139')",
     "kiplab.AnswerSheet": "{}()",
@@ -78,8 +78,10 @@ NAMES = {
     "kiplab.Run": "{}",
     "kiplab.all_plays": "{}()",
     "kiplab.alternatives": "{}()",
+    "kiplab.check": f"[{{}}(id, None) for id in {JUDGED}]",
     "kiplab.class_work": f"{{}}({str(CLASS)!r})",
     "kiplab.differences": "{}(one, other)",
+    "kiplab.explain": "{}('start/slow-request')",
     "kiplab.explore": "{}('kafka-14139', kafka='3.5')",
     "kiplab.fleet": "{}",
     "kiplab.guards": "{}()",
@@ -88,7 +90,7 @@ NAMES = {
     "kiplab.matrix": "{}('kafka-14139', guards=('903',))",
     "kiplab.minimise": "{}(one)",
     "kiplab.my_work": "{}()",
-    "kiplab.predict": "{}('id', 'question?', ['yes', 'no'])",
+    "kiplab.predict": "{}('start/slow-request')",
     "kiplab.second_proposal": "{}('3.5', live=False)",
     "kiplab.real": "{}('kafka-14139', live=False)",
     "kiplab.heartbeat_fates": "{}()",
@@ -105,7 +107,6 @@ NAMES = {
     "kiplab.classroom.Prediction": "{}",
     "kiplab.classroom.acknowledged": "{}",
     "kiplab.classroom.after": "{}('start/reading', 'a text')",
-    "kiplab.classroom.check_order": "{}(None)",
     "kiplab.classroom.committed": "{}",
     "kiplab.classroom.epochs_moved": "{}",
     "kiplab.classroom.explain": "{}('start/slow-request')",

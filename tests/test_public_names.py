@@ -11,7 +11,6 @@ import pytest
 
 import kiplab
 from kiplab import classroom, fleet
-from kiplab.classroom.work import attempts
 
 PACKAGES = (kiplab, classroom, fleet)
 
@@ -59,6 +58,8 @@ def test_every_public_name_is_the_one_of_its_home(package: ModuleType) -> None:
     assert {*package.__all__} <= {*dir(package)}
 
 
-def test_every_check_that_keeps_attempts_is_public() -> None:
-    checks = {name for name in vars(attempts) if name.startswith("check_")}
-    assert checks == {name for name in kiplab.__all__ if name.startswith("check_")}
+def test_an_old_name_of_a_check_says_what_came_in_its_place() -> None:
+    with pytest.raises(AttributeError, match=r"write kiplab\.check\('epochs/twelve', answer\)"):
+        _ = kiplab.check_epochs
+    assert not hasattr(kiplab, "check_nothing")
+    assert [name for name in kiplab.__all__ if name.startswith("check")] == ["check"]

@@ -9,35 +9,33 @@ from ..extras import needed_by
 
 if TYPE_CHECKING:
     from .exercises.check_result import Checked as Checked
+    from .exercises.check_result import say as say
     from .exercises.committed import acknowledged as acknowledged
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
     from .exercises.first_failing_rule import rulings_of as rulings_of
     from .exercises.fleet_losses import loss_of as loss_of
     from .exercises.losing_order import EVENTS as EVENTS
-    from .exercises.losing_order import check_order as check_order
     from .exercises.missing_rule import mystery as mystery
     from .exercises.what_ifs import ALL_WHAT_IFS as ALL_WHAT_IFS
-    from .exercises.wrapped_text import say as say
+    from .forms.check_panels import Ordering as Ordering
     from .forms.held_back import after as after
     from .forms.held_back import explain as explain
-    from .forms.ordering import Ordering as Ordering
     from .forms.prediction import Prediction as Prediction
     from .forms.prediction import predict as predict
     from .forms.what_if import what_if as what_if
 
 _HOMES = {
-    "exercises.check_result": ("Checked",),
+    "exercises.check_result": ("Checked", "say"),
     "exercises.committed": ("acknowledged", "committed"),
     "exercises.epochs": ("epochs_moved",),
     "exercises.first_failing_rule": ("rulings_of",),
     "exercises.fleet_losses": ("loss_of",),
-    "exercises.losing_order": ("EVENTS", "check_order"),
+    "exercises.losing_order": ("EVENTS",),
     "exercises.missing_rule": ("mystery",),
     "exercises.what_ifs": ("ALL_WHAT_IFS",),
-    "exercises.wrapped_text": ("say",),
     "forms.held_back": ("after", "explain"),
-    "forms.ordering": ("Ordering",),
+    "forms.check_panels": ("Ordering",),
     "forms.prediction": ("Prediction", "predict"),
     "forms.what_if": ("what_if",),
 }

@@ -29,7 +29,7 @@ NEW = "Yes: nobody tells it the broker's epoch."
 @pytest.fixture(scope="module")
 def opened(lab: LabPage) -> LabPage:
     """The lab with its prediction locked and one exercise tried."""
-    lab.rewrite("order-check", 'print(kiplab.check_order("ACEDFBGH"))')
+    lab.rewrite("order-check", 'print(kiplab.check("kafka-14139/order", "ACEDFBGH"))')
     lab.run("setup", "lock", "lab", "order-check")
     lab.cell("lock").get_by_label(CHOICE).check()
     lab.press("lock", "Lock in my prediction")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.classroom.work import work_on_disk
+from kiplab.classroom import work_on_disk
 
 
 @pytest.fixture(autouse=True)

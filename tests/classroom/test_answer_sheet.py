@@ -39,7 +39,9 @@ def test_it_tells_little_by_little_as_the_check_in_words_does() -> None:
     assert "7 of 8 points" in sheet.result.value
     assert "request 1" not in sheet.result.value
     assert "Kept as attempt 1" in sheet.result.value
-    assert kiplab.check_first_rule(sheet.answer).kept.startswith("(The same answer as before")
+    assert kiplab.check("conversation/first-rule", sheet.answer).kept.startswith(
+        "(The same answer as before"
+    )
 
 
 def test_what_is_half_open_is_checked_too() -> None:

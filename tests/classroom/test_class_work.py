@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 import kiplab
+from kiplab.classroom.exercise_table import EXERCISES, LETTERS_OF_CHOICES
 from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.exercises.epochs import check_fences
 from kiplab.classroom.together.class_counts import ExerciseCount, PredictionCount
 from kiplab.classroom.together.class_page import NAMES_MAX
 from kiplab.classroom.together.class_work import SUFFIXES, ClassWork
 from kiplab.classroom.together.handed_in import ClassFolderError, HandedIn, StudentWork
-from kiplab.classroom.work.asked import ASKED, LETTERS_OF_CHOICES
-from kiplab.classroom.work.work_on_disk import Exercise, Try, Work
+from kiplab.classroom.work_on_disk import ExerciseWork, Try, Work
 from kiplab.pages.export_error import ExportError
 from tests.classroom.class_of_24 import CHOSEN, STUDENTS, hand_in
 
@@ -80,7 +80,7 @@ def test_every_choice_has_the_number_of_students_who_locked_it(
 def test_choices_that_nobody_took_are_there_too_in_the_order_of_the_lab(
     together: ClassWork,
 ) -> None:
-    for listed in (asked for asked in ASKED if not asked.check):
+    for listed in (asked for asked in EXERCISES if not asked.check):
         choices = prediction(together, listed.id).choices
         assert tuple(choice.choice for choice in choices) == listed.choices
         assert "".join(choice.letter for choice in choices) in LETTERS_OF_CHOICES
@@ -90,7 +90,7 @@ def test_choices_that_nobody_took_are_there_too_in_the_order_of_the_lab(
 def test_everything_that_the_labs_ask_is_counted(together: ClassWork) -> None:
     counted = {asked.id for asked in together.counts.predictions}
     counted |= {asked.id for asked in together.counts.exercises}
-    assert counted == {asked.id for asked in ASKED}
+    assert counted == {asked.id for asked in EXERCISES}
 
 
 def test_an_exercise_has_who_tried_who_solved_it_who_did_at_once_and_all_attempts(
@@ -113,14 +113,14 @@ def test_misconceptions_are_the_ones_that_the_checks_name_most_frequent_first(
 
 def test_an_idea_of_a_later_attempt_is_no_first_one() -> None:
     tries = (Try("a", 0, misconception="first"), Try("b", 0, misconception="then"))
-    work = Work(exercises={"epochs/fences": Exercise(2, 0, 4, tries)})
+    work = Work(exercises={"epochs/fences": ExerciseWork(2, 0, 4, tries)})
     found = exercise(of_students(work), "epochs/fences").misconceptions
     assert [(i.misconception, i.first, i.ever) for i in found] == [("first", 1, 1), ("then", 0, 1)]
 
 
 def test_a_wrong_first_attempt_without_a_known_idea_is_counted_as_such() -> None:
     works = [
-        Work(exercises={"epochs/fences": Exercise(1, points, 4, (Try("a", points),))})
+        Work(exercises={"epochs/fences": ExerciseWork(1, points, 4, (Try("a", points),))})
         for points in (0, 3, 4)
     ]
     found = of_students(*works)
@@ -141,7 +141,7 @@ def test_an_answer_of_another_version_of_the_lab_is_counted_in_its_own_words() -
 
 
 def test_what_no_lab_asks_comes_last_and_nobody_knows_what_is_right() -> None:
-    own = Work({"mine/own": "Yes."}, {"mine/try": Exercise(1, 1, 1, (Try("a", 1),))})
+    own = Work({"mine/own": "Yes."}, {"mine/try": ExerciseWork(1, 1, 1, (Try("a", 1),))})
     found = of_students(own, Work({"mine/own": "No."}))
     assert [choice.right for choice in prediction(found, "mine/own").choices] == [None, None]
     assert exercise(found, "mine/try").solved == 1
@@ -234,7 +234,7 @@ def test_every_kind_of_file_says_the_same(together: ClassWork, tmp_path: Path) -
 @pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t"])
 def test_no_cell_is_a_formula_for_a_spreadsheet(tmp_path: Path, begins: str) -> None:
     evil = f"{begins}1+HYPERLINK(0)"
-    tried = Exercise(1, 0, 1, (Try("a", 0, misconception=evil),))
+    tried = ExerciseWork(1, 0, 1, (Try("a", 0, misconception=evil),))
     student = StudentWork(evil, Work({LATE: evil}, {evil: tried}))
     found = ClassWork(HandedIn((student,)), names=True)
     file = found.write(tmp_path / "class.csv")
@@ -342,7 +342,7 @@ def test_another_theme_is_refused(together: ClassWork) -> None:
 
 
 def test_what_students_write_is_shown_and_never_run() -> None:
-    tried = Exercise(1, 0, 1, (Try("a", 0, misconception=EVIL),))
+    tried = ExerciseWork(1, 0, 1, (Try("a", 0, misconception=EVIL),))
     found = of_students(Work({LATE: EVIL, EVIL: EVIL}, {EVIL: tried}), names=True)
     for page in (found.to_html(), found.html()):
         assert EVIL not in page
@@ -362,7 +362,7 @@ def test_small_and_large_classes_have_the_same_page(students: int) -> None:
 
 def test_a_class_that_has_not_begun_is_said() -> None:
     found = of_students(Work())
-    labs = sorted({asked.lab for asked in ASKED})
+    labs = sorted({asked.lab for asked in EXERCISES})
     assert found.sentence == f"1 student. Nothing yet from labs {', '.join(labs)}."
     assert "<h2>" not in found.to_html()
 

@@ -7,10 +7,10 @@ import pytest
 import kiplab
 from kiplab.classroom.exercises import losing_schedule, missing_rule, proofs
 from kiplab.classroom.exercises.answers import BLANK
+from kiplab.classroom.exercises.check_result import broken, say
 from kiplab.classroom.exercises.losing_schedule import check_shorter
 from kiplab.classroom.exercises.missing_rule import MISSING, SUSPECTS, check_missing_guard, mystery
 from kiplab.classroom.exercises.proofs import check_holes, check_proof
-from kiplab.classroom.exercises.wrapped_text import broken, say
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.explore.levels.level_table import ExploreError

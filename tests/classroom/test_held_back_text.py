@@ -21,23 +21,23 @@ def test_until_an_exercise_is_solved_or_tried_three_times_it_counts() -> None:
     held = after("epochs/fences", "the table")
     said = "This opens with the right answer, above, or with your third attempt."
     assert repr(held) == said
-    kiplab.check_fences("BPPL")
+    kiplab.check("epochs/fences", "BPPL")
     assert repr(held) == f"{said} So far: 1."
-    kiplab.check_fences("BPPL")
+    kiplab.check("epochs/fences", "BPPL")
     assert repr(held) == f"{said} So far: 1."
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     assert repr(held) == "the table"
 
 
 def test_a_third_attempt_opens_it_too() -> None:
     for answer in ("BPPL", "PPPL", "LPPL"):
-        kiplab.check_fences(answer)
+        kiplab.check("epochs/fences", answer)
     assert repr(after("epochs/fences", "the table")) == "the table"
 
 
 def test_no_answer_opens_nothing() -> None:
     for _ in range(3):
-        kiplab.check_fences("?")
+        kiplab.check("epochs/fences", "?")
     assert repr(after("epochs/fences", "the table")).startswith("This opens with")
 
 
@@ -45,17 +45,17 @@ def test_what_is_costly_is_made_when_it_opens() -> None:
     calls = count()
     held = after("epochs/fences", lambda: f"made {next(calls)}", "and more")
     assert repr(held).startswith("This opens with")
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     assert repr(held) == "made 0\n\nand more"
 
 
 def test_it_may_be_any_one_thing() -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     assert after("epochs/fences", {"P": 10}).shown == {"P": 10}
 
 
 def test_a_question_that_nobody_asks_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match="the labs ask no 'epochs/thirteen'; they ask start/slow"):
+    with pytest.raises(ValueError, match="no 'epochs/thirteen'; did you mean 'epochs/twelve'"):
         after("epochs/thirteen", "")
     with pytest.raises(ValueError, match=r"no explanation 'why' .* in fences.why.md"):
         explain("epochs/fences", "why")

@@ -7,8 +7,8 @@ from itertools import permutations
 import pytest
 
 import kiplab
-from kiplab.classroom import EVENTS, Checked, check_order
-from kiplab.classroom.exercises.losing_order import LETTERS, stage_of
+from kiplab.classroom import EVENTS, Checked
+from kiplab.classroom.exercises.losing_order import LETTERS, check_order, stage_of
 from kiplab.plays.verdict import verdict
 
 LOSING = ("ACEDFBGH", "AECDFBGH", "ACEDFBHG", "ACEDGFBH", "AGCEDFBH", "ACBGHEDF")

@@ -14,9 +14,9 @@ import nbformat
 import pytest
 
 import kiplab
+from kiplab.classroom import work_on_disk
+from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.forms.overview import DOWNLOAD_MAX
-from kiplab.classroom.work import work_on_disk
-from kiplab.classroom.work.asked import ASKED
 
 
 class Links(HTMLParser):
@@ -54,7 +54,7 @@ def downloaded() -> dict[str, bytes]:
 def test_before_anything_is_done_there_is_nothing_to_download(work_file: Path) -> None:
     mine = kiplab.my_work()
     assert {so_far for _, _, so_far in mine.lines} == {"not yet"}
-    assert len(mine.lines) == len(ASKED)
+    assert len(mine.lines) == len(EXERCISES)
     assert "Nothing is kept yet" in repr(mine)
     assert "<a " not in mine.html()
     assert not work_file.exists()
@@ -62,9 +62,9 @@ def test_before_anything_is_done_there_is_nothing_to_download(work_file: Path) -
 
 def test_it_tells_done_from_tried_from_not_yet() -> None:
     work_on_disk.lock("start/slow-request", "It accepts <b>.")
-    kiplab.check_fences("BPPL")
-    kiplab.check_fences("BLPL")
-    kiplab.check_schedules("ABCD")
+    kiplab.check("epochs/fences", "BPPL")
+    kiplab.check("epochs/fences", "BLPL")
+    kiplab.check("isr/schedules", "ABCD")
     said = {title: so_far for _, title, so_far in kiplab.my_work().lines}
     assert said["What gives it away?"] == "✓ right, after 2 attempts"
     assert said["The true schedules"].startswith("○ 5/6 after 1 attempt. Hint: Broker 3 is in")
@@ -74,9 +74,9 @@ def test_it_tells_done_from_tried_from_not_yet() -> None:
 
 
 def test_a_lab_that_nobody_has_begun_has_one_line() -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     shown = kiplab.my_work().rows
-    asked = [asked.lab for asked in ASKED]
+    asked = [asked.lab for asked in EXERCISES]
     assert [lab for lab, _, _ in shown].count("02") == asked.count("02")
     assert [row for row in shown if row[0] == "03"] == [
         ("03", f"{asked.count('03')} questions", "not yet")
@@ -85,13 +85,13 @@ def test_a_lab_that_nobody_has_begun_has_one_line() -> None:
 
 
 def test_the_button_holds_the_work_file_itself(work_file: Path) -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     assert downloaded() == {"kiplab-work.json": work_file.read_bytes()}
     assert f"It is kept in {work_file}." in repr(kiplab.my_work())
 
 
 def test_notebooks_go_along_without_their_outputs(work_file: Path) -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     cell = nbformat.v4.new_code_cell("6 * 7", execution_count=3)
     cell.outputs = [nbformat.v4.new_output("stream", text="x" * 200_000)]
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), work_file.parent / "mine.ipynb")
@@ -105,7 +105,7 @@ def test_notebooks_go_along_without_their_outputs(work_file: Path) -> None:
 
 
 def test_labs_that_nobody_has_begun_stay_behind(work_file: Path) -> None:
-    kiplab.check_fences("BLPL")  # of lab 02
+    kiplab.check("epochs/fences", "BLPL")  # of lab 02
     ran = nbformat.v4.new_code_cell("6 * 7", execution_count=3)
     for name, cell in (("02-answered", None), ("03-untouched", None), ("04-ran", ran)):
         cells = [cell or nbformat.v4.new_code_cell("6 * 7")]
@@ -114,7 +114,7 @@ def test_labs_that_nobody_has_begun_stay_behind(work_file: Path) -> None:
 
 
 def test_what_is_too_large_stays_behind_and_is_named(work_file: Path) -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     noise = "".join(f"{(n * 2_654_435_761) % 2**32:x}" for n in range(40_000))
     (work_file.parent / "a-large.ipynb").write_text(noise)
     (work_file.parent / "b-small.ipynb").write_text("{}")
@@ -134,7 +134,7 @@ def test_a_work_file_that_is_too_large_is_not_packed_but_said(work_file: Path) -
 
 def test_earlier_work_that_could_not_be_read_is_mentioned(work_file: Path) -> None:
     work_file.write_text("{")
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     assert "kiplab-work.json.damaged is earlier work" in repr(kiplab.my_work())
 
 
@@ -175,13 +175,13 @@ def test_what_only_this_kernel_remembers_is_said(
 
 
 def test_equal_work_is_an_equal_download() -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     assert kiplab.my_work().archive == kiplab.my_work().archive
 
 
 @pytest.mark.usefixtures("work_file")
 def test_it_is_there_again_in_another_kernel() -> None:
-    kiplab.check_fences("BPPL")
+    kiplab.check("epochs/fences", "BPPL")
     again = work_on_disk.read().exercises["epochs/fences"]
     assert (again.attempts, again.tries[0].answer) == (1, "BPPL")
     assert "○ 3/4 after 1 attempt" in repr(kiplab.my_work())
@@ -189,6 +189,6 @@ def test_it_is_there_again_in_another_kernel() -> None:
 
 @pytest.mark.parametrize("part", ["text/plain", "text/html"])
 def test_it_shows_itself_with_and_without_html(part: str) -> None:
-    kiplab.check_fences("BLPL")
+    kiplab.check("epochs/fences", "BLPL")
     shown = kiplab.my_work()._repr_mimebundle_()[part]
     assert re.search("Three reigns of one leader", shown)

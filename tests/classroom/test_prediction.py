@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import kiplab
-from kiplab.classroom import Prediction
-from kiplab.classroom.work import work_on_disk
+from kiplab.classroom import Prediction, work_on_disk
 
 CHOICES = ("It refuses.", "It accepts, and that is fine.", "It accepts, and data is lost.")
 

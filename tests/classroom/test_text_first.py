@@ -58,7 +58,7 @@ def test_lab_00_six_questions_from_the_transcript() -> None:
         epoch_at[9],
         last_match(r"broker 3 is registered \(broker epoch (\d+)\)", story),
     ]
-    assert kiplab.check_reading(answer).right
+    assert kiplab.check("start/reading", answer).right
 
 
 def test_lab_00_the_table_has_the_same() -> None:
@@ -73,7 +73,7 @@ def test_lab_01_the_high_watermark_from_the_transcript() -> None:
     for text in blocks(kiplab.run("isr-committed").text()).values():
         mark = next(iter(re.findall(r"high watermark of orders-0 \d+ -> (\d+)", text)), mark)
         answer.append(mark)
-    assert kiplab.check_high_watermark(answer).right
+    assert kiplab.check("isr/high-watermark", answer).right
 
 
 def test_lab_01_was_m1_acked_from_the_transcript() -> None:
@@ -81,7 +81,7 @@ def test_lab_01_was_m1_acked_from_the_transcript() -> None:
     story = kiplab.run("isr-stale-member").text()
     assert "broker 1 appends offsets 100-109" in story
     assert "high watermark of" not in story
-    assert kiplab.check_acknowledged("A").right
+    assert kiplab.check("isr/acknowledged", "A").right
 
 
 def test_lab_02_twelve_events_from_the_transcript() -> None:
@@ -95,13 +95,13 @@ def test_lab_02_twelve_events_from_the_transcript() -> None:
         "".join(letter for letter, mark in marks.items() if re.search(mark, text)) or "-"
         for text in blocks(kiplab.run("epochs-twelve").text()).values()
     ]
-    assert kiplab.check_epochs(answer).right
+    assert kiplab.check("epochs/twelve", answer).right
 
 
 def test_lab_02_what_gives_it_away_from_the_transcript() -> None:
     story = kiplab.run("epochs-fences").text()
     names = re.findall(r"⊘.*?: [A-Z_]+\. (broker|leader|partition|controller)", story)
-    assert kiplab.check_fences([name[0].upper() for name in names]).right
+    assert kiplab.check("epochs/fences", [name[0].upper() for name in names]).right
 
 
 def test_lab_03_eight_requests_from_the_transcript() -> None:
@@ -111,7 +111,7 @@ def test_lab_03_eight_requests_from_the_transcript() -> None:
     for text in blocks(kiplab.run("alter-partition-eight").text()).values():
         refused = re.findall(r"⊘.*?: ([A-Z_]+)\. .*?\(([\w.-]+)\):", text)
         answer += [f"{error} {letters[guard]}" for error, guard in refused] or ["NONE -"]
-    assert kiplab.check_first_rule(answer).right
+    assert kiplab.check("conversation/first-rule", answer).right
 
 
 def test_lab_04_the_window_from_tables_and_verdicts() -> None:
@@ -123,7 +123,7 @@ def test_lab_04_the_window_from_tables_and_verdicts() -> None:
         stories = {n: kiplab.run(f"kafka-14139-after-step-{n}", kafka=kafka) for n in range(1, 6)}
         told = {n: sentences(run.rows())[-1] for n, run in stories.items()}
         answer.append("".join(str(n) for n, said in told.items() if "loss" in said) or "-")
-    assert kiplab.check_window(answer).right
+    assert kiplab.check("kafka-14139/window", answer).right
 
 
 def test_lab_04_the_two_by_two_from_transcripts() -> None:
@@ -132,7 +132,7 @@ def test_lab_04_the_two_by_two_from_transcripts() -> None:
         plays = {"F": "841-by-903-while-fenced", "R": "841-by-903-after-return"}
         stories = {letter: kiplab.run(play, off=off).text() for letter, play in plays.items()}
         answer.append("".join(n for n, story in stories.items() if "▼ LOST" in story) or "-")
-    assert kiplab.check_two_by_two(answer).right
+    assert kiplab.check("kafka-14139/two-by-two", answer).right
 
 
 def test_lab_04_the_last_replica_from_the_transcript() -> None:
@@ -142,12 +142,12 @@ def test_lab_04_the_last_replica_from_the_transcript() -> None:
         last_match(r"broker 3 truncates offsets (\d+-\d+)", story),
         len(re.findall(r"⊘.*KIP-903", story)),
     ]
-    assert kiplab.check_last_replica(answer).right
+    assert kiplab.check("kafka-14139/last-replica", answer).right
 
 
 def test_the_exercises_with_a_run_of_ones_own_need_no_picture_either() -> None:
     """Lines in, and out come the transcript of the run and the reason: all of it text."""
-    found = kiplab.check_reigns(["crash 3", "expire 3", "crash 2", "expire 2"])
+    found = kiplab.check("epochs/reigns", ["crash 3", "expire 3", "crash 2", "expire 2"])
     story = kiplab.run(found.token).text()
     assert re.findall(r"from leader epoch (\d+) on", story) == ["6", "7"]
     assert set(re.findall(r"broker (\d) leads", story)) == {"1"}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.classroom import after, what_if
+from kiplab.classroom import after, what_if, work_on_disk
+from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.exercises.what_ifs import ALL_WHAT_IFS, WAYS, WHAT_IFS
-from kiplab.classroom.work import work_on_disk
-from kiplab.classroom.work.asked import ASKED
 
 REASON = WHAT_IFS["F"].reason
 
@@ -62,7 +61,7 @@ def test_a_letter_of_no_what_if_is_a_sentence() -> None:
 
 
 def test_a_class_is_counted_by_what_comes_true() -> None:
-    listed = {asked.id: asked for asked in ASKED}
+    listed = {asked.id: asked for asked in EXERCISES}
     assert [listed[id].comes_true for id in ALL_WHAT_IFS] == [
         WAYS[asked.comes] for asked in WHAT_IFS.values()
     ]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import kiplab
+from kiplab.classroom import work_on_disk
 from kiplab.classroom.exercises.epochs import check_fences
-from kiplab.classroom.work import work_on_disk
 
 RIGHT, WRONG = "BLPL", "BPPL"
 
@@ -24,7 +24,7 @@ def on_disk(path: Path) -> dict[str, dict[str, object]]:
 
 
 def test_an_attempt_is_on_disk_at_once_with_all_that_there_is_to_say(work_file: Path) -> None:
-    kiplab.check_fences(WRONG)
+    kiplab.check("epochs/fences", WRONG)
     found = check_fences(WRONG)
     assert on_disk(work_file) == {
         "epochs/fences": {
@@ -45,17 +45,17 @@ def test_an_attempt_is_on_disk_at_once_with_all_that_there_is_to_say(work_file: 
 
 
 def test_attempts_are_counted_and_the_best_one_stays() -> None:
-    assert "attempt 1; your best so far: 4/4" in str(kiplab.check_fences(RIGHT))
-    assert "attempt 2; your best so far: 4/4" in str(kiplab.check_fences(WRONG))
+    assert "attempt 1; your best so far: 4/4" in str(kiplab.check("epochs/fences", RIGHT))
+    assert "attempt 2; your best so far: 4/4" in str(kiplab.check("epochs/fences", WRONG))
     found = work_on_disk.read().exercises["epochs/fences"]
     assert found.done
     assert [t.answer for t in found.tries] == [RIGHT, WRONG]
 
 
 def test_the_first_and_the_latest_attempts_are_kept_and_all_are_counted() -> None:
-    kiplab.check_fences("PPLB")
+    kiplab.check("epochs/fences", "PPLB")
     for number in range(work_on_disk.TRIES_MAX + 4):
-        kiplab.check_fences((WRONG, "CCCC")[number % 2])
+        kiplab.check("epochs/fences", (WRONG, "CCCC")[number % 2])
     found = work_on_disk.read().exercises["epochs/fences"]
     assert [tried.answer for tried in found.tries][:2] == ["PPLB", "CCCC"]
     assert (found.attempts, len(found.tries)) == (
@@ -66,13 +66,13 @@ def test_the_first_and_the_latest_attempts_are_kept_and_all_are_counted() -> Non
 
 
 def test_another_release_is_an_experiment_and_not_kept(work_file: Path) -> None:
-    assert kiplab.check_fences(RIGHT, kafka="3.9").kept == ""
+    assert kiplab.check("epochs/fences", RIGHT, kafka="3.9").kept == ""
     assert not work_file.exists()
 
 
 def test_an_answer_that_is_a_run_is_kept_as_its_token() -> None:
     run = kiplab.run("timeline-first")
-    kiplab.check_accepted(run)
+    kiplab.check("start/accepted", run)
     (tried,) = work_on_disk.read().exercises["start/accepted"].tries
     assert kiplab.run(tried.answer).events == run.events
 
@@ -87,7 +87,7 @@ def test_the_ordering_widget_keeps_its_attempts_too() -> None:
 @pytest.mark.usefixtures("work_file")
 def test_predictions_and_attempts_share_one_file() -> None:
     work_on_disk.lock("question", "yes")
-    kiplab.check_fences(RIGHT)
+    kiplab.check("epochs/fences", RIGHT)
     work_on_disk.lock("another", "no")
     assert work_on_disk.read().predictions == {"question": "yes", "another": "no"}
     assert work_on_disk.read().exercises["epochs/fences"].done
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_set_aside_with_a_sentence_and_never_over_another(
     damages = [b"{ half a fi", b'{"predictions": ["no", "such", "shape"]}', b"\xff\xfe\x00"]
     for damage in damages:
         work_file.write_bytes(damage)
-        said = kiplab.check_fences(WRONG).kept
+        said = kiplab.check("epochs/fences", WRONG).kept
         assert "Your earlier work could not be read; it is kept unchanged in" in said
     assert [path.name for path in work_on_disk.damaged_files()] == [
         "kiplab-work.json.damaged",
@@ -119,7 +119,7 @@ def test_a_prediction_says_so_too(work_file: Path) -> None:
 
 def test_what_a_newer_kiplab_has_added_stays_in_the_file(work_file: Path) -> None:
     work_file.write_text('{"predictions": {"a": "b"}, "badges": [1, 2]}')
-    kiplab.check_fences(RIGHT)
+    kiplab.check("epochs/fences", RIGHT)
     assert json.loads(work_file.read_text())["badges"] == [1, 2]
     assert work_on_disk.read().predictions == {"a": "b"}
 
@@ -129,7 +129,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_the_answer_judged_all_the_s
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KIPLAB_WORK", str(tmp_path / "file" / "work.json"))
-    found = kiplab.check_fences(RIGHT)
+    found = kiplab.check("epochs/fences", RIGHT)
     assert found.right
     assert "This cannot be kept in" in found.kept
     line = str(found).splitlines()[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
+from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
-from kiplab.classroom.work.asked import ASKED
 from kiplab.pages.saved_notebooks import lighten
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -349,7 +348,7 @@ def cells(name: str, kind: str) -> dict[str, str]:
 def explained(name: str) -> dict[str, str]:
     """The texts that open with an answer, by the id of the cell that shows them."""
     calls = {
-        id: re.fullmatch(r'explain\("([^"]+)"(?:, "([^"]+)")?\)', source)
+        id: re.fullmatch(r'kiplab\.explain\("([^"]+)"(?:, "([^"]+)")?\)', source)
         for id, source in cells(name, "code").items()
     }
     return {
@@ -385,38 +384,23 @@ def said_below_the_question(name: str) -> str:
 
 def exercises(name: str) -> list[str]:
     """The ids of the cells with an exercise, in order."""
-    return [id for id, source in cells(name, "code").items() if "kiplab.check_" in source]
+    return [id for id, source in cells(name, "code").items() if "kiplab.check(" in source]
 
 
 def asked(name: str) -> list[str]:
     """The ids that a lab's answers are kept under."""
-    return [a.id for a in ASKED if a.lab == name[:2]]
+    return [a.id for a in EXERCISES if a.lab == name[:2]]
 
 
-def predictions_asked(name: str) -> list[tuple[str, str, list[str]]]:
-    """(id, question, choices) of every prediction that a lab asks for, in order.
-
-    What-ifs are asked by their letters, and have their words from the list itself.
-    """
-    found = []
-    for call in _calls(name, "kiplab.predict", "what_if"):
-        given = [ast.literal_eval(one) for one in call.args]
-        if len(given) == 1:
-            (asked,) = (a for a in ASKED if a.id == what_if_id(*given))
-            given = [asked.id, asked.question, list(asked.choices)]
-        id, question, choices = given
-        found.append((id, question, choices))
-    return found
+def predictions_asked(name: str) -> list[str]:
+    """The ids of the predictions that a lab asks for, in order; what-ifs are asked by letters."""
+    calls = re.findall(r'\b(predict|what_if)\("([^"]+)"', "\n".join(cells(name, "code").values()))
+    return [what_if_id(asked) if function == "what_if" else asked for function, asked in calls]
 
 
-def _calls(name: str, *functions: str) -> list[ast.Call]:
-    return [
-        node
-        for source in cells(name, "code").values()
-        if any(f"{function}(" in source for function in functions)
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in functions
-    ]
+def checks_asked(name: str) -> list[str]:
+    """The ids of the exercises that a lab asks for, in order."""
+    return re.findall(r'\bkiplab\.check\("([^"]+)"', "\n".join(cells(name, "code").values()))
 
 
 def answered(source: str, answer: str) -> str:

@@ -55,7 +55,7 @@ def test_what_stands_below_a_question_does_not_answer_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_answered_rightly_everything_opens_and_is_kept(name: str, tmp_path: Path) -> None:
-    first, *between, ticket = (id for id, *_ in predictions_asked(name))
+    first, *between, ticket = predictions_asked(name)
     said, (answer, found) = PREDICTIONS[name], TICKETS[name]
     others = {id: BETWEEN[id] for id in between}
     work = {"predictions": {first: said, ticket: answer, **others}}

@@ -53,14 +53,18 @@ def test_figures_texts_and_tables_fill_themselves_in_too(tmp_path: Path) -> None
 
 def test_an_exercise_opens_with_the_right_answer_or_the_third_attempt(tmp_path: Path) -> None:
     held = 'explain("epochs/fences")'
-    wrong = [f'print(kiplab.check_fences("{answer}"))' for answer in ("BPPL", "PPPL", "LPPL")]
+    wrong = [
+        f'print(kiplab.check("epochs/fences", "{answer}"))' for answer in ("BPPL", "PPPL", "LPPL")
+    ]
     assert SHUT in text_of(run_cells(tmp_path / "a", held, *wrong[:2])[0])
     assert SHUT not in text_of(run_cells(tmp_path / "a", held, wrong[2])[0])
-    assert SHUT not in text_of(run_cells(tmp_path / "b", held, 'kiplab.check_fences("BLPL")')[0])
+    assert SHUT not in text_of(
+        run_cells(tmp_path / "b", held, 'kiplab.check("epochs/fences", "BLPL")')[0]
+    )
 
 
 def test_it_counts_the_attempts_as_they_are_made(tmp_path: Path) -> None:
-    held, wrong = 'explain("epochs/fences")', 'kiplab.check_fences("BPPL")'
+    held, wrong = 'explain("epochs/fences")', 'kiplab.check("epochs/fences", "BPPL")'
     assert text_of(run_cells(tmp_path, held, wrong)[0]).endswith("So far: 1.")
 
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import pytest
 
 import kiplab
+from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.exercises.check_result import Checked
-from kiplab.classroom.work.asked import ASKED
 from kiplab.cli.command import main
 from kiplab.cli.labs_launcher import copy_labs
 from kiplab.plays.tokens import is_token
-from tests.labs.running import LABS, NAMES, ROOT, predictions_asked, prose
+from tests.labs.running import LABS, NAMES, ROOT, prose
 
 NOTES = LABS / "instructor"
 SECTIONS = (
@@ -48,7 +48,7 @@ def work_file(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     """Trying the answers is nobody's work; a teacher reads all that a third attempt is told."""
     file = tmp_path_factory.mktemp("work") / "kiplab-work.json"
     tried = {"attempts": 2, "best": 0, "of": 99}
-    file.write_text(json.dumps({"exercises": {a.id: tried for a in ASKED if a.check}}))
+    file.write_text(json.dumps({"exercises": {a.id: tried for a in EXERCISES if a.check}}))
     monkeypatch.setenv("KIPLAB_WORK", str(file))
 
 
@@ -120,9 +120,11 @@ def test_every_answer_earns_what_they_say(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_exercise_has_a_solution_and_a_wrong_answer(name: str) -> None:
-    for asked in ASKED:
+    for asked in EXERCISES:
         if asked.lab == name[:2] and asked.check:
-            points = [a.points.split("/") for a in answers(name) if f".{asked.check}(" in a.code]
+            points = [
+                a.points.split("/") for a in answers(name) if f'.check("{asked.id}"' in a.code
+            ]
             assert [p for p in points if p[0] == p[1]], asked.id
             assert [p for p in points if p[0] != p[1]] or asked.id in UNTEMPTING, asked.id
 
@@ -133,9 +135,9 @@ UNTEMPTING = ("isr/lose-acknowledged",)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_predictions_that_come_true_are_choices_of_the_lab(name: str) -> None:
-    choices = {id: offered for id, _, offered in predictions_asked(name)}
+    choices = {exercise.id: exercise.choices for exercise in EXERCISES}
     rows = re.findall(r"^\| ([a-z0-9-]+/[a-z-]+) \| (.*) \|$", note(name), re.MULTILINE)
-    assert {id for id, _ in rows} == {a.id for a in ASKED if a.lab == name[:2] and not a.check}
+    assert {id for id, _ in rows} == {a.id for a in EXERCISES if a.lab == name[:2] and not a.check}
     assert [choice for id, choice in rows if choice not in choices[id]] == []
 
 

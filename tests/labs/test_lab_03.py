@@ -15,7 +15,7 @@ from kiplab.classroom.exercises.first_failing_rule import (
     failing,
     rulings_of,
 )
-from kiplab.classroom.forms.answer_sheet import in_words
+from kiplab.classroom.forms.check_panels import in_words
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play

@@ -103,7 +103,7 @@ def test_a_cause_that_is_none_is_refused_in_a_sentence() -> None:
 def test_quick_requests_do_not_help_and_copies_and_crashes_stay() -> None:
     assert times_fewer((("slow_alter_partition_share", 1e-4),)) < FACTORS[0]
     for name in FIXED:
-        assert not kiplab.check_safer_fleet({name: 2}).attempted
+        assert not kiplab.check("fleet/safer", {name: 2}).attempted
 
 
 def test_beyond_what_is_usual_or_with_three_changes_it_is_no_answer() -> None:
@@ -114,7 +114,7 @@ def test_beyond_what_is_usual_or_with_three_changes_it_is_no_answer() -> None:
         {"tail_lost": "little"},
         {None: 3},
     ):
-        judged = kiplab.check_safer_fleet(made)
+        judged = kiplab.check("fleet/safer", made)
         assert (judged.points, judged.attempted) == (0, False)
         assert judged.message.endswith(".")
 

@@ -6,16 +6,15 @@ import re
 
 import pytest
 
-import kiplab
+from kiplab.classroom.exercise_table import EXERCISES
 from kiplab.classroom.exercises.what_ifs import WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
-from kiplab.classroom.work.asked import ASKED
 from tests.labs.running import (
     LABS,
     NAMES,
     ROOT,
-    asked,
     cells,
+    checks_asked,
     exercises,
     explained,
     predictions_asked,
@@ -36,6 +35,7 @@ PATTERN = (
     "**To discuss:**",
     "## Take your work home",
 )
+CHECKS = ROOT / "kiplab" / "classroom" / "exercises"
 LINES_MAX, WORDS_MAX = 25, 190
 """Of a cell of prose: what fits a screen at 840 pixels."""
 TEXT_ONLY = (".text()", "in words")
@@ -64,49 +64,36 @@ def test_it_has_two_to_four_exercises_and_they_begin_unanswered(name: str) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_question_is_in_the_list_of_what_is_asked(name: str) -> None:
-    code = "\n".join(cells(name, "code").values())
-    locked = {id for id, *_ in predictions_asked(name)}
-    checks = re.findall(r"kiplab\.(check_\w+)\(", code)
-    here = [a for a in ASKED if a.lab == name[:2]]
-    entered = {a.id for a in here if not a.check}
-    file = "kiplab/classroom/work/asked.py"
-    said = [f"lab {name} asks for {id!r}: add it to ASKED in {file}" for id in locked - entered]
-    said += [
-        f"lab {name} asks no {id!r}: take it out of ASKED in {file}" for id in entered - locked
-    ]
-    assert not said, "\n".join(sorted(said))
-    assert [a.check for a in here if a.check] == checks, (
-        f"lab {name} calls {', '.join(checks) or 'no check'}: enter that, in this order, in ASKED"
-        f" in {file}"
-    )
-    assert len(asked(name)) == len(set(asked(name)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_its_predictions_are_listed_with_the_words_it_asks_them_in(name: str) -> None:
-    """The list is what a class's answers are counted by, where no lab is at hand."""
-    listed = {a.id: (a.question, list(a.choices)) for a in ASKED if a.lab == name[:2]}
-    for id, *words in predictions_asked(name):
-        assert listed.get(id) == tuple(words), (
-            f"lab {name} asks {id!r} in other words than ASKED in"
-            " kiplab/classroom/work/asked.py: write question and choices there as the lab has them"
+def test_every_question_is_in_the_table_of_what_is_asked(name: str) -> None:
+    listed = [exercise for exercise in EXERCISES if exercise.lab == name[:2]]
+    for called, entered in (
+        (predictions_asked(name), [e.id for e in listed if not e.check]),
+        (checks_asked(name), [e.id for e in listed if e.check]),
+    ):
+        assert called == entered, (
+            f"lab {name} asks for {', '.join(called) or 'nothing'}: enter that, in this order, in"
+            " kiplab/classroom/exercises.toml"
         )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_choice_that_comes_true_is_the_one_of_the_teachers_notes(name: str) -> None:
     notes = (LABS / "instructor" / f"{name}.md").read_text(encoding="utf-8")
-    for prediction in (a for a in ASKED if a.lab == name[:2] and not a.check):
+    for prediction in (a for a in EXERCISES if a.lab == name[:2] and not a.check):
         assert f"| {prediction.id} | {prediction.comes_true} |" in notes, (
             f"labs/instructor/{name}.md says something else than {prediction.comes_true!r}: mend"
-            f" the notes, or `right` of {prediction.id} in kiplab/classroom/work/asked.py"
+            f" the notes, or `right` of {prediction.id} in kiplab/classroom/exercises.toml"
         )
 
 
 def test_every_check_of_the_package_is_asked_somewhere() -> None:
-    checks = {name for name in kiplab.__all__ if name.startswith("check_")}
-    assert checks == {a.check for a in ASKED if a.check}
+    modules = {file.stem: file.read_text("utf-8") for file in CHECKS.glob("*.py")}
+    checks = [
+        f"{module}.{name}"
+        for module, text in modules.items()
+        for name in re.findall(r"^(?:def )?(check_\w+)(?: =|\()", text, re.MULTILINE)
+    ]
+    assert sorted(checks) == sorted(exercise.check for exercise in EXERCISES if exercise.check)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,18 +111,16 @@ def test_every_explanation_is_shown_by_one_lab() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_it_holds_back_opens_with_a_question_of_its_own_that_comes_before(name: str) -> None:
     code = list(cells(name, "code").values())
-    ids = {a.id: a.check for a in ASKED if a.lab == name[:2]}
     for place, source in enumerate(code):
         for id in re.findall(r'\b(?:after|explain)\(\s*"([^"]+)"', source):
-            question = f"kiplab.{ids[id]}(" if ids[id] else _asked_by(id)
-            own = '"kafka-14139/order"' if ids[id] == "check_order" else question
-            assert any(own in earlier for earlier in code[:place]), (id, source)
+            question = _asked_by(id)
+            assert any(question in earlier for earlier in code[:place]), (id, source)
 
 
 def _asked_by(id: str) -> str:
-    """How the cell of a prediction has it."""
+    """How the cell of a question has it."""
     letters = {what_if_id(letter): letter for letter in WHAT_IFS}
-    return f'what_if("{letters[id]}")' if id in letters else f'"{id}",'
+    return f'what_if("{letters[id]}")' if id in letters else f'("{id}"'
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,7 +12,7 @@ from kiplab.classroom.forms.held_back import Prose
 from tests.labs.running import NAMES, cells, texts
 
 LINK = re.compile(r"\[(?:steps? )?(\d+)\]\(#([^)]+)-step-(\d+)\)", re.IGNORECASE)
-EXERCISE = re.compile(r"kiplab\.check_")
+EXERCISE = re.compile(r"kiplab\.check\(")
 NUMBERS = re.compile(r"\bsteps? \d+(?:(?:, | and |, and )\d+)*", re.IGNORECASE)
 
 

@@ -13,7 +13,7 @@ MODEL, LAST = "09-could-it-still-go-wrong", "11-the-hole-that-is-still-open"
 NAME = "12-made-up"
 TELLING = (
     "test_there_are_notes_on_every_lab_and_on_nothing_else",
-    f"test_every_question_is_in_the_list_of_what_is_asked[{NAME}]",
+    f"test_every_question_is_in_the_table_of_what_is_asked[{NAME}]",
     f"test_its_last_cells_show_the_work_and_where_to_go_on[{LAST}]",
     "test_the_index_names_every_lab",
     f"test_it_is_walked_in_a_browser[{NAME}]",

@@ -1,4 +1,4 @@
-"""What an exercise's check answers."""
+"""What an exercise's check answers, and how its sentences are broken into lines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return self.points == self.of
 
     def at_attempt(self, number: int) -> Checked:
-        """What is told at this attempt: first how many are right, and a hint; then more.
+        """What is shown at this attempt: first how many are right, and a hint; then more.
 
         "Look again at B, C and D" has said A, and so it comes last.
         """
@@ -55,10 +55,26 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return str(self)
 
     def __str__(self) -> str:
-        said = [f"{self.points}/{self.of}", self.message]
-        said += [text for text in (self.where, self.which) if text]
-        said += [f"You may be thinking: {self.misconception}"] if self.misconception else []
-        said += [f"Hint: {self.hint}"] if self.hint else []
-        said += [self.kept] if self.kept else []
-        lines = (line for text in said for line in text.splitlines())
-        return "\n".join(fill(line, LINE, break_long_words=False) for line in lines)
+        idea = f"You may be thinking: {self.misconception}" if self.misconception else ""
+        hint = f"Hint: {self.hint}" if self.hint else ""
+        texts = (self.message, self.where, self.which, idea, hint, self.kept)
+        lines = [line for text in texts for line in text.splitlines()]
+        whole = (fill(line, LINE, break_long_words=False) for line in lines)
+        return "\n".join([f"{self.points}/{self.of}", *whole])
+
+
+def say(*texts: str) -> None:
+    """Print texts, a blank line between them, each line broken between words."""
+    print("\n\n".join(broken(text) for text in texts))
+
+
+def broken(text: str) -> str:
+    """`text` in lines that a notebook shows whole; what is indented goes on a little further in."""
+    return "\n".join(_broken_line(line) for line in text.splitlines())
+
+
+def _broken_line(line: str) -> str:
+    indent = " " * (len(line) - len(line.lstrip()) + 2) if line.startswith(" ") else ""
+    return fill(
+        line, LINE, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )

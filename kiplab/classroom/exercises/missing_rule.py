@@ -17,8 +17,7 @@ from ...protocol.features import parse_features
 from ...protocol.guards import named
 from ...runs import Run
 from .answers import Slip, in_order, summed, unfit
-from .check_result import Checked
-from .wrapped_text import broken
+from .check_result import Checked, broken
 
 PLAY, KAFKA = "kafka-14139", "3.5"
 SUSPECTS = DEFAULT_GUARDS

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from ..exercises.wrapped_text import broken
-from ..work import answered
+from .. import attempts
+from ..exercises.check_result import broken
 
 EXPLANATIONS = Path(__file__).parents[1] / "explanations"
 """Texts in Markdown, by the ids of the questions: ``isr/high-watermark.md``."""
@@ -61,7 +61,7 @@ class HeldBack:
     def __init__(self, ids: Sequence[str], make: Callable[[], object]) -> None:
         self.ids, self._make = ids, make
         for id in ids:
-            answered.awaited(id)
+            attempts.awaited(id)
 
     @property
     def shown(self) -> object:
@@ -69,7 +69,7 @@ class HeldBack:
         waits = self._waits()
         if not waits:
             return self._make()
-        said = answered.awaited(*waits) if len(self.ids) == 1 else _several(len(waits))
+        said = attempts.awaited(*waits) if len(self.ids) == 1 else _several(len(waits))
         return Awaits(said, self._place)
 
     @property
@@ -78,7 +78,7 @@ class HeldBack:
 
     def _waits(self) -> list[str]:
         """The questions that have no answer yet."""
-        return [id for id in self.ids if not answered.is_answered(id)]
+        return [id for id in self.ids if not attempts.is_answered(id)]
 
     def __repr__(self) -> str:
         return repr(self.shown)
@@ -88,7 +88,7 @@ class HeldBack:
 
         handle = display(self.shown, display_id=True)
         for id in self._waits():
-            answered.when_answered(id, partial(self._fill_in, handle))
+            attempts.when_answered(id, partial(self._fill_in, handle))
 
     def _fill_in(self, handle: Any) -> None:
         """A panel displays itself, and that is where the cell runs: it cannot come later."""
@@ -110,7 +110,7 @@ def after(id: str | Sequence[str], *shown: object) -> HeldBack:
     Of several predictions it waits for all. A prediction is answered when it is locked; an exercise
     by the right answer, or by the third attempt. Several texts are shown with a blank line between;
     a function is called when it opens.
-    Raises ValueError for an id of nothing that the labs ask.
+    Raises ExerciseIdError, a ValueError, for an id of nothing that the labs ask.
     """
     return HeldBack([id] if isinstance(id, str) else id, partial(_opened, shown))
 

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from ...widgets.markup import INK, LINE, MUTED, note
-from ..exercises.wrapped_text import broken
-from ..work import unreadable_work, work_on_disk
-from ..work.asked import ASKED, AskedInLab
+from .. import work_on_disk
+from ..exercise_table import EXERCISES, Exercise
+from ..exercises.check_result import broken
 
 ARCHIVE = "kiplab-work.zip"
 DOWNLOAD_MAX = 75_000
@@ -39,13 +39,13 @@ class MyWork:
     def __init__(self) -> None:
         self.work = work_on_disk.read()
         self.file = work_on_disk.work_file().absolute()
-        self.alarm = unreadable_work.unreadable()
+        self.alarm = work_on_disk.unreadable()
         self.archive, self.left_out = packed(self.file)
 
     @property
     def lines(self) -> list[tuple[str, str, str]]:
         """(lab, question, so far) for everything that the labs ask."""
-        return [(asked.lab, asked.title, self._so_far(asked)) for asked in ASKED]
+        return [(asked.lab, asked.title, self._so_far(asked)) for asked in EXERCISES]
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
@@ -86,7 +86,7 @@ class MyWork:
             return ""
         return f"data:application/zip;base64,{base64.b64encode(self.archive).decode()}"
 
-    def _so_far(self, asked: AskedInLab) -> str:
+    def _so_far(self, asked: Exercise) -> str:
         if not asked.check:
             answer = self.work.predictions.get(asked.id)
             return f"locked in: {answer}" if answer else self._nothing
@@ -167,8 +167,8 @@ def packed(work_file: Path) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _notebooks(folder: Path, work: bytes) -> Iterator[tuple[str, bytes]]:
-    untouched = {asked.lab for asked in ASKED}
-    untouched -= {asked.lab for asked in ASKED if f'"{asked.id}"'.encode() in work}
+    untouched = {asked.lab for asked in EXERCISES}
+    untouched -= {asked.lab for asked in EXERCISES if f'"{asked.id}"'.encode() in work}
     for path in sorted(folder.glob("*.ipynb")):
         data, begun = _bare(path.read_bytes())
         if begun or path.name.partition("-")[0] not in untouched:

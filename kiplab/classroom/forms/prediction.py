@@ -12,7 +12,8 @@ from ...widgets.elements.kinds import Element, Radio
 from ...widgets.elements.labelled import button, column, words
 from ...widgets.elements.surface import Surface
 from ...widgets.markup import heading, note
-from ..work import answered, unreadable_work, work_on_disk
+from .. import attempts, work_on_disk
+from ..exercise_table import ExerciseIdError, exercise
 
 if TYPE_CHECKING:
     from ...runs import Run
@@ -36,8 +37,7 @@ class Prediction:
         self.lock_button = button("Lock in my prediction", self._press)
         self.lock_button.button_style = "primary"
         self.state = words()
-        asked = words(heading(question))
-        parts = [asked, self.choices, self.lock_button, self.state]
+        parts = [words(heading(question)), self.choices, self.lock_button, self.state]
         self._column = column(parts, max_width=WIDTH, align_items="flex-start")
         self.box = Surface(self._column)
         self._ready()
@@ -86,7 +86,7 @@ class Prediction:
         waiting, self._waiting = self._waiting, []
         for action in waiting:
             action()
-        answered.tell(self.id)
+        attempts.answered(self.id)
 
     def _keep(self, answer: str) -> None:
         """Write it, and show it. Raises LockedError if another answer is locked."""
@@ -95,11 +95,11 @@ class Prediction:
             work_on_disk.lock(self.id, answer)
         except OSError as problem:
             lost = "so it is gone when the kernel stops or starts again."
-            said = f"It cannot be {unreadable_work.nowhere(problem)}; {lost}"
-            said += f" {unreadable_work.remedy()}"
-            self._show_locked(f" {said}", alarm=True)
+            text = f"It cannot be {work_on_disk.nowhere(problem)}; {lost}"
+            text += f" {work_on_disk.remedy()}"
+            self._show_locked(f" {text}", alarm=True)
         else:
-            self._show_locked(unreadable_work.set_aside_since(before))
+            self._show_locked(work_on_disk.set_aside_since(before))
 
     def _ready(self) -> None:
         chosen = self.choices.value is not None
@@ -150,8 +150,8 @@ class PredictionBesideRun:
             return []
         errors = Counter(r["error"] for r in run.refusals)
         refused = "; ".join(f"refused: {e}{f' ({n} times)' * (n > 1)}" for e, n in errors.items())
-        found = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
-        return [("You predicted", answer), ("The run says", found)]
+        shown = f"{run.verdict}: {run.sentence}; {refused or 'nothing was refused'}"
+        return [("You predicted", answer), ("The run says", shown)]
 
     def _fill_in(self) -> None:
         rows = "".join(
@@ -175,6 +175,15 @@ class PredictionBesideRun:
         return repr(self)
 
 
-def predict(id: str, question: str, choices: Sequence[str]) -> Prediction:
-    """Ask before the run. `id` is the name that the answer is kept under."""
-    return Prediction(id, question, choices)
+def predict(id: str, question: str = "", choices: Sequence[str] = ()) -> Prediction:
+    """Ask the prediction `id` of a lab, before the run; the answer is kept under that name.
+
+    A question of one's own has its words and its choices as well. Raises ExerciseIdError, a
+    ValueError, for an id alone that is that of no prediction.
+    """
+    if question or choices:
+        return Prediction(id, question, choices)
+    listed = exercise(id)
+    if listed.check:
+        raise ExerciseIdError(f"{id!r} is an exercise: judge it by kiplab.check({id!r}, answer)")
+    return Prediction(id, listed.question, listed.choices)

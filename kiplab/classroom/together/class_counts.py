@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from ..work.asked import ASKED, LETTERS_OF_CHOICES, AskedInLab
-from ..work.work_on_disk import Exercise
+from ..exercise_table import EXERCISES, LETTERS_OF_CHOICES, Exercise
+from ..work_on_disk import ExerciseWork
 from .handed_in import StudentWork
 
 OTHER_LAB = ""
@@ -94,7 +94,7 @@ class ClassCounts(msgspec.Struct, frozen=True):
 
     def untouched(self) -> list[str]:
         """The labs from which there is none, in order."""
-        return sorted({asked.lab for asked in ASKED} - {*self.labs()})
+        return sorted({asked.lab for asked in EXERCISES} - {*self.labs()})
 
     def of_lab(self, lab: str) -> tuple[list[PredictionCount], list[ExerciseCount]]:
         """What a lab asks."""
@@ -108,26 +108,26 @@ def counted(students: Sequence[StudentWork]) -> ClassCounts:
 
 
 def _predictions(students: Sequence[StudentWork]) -> Iterator[PredictionCount]:
-    listed = [asked for asked in ASKED if not asked.check]
+    listed = [asked for asked in EXERCISES if not asked.check]
     answered = {id for student in students for id in student.work.predictions}
     for asked in [*listed, *_unlisted(answered, listed)]:
         yield _prediction(asked, students)
 
 
 def _exercises(students: Sequence[StudentWork]) -> Iterator[ExerciseCount]:
-    listed = [asked for asked in ASKED if asked.check]
+    listed = [asked for asked in EXERCISES if asked.check]
     tried = {id for student in students for id in student.work.exercises}
     for asked in [*listed, *_unlisted(tried, listed)]:
         yield _exercise(asked, students)
 
 
-def _unlisted(ids: Iterable[str], listed: Iterable[AskedInLab]) -> list[AskedInLab]:
+def _unlisted(ids: Iterable[str], listed: Iterable[Exercise]) -> list[Exercise]:
     """What is answered and nowhere asked, under its id."""
     new = {*ids} - {asked.id for asked in listed}
-    return [AskedInLab(id, OTHER_LAB, id) for id in sorted(new)]
+    return [Exercise(id, OTHER_LAB, id) for id in sorted(new)]
 
 
-def _prediction(asked: AskedInLab, students: Sequence[StudentWork]) -> PredictionCount:
+def _prediction(asked: Exercise, students: Sequence[StudentWork]) -> PredictionCount:
     who: dict[str, list[str]] = {choice: [] for choice in asked.choices}
     for student in students:
         if asked.id in student.work.predictions:
@@ -147,11 +147,11 @@ def _prediction(asked: AskedInLab, students: Sequence[StudentWork]) -> Predictio
     )
 
 
-def _right(asked: AskedInLab, choice: str) -> bool | None:
+def _right(asked: Exercise, choice: str) -> bool | None:
     return choice == asked.comes_true if asked.right else None
 
 
-def _exercise(asked: AskedInLab, students: Sequence[StudentWork]) -> ExerciseCount:
+def _exercise(asked: Exercise, students: Sequence[StudentWork]) -> ExerciseCount:
     kept = {student.name: student.work.exercises.get(asked.id) for student in students}
     tried = {name: found for name, found in kept.items() if found and found.attempts > 0}
     firsts = [(found.tries[0], found.of) for found in tried.values() if found.tries]
@@ -171,7 +171,7 @@ def _exercise(asked: AskedInLab, students: Sequence[StudentWork]) -> ExerciseCou
     )
 
 
-def _misconceptions(tried: dict[str, Exercise]) -> list[MisconceptionCount]:
+def _misconceptions(tried: dict[str, ExerciseWork]) -> list[MisconceptionCount]:
     """The most frequent at a first attempt in front."""
     ever: dict[str, list[str]] = {}
     for name, exercise in tried.items():

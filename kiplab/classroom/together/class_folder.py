@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from ..work.work_on_disk import UNREADABLE, Work
+from ..work_on_disk import UNREADABLE, Work
 
 BYTES_MAX = 50_000_000
 """Of a file inside a zip, or of a .json: more than any work has, and little enough to read."""

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 from msgspec.structs import replace
 
-from ..work.work_on_disk import FILE, Exercise, Work
+from ..work_on_disk import FILE, ExerciseWork, Work
 from .class_folder import Piece, pieces
 
 _COMMON = PurePosixPath(FILE).stem
@@ -135,7 +135,7 @@ def _fullness(work: Work) -> int:
     return len(work.predictions) + sum(found.attempts for found in work.exercises.values())
 
 
-def _both(one: dict[str, Exercise], other: dict[str, Exercise]) -> dict[str, Exercise]:
+def _both(one: dict[str, ExerciseWork], other: dict[str, ExerciseWork]) -> dict[str, ExerciseWork]:
     """Of each exercise the one with more attempts, and the best points of both."""
     found = dict(one)
     for id, exercise in other.items():

@@ -9,6 +9,7 @@ name.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,8 +37,10 @@ class Try(msgspec.Struct, frozen=True):
     misconception: str = ""
 
 
-class Exercise(msgspec.Struct, frozen=True):
-    """`attempts` counts all, `tries` has the first and the latest; `best` of `of` points."""
+class ExerciseWork(msgspec.Struct, frozen=True):
+    """What was done at an exercise: `attempts` counts all, `tries` has the first and
+    the latest; `best` of `of` points.
+    """
 
     attempts: int = 0
     best: int = 0
@@ -54,7 +57,7 @@ class Work(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a student has committed to, by the ids of the questions and of the exercises."""
 
     predictions: dict[str, str] = {}
-    exercises: dict[str, Exercise] = {}
+    exercises: dict[str, ExerciseWork] = {}
 
 
 class LockedError(ValueError):
@@ -63,7 +66,7 @@ class LockedError(ValueError):
 
 _only_here: dict[str, str] = {}
 """Predictions that could not be written: this kernel remembers them, and nobody else."""
-_tried_here: dict[str, Exercise] = {}
+_tried_here: dict[str, ExerciseWork] = {}
 """The same of attempts: what a checker tells depends on their number."""
 
 
@@ -130,15 +133,15 @@ def lock(id: str, answer: str) -> None:
     _only_here.pop(id, None)
 
 
-def note(id: str, tried: Try, of: int) -> Exercise:
+def note(id: str, tried: Try, of: int) -> ExerciseWork:
     """Keep an attempt at an exercise, and answer what there is now.
 
     Raises OSError as `lock`: then it counts all the same, while this kernel runs.
     """
 
     def noted(work: Work) -> Work:
-        before = {**_tried_here, **work.exercises}.get(id, Exercise())
-        after = Exercise(
+        before = {**_tried_here, **work.exercises}.get(id, ExerciseWork())
+        after = ExerciseWork(
             attempts=before.attempts + 1,
             best=max(before.best, tried.points),
             of=of,
@@ -158,6 +161,50 @@ def note(id: str, tried: Try, of: int) -> Exercise:
 def _first_and_latest(tries: tuple[Try, ...]) -> tuple[Try, ...]:
     """The first one tells what was thought before any hint."""
     return tries if len(tries) <= TRIES_MAX else (tries[0], *tries[1 - TRIES_MAX :])
+
+
+# --- what to say when it cannot be read or written -----------------------------------------------
+
+
+def set_aside_since(before: list[Path]) -> str:
+    """What to say when a file that could not be read was set aside just now; else empty."""
+    new = [path.name for path in damaged_files() if path not in before]
+    if not new:
+        return ""
+    return f" Your earlier work could not be read; it is kept unchanged in {', '.join(new)}."
+
+
+def unreadable() -> str:
+    """What to say of a work file that cannot be read; empty if it can, or if there is none."""
+    try:
+        decoded()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as problem:
+        return f"{work_file().absolute()} cannot be read: {problem.strerror}. {remedy()}"
+    except UNREADABLE:
+        return (
+            f"{work_file().absolute()} cannot be read: it is damaged, or it is something else than"
+            " your work. It stays as it is until you answer something; then it is kept, unchanged,"
+            f" as {work_file().name}.damaged."
+        )
+    return ""
+
+
+def nowhere(problem: OSError) -> str:
+    """Where nothing can be written, and why: ``kept in /place/kiplab-work.json: No space``."""
+    return f"kept in {work_file().absolute()}: {problem.strerror}"
+
+
+def remedy() -> str:
+    """What to do where nothing can be written; the last line is to be run, and so stands alone."""
+    home = Path(os.path.expanduser("~"))
+    folder = home if os.access(home, os.W_OK) else Path(tempfile.gettempdir())
+    text = (
+        "To have it kept, run this line in a cell of its own, now and after every restart, and"
+        " then this cell again:"
+    )
+    return f"{text}\n%env {VARIABLE}={folder / FILE}"
 
 
 # --- the file -----------------------------------------------------------------------------------

@@ -1,0 +1,100 @@
+"""An answer to an exercise as a lab asks for it: judged as ever, and the attempt is kept.
+
+The checks keep nothing; they are in `exercises/`. They say all there is to say about an answer, and
+here it is shown little by little, attempt by attempt. What a question holds back opens once it is
+answered: a prediction when it is locked in; an exercise with the right answer, or with the attempt
+that shows which parts are wrong, for then there is nothing left to hold back.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from . import work_on_disk
+from .exercise_table import exercise
+from .exercises.check_result import SAYS_WHICH, Checked
+
+_waiting: dict[str, list[Callable[[], None]]] = {}
+"""What this kernel does when a question is answered, by the question's id."""
+
+
+def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
+    """Judge an answer to the exercise `id`, and keep the attempt.
+
+    Under another release (``kafka="3.7"``), where the answer depends on it, it is an experiment:
+    not kept, and told as much about as the next attempt would be. No answer yet is no attempt, and
+    the same answer once more is none either. Raises ExerciseIdError, a ValueError, for the id of no
+    exercise, MissingExtraError where a package is missing.
+    """
+    if kafka is not None:
+        return exercise(id).judge(answer, kafka=kafka).at_attempt(_so_far(id).attempts + 1)
+    checked = exercise(id).judge(answer)
+    if not checked.attempted:
+        return checked
+    tried = work_on_disk.Try(
+        _as_text(answer, checked), checked.points, checked.hint, checked.misconception
+    )
+    kept = _kept(id, tried, checked.of)
+    answered(id)
+    return replace(checked.at_attempt(_so_far(id).attempts), kept=kept)
+
+
+def _so_far(id: str) -> work_on_disk.ExerciseWork:
+    """The attempts so far."""
+    return work_on_disk.read().exercises.get(id, work_on_disk.ExerciseWork())
+
+
+def _kept(id: str, tried: work_on_disk.Try, of: int) -> str:
+    """Keep an attempt, and say so, or why not."""
+    aside, before = work_on_disk.damaged_files(), _so_far(id)
+    if before.tries[-1:] == (tried,) and not work_on_disk.unwritten():
+        return f"(The same answer as before: it stays attempt {before.attempts}.)"
+    try:
+        now = work_on_disk.note(id, tried, of)
+    except OSError as problem:
+        return f"This cannot be {work_on_disk.nowhere(problem)}. {work_on_disk.remedy()}"
+    text = f"Kept as attempt {now.attempts}; your best so far: {now.best}/{now.of}."
+    return f"({text}{work_on_disk.set_aside_since(aside)})"
+
+
+def _as_text(answer: object, checked: Checked) -> str:
+    """The answer as text: what was typed, or else the run that it is."""
+    if isinstance(answer, str):
+        text = answer
+    elif isinstance(answer, list | tuple):
+        text = ", ".join(str(part) for part in answer)
+    else:
+        text = checked.token or repr(answer)
+    return text[: work_on_disk.ANSWER_MAX]
+
+
+def is_answered(id: str) -> bool:
+    """Whether there is an answer to this prediction or exercise, from now or from before."""
+    so_far = _so_far(id)
+    locked = id in work_on_disk.read().predictions
+    return locked or so_far.done or so_far.attempts >= SAYS_WHICH
+
+
+def when_answered(id: str, action: Callable[[], None]) -> None:
+    """Call `action` with each attempt until there is an answer, and then for the last time."""
+    _waiting.setdefault(id, []).append(action)
+
+
+def answered(id: str) -> None:
+    """Something was answered: do what waits for it."""
+    for action in _waiting.get(id, []):
+        action()
+    if is_answered(id):
+        _waiting.pop(id, None)
+
+
+def awaited(id: str) -> str:
+    """What there is to do until it is answered.
+
+    Raises ExerciseIdError for the id of nothing that the labs ask.
+    """
+    if not exercise(id).check:
+        return "This opens when you lock in your prediction, above."
+    attempts = _so_far(id).attempts
+    so_far = f" So far: {attempts}." if attempts else ""
+    return f"This opens with the right answer, above, or with your third attempt.{so_far}"

@@ -1,0 +1,106 @@
+"""The table of what the labs ask: predictions and exercises, by the ids their answers have.
+
+It is the file ``kiplab/classroom/exercises.toml``, in the order of the labs.
+"""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.resources import files
+
+import msgspec
+from msgspec.structs import replace
+
+from .exercises.check_result import Checked
+from .exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
+
+LETTERS_OF_CHOICES = "ABCDEFGH"
+"""What choices are called, in the order in which a lab offers them."""
+
+
+class ExerciseIdError(ValueError):
+    """An id that the labs ask nothing by, or not in that way. Notebooks show the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{self}."]
+
+
+class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One question of a lab: a prediction, or an exercise with a check that judges its answers.
+
+    A prediction has its `question`, its `choices` and the letter of the one that comes true,
+    `right`. `check` is the check's name in a module of `exercises/`, which has its form, its
+    misconceptions and its hints: ``"race.check_window"``. It is loaded when it is first used.
+    """
+
+    id: str
+    lab: str
+    title: str
+    question: str = ""
+    choices: tuple[str, ...] = ()
+    right: str = ""
+    check: str = ""
+
+    @property
+    def comes_true(self) -> str:
+        """The choice that is right; empty for an exercise."""
+        return self.choices[LETTERS_OF_CHOICES.index(self.right)] if self.right else ""
+
+    def judge(self, answer: object, **release: str | None) -> Checked:
+        """All there is to say about an answer; nothing is kept. `kafka` names another release.
+
+        Raises ExerciseIdError for a prediction, MissingExtraError where a package is missing.
+        """
+        if not self.check:
+            raise ExerciseIdError(
+                f"{self.id!r} is a prediction: ask it by kiplab.predict({self.id!r})"
+            )
+        module, _, name = self.check.partition(".")
+        check: Callable[..., Checked] = getattr(
+            import_module(f".exercises.{module}", __package__), name
+        )
+        return check(answer, **release)
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    exercise: tuple[Exercise, ...]
+
+
+def _read() -> tuple[Exercise, ...]:
+    text = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
+    what_ifs = {what_if_id(letter): letter for letter in WHAT_IFS}
+    listed = msgspec.toml.decode(text, type=_Table).exercise
+    return tuple(_worded(e, what_ifs[e.id]) if e.id in what_ifs else e for e in listed)
+
+
+def _worded(exercise: Exercise, letter: str) -> Exercise:
+    """A what-if with the words that its letter has."""
+    what_if = WHAT_IFS[letter]
+    return replace(
+        exercise,
+        question=f"{letter} · {what_if.question}",
+        choices=tuple(WAYS.values()),
+        right=LETTERS_OF_CHOICES[[*WAYS].index(what_if.comes)],
+    )
+
+
+EXERCISES = _read()
+"""In the order of the labs."""
+_BY_ID = {exercise.id: exercise for exercise in EXERCISES}
+
+
+def exercise(id: str) -> Exercise:
+    """The entry of an id. Raises ExerciseIdError, with the nearest id, where there is none."""
+    if id in _BY_ID:
+        return _BY_ID[id]
+    tails = {known.partition("/")[2]: known for known in reversed(_BY_ID)}
+    near = get_close_matches(id, _BY_ID, n=1) or [
+        tails[tail] for tail in get_close_matches(id, tails, n=1)
+    ]
+    expected = f"did you mean {near[0]!r}?" if near else f"they ask {', '.join(_BY_ID)}"
+    raise ExerciseIdError(f"the labs ask no {id!r}; {expected}")
+
+
+def id_of_check(name: str) -> str | None:
+    """The id of the exercise that a check judges, by the check's name; None if there is none."""
+    return next((e.id for e in EXERCISES if e.check.endswith(f".{name}")), None)

@@ -1,1 +1,0 @@
-"""What a student did, and where it is kept."""
