@@ -34,6 +34,7 @@ from kiplab.engine import (
     setup,
     step,
     unclean_reigns,
+    world_moves,
 )
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Event
@@ -222,7 +223,12 @@ TABLES = (
         lambda: {*broker_log._ANSWERS, *(r for r in get_args(Response) if r.unlogged)},
         allows="its own `unlogged`",
     ),
-    Table("move", "effect", "_MOVES in kiplab/engine/step.py", lambda: step._MOVES),
+    Table(
+        "move",
+        "effect",
+        "_OF_NODES in kiplab/engine/step.py, or OF_THE_WORLD in world_moves.py",
+        lambda: {*step._OF_NODES, *world_moves.OF_THE_WORLD},
+    ),
     Table(
         "move",
         "check",
@@ -741,7 +747,8 @@ TRIALS = [
         "move",
         MadeUpMove,
         [
-            "has no effect: add it to _MOVES in kiplab/engine/step.py",
+            "has no effect: add it to _OF_NODES in kiplab/engine/step.py, or OF_THE_WORLD in"
+            " world_moves.py",
             "has no check: add it to _CHECKS in kiplab/engine/impossible_moves.py",
             "has no place in a menu: add it to _candidates in kiplab/engine/enabled.py, or the"
             " reason why not to NOT_OFFERED in kiplab/engine/enabled.py",

@@ -4,12 +4,10 @@ The one node that is new is a HeartbeatController, which does what a ZooKeeperCo
 for what KIP-343 changes. Brokers are the same: whether a process sends heartbeats is in its state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
-from ..protocol.ids import ZOOKEEPER, BrokerId, host_of
+from ..protocol.ids import ZOOKEEPER, host_of
 from ..protocol.kip343 import broker_with_heartbeats as life
 from ..protocol.kip343.heartbeat_controller import HeartbeatController
 from ..protocol.kip343.heartbeat_watches import heartbeat_watch_fired
@@ -33,47 +31,37 @@ from ..protocol.replica.broker_state import Broker, Lifecycle
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from . import moves
 from .cluster import Cluster, Message
-from .nodes import Clients, ensemble_of, is_cut, state_of
-from .route_kinds import JointRule, NodeEffect, NodeEffects, NodeKind, Rule
+from .nodes import Clients, ensemble_of, is_cut, session_at, state_of
+from .route_kinds import (
+    JointRule,
+    NodeEffect,
+    NodeEffects,
+    NodeKind,
+    Rule,
+    apart,
+    of_request,
+    unmoved,
+    with_zookeeper,
+    with_zookeeper_in_time,
+)
 from .truth import controller_of
 
-
-def _closes(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
-    """A request that the receiver's code does not know: it closes the connection, unanswered."""
-    return node, (), ()
-
-
-def _session(cluster: Cluster, node: BrokerId) -> Any:
-    return process_of(state_of(cluster, host_of(node))).session
-
-
 HEARTBEAT_ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (ZooKeeperController, MetadataHeartbeatRequest): _closes,
-    (ZooKeeperController, IsrChangeRequest): _closes,
-    (Broker, IsrChangeResponse): lambda b, m, w: isr_change_answered(
-        b, m.body, m.request, w.features, w.clock
-    ),
+    # The code of a release does not know these: it closes the connection, unanswered.
+    (ZooKeeperController, MetadataHeartbeatRequest): unmoved,
+    (ZooKeeperController, IsrChangeRequest): unmoved,
+    (Broker, IsrChangeResponse): of_request(isr_change_answered),
 }
 HEARTBEAT_JOINT: dict[tuple[NodeKind, type], JointRule] = {
-    (HeartbeatController, MetadataHeartbeatRequest): lambda c, m, w: metadata_heartbeat(
-        c, ensemble_of(w), m.body, w.features
-    ),
-    (HeartbeatController, IsrChangeRequest): lambda c, m, w: isr_change(
-        c, ensemble_of(w), m.body, w.features
-    ),
+    (HeartbeatController, MetadataHeartbeatRequest): with_zookeeper(metadata_heartbeat),
+    (HeartbeatController, IsrChangeRequest): with_zookeeper(isr_change),
     (HeartbeatController, WatcherEvent): lambda c, m, w: heartbeat_watch_fired(
-        c,
-        ensemble_of(w),
-        m.body,
-        _session(w, m.receiver),
-        w.features,
+        c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
     ),
     (Broker, MetadataHeartbeatResponse): lambda b, m, w: life.heartbeat_answered(
         b, ensemble_of(w), m.body, m.request
     ),
-    (Broker, SessionExpired): lambda b, m, w: life.session_expired_with_heartbeats(
-        b, ensemble_of(w), m.body, w.features, w.clock
-    ),
+    (Broker, SessionExpired): with_zookeeper_in_time(life.session_expired_with_heartbeats),
 }
 _ASKED = "the controller is asked that"
 HEARTBEAT_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
@@ -113,8 +101,7 @@ def heartbeat_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> NodeEff
     assert address is not None, "see why_no_timeout"
     held = state_of(cluster, address)
     done = heartbeats_missed(held, ensemble_of(cluster), move.broker, cluster.features)
-    told = (ZOOKEEPER, (done.ensemble, done.fired, ()))
-    return (address, (done.node, done.sends, done.facts)), told
+    return apart(address, done)
 
 
 def why_no_timeout(cluster: Cluster, move: moves.HeartbeatTimeout) -> str | None:

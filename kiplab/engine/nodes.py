@@ -78,6 +78,11 @@ def ensemble_of(cluster: Cluster) -> Ensemble:
     return cast("Ensemble", cluster.controller)
 
 
+def session_at(cluster: Cluster, node: BrokerId) -> Any:
+    """The session with ZooKeeper of the process that runs at `node`, or hosts it."""
+    return process_of(state_of(cluster, host_of(node))).session
+
+
 def kind_of(cluster: Cluster, node: BrokerId) -> type:
     """What lives at `node`: the type of its state, whether or not the broker is up."""
     return Broker if node >= 0 else type(state_of(cluster, node))

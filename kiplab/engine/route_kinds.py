@@ -1,15 +1,18 @@
-"""What kinds of rules the routing tables hold."""
+"""What kinds of rules the routing tables hold, and how rules of `protocol` become such.
 
-from __future__ import annotations
+A rule of `protocol` asks for what it needs and knows no cluster; `of_features` and its like hand it
+that: a message's body, the features, the time, the request that an answer answers, ZooKeeper.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 from ..protocol.facts import Fact
-from ..protocol.ids import BrokerId
+from ..protocol.ids import ZOOKEEPER, BrokerId
 from ..protocol.messages import Send
 from ..protocol.zookeeper.ensemble_writes import Together
-from .cluster import Cluster
+from .cluster import Cluster, Message
+from .nodes import ensemble_of
 
 NodeKind = type
 """What lives at an address: the type of its state."""
@@ -27,3 +30,44 @@ NodeEffects = tuple[tuple[BrokerId, NodeEffect], ...]
 """What becomes of which nodes, in order."""
 ModeRule = Callable[[Cluster, Any], NodeEffects]
 """(cluster, move) to what becomes of which nodes."""
+
+
+def unmoved(node: Any, _message: Message, _cluster: Cluster) -> NodeEffect:
+    """A message of which nothing comes: nobody waits for it, or its receiver does not know it."""
+    return node, (), ()
+
+
+def of_features(rule: Callable[..., NodeEffect]) -> Rule:
+    """A rule that asks for the features."""
+    return lambda node, message, cluster: rule(node, message.body, cluster.features)
+
+
+def of_time(rule: Callable[..., NodeEffect]) -> Rule:
+    """A rule that asks for the features and the time."""
+    return lambda node, message, cluster: rule(node, message.body, cluster.features, cluster.clock)
+
+
+def of_request(rule: Callable[..., NodeEffect]) -> Rule:
+    """A rule about an answer, which asks for the request, too."""
+    return lambda node, message, cluster: rule(
+        node, message.body, message.request, cluster.features, cluster.clock
+    )
+
+
+def with_zookeeper(rule: Callable[..., Together[Any]]) -> JointRule:
+    """A rule that reads and writes ZooKeeper, and asks for the features."""
+    return lambda node, message, cluster: rule(
+        node, ensemble_of(cluster), message.body, cluster.features
+    )
+
+
+def with_zookeeper_in_time(rule: Callable[..., Together[Any]]) -> JointRule:
+    """The same for one that asks for the time, too."""
+    return lambda node, message, cluster: rule(
+        node, ensemble_of(cluster), message.body, cluster.features, cluster.clock
+    )
+
+
+def apart(node: BrokerId, done: Together[Any]) -> NodeEffects:
+    """What becomes of the node, then of ZooKeeper."""
+    return (node, (done.node, done.sends, done.facts)), (ZOOKEEPER, (done.ensemble, done.fired, ()))

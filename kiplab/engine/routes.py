@@ -23,60 +23,39 @@ What a kind of node puts off and plans for later, whatever has just happened, st
 PLANS_NOTHING why there is nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
-from ..protocol.ids import CLIENT, CONTROLLER
+from ..protocol import messages
+from ..protocol.ids import CLIENT, CONTROLLER, BrokerId
 from ..protocol.kip343.broker_with_heartbeats import why_no_heartbeat
 from ..protocol.kraft import broker_lifecycle as lifecycle
-from ..protocol.kraft import elections
+from ..protocol.kraft import broker_registration, elections
 from ..protocol.kraft.alter_partition import alter_partition
-from ..protocol.kraft.broker_registration import register_broker, unregister_broker
 from ..protocol.kraft.controller_state import Controller
-from ..protocol.kraft.elections import allow_unclean_elections, elect_leaders
 from ..protocol.kraft.fencing import expire_session, fail_over
 from ..protocol.kraft.heartbeats import broker_heartbeat
 from ..protocol.kraft.replay import finalize, image
 from ..protocol.kraft.sessions import carried_over
-from ..protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    FetchRequest,
-    FetchResponse,
-    MetadataUpdate,
-    Request,
-    Response,
-    Send,
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
-)
+from ..protocol.messages import ElectLeadersRequest, FetchRequest, Send
 from ..protocol.replica import alter_partition_manager, broker_state, disk, fetching
-from ..protocol.replica.alter_partition_manager import check_lag
 from ..protocol.replica.broker_parts import process_of
 from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.fetches_at_once import serve_fetches_at_once
 from ..protocol.zookeeper.isr_writes import ANNOUNCE_ISR_MS
-from . import moves
+from . import moves, route_kinds
 from .cluster import Cluster, broker
 from .heartbeat_routes import HEARTBEAT_UNANSWERED, send_heartbeat
-from .nodes import Clients, state_of
+from .nodes import Clients, control_planes, is_in_control, state_of, with_state
 from .route_kinds import (
-    IdleCheck,
-    ModeRule,
     NodeEffect,
     NodeEffects,
     NodeKind,
-    Plan,
     Rule,
-    TimerRule,
+    of_features,
+    of_request,
+    of_time,
+    unmoved,
 )
 from .zookeeper_routes import (
     JOINT_ROUTES,
@@ -113,52 +92,41 @@ __all__ = [
 ]
 
 
-def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
-    """Nobody waits for it."""
-    return node, (), ()
-
-
 ROUTES: dict[tuple[NodeKind, type], Rule] = {
-    (Controller, AlterPartitionRequest): lambda c, m, w: alter_partition(
-        c, m.body, w.features, w.clock
+    (Controller, messages.AlterPartitionRequest): of_time(alter_partition),
+    (Controller, messages.BrokerRegistrationRequest): of_time(broker_registration.register_broker),
+    (Controller, messages.BrokerHeartbeatRequest): of_time(broker_heartbeat),
+    (Controller, ElectLeadersRequest): of_features(elections.elect_leaders),
+    (Controller, messages.UnregisterBrokerRequest): of_features(
+        broker_registration.unregister_broker
     ),
-    (Controller, BrokerRegistrationRequest): lambda c, m, w: register_broker(
-        c, m.body, w.features, w.clock
+    (Broker, FetchRequest): of_time(fetching.serve_fetch),
+    (Broker, messages.FetchResponse): lambda b, m, w: fetching.fetched(
+        b, m.body, m.request, w.clock
     ),
-    (Controller, BrokerHeartbeatRequest): lambda c, m, w: broker_heartbeat(
-        c, m.body, w.features, w.clock
+    (Broker, messages.AlterPartitionResponse): of_request(alter_partition_manager.answered),
+    (Broker, messages.BrokerRegistrationResponse): of_time(lifecycle.registered),
+    (Broker, messages.BrokerHeartbeatResponse): lambda b, m, _: lifecycle.heartbeat_answered(
+        b, m.body
     ),
-    (Controller, ElectLeadersRequest): lambda c, m, w: elect_leaders(c, m.body, w.features),
-    (Controller, UnregisterBrokerRequest): lambda c, m, w: unregister_broker(c, m.body, w.features),
-    (Broker, FetchRequest): lambda b, m, w: fetching.serve_fetch(b, m.body, w.features, w.clock),
-    (Broker, FetchResponse): lambda b, m, w: fetching.fetched(b, m.body, m.request, w.clock),
-    (Broker, AlterPartitionResponse): lambda b, m, w: alter_partition_manager.answered(
-        b, m.body, m.request, w.features, w.clock
-    ),
-    (Broker, BrokerRegistrationResponse): lambda b, m, w: lifecycle.registered(
-        b, m.body, w.features, w.clock
-    ),
-    (Broker, BrokerHeartbeatResponse): lambda b, m, _w: lifecycle.heartbeat_answered(b, m.body),
     # Only a raw request makes a broker ask for an election, or have another one forgotten.
-    (Broker, ElectLeadersResponse): _heard,
-    (Broker, UnregisterBrokerResponse): _heard,
-    (Broker, MetadataUpdate): lambda b, m, w: lifecycle.metadata_arrived(
-        b, m.body, w.features, w.clock
-    ),
-    **{(Clients, reply): _heard for reply in get_args(Response)},
+    (Broker, messages.ElectLeadersResponse): unmoved,
+    (Broker, messages.UnregisterBrokerResponse): unmoved,
+    (Broker, messages.MetadataUpdate): of_time(lifecycle.metadata_arrived),
+    **{(Clients, reply): unmoved for reply in messages.RESPONSES},
     **ZOOKEEPER_ROUTES,
 }
 NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Controller, FetchRequest): "replicas are fetched from brokers",
-    (Controller, MetadataUpdate): "the controller writes the metadata itself",
-    **{(Controller, reply): "the controller asks nobody" for reply in get_args(Response)},
-    (Broker, AlterPartitionRequest): "the controller decides",
-    (Broker, BrokerRegistrationRequest): "the controller registers brokers",
-    (Broker, BrokerHeartbeatRequest): "the controller keeps the sessions",
+    (Controller, messages.MetadataUpdate): "the controller writes the metadata itself",
+    **{(Controller, reply): "the controller asks nobody" for reply in messages.RESPONSES},
+    (Broker, messages.AlterPartitionRequest): "the controller decides",
+    (Broker, messages.BrokerRegistrationRequest): "the controller registers brokers",
+    (Broker, messages.BrokerHeartbeatRequest): "the controller keeps the sessions",
     (Broker, ElectLeadersRequest): "the controller elects",
-    (Broker, UnregisterBrokerRequest): "the controller keeps the registrations",
-    **{(Clients, request): "clients answer nothing" for request in get_args(Request)},
-    (Clients, MetadataUpdate): "clients ask for metadata when they want some",
+    (Broker, messages.UnregisterBrokerRequest): "the controller keeps the registrations",
+    **{(Clients, request): "clients answer nothing" for request in messages.REQUESTS},
+    (Clients, messages.MetadataUpdate): "clients ask for metadata when they want some",
     **{(Controller, body): "KRaft's brokers read the metadata log" for body in OF_ZOOKEEPER},
     **ZOOKEEPER_NOT_ADDRESSED,
 }
@@ -174,29 +142,31 @@ AT_ONCE: dict[tuple[NodeKind, type], AtOnce] = {
 """Where a step can be told finer: two messages of this type, each with a thread of its own."""
 
 UNANSWERED: dict[tuple[NodeKind, type], Callable[[Any], Any]] = {
-    (Broker, AlterPartitionRequest): alter_partition_manager.give_up_waiting,
+    (Broker, messages.AlterPartitionRequest): alter_partition_manager.give_up_waiting,
     **HEARTBEAT_UNANSWERED,
 }
 """What a node makes of it that no answer to its request will come."""
 _NEXT = "nothing is kept of the one under way: the next one is sent as if there had been none"
 NOT_MISSED: dict[tuple[NodeKind, type], str] = {
     (Broker, FetchRequest): _NEXT,
-    (Broker, BrokerRegistrationRequest): _NEXT,
-    (Broker, BrokerHeartbeatRequest): _NEXT,
+    (Broker, messages.BrokerRegistrationRequest): _NEXT,
+    (Broker, messages.BrokerHeartbeatRequest): _NEXT,
     (Broker, ElectLeadersRequest): "only a raw request makes a broker ask for an election",
-    (Broker, UnregisterBrokerRequest): "only a raw request makes a broker ask for that",
+    (Broker, messages.UnregisterBrokerRequest): "only a raw request makes a broker ask for that",
     (Clients, ElectLeadersRequest): "whoever asked for the election asks again, or does not",
-    (Clients, UnregisterBrokerRequest): "the operator asks again, or does not",
+    (Clients, messages.UnregisterBrokerRequest): "the operator asks again, or does not",
     **ZOOKEEPER_NOT_MISSED,
 }
 """Requests whose sender changes nothing when no answer will come, and why."""
 
-TIMERS: dict[tuple[NodeKind, moves.Timer], TimerRule] = {
+TIMERS: dict[tuple[NodeKind, moves.Timer], route_kinds.TimerRule] = {
     (Broker, moves.Timer.HEARTBEAT): lambda b, w: (
         lifecycle.heartbeat(b, w.clock) if process_of(b).session is None else send_heartbeat(b, w)
     ),
     (Broker, moves.Timer.FETCH): lambda b, w: fetching.fetch(b, w.features),
-    (Broker, moves.Timer.LAG_CHECK): lambda b, w: check_lag(b, w.features, w.clock),
+    (Broker, moves.Timer.LAG_CHECK): lambda b, w: alter_partition_manager.check_lag(
+        b, w.features, w.clock
+    ),
     (Broker, moves.Timer.RETRY): lambda b, w: alter_partition_manager.retry(b, w.features),
     (Broker, moves.Timer.CHECKPOINT): lambda b, _w: disk.checkpoint(b),
     (Broker, moves.Timer.FLUSH): lambda b, _w: disk.flush(b),
@@ -254,7 +224,7 @@ def _nothing_planned(due_ms: int, cluster: Cluster) -> str | None:
     return None
 
 
-IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
+IDLE: dict[tuple[NodeKind, moves.Timer], route_kinds.IdleCheck] = {
     (Broker, moves.Timer.HEARTBEAT): _no_heartbeats,
     (Broker, moves.Timer.FETCH): _follows_nobody,
     (Broker, moves.Timer.RETRY): _nothing_to_retry,
@@ -264,7 +234,7 @@ IDLE: dict[tuple[NodeKind, moves.Timer], IdleCheck] = {
 }
 """Timers of which, as things are, nothing may come, and the reason for people."""
 
-PLANS: dict[NodeKind, Plan] = {
+PLANS: dict[NodeKind, route_kinds.Plan] = {
     Controller: lambda c, w: elections.plan(c, w.features, w.now_ms),
 }
 """What a control plane plans in a run with a clock.
@@ -308,7 +278,7 @@ def _elect(cluster: Cluster, move: moves.Elect) -> NodeEffects:
     return ((CLIENT, (state_of(cluster, CLIENT), (Send(CONTROLLER, request),), ())),)
 
 
-MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
+MODE_MOVES: dict[tuple[NodeKind, type], route_kinds.ModeRule] = {
     (Controller, moves.Start): _start,
     (Controller, moves.FinishRecovery): lambda w, m: (
         (m.broker, lifecycle.finish_recovery(state_of(w, m.broker), w.clock)),
@@ -331,7 +301,7 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     (Controller, moves.Configure): lambda w, m: (
         (
             CONTROLLER,
-            allow_unclean_elections(
+            elections.allow_unclean_elections(
                 state_of(w, CONTROLLER), m.topic, w.features, allowed=m.unclean_leader_election
             ),
         ),
@@ -341,3 +311,19 @@ MODE_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     ),
     **ZOOKEEPER_MOVES,
 }
+
+
+def put_back(cluster: Cluster, node: BrokerId, state: Any) -> Cluster:
+    """`cluster` with another state at `node`, which may be a reason to plan something."""
+    cluster = with_state(cluster, node, state)
+    return planned(cluster) if cluster.timed and is_in_control(node, state) else cluster
+
+
+def planned(cluster: Cluster) -> Cluster:
+    """Control planes plan what they put off, whatever has just given them a reason."""
+    for node in control_planes(cluster):
+        state = state_of(cluster, node)
+        plan = PLANS.get(type(state))
+        if plan is not None:
+            cluster = with_state(cluster, node, plan(state, cluster))
+    return cluster

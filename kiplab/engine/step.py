@@ -1,4 +1,9 @@
-"""`step`: the one place where a cluster changes. It routes; the rules live in `protocol`."""
+"""`step`: the one place where a cluster changes. It routes; the rules live in `protocol`.
+
+A move is checked (`why_not`), carried out, and looked at by the observer. `carried_out` is `step`
+without the observer, and `round_trip` is three steps of which an observer would see nothing. A
+real node may decide in place of one of the engine's: see `Decide`.
+"""
 
 from __future__ import annotations
 
@@ -9,44 +14,42 @@ import msgspec
 from msgspec.structs import replace
 
 from ..protocol import features as feature_rules
-from ..protocol.facts import Fact
 from ..protocol.features import Features
 from ..protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, broker_list, node_name
-from ..protocol.messages import Send
-from ..protocol.replica import disk
+from ..protocol.messages import ANSWERED, KINDS, Send
 from ..protocol.replica.alter_partition_manager import finish_leader_recovery
-from ..protocol.replica.broker_state import Broker
 from ..protocol.replica.produce import delete_records, end_transaction, produce
 from ..protocol.zookeeper.ensemble_writes import Together
-from . import channels, consumers, moves, producers
-from .cluster import Cluster, Message, broker, later
-from .events import Delivered, Dropped, Event, Happened, Moved
+from . import channels, moves, nodes, producers
+from .cluster import Cluster, Message, MessageName
+from .events import Event, Happened, Moved
 from .impossible_moves import ImpossibleMoveError, why_not
-from .nodes import (
-    has_zookeeper,
-    incarnation_of,
-    is_up,
-    kind_of,
-    running_life,
-    state_of,
-    with_due,
-    with_state,
-)
-from .observer import observe
+from .nodes import has_zookeeper, incarnation_of, running_life, state_of, with_state
+from .observer import may_matter, observe
 from .properties import NO_COMMITTED_RECORD_LOST, is_promised
-from .put_back import planned, put_back
+from .route_kinds import NodeEffect
 from .routes import (
-    AT_ONCE,
     JOINT_ROUTES,
     JOINT_TIMERS,
     MODE_MOVES,
     PERIOD_MS,
+    PLANS,
     ROUTES,
     TIMERS,
-    UNANSWERED,
+    planned,
+    put_back,
 )
 from .send_threads import threads_go_on
 from .truth import stale_sessions, truth
+from .world_moves import OF_THE_WORLD, delivered, in_flight, reply_lost
+
+DecidedEffect = tuple[Any, tuple[Send, ...], tuple[Event, ...]]
+Decide = Callable[[Cluster, BrokerId, Message | moves.Move, NodeEffect], DecidedEffect]
+"""Decides in place of a node: (cluster, address, what reaches the node, what the engine's rule
+makes of it) to what becomes of the node: its state, what it sends, what followed.
+
+It is not asked about what a node does together with ZooKeeper, nor about a race.
+"""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -56,232 +59,215 @@ class Step(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
 
 
-def step(cluster: Cluster, move: moves.Move) -> Step:
+def step(cluster: Cluster, move: moves.Move, *, checked: bool = False) -> Step:
     """Do one move. Equal clusters and equal moves give equal results in every process.
+
+    `checked` says that `why_not` is known to have nothing to say: of what falls due in a run with a
+    clock, of the delivery of a message that no other one is ahead of. Nobody asks again then.
 
     Raises ImpossibleMoveError, with the reason `why_not` gives, for a move that cannot be done.
     """
-    return _observed(cluster, unobserved(cluster, move))
-
-
-def step_surely(cluster: Cluster, move: moves.Move) -> Step:
-    """`step`, for a move of which `why_not` is known to have nothing to say: what falls due in a
-    run with a clock, the delivery of a message that no other one is ahead of. Nobody asks again.
-    """
-    return _observed(cluster, _moved(cluster, move))
-
-
-def _observed(before: Cluster, done: Moved) -> Step:
-    after, events = done
-    after, noticed = observe(before, after, events)
+    after, events = carried_out(cluster, move, checked=checked)
+    after, noticed = observe(cluster, after, events)
     return Step(after, (*events, *noticed))
 
 
-def unobserved(cluster: Cluster, move: moves.Move) -> Moved:
-    """What `step` does before the observer looks at it: only that which some node does or sees.
+def carried_out(
+    cluster: Cluster, move: moves.Move, decide: Decide | None = None, *, checked: bool = False
+) -> Moved:
+    """`step` before the observer sees it: only that which some node does or sees.
 
     Raises ImpossibleMoveError as `step` does.
     """
-    reason = why_not(cluster, move)
+    reason = None if checked else why_not(cluster, move)
     if reason is not None:
         raise ImpossibleMoveError(move, reason)
-    return _moved(cluster, move)
-
-
-def _moved(cluster: Cluster, move: moves.Move) -> Moved:
-    done: Moved = _MOVES[type(move)](cluster, move)
+    rule = _OF_NODES.get(type(move))
+    done = rule(cluster, move, decide) if rule else OF_THE_WORLD[type(move)](cluster, move)
     if has_zookeeper(cluster):
         done = threads_go_on(*done, _arrive)
     return producers.answers(*done) if done[0].producers else done
 
 
-# --- messages -----------------------------------------------------------------------------------
+IsHeld = Callable[[MessageName, BrokerId], bool]
+"""Whether a message of that name, to that receiver, is held back."""
 
 
-def _deliver(cluster: Cluster, move: moves.Deliver) -> Moved:
-    return _arrive(cluster, _in_flight(cluster, move.message))
+def round_trip(cluster: Cluster, fire: moves.Fire, is_held: IsHeld) -> Cluster | None:
+    """The cluster after `fire`, the delivery of its request to the controller, and the delivery of
+    the answer: most moves of a timed run are heartbeats, of which nothing else comes. Left out are
+    the two messages in flight, and three looks of an observer who has nothing to see.
+
+    None where these are not the next three moves, or where more comes of them than new states of
+    the two nodes: then `step` does them one by one. `fire` is one that `why_not` has nothing to say
+    of, and no message is in flight but what is held back.
+    """
+    if not cluster.timed or cluster.producers or cluster.cut:
+        return None
+    at, due = fire.node, cluster.now_ms + PERIOD_MS[fire.timer]
+    node = nodes.with_due(state_of(cluster, at), fire.timer, due)
+    node, asks, _ = TIMERS[type(node), fire.timer](node, cluster)
+    request, sent = _sent_alone(cluster, cluster.sent, at, asks, None)
+    if request is None or request.receiver != CONTROLLER or is_held(request.name, CONTROLLER):
+        return None
+    controller = state_of(cluster, CONTROLLER)
+    rule = ROUTES[type(controller), type(request.body)]
+    controller, answers, _ = rule(controller, request, cluster)
+    reply, sent = _sent_alone(cluster, sent, CONTROLLER, answers, request)
+    if reply is None or is_held(reply.name, at):
+        return None
+    node, more, _ = ROUTES[type(node), type(reply.body)](node, reply, cluster)
+    brokers = tuple([node if b.id == at else b for b in cluster.brokers])
+    plan = PLANS.get(type(controller))
+    after = with_state(cluster, CONTROLLER, plan(controller, cluster) if plan else controller)
+    after = replace(after, brokers=brokers, sent=sent)
+    return None if more or may_matter(cluster, after) else after
 
 
-def _arrive(cluster: Cluster, message: Message) -> Moved:
-    cluster = channels.without(cluster, message)
-    event, receiver = delivered(cluster, message), message.receiver
-    node = state_of(cluster, receiver)
-    rule = ROUTES.get((type(node), type(message.body)))
-    if rule is None:
-        return _arrive_together(cluster, message, node, event)
-    node, sends, facts = rule(node, message, cluster)
-    cluster = put_back(cluster, receiver, node)
-    cluster, sent = channels.post(cluster, receiver, sends, message)
-    cluster, closed = _after_exit(cluster, receiver)
-    return cluster, [event, *facts, *sent, *closed]
+def _sent_alone(
+    cluster: Cluster,
+    sent: channels.Counters,
+    sender: BrokerId,
+    sends: tuple[Send, ...],
+    answers: Message | None,
+) -> tuple[Message | None, channels.Counters]:
+    """The one message that a rule sends, if it can arrive at once, and what has been sent then."""
+    if len(sends) != 1:
+        return None, sent
+    body, receiver = sends[0].body, sends[0].receiver
+    kind, lane, life = KINDS[type(body)], body.api.lane, running_life(cluster, receiver)
+    if life is None or (kind in ANSWERED) is (answers is None):
+        return None, sent
+    # Whatever is held back on the same connection would have to arrive first.
+    if cluster.messages and any(message.lane == lane for message in cluster.messages):
+        return None, sent
+    sent, name = channels.named(sent, sender, incarnation_of(cluster, sender), kind)
+    return channels.under_way(name, receiver, life, body, answers), sent
 
 
-def _arrive_together(cluster: Cluster, message: Message, node: Any, event: Event) -> Moved:
-    """The receiver handles it together with ZooKeeper, which then tells whoever watches."""
-    done = JOINT_ROUTES[type(node), type(message.body)](node, message, cluster)
-    cluster, events = _together(cluster, message.receiver, done, message)
-    return cluster, [event, *events]
+# --- nodes ----------------------------------------------------------------------------------------
+
+
+def _put(
+    cluster: Cluster,
+    at: BrokerId,
+    effect: NodeEffect,
+    cause: Message | moves.Move,
+    decide: Decide | None,
+) -> Moved:
+    """What becomes of a node, put in its place: its state, and what it sends."""
+    state, sends, facts = effect if decide is None else decide(cluster, at, cause, effect)
+    answered = cause if type(cause) is Message else None
+    cluster, sent = channels.post(put_back(cluster, at, state), at, sends, answered)
+    cluster, closed = _after_exit(cluster, at)
+    return cluster, [*facts, *sent, *closed]
 
 
 def _together(
     cluster: Cluster, at: BrokerId, done: Together[Any], answered: Message | None = None
 ) -> Moved:
+    """The same of a node and ZooKeeper, which then tells whoever watches."""
     cluster = put_back(with_state(cluster, ZOOKEEPER, done.ensemble), at, done.node)
     cluster, sent = channels.post(cluster, at, done.sends, answered)
-    cluster, told = channels.post(cluster, ZOOKEEPER, done.fired)
+    cluster, fired = channels.post(cluster, ZOOKEEPER, done.fired)
     cluster, closed = _after_exit(cluster, at)
-    return cluster, [*done.facts, *sent, *told, *closed]
+    return cluster, [*done.facts, *sent, *fired, *closed]
 
 
-def delivered(cluster: Cluster, message: Message) -> Delivered:
-    """The event of a message that arrives."""
-    sender = message.name.sender
-    return Delivered(
-        message=message.name,
-        receiver=message.receiver,
-        body=message.body,
-        previous_incarnation=running_life(cluster, sender) != message.name.incarnation,
-    )
+def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
+    """A process that has just stopped closes its connections."""
+    return (cluster, []) if nodes.is_up(cluster, node) else channels.close(cluster, node)
 
 
-def _drop(cluster: Cluster, move: moves.Drop) -> Moved:
-    message = _in_flight(cluster, move.message)
-    return channels.without(cluster, message), [_dropped(message, "lost on the way")]
+def _as_the_mode_does(cluster: Cluster, move: moves.Move, decide: Decide | None) -> Moved:
+    events: list[Event] = []
+    for node, effect in MODE_MOVES[nodes.kind_of(cluster, CONTROLLER), type(move)](cluster, move):
+        cluster, more = _put(cluster, node, effect, move, decide)
+        events += more
+    return cluster, events
 
 
-def _time_out(cluster: Cluster, move: moves.TimeOut) -> Moved:
-    message = _in_flight(cluster, move.message)
-    cluster = _sender_notices(channels.without(cluster, message), message)
-    return cluster, [_dropped(message, "timed out; the sender noticed")]
+# --- messages -------------------------------------------------------------------------------------
 
 
-def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Moved:
-    cluster, event = channels.resent(cluster, _in_flight(cluster, move.message))
-    return cluster, [event]
+def _deliver(cluster: Cluster, move: moves.Deliver, decide: Decide | None) -> Moved:
+    return _arrive(cluster, in_flight(cluster, move.message), decide)
 
 
-def _lose_reply(cluster: Cluster, move: moves.LoseReply) -> Moved:
-    request = _in_flight(cluster, move.message)
-    cluster, events = _deliver(cluster, moves.Deliver(move.message))
+def _arrive(cluster: Cluster, message: Message, decide: Decide | None = None) -> Moved:
+    cluster = channels.without(cluster, message)
+    event, receiver = delivered(cluster, message), message.receiver
+    node = state_of(cluster, receiver)
+    kinds = type(node), type(message.body)
+    rule = ROUTES.get(kinds)
+    if rule is not None:
+        effect = rule(node, message, cluster)
+        cluster, events = _put(cluster, receiver, effect, message, decide)
+    else:
+        done = JOINT_ROUTES[kinds](node, message, cluster)
+        cluster, events = _together(cluster, receiver, done, message)
+    return cluster, [event, *events]
+
+
+def _lose_reply(cluster: Cluster, move: moves.LoseReply, decide: Decide | None) -> Moved:
+    request = in_flight(cluster, move.message)
+    cluster, events = _arrive(cluster, request, decide)
     return reply_lost(cluster, request, events)
 
 
-def _race(cluster: Cluster, move: moves.Race) -> Moved:
-    one, other = _in_flight(cluster, move.message), _in_flight(cluster, move.other)
-    cluster = channels.without(channels.without(cluster, one), other)
-    events: list[Event] = [delivered(cluster, one), delivered(cluster, other)]
-    node = state_of(cluster, one.receiver)
-    node, sends, later, facts = AT_ONCE[type(node), type(one.body)](node, one, other, cluster)
-    cluster = put_back(cluster, one.receiver, node)
-    cluster, sent = channels.post(cluster, one.receiver, sends, one)
-    cluster, more = channels.post(cluster, one.receiver, later, other)
-    text = f"{node_name(one.receiver)} has a thread for each of the two"
-    return cluster, [*events, Happened(text=text), *facts, *sent, *more]
+# --- brokers --------------------------------------------------------------------------------------
 
 
-def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved:
-    """The answer to `request`, which has just been given, never comes; its sender notices."""
-    # A copy of the request may have been answered before: the newest answer is the one.
-    reply = next((m for m in reversed(cluster.messages) if m.request is request.body), None)
-    if reply is None:
-        return cluster, events
-    cluster = _sender_notices(channels.without(cluster, reply), request)
-    return cluster, [*events, _dropped(reply, "the answer was lost; the sender noticed")]
-
-
-def _dropped(message: Message, why: str) -> Dropped:
-    return Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
-
-
-def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
-    sender = request.name.sender
-    node = state_of(cluster, sender)
-    if node is None or incarnation_of(cluster, sender) != request.name.incarnation:
-        return cluster
-    given_up = UNANSWERED.get((type(node), type(request.body)))
-    return cluster if given_up is None else put_back(cluster, sender, given_up(node))
-
-
-# --- time and timers ----------------------------------------------------------------------------
-
-
-def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
-    return later(cluster, move.ms), [Happened(text=f"{move.ms} ms pass")]
-
-
-def _fire(cluster: Cluster, move: moves.Fire) -> Moved:
+def _fire(cluster: Cluster, move: moves.Fire, decide: Decide | None) -> Moved:
     node = state_of(cluster, move.node)
     rule = TIMERS.get((type(node), move.timer))
     if rule is None:
         return _together(cluster, move.node, JOINT_TIMERS[type(node), move.timer](node, cluster))
     if cluster.clock is not None:
-        node = with_due(node, move.timer, cluster.now_ms + PERIOD_MS[move.timer])
-    return _done(cluster, move.node, *rule(node, cluster))
+        node = nodes.with_due(node, move.timer, cluster.now_ms + PERIOD_MS[move.timer])
+    return _put(cluster, move.node, rule(node, cluster), move, decide)
 
 
-# --- clients ------------------------------------------------------------------------------------
-
-
-def _produce(cluster: Cluster, move: moves.Produce) -> Moved:
-    node = _up(cluster, move.broker)
-    features, clock = cluster.features, cluster.clock
-    done = produce(
-        node,
+def _produce(cluster: Cluster, move: moves.Produce, decide: Decide | None) -> Moved:
+    effect = produce(
+        state_of(cluster, move.broker),
         move.partition,
         move.count,
-        features,
-        clock,
+        cluster.features,
+        cluster.clock,
         acks_all=move.acks_all,
         transaction=move.transaction,
     )
-    return _done(cluster, move.broker, *done)
+    return _put(cluster, move.broker, effect, move, decide)
 
 
-def _end_transaction(cluster: Cluster, move: moves.EndTransaction) -> Moved:
-    node, clock = _up(cluster, move.broker), cluster.clock
-    done = end_transaction(node, move.partition, cluster.features, clock, commits=move.commits)
-    return _done(cluster, move.broker, *done)
+def _end_transaction(cluster: Cluster, move: moves.EndTransaction, decide: Decide | None) -> Moved:
+    node, features, now_ms = state_of(cluster, move.broker), cluster.features, cluster.clock
+    effect = end_transaction(node, move.partition, features, now_ms, commits=move.commits)
+    return _put(cluster, move.broker, effect, move, decide)
 
 
-def _delete_records(cluster: Cluster, move: moves.DeleteRecords) -> Moved:
-    node = _up(cluster, move.broker)
-    done = delete_records(node, move.partition, move.before, cluster.features, cluster.clock)
-    return _done(cluster, move.broker, *done)
+def _delete_records(cluster: Cluster, move: moves.DeleteRecords, decide: Decide | None) -> Moved:
+    node, features, now_ms = state_of(cluster, move.broker), cluster.features, cluster.clock
+    effect = delete_records(node, move.partition, move.before, features, now_ms)
+    return _put(cluster, move.broker, effect, move, decide)
 
 
-def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
-    forged = replace(cluster, forged=True)
-    return channels.post(forged, move.sender, (Send(move.receiver, move.body),))
+def _finish_leader_recovery(
+    cluster: Cluster, move: moves.FinishLeaderRecovery, decide: Decide | None
+) -> Moved:
+    node, features, now_ms = state_of(cluster, move.broker), cluster.features, cluster.clock
+    effect = finish_leader_recovery(node, move.partition, features, now_ms)
+    return _put(cluster, move.broker, effect, move, decide)
 
 
-# --- processes ----------------------------------------------------------------------------------
+# --- the control plane ----------------------------------------------------------------------------
 
 
-def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
-    node, _, facts = disk.crash(_up(cluster, move.broker), move.loss)
-    cluster, lost = channels.close(put_back(cluster, move.broker, node), move.broker)
-    return cluster, [*facts, *lost]
-
-
-def _finish_leader_recovery(cluster: Cluster, move: moves.FinishLeaderRecovery) -> Moved:
-    node = _up(cluster, move.broker)
-    done = finish_leader_recovery(node, move.partition, cluster.features, cluster.clock)
-    return _done(cluster, move.broker, *done)
-
-
-def _as_the_mode_does(cluster: Cluster, move: moves.Move) -> Moved:
-    events: list[Event] = []
-    for node, effect in MODE_MOVES[kind_of(cluster, CONTROLLER), type(move)](cluster, move):
-        cluster, found = _done(cluster, node, *effect)
-        cluster, closed = _after_exit(cluster, node)
-        events += [*found, *closed]
-    return cluster, events
-
-
-def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
+def _expire(cluster: Cluster, move: moves.ExpireSession, decide: Decide | None) -> Moved:
     """Where several sessions are over at once, no rule says whose turn it is."""
     tied = sorted(stale_sessions(cluster)) if cluster.timed else []
-    cluster, events = _as_the_mode_does(cluster, move)
+    cluster, events = _as_the_mode_does(cluster, move, decide)
     if len(tied) < 2:
         return cluster, events
     choice = f"the schedule has broker {move.broker} fenced first"
@@ -289,29 +275,9 @@ def _expire(cluster: Cluster, move: moves.ExpireSession) -> Moved:
     return cluster, [Happened(text=text), *events]
 
 
-def _after_exit(cluster: Cluster, node: BrokerId) -> Moved:
-    """A process that has just stopped closes its connections."""
-    return (cluster, []) if is_up(cluster, node) else channels.close(cluster, node)
-
-
-# --- the world ----------------------------------------------------------------------------------
-
-
-def _cut(cluster: Cluster, move: moves.Cut) -> Moved:
-    link = tuple(sorted((move.one, move.other)))
-    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is cut"
-    return replace(cluster, cut=tuple(sorted({*cluster.cut, link}))), [Happened(text=text)]
-
-
-def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
-    left = tuple(link for link in cluster.cut if set(link) != {move.one, move.other})
-    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is back"
-    return replace(cluster, cut=left), [Happened(text=text)]
-
-
-def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
+def _fail_over(cluster: Cluster, move: moves.FailOver, decide: Decide | None) -> Moved:
     before = truth(cluster).controller_epoch
-    cluster, events = _as_the_mode_does(cluster, move)
+    cluster, events = _as_the_mode_does(cluster, move, decide)
     now = truth(cluster).controller_epoch
     if now == before:
         return cluster, events
@@ -319,7 +285,7 @@ def _fail_over(cluster: Cluster, move: moves.FailOver) -> Moved:
     return cluster, [Happened(text=text), *events]
 
 
-def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Moved:
+def _upgrade(cluster: Cluster, move: moves.Upgrade, decide: Decide | None) -> Moved:
     features = cluster.features
     if move.node is None:
         features = replace(features, release=move.release, nodes=())
@@ -328,13 +294,15 @@ def _upgrade(cluster: Cluster, move: moves.Upgrade) -> Moved:
         features = replace(features, nodes=tuple(sorted([*others, (move.node, move.release)])))
     who = "every node" if move.node is None else node_name(move.node)
     text = f"{who} runs Kafka {move.release}"
-    cluster, events = _as_the_mode_does(_now_with(cluster, features), move)
+    cluster, events = _as_the_mode_does(_now_with(cluster, features), move, decide)
     return cluster, [Happened(text=text), *events]
 
 
-def _upgrade_metadata(cluster: Cluster, move: moves.UpgradeMetadata) -> Moved:
+def _upgrade_metadata(
+    cluster: Cluster, move: moves.UpgradeMetadata, decide: Decide | None
+) -> Moved:
     features = feature_rules.at_metadata_version(cluster.features, move.metadata_version)
-    cluster, events = _as_the_mode_does(_now_with(cluster, features), move)
+    cluster, events = _as_the_mode_does(_now_with(cluster, features), move, decide)
     text = f"the metadata version is {move.metadata_version}"
     return cluster, [Happened(text=text), *events]
 
@@ -347,60 +315,25 @@ def _now_with(cluster: Cluster, features: Features) -> Cluster:
     return planned(cluster) if cluster.timed else cluster
 
 
-# --- plumbing -----------------------------------------------------------------------------------
-
-
-def _done(
-    cluster: Cluster, node: BrokerId, state: Any, sends: tuple[Send, ...], facts: tuple[Fact, ...]
-) -> Moved:
-    cluster, sent = channels.post(put_back(cluster, node, state), node, sends)
-    return cluster, [*facts, *sent]
-
-
-def _in_flight(cluster: Cluster, name: Any) -> Message:
-    message = channels.find(cluster, name)
-    assert message is not None
-    return message
-
-
-def _up(cluster: Cluster, id: BrokerId) -> Broker:
-    found = broker(cluster, id)
-    assert found is not None
-    return found
-
-
 # --- table ---------------------------------------------------------------------------------------
 
-_MOVES: dict[type, Callable[[Cluster, Any], Moved]] = {
+_OF_NODES: dict[type, Callable[[Cluster, Any, Decide | None], Moved]] = {
     moves.Deliver: _deliver,
-    moves.Drop: _drop,
-    moves.TimeOut: _time_out,
-    moves.Duplicate: _duplicate,
     moves.LoseReply: _lose_reply,
-    moves.Race: _race,
-    moves.Advance: _advance,
     moves.Fire: _fire,
     moves.ExpireSession: _expire,
     moves.HeartbeatTimeout: _as_the_mode_does,
     moves.Produce: _produce,
     moves.EndTransaction: _end_transaction,
-    moves.ProduceAs: producers.write,
-    moves.Resend: producers.resend,
     moves.DeleteRecords: _delete_records,
-    moves.Poll: consumers.poll,
-    moves.RefreshMetadata: consumers.refresh,
-    moves.ResetOffset: consumers.reset,
-    moves.Crash: _crash,
     moves.Start: _as_the_mode_does,
     moves.ShutDown: _as_the_mode_does,
     moves.FinishRecovery: _as_the_mode_does,
     moves.FinishLeaderRecovery: _finish_leader_recovery,
-    moves.Cut: _cut,
-    moves.Heal: _heal,
     moves.FailOver: _fail_over,
     moves.Elect: _as_the_mode_does,
     moves.Configure: _as_the_mode_does,
     moves.Upgrade: _upgrade,
     moves.UpgradeMetadata: _upgrade_metadata,
-    moves.RawRequest: _raw,
 }
+"""Moves that reach a node, which decides what becomes of it."""

@@ -5,12 +5,11 @@ and the brokers. Most events of the two are handled together with ZooKeeper, in 
 JOINT_ROUTES.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
-from ..protocol.ids import CLIENT, ZOOKEEPER, BrokerId, host_of
+from ..protocol import messages
+from ..protocol.ids import CLIENT, ZOOKEEPER
 from ..protocol.kip343.broker_with_heartbeats import (
     begin_stopping,
     start_with_heartbeats,
@@ -19,35 +18,21 @@ from ..protocol.kip343.broker_with_heartbeats import (
 from ..protocol.kip343.heartbeat_controller import HeartbeatController
 from ..protocol.messages import (
     BODIES,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    Body,
-    BrokerHeartbeatRequest,
-    BrokerRegistrationRequest,
+    REQUESTS,
+    RESPONSES,
     ControlledShutdownRequest,
-    ControlledShutdownResponse,
     ElectLeadersRequest,
-    FetchRequest,
-    IsrChangeRequest,
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
-    MetadataHeartbeatRequest,
     MetadataUpdate,
-    Request,
-    Response,
     Send,
     SessionExpired,
     SetPartitionStateRequest,
-    SetPartitionStateResponse,
     StopReplicaRequest,
     StopReplicaResponse,
-    UnregisterBrokerRequest,
     UpdateMetadataRequest,
     UpdateMetadataResponse,
     WatcherEvent,
-    asked_by,
-    heartbeat_messages,
-    zookeeper_messages,
 )
 from ..protocol.releases import RELEASES
 from ..protocol.replica.broker_parts import process_of
@@ -56,21 +41,13 @@ from ..protocol.zookeeper import broker_in_zookeeper as life
 from ..protocol.zookeeper import control_channels, control_requests, isr_writes, operators
 from ..protocol.zookeeper.alter_isr import alter_isr
 from ..protocol.zookeeper.ensemble import Ensemble
-from ..protocol.zookeeper.ensemble_writes import Together
 from ..protocol.zookeeper.watch_events import watch_fired
 from ..protocol.zookeeper.zookeeper_controller import ZooKeeperController
 from ..protocol.zookeeper.zookeeper_elections import elect_leaders
 from ..protocol.zookeeper.zookeeper_shutdown import controlled_shutdown
-from . import moves
+from . import heartbeat_routes, moves
 from .cluster import Cluster, broker
-from .heartbeat_routes import (
-    HEARTBEAT_JOINT,
-    HEARTBEAT_NOT_ADDRESSED,
-    HEARTBEAT_NOT_MISSED,
-    HEARTBEAT_ROUTES,
-    heartbeat_timeout,
-)
-from .nodes import Clients, ensemble_of, has_zookeeper, state_of
+from .nodes import Clients, ensemble_of, has_zookeeper, session_at, state_of
 from .route_kinds import (
     JointRule,
     JointTimerRule,
@@ -79,20 +56,16 @@ from .route_kinds import (
     NodeEffects,
     NodeKind,
     Rule,
+    apart,
+    of_request,
+    of_time,
+    unmoved,
+    with_zookeeper,
+    with_zookeeper_in_time,
 )
 from .truth import controller_of
 
-
-def spread(node: BrokerId, done: Together[Any]) -> NodeEffects:
-    """What becomes of the node, then of ZooKeeper."""
-    return (node, (done.node, done.sends, done.facts)), (ZOOKEEPER, (done.ensemble, done.fired, ()))
-
-
 _OWN_ANSWERS = (LeaderAndIsrResponse, UpdateMetadataResponse, StopReplicaResponse)
-
-
-def _heard(node: Any, _message: Any, _cluster: Cluster) -> NodeEffect:
-    return node, (), ()
 
 
 def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
@@ -101,42 +74,24 @@ def _answered(node: Any, message: Any, _cluster: Cluster) -> NodeEffect:
 
 ZOOKEEPER_ROUTES: dict[tuple[NodeKind, type], Rule] = {
     (Ensemble, SetPartitionStateRequest): lambda e, m, _: isr_writes.set_partition_state(e, m.body),
-    (Broker, SetPartitionStateResponse): lambda b, m, w: isr_writes.written(
-        b, m.body, m.request, w.features, w.clock
-    ),
-    (Broker, LeaderAndIsrRequest): lambda b, m, w: control_requests.leader_and_isr(
-        b, m.body, w.features, w.clock
-    ),
-    (Broker, UpdateMetadataRequest): lambda b, m, w: control_requests.update_metadata(
-        b, m.body, w.features, w.clock
-    ),
-    (Broker, StopReplicaRequest): lambda b, m, w: control_requests.stop_replica(
-        b, m.body, w.features, w.clock
-    ),
-    (ZooKeeperController, LeaderAndIsrResponse): _answered,
-    (ZooKeeperController, UpdateMetadataResponse): _answered,
-    (ZooKeeperController, StopReplicaResponse): _answered,
+    (Broker, messages.SetPartitionStateResponse): of_request(isr_writes.written),
+    (Broker, LeaderAndIsrRequest): of_time(control_requests.leader_and_isr),
+    (Broker, UpdateMetadataRequest): of_time(control_requests.update_metadata),
+    (Broker, StopReplicaRequest): of_time(control_requests.stop_replica),
+    **{(ZooKeeperController, reply): _answered for reply in _OWN_ANSWERS},
     # Only a raw request makes a broker send these by itself.
-    **{(Broker, reply): _heard for reply in _OWN_ANSWERS},
-    **HEARTBEAT_ROUTES,
+    **{(Broker, reply): unmoved for reply in _OWN_ANSWERS},
+    **heartbeat_routes.HEARTBEAT_ROUTES,
 }
 JOINT_ROUTES: dict[tuple[NodeKind, type], JointRule] = {
     (ZooKeeperController, WatcherEvent): lambda c, m, w: watch_fired(
-        c, ensemble_of(w), m.body, _session(w, m.receiver), w.features
+        c, ensemble_of(w), m.body, session_at(w, m.receiver), w.features
     ),
-    (ZooKeeperController, ControlledShutdownRequest): lambda c, m, w: controlled_shutdown(
-        c, ensemble_of(w), m.body, w.features
-    ),
-    (ZooKeeperController, AlterPartitionRequest): lambda c, m, w: alter_isr(
-        c, ensemble_of(w), m.body, w.features
-    ),
-    (ZooKeeperController, ElectLeadersRequest): lambda c, m, w: elect_leaders(
-        c, ensemble_of(w), m.body, w.features
-    ),
-    (Broker, ControlledShutdownResponse): lambda b, m, w: life.shutdown_answered(
-        b, ensemble_of(w), m.body, w.features, w.clock
-    ),
-    **HEARTBEAT_JOINT,
+    (ZooKeeperController, ControlledShutdownRequest): with_zookeeper(controlled_shutdown),
+    (ZooKeeperController, messages.AlterPartitionRequest): with_zookeeper(alter_isr),
+    (ZooKeeperController, ElectLeadersRequest): with_zookeeper(elect_leaders),
+    (Broker, messages.ControlledShutdownResponse): with_zookeeper_in_time(life.shutdown_answered),
+    **heartbeat_routes.HEARTBEAT_JOINT,
 }
 """Messages that a node handles together with ZooKeeper, in one step."""
 JOINT_TIMERS: dict[tuple[NodeKind, moves.Timer], JointTimerRule] = {
@@ -152,26 +107,26 @@ def nothing_to_announce(node: Broker, _cluster: Cluster) -> str | None:
     return f"broker {node.id} has written no ISR to ZooKeeper that it has not announced"
 
 
-def _session(cluster: Cluster, node: BrokerId) -> Any:
-    return process_of(state_of(cluster, host_of(node))).session
-
-
 _CONTROLLER_ASKS = "a controller asks it of the brokers"
-_BROKER_ASKS = "a broker asks it of ZooKeeper or of a controller"
 _NO_KRAFT = "KRaft's controller is asked that"
 _ZOOKEEPER_KEEPS = "ZooKeeper is no part of Kafka, and knows only znodes"
 _CONTROL = (LeaderAndIsrRequest, UpdateMetadataRequest, StopReplicaRequest)
-_OF_KRAFT = (BrokerRegistrationRequest, BrokerHeartbeatRequest, UnregisterBrokerRequest)
+_OF_KRAFT = (
+    messages.BrokerRegistrationRequest,
+    messages.BrokerHeartbeatRequest,
+    messages.UnregisterBrokerRequest,
+)
 _ONLY_KRAFT = (*_OF_KRAFT, MetadataUpdate)
 _CALLED_FOR = {
-    AlterPartitionResponse: "only brokers ask that",
-    SetPartitionStateResponse: "only leaders write that",
-    ControlledShutdownResponse: "only brokers ask that",
+    messages.AlterPartitionResponse: "only brokers ask that",
+    messages.SetPartitionStateResponse: "only leaders write that",
+    messages.ControlledShutdownResponse: "only brokers ask that",
 }
 OF_ZOOKEEPER = tuple(
     body
-    for body in get_args(Body)
-    if body.__module__ in (zookeeper_messages.__name__, heartbeat_messages.__name__)
+    for body in BODIES.values()
+    if body.__module__
+    in (messages.zookeeper_messages.__name__, messages.heartbeat_messages.__name__)
 )
 """Messages that KRaft has not."""
 
@@ -179,7 +134,7 @@ OF_ZOOKEEPER = tuple(
 def kinds_in(cluster: Cluster) -> tuple[str, ...]:
     """The kinds of messages that the nodes of a cluster send each other."""
     absent = _absent_with_zookeeper(cluster) if has_zookeeper(cluster) else OF_ZOOKEEPER
-    return tuple(kind for kind in BODIES if BODIES[asked_by(kind)] not in absent)
+    return tuple(kind for kind in BODIES if BODIES[messages.asked_by(kind)] not in absent)
 
 
 def _absent_with_zookeeper(cluster: Cluster) -> tuple[type, ...]:
@@ -187,25 +142,25 @@ def _absent_with_zookeeper(cluster: Cluster) -> tuple[type, ...]:
     releases = (cluster.features.release_of(node.id) for node in cluster.brokers)
     if any(RELEASES[release].specified is not None for release in releases):
         return _ONLY_KRAFT
-    return (*_ONLY_KRAFT, MetadataHeartbeatRequest, IsrChangeRequest)
+    return (*_ONLY_KRAFT, messages.MetadataHeartbeatRequest, messages.IsrChangeRequest)
 
 
 ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     **{
         (Ensemble, request): _ZOOKEEPER_KEEPS
-        for request in get_args(Request)
+        for request in REQUESTS
         if request is not SetPartitionStateRequest
     },
-    **{(Ensemble, reply): "ZooKeeper asks nobody" for reply in get_args(Response)},
+    **{(Ensemble, reply): "ZooKeeper asks nobody" for reply in RESPONSES},
     **{(Ensemble, told): "ZooKeeper tells others" for told in (WatcherEvent, SessionExpired)},
     (Ensemble, MetadataUpdate): "KRaft's brokers are told that",
     **{(ZooKeeperController, request): _CONTROLLER_ASKS for request in _CONTROL},
     **{(ZooKeeperController, request): _NO_KRAFT for request in _OF_KRAFT},
-    (ZooKeeperController, FetchRequest): "replicas are fetched from brokers",
+    (ZooKeeperController, messages.FetchRequest): "replicas are fetched from brokers",
     (ZooKeeperController, SetPartitionStateRequest): "leaders ask that of ZooKeeper",
     **{
         (ZooKeeperController, reply): _CALLED_FOR.get(reply, "a controller never asks that")
-        for reply in get_args(Response)
+        for reply in RESPONSES
         if reply not in _OWN_ANSWERS
     },
     (ZooKeeperController, MetadataUpdate): "KRaft's brokers are told that",
@@ -215,7 +170,7 @@ ZOOKEEPER_NOT_ADDRESSED: dict[tuple[NodeKind, type], str] = {
     (Broker, WatcherEvent): "the controller on it is told: whether active or not, it watches",
     (Clients, WatcherEvent): "clients have no session with ZooKeeper",
     (Clients, SessionExpired): "clients have no session with ZooKeeper",
-    **HEARTBEAT_NOT_ADDRESSED,
+    **heartbeat_routes.HEARTBEAT_NOT_ADDRESSED,
 }
 _SENT_AGAIN = "it stays at the head of its queue, and is sent again"
 ZOOKEEPER_NOT_MISSED: dict[tuple[NodeKind, type], str] = {
@@ -227,7 +182,7 @@ ZOOKEEPER_NOT_MISSED: dict[tuple[NodeKind, type], str] = {
         (Clients, request): "only a raw request makes a client ask that"
         for request in (*_CONTROL, ControlledShutdownRequest, SetPartitionStateRequest)
     },
-    **HEARTBEAT_NOT_MISSED,
+    **heartbeat_routes.HEARTBEAT_NOT_MISSED,
 }
 
 
@@ -254,15 +209,15 @@ def _start(cluster: Cluster, move: moves.Start) -> NodeEffects:
     done = start_with_heartbeats(
         down, ensemble_of(cluster), cluster.features, cluster.clock, move.server
     )
-    return spread(move.broker, done)
+    return apart(move.broker, done)
 
 
 def _shut_down(cluster: Cluster, move: moves.ShutDown) -> NodeEffects:
     leaving = state_of(cluster, move.broker)
     if stops_by_heartbeats(leaving, cluster.features):
-        return spread(move.broker, begin_stopping(leaving, ensemble_of(cluster)))
+        return apart(move.broker, begin_stopping(leaving, ensemble_of(cluster)))
     done = life.begin_shutdown(leaving, ensemble_of(cluster), cluster.features, cluster.clock)
-    return spread(move.broker, done)
+    return apart(move.broker, done)
 
 
 def _expire(cluster: Cluster, move: moves.ExpireSession) -> NodeEffects:
@@ -307,7 +262,7 @@ ZOOKEEPER_MOVES: dict[tuple[NodeKind, type], ModeRule] = {
     (Ensemble, moves.FinishRecovery): _as_it_is,
     (Ensemble, moves.ShutDown): _shut_down,
     (Ensemble, moves.ExpireSession): _expire,
-    (Ensemble, moves.HeartbeatTimeout): heartbeat_timeout,
+    (Ensemble, moves.HeartbeatTimeout): heartbeat_routes.heartbeat_timeout,
     (Ensemble, moves.FailOver): _fail_over,
     (Ensemble, moves.UpgradeMetadata): _as_it_is,
     (Ensemble, moves.Elect): _elect,

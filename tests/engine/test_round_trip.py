@@ -10,8 +10,7 @@ from kiplab.engine import moves
 from kiplab.engine.clock import comes_too_early, coming_moves, due_moves, keeps_sessions, other_dues
 from kiplab.engine.cluster import Cluster, MessageName, later
 from kiplab.engine.nodes import state_of
-from kiplab.engine.round_trip import round_trip
-from kiplab.engine.step import step
+from kiplab.engine.step import round_trip, step
 from kiplab.fleet.race_schedules.random_schedule import Window, schedule
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.engine import observer, routes
+from kiplab.engine import observer, route_kinds, routes
 from kiplab.engine.cluster import Cluster
 from kiplab.engine.truth import truth
 from kiplab.explore.levels.all_levels import level_named
@@ -151,8 +151,9 @@ def test_every_peek_is_forgotten_once() -> None:
 
 def test_no_rule_is_given_the_messages_in_flight() -> None:
     """How many there are is the one thing that could be asked without anybody noticing."""
-    tree = ast.parse(Path(routes.__file__).read_text())
-    read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    trees = [ast.parse(Path(str(file.__file__)).read_text()) for file in (routes, route_kinds)]
+    nodes = (node for tree in trees for node in ast.walk(tree))
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     assert {"features", "clock"} <= read
     assert not {"messages", "sent"} & read, "hidden_parts.py does not notice who counts messages"
 

@@ -82,11 +82,11 @@ def test_the_order_of_the_sets_changes_nothing() -> None:
 def test_what_schedules_begin_with_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[Cluster] = []
 
-    def counted(cluster: Cluster, move: moves.Move) -> Step:
+    def counted(cluster: Cluster, move: moves.Move, *, checked: bool) -> Step:
         done.append(cluster)
-        return step(cluster, move)
+        return step(cluster, move, checked=checked)
 
-    monkeypatch.setattr(shared_run, "step_surely", counted)
+    monkeypatch.setattr(shared_run, "step", counted)
     window = Window(records=101)
     play = schedule(window, 2, 0)
     first = outcomes(play, USUAL)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.moves import Move
-from ...engine.step import Step, unobserved
+from ...engine.step import Step, carried_out
 from ..levels import normal_partition as forms
 from ..levels.level_table import Action, Level, do
 from ..search_terms import Coverage
@@ -143,7 +143,7 @@ class ActionEffects:
         moments: list[ObservedMove] = []
 
         def noting(before: Cluster, move: Move) -> Step:
-            after, events = unobserved(before, move)
+            after, events = carried_out(before, move)
             if shows_something(before, after):
                 moments.append(moment(cluster, before, after, events))
             return Step(after, tuple(events))

@@ -23,7 +23,7 @@ from ...engine.clock import (
 )
 from ...engine.cluster import Cluster, Message, MessageName, later
 from ...engine.nodes import state_of
-from ...engine.round_trip import round_trip
+from ...engine.step import round_trip
 from ...engine.truth import partition_of
 from ...plays.play import Statement
 from ...plays.stage import Pattern

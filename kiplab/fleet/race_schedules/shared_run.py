@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster
-from ...engine.step import step_surely
+from ...engine.step import step
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...plays.stage import MOVES_MAX
@@ -75,7 +75,7 @@ class SharedRun:
             what_became = self.first.once(branch.cluster, move, lambda: self._done(branch, move))
             self._part(branch, what_became)
             return
-        done = step_surely(branch.cluster, move)
+        done = step(branch.cluster, move, checked=True)
         outcome = noted(branch.outcome, branch.start, move, done)
         if self.sets.asking.parted:
             after = After(branch.members, done.cluster, outcome)
@@ -100,7 +100,7 @@ class SharedRun:
         self._ask(branch)
 
     def _done(self, branch: ScheduleBranch, move: moves.Move) -> list[After]:
-        done = step_surely(branch.cluster, move)
+        done = step(branch.cluster, move, checked=True)
         outcome = noted(branch.outcome, branch.start, move, done)
         return self._groups(branch, move, After(branch.members, done.cluster, outcome))
 
@@ -124,7 +124,7 @@ class SharedRun:
         after.members, *others = self.sets.parts()
         for members in others:
             features = self.sets.group(members)
-            done = step_surely(replace(branch.cluster, features=features), move)
+            done = step(replace(branch.cluster, features=features), move, checked=True)
             outcome = noted(branch.outcome, branch.start, move, done)
             part = After(members, done.cluster, outcome)
             if self.sets.asking.parted:

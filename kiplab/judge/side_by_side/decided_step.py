@@ -21,7 +21,8 @@ from ...engine.impossible_moves import ImpossibleMoveError, why_not
 from ...engine.nodes import state_of, with_state
 from ...engine.observer import observe
 from ...engine.routes import MODE_MOVES, ROUTES
-from ...engine.step import Step, delivered, reply_lost, step, unobserved
+from ...engine.step import Step, carried_out, step
+from ...engine.world_moves import delivered, reply_lost
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, RecordWritten, Refused
 from ...protocol.features import Features
@@ -74,7 +75,7 @@ def step_decided_by(
         taken = led(cluster, move, leaders) if found is None else None
         if taken is not None:
             return _observed(cluster, taken)
-        after, events = unobserved(cluster, move) if found is None else found
+        after, events = carried_out(cluster, move) if found is None else found
         must_be_told(cluster, after, leaders)
         after, more = noticed(cluster, after, leaders)
         return _observed(cluster, (after, [*events, *more]))

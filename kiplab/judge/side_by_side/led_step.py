@@ -17,8 +17,8 @@ from ...engine.cluster import Cluster, Message, broker
 from ...engine.events import Event, Happened, Moved
 from ...engine.nodes import is_up, state_of, with_due, with_state
 from ...engine.routes import PERIOD_MS, ROUTES, TIMERS, NodeEffect
-from ...engine.step import delivered, reply_lost
 from ...engine.truth import truth
+from ...engine.world_moves import delivered, reply_lost
 from ...protocol.ids import BrokerId
 from ...protocol.log import records_from
 from ...protocol.messages import (

@@ -1,0 +1,136 @@
+"""Moves that reach no node: of the network, of links, of time, of who breaks or forges something.
+
+What a client by name does is in `consumers` and `producers`; what a node decides, in `step`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from ..protocol.ids import node_name
+from ..protocol.messages import Send
+from ..protocol.replica import disk
+from . import channels, consumers, moves, producers
+from .cluster import Cluster, Message, MessageName, later
+from .events import Delivered, Dropped, Event, Happened, Moved
+from .nodes import incarnation_of, running_life, state_of
+from .routes import AT_ONCE, UNANSWERED, put_back
+
+
+def in_flight(cluster: Cluster, name: MessageName) -> Message:
+    """The message of that name, which is known to be on its way."""
+    message = channels.find(cluster, name)
+    assert message is not None
+    return message
+
+
+def delivered(cluster: Cluster, message: Message) -> Delivered:
+    """The event of a message that arrives."""
+    sender = message.name.sender
+    return Delivered(
+        message=message.name,
+        receiver=message.receiver,
+        body=message.body,
+        previous_incarnation=running_life(cluster, sender) != message.name.incarnation,
+    )
+
+
+def _drop(cluster: Cluster, move: moves.Drop) -> Moved:
+    message = in_flight(cluster, move.message)
+    return channels.without(cluster, message), [_dropped(message, "lost on the way")]
+
+
+def _time_out(cluster: Cluster, move: moves.TimeOut) -> Moved:
+    message = in_flight(cluster, move.message)
+    cluster = _sender_notices(channels.without(cluster, message), message)
+    return cluster, [_dropped(message, "timed out; the sender noticed")]
+
+
+def _duplicate(cluster: Cluster, move: moves.Duplicate) -> Moved:
+    cluster, event = channels.resent(cluster, in_flight(cluster, move.message))
+    return cluster, [event]
+
+
+def _race(cluster: Cluster, move: moves.Race) -> Moved:
+    one, other = in_flight(cluster, move.message), in_flight(cluster, move.other)
+    cluster = channels.without(channels.without(cluster, one), other)
+    events: list[Event] = [delivered(cluster, one), delivered(cluster, other)]
+    node = state_of(cluster, one.receiver)
+    node, sends, later, facts = AT_ONCE[type(node), type(one.body)](node, one, other, cluster)
+    cluster = put_back(cluster, one.receiver, node)
+    cluster, sent = channels.post(cluster, one.receiver, sends, one)
+    cluster, more = channels.post(cluster, one.receiver, later, other)
+    text = f"{node_name(one.receiver)} has a thread for each of the two"
+    return cluster, [*events, Happened(text=text), *facts, *sent, *more]
+
+
+def reply_lost(cluster: Cluster, request: Message, events: list[Event]) -> Moved:
+    """The answer to `request`, which has just been given, never comes; its sender notices."""
+    # A copy of the request may have been answered before: the newest answer is the one.
+    reply = next((m for m in reversed(cluster.messages) if m.request is request.body), None)
+    if reply is None:
+        return cluster, events
+    cluster = _sender_notices(channels.without(cluster, reply), request)
+    return cluster, [*events, _dropped(reply, "the answer was lost; the sender noticed")]
+
+
+def _sender_notices(cluster: Cluster, request: Message) -> Cluster:
+    sender = request.name.sender
+    node = state_of(cluster, sender)
+    if node is None or incarnation_of(cluster, sender) != request.name.incarnation:
+        return cluster
+    given_up = UNANSWERED.get((type(node), type(request.body)))
+    return cluster if given_up is None else put_back(cluster, sender, given_up(node))
+
+
+def _dropped(message: Message, why: str) -> Dropped:
+    return Dropped(message=message.name, receiver=message.receiver, body=message.body, why=why)
+
+
+def _raw(cluster: Cluster, move: moves.RawRequest) -> Moved:
+    forged = replace(cluster, forged=True)
+    return channels.post(forged, move.sender, (Send(move.receiver, move.body),))
+
+
+def _crash(cluster: Cluster, move: moves.Crash) -> Moved:
+    node, _, facts = disk.crash(state_of(cluster, move.broker), move.loss)
+    cluster, lost = channels.close(put_back(cluster, move.broker, node), move.broker)
+    return cluster, [*facts, *lost]
+
+
+def _advance(cluster: Cluster, move: moves.Advance) -> Moved:
+    return later(cluster, move.ms), [Happened(text=f"{move.ms} ms pass")]
+
+
+def _cut(cluster: Cluster, move: moves.Cut) -> Moved:
+    link = tuple(sorted((move.one, move.other)))
+    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is cut"
+    return replace(cluster, cut=tuple(sorted({*cluster.cut, link}))), [Happened(text=text)]
+
+
+def _heal(cluster: Cluster, move: moves.Heal) -> Moved:
+    left = tuple(link for link in cluster.cut if set(link) != {move.one, move.other})
+    text = f"the link between {node_name(move.one)} and {node_name(move.other)} is back"
+    return replace(cluster, cut=left), [Happened(text=text)]
+
+
+OF_THE_WORLD: dict[type, Callable[[Cluster, Any], Moved]] = {
+    moves.Drop: _drop,
+    moves.TimeOut: _time_out,
+    moves.Duplicate: _duplicate,
+    moves.Race: _race,
+    moves.Advance: _advance,
+    moves.ProduceAs: producers.write,
+    moves.Resend: producers.resend,
+    moves.Poll: consumers.poll,
+    moves.RefreshMetadata: consumers.refresh,
+    moves.ResetOffset: consumers.reset,
+    moves.Crash: _crash,
+    moves.Cut: _cut,
+    moves.Heal: _heal,
+    moves.RawRequest: _raw,
+}
+"""Moves of the network, of clients by name and of whoever breaks things."""
