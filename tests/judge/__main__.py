@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from tests.judge.kraft.kraft_judge import KraftJudge
 from tests.judge.skeleton import command
 from tests.judge.skeleton.judging import Judge
 
-JUDGES: dict[str, Judge] = {}
-"""Each judge says of itself what `tests/judge/skeleton/judging.py` asks for."""
+JUDGES: dict[str, Judge] = {judge.name: judge for judge in (KraftJudge(),)}
 
 if __name__ == "__main__":
     sys.exit(command.main(JUDGES))

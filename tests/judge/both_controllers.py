@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.deciding_side import Answered
-from kiplab.judge.conversation.engine_controller import EngineController
-from kiplab.judge.conversation.partings import partings, told
-from kiplab.judge.conversation.real_controller import RealController
-from kiplab.judge.conversation.turns import fenced_in
+from kiplab.judge.conversation.real_controller import record_texts
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerEpoch, BrokerId, Incarnation, MetadataOffset
@@ -18,6 +16,10 @@ from kiplab.protocol.messages import (
     BrokerRegistrationRequest,
     Request,
 )
+from tests.judge.kraft.comparing import partings
+from tests.judge.kraft.engine_controller import EngineController
+from tests.judge.kraft.real_side import RealSide
+from tests.judge.kraft.turns import Answer, fenced_in
 
 SESSION_AND_A_HALF_MS, MOST_CHECKS = 13_500, 60
 
@@ -26,21 +28,21 @@ class Both:
     """Asks both, and fails where they part."""
 
     def __init__(self, process: ControllerProcess) -> None:
-        self.kafka = RealController(process)
-        self.kafka.records()
+        side = RealSide(process)
+        self.kafka = side.kafka
         features = parse_features(f"{process.release}/{process.metadata_version}")
-        self.engine = EngineController(features, self.kafka.end, self.kafka.last_record)
+        self.engine = EngineController(features, side.begin())
 
-    def ask(self, request: Request) -> Answered:
+    def ask(self, request: Request) -> Answer:
         self.kafka.advance(1)
         self.engine.advance(1)
         mine = self.engine.ask(request)
-        theirs = self.kafka.ask(request, expected=len(mine.records))
+        theirs = Answer(*self.kafka.ask(request, expected=len(mine.records)))
         if self.engine.is_stale() and not self.engine.looks_later:
             # The first word since an election: only now is it looked who is silent.
-            theirs = theirs._replace(records=(*theirs.records, *self.kafka.barrier()))
+            theirs = replace(theirs, records=(*theirs.records, *self.kafka.barrier()))
             fenced = self.engine.lapse(fenced_in(theirs.records))
-            mine = mine._replace(records=(*mine.records, *fenced))
+            mine = replace(mine, records=(*mine.records, *fenced))
         found = partings(theirs, mine)
         assert not found, f"{request.in_words()}\n" + "\n".join(map(str, found))
         return theirs
@@ -87,7 +89,7 @@ class Both:
         fenced = fenced_in(theirs)
         later = self.engine.looks_later
         mine = self.engine.notice(fenced) if later else self.engine.lapse(fenced)
-        assert told(theirs) == told(mine)
+        assert record_texts(theirs) == record_texts(mine)
         return theirs
 
     def wait(self, ms: int) -> None:

@@ -9,12 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.deciding_side import Answered
-from kiplab.judge.conversation.generated import Conversation
 from kiplab.judge.conversation.kafka_terms import UnspokenError, call_of
-from kiplab.judge.conversation.partings import Parting, partings
-from kiplab.judge.conversation.real_controller import RealController, RefusedByKafkaError
-from kiplab.judge.conversation.turns import Exchange
+from kiplab.judge.conversation.real_controller import RefusedByKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import RecordWritten
@@ -41,6 +37,11 @@ from kiplab.protocol.messages import (
 )
 from tests.judge.both_controllers import Both
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kraft.comparing import partings
+from tests.judge.kraft.conversation import Generated
+from tests.judge.kraft.real_side import RealSide
+from tests.judge.kraft.turns import Answer, Asked
+from tests.judge.skeleton.sides import Parting
 
 NEWER = ("4.0", "4.3")
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
@@ -174,7 +175,7 @@ def register(broker: BrokerId, incarnation: int) -> BrokerRegistrationRequest:
     return BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(incarnation))
 
 
-def error_of(answered: Answered) -> KafkaError:
+def error_of(answered: Answer) -> KafkaError:
     assert isinstance(answered.response, BrokerRegistrationResponse)
     return answered.response.error
 
@@ -192,8 +193,8 @@ def record(offset: int, name: str, text: str) -> RecordWritten:
     return RecordWritten(offset=offset, record=name, text=text, version=0)
 
 
-def answered(*records: RecordWritten, is_fenced: bool = False) -> Answered:
-    return Answered(BrokerHeartbeatResponse(is_fenced=is_fenced), records)
+def answered(*records: RecordWritten, is_fenced: bool = False) -> Answer:
+    return Answer(BrokerHeartbeatResponse(is_fenced=is_fenced), records)
 
 
 def test_an_answer_parts_by_its_fields() -> None:
@@ -238,20 +239,20 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
 
 @pytest.mark.kafka
 def test_generated_conversations_agree(process: ControllerProcess) -> None:
-    kafka = RealController(process)
+    kafka = RealSide(process)
     for seed in range(SEEDS):
-        found = Conversation(kafka, parse_features(process.release), seed).run(QUESTIONS)
-        assert found is None, f"seed {seed}: {found}"
+        parted = Generated(kafka, parse_features(process.release), seed).run(QUESTIONS)
+        assert parted is None, f"seed {seed}: {parted}"
     kafka.close()
 
 
 @pytest.mark.kafka
 def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> None:
-    kafka = RealController(process)
+    kafka = RealSide(process)
     wrong = parse_features(process.release, off=("631.heartbeat-epoch",))
-    found = (Conversation(kafka, wrong, seed).run(QUESTIONS) for seed in range(10 * SEEDS))
-    first = next(parted for parted in found if parted is not None)
-    assert isinstance(first, Exchange)
-    assert isinstance(first.request, BrokerHeartbeatRequest)
+    parted = (Generated(kafka, wrong, seed).run(QUESTIONS) for seed in range(10 * SEEDS))
+    first = next(done for done in parted if done is not None)
+    assert isinstance(first.turn, Asked)
+    assert isinstance(first.turn.request, BrokerHeartbeatRequest)
     assert first.partings[0].what == "error"
     kafka.close()

@@ -7,33 +7,31 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.judge.conversation.generated import Conversation
-from kiplab.judge.conversation.turns import Created, Raised
-from kiplab.judge.corpus.difference_as_play import UntoldError, difference_as_play
-from kiplab.judge.corpus.judge_report import difference_text
-from kiplab.judge.corpus.judging import FoundParting
-from kiplab.judge.corpus.shortest_difference import (
-    PartedConversation,
-    ShortestDifference,
-    told_of,
-)
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import format_play
 from kiplab.plays.runner import run_play
 from kiplab.protocol.features import parse_features
-from kiplab.protocol.ids import MetadataOffset
-from tests.judge.engine_side import EngineSide
+from tests.judge.kraft.conversation import Generated
+from tests.judge.kraft.difference_as_play import (
+    UntoldError,
+    difference_as_play,
+    difference_text,
+)
+from tests.judge.kraft.engine_in_place import EngineInPlace
+from tests.judge.kraft.shortest_difference import PartedConversation, shortest_difference
+from tests.judge.kraft.turns import Asked, Created, Raised
 
 SEEDS = range(300)
 
 
-def parted(kafka: EngineSide, release: str, guard: str) -> PartedConversation:
-    """The first conversation in which an engine without `guard` is caught."""
+def parted(kafka: EngineInPlace, release: str, guard: str) -> PartedConversation:
+    """The first conversation in which an engine without `guard` is caught by a request."""
     wrong = parse_features(release, off=(guard,))
     for seed in SEEDS:
-        conversation = Conversation(kafka, wrong, seed)
-        if conversation.run(60):
-            return told_of(conversation, wrong)
+        generated = Generated(kafka, wrong, seed)
+        last = generated.run(60)
+        if last is not None and isinstance(last.turn, Asked):
+            return PartedConversation.of(seed, generated.told)
     raise AssertionError(f"{guard} makes no difference at {release}")
 
 
@@ -50,10 +48,10 @@ def parted(kafka: EngineSide, release: str, guard: str) -> PartedConversation:
 def test_the_shortest_difference_is_short_and_a_play_repeats_it(
     release: str, guard: str, most: int
 ) -> None:
-    kafka = EngineSide(parse_features(release))
-    found = ShortestDifference(kafka, parted(kafka, release, guard)).shrink()
-    assert len(found.turns) <= most
-    text = format_play(difference_as_play(found, "3.5.2"))
+    kafka = EngineInPlace(parse_features(release))
+    short = shortest_difference(kafka, parted(kafka, release, guard))
+    assert len(short.turns) <= most
+    text = format_play(difference_as_play(short, "3.5.2"))
     mended = text.replace(f"off       {guard}\n", "")
     wrong, right = (run_play(parse(each)) for each in (text, mended))
     assert {e.status for e in right.expectations} <= {"held"}
@@ -62,9 +60,9 @@ def test_the_shortest_difference_is_short_and_a_play_repeats_it(
 
 
 def test_a_play_shows_both_answers() -> None:
-    kafka = EngineSide(parse_features("3.5"))
-    found = ShortestDifference(kafka, parted(kafka, "3.5", "841.fenced")).shrink()
-    text = format_play(difference_as_play(found, "3.5.2"))
+    kafka = EngineInPlace(parse_features("3.5"))
+    short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
+    text = format_play(difference_as_play(short, "3.5.2"))
     lines, _, after = text.partition("expect ")
     sent, (expected, *answers) = lines.splitlines()[-1], after.splitlines()
     assert sent.startswith("send      alter-partition")
@@ -84,35 +82,34 @@ def test_a_play_shows_both_answers() -> None:
 
 
 def test_looking_for_a_shorter_one_ends_after_so_many_attempts() -> None:
-    kafka = EngineSide(parse_features("3.5"))
+    kafka = EngineInPlace(parse_features("3.5"))
     whole = parted(kafka, "3.5", "841.shutting-down")
-    hurried = ShortestDifference(kafka, whole, tries=1).shrink()
-    assert len(hurried.turns) == len(whole.turns)
+    assert len(shortest_difference(kafka, whole, tries=1).turns) == len(whole.turns)
 
 
 def test_a_conversation_that_raised_the_version_is_told_as_it_was() -> None:
-    kafka = EngineSide(parse_features("3.5"))
+    kafka = EngineInPlace(parse_features("3.5"))
     whole = parted(kafka, "3.5", "841.fenced")
-    raised = Raised("3.5-IV2", "", "", 0, MetadataOffset(17))
-    turns = (whole.turns[0]._replace(turn=raised), *whole.turns[1:])
+    done = whole.turns[0].done._replace(turn=Raised("3.5-IV2"))
+    turns = (whole.turns[0]._replace(done=done), *whole.turns[1:])
     again = whole._replace(turns=turns)
-    assert ShortestDifference(kafka, again).shrink() is again
+    assert shortest_difference(kafka, again) is again
 
 
 def test_what_no_play_can_say_is_told_turn_by_turn() -> None:
-    kafka = EngineSide(parse_features("3.5"))
-    found = ShortestDifference(kafka, parted(kafka, "3.5", "841.fenced")).shrink()
-    made = next(n for n, told in enumerate(found.turns) if isinstance(told.turn, Created))
-    before = found._replace(turns=(*found.turns[:made], found.turns[made]))
+    kafka = EngineInPlace(parse_features("3.5"))
+    short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
+    made = next(n for n, told in enumerate(short.turns) if isinstance(told.turn, Created))
+    before = short._replace(turns=(*short.turns[:made], short.turns[made]))
     with pytest.raises(UntoldError, match="which is no question"):
         difference_as_play(before, "3.5.2")
-    text = difference_text(FoundParting(before), "3.5.2")
+    text = difference_text(before, "3.5.2")
     assert text.splitlines()[0].startswith("# conversation ")
     assert text.splitlines()[-1].startswith("#   made conversation")
 
 
-def test_a_parting_in_the_first_word_is_before_every_play() -> None:
-    kafka = EngineSide(parse_features("3.5"))
-    found = parted(kafka, "3.5", "841.fenced")
+def test_a_parting_in_the_first_request_is_before_every_play() -> None:
+    kafka = EngineInPlace(parse_features("3.5"))
+    whole = parted(kafka, "3.5", "841.fenced")
     with pytest.raises(UntoldError, match="before a play can begin"):
-        difference_as_play(found._replace(turns=found.turns[:1]), "3.5.2")
+        difference_as_play(whole._replace(turns=whole.turns[:1]), "3.5.2")

@@ -1,4 +1,6 @@
-"""`make judge`: a table of what was asked live or recorded; what could not be live is an error."""
+"""`python -m tests.judge`: a table of what was asked live or recorded; what could not be live is an
+error. Every judge has this command; here the one of the KRaft controller stands for all.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +8,45 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge import __main__ as judge
-from kiplab.judge.corpus import judge_report
-from kiplab.judge.corpus.judged_pairs import JudgedPair
-from kiplab.judge.corpus.judging import Judged, Seed, judge_recorded, judge_with
-from kiplab.judge.corpus.recordings import Recording, recorded_pairs, save
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.features import switched
-from tests.judge.engine_side import EngineSide
+from tests.judge.kraft import kraft_judge
+from tests.judge.kraft.engine_in_place import EngineInPlace
+from tests.judge.kraft.kraft_judge import (
+    JudgedPairs,
+    KraftJudge,
+    KraftRecording,
+    judge_recording,
+    judge_with,
+    load,
+    save,
+)
+from tests.judge.kraft.pairs import JudgedPair, Seed
+from tests.judge.skeleton import command, judging
+from tests.judge.skeleton.recordings import names_in
 
 PAIR = JudgedPair("3.9", "3.9-IV0")
 SEEDS = tuple(map(Seed, range(4)))
 PARTED = "631.heartbeat-epoch"
 
 
-def answered(pair: JudgedPair, guard: str | None = None) -> tuple[Judged, Recording]:
+def answered(pair: JudgedPair, guard: str | None = None) -> tuple[JudgedPairs, KraftRecording]:
     """As a live run: the engine stands for Kafka, which is without a rule, if any."""
     features = switched(pair.features, guard, False) if guard else pair.features
-    return judge_with(EngineSide(features), pair, "3.9.1", SEEDS)
+    return judge_with(EngineInPlace(features), pair, "3.9.1", SEEDS)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save(answered(PAIR)[1], tmp_path)
+    save(PAIR, answered(PAIR)[1], tmp_path)
     return tmp_path
 
 
 def run(capsys: pytest.CaptureFixture[str], folder: Path, *given: str) -> tuple[int, str, str]:
-    code = judge.main(["--recordings", str(folder), *given])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    code = command.main({"kraft": KraftJudge()}, ["kraft", "--recordings", str(folder), *given])
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
 def test_a_recorded_run_says_that_it_is_one(
@@ -46,33 +56,36 @@ def test_a_recorded_run_says_that_it_is_one(
     heading, line, summary = out.splitlines()
     assert code == 0
     assert not err
-    assert heading == judge_report.HEADING
+    assert heading == judging.heading()
     assert line.split()[:5] == ["3.9/3.9-IV0", "recorded", "3.9.1", "4", "240"]
-    assert summary == "1 pairs, 0 live and 1 recorded: 240 requests, 0 differences."
+    assert summary == "1 subjects, 0 live and 1 recorded: 240 turns, 0 differences."
 
 
 def test_a_live_run_says_that_it_is_one_and_records_only_when_told_to(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge, "judge_live", lambda pair, _seeds: answered(pair))
+    monkeypatch.setattr(kraft_judge, "judge_live", lambda pair, _seeds: answered(pair))
     code, out, _ = run(capsys, tmp_path, "3.9")
     assert code == 0
     assert out.splitlines()[1].split()[1:3] == ["live", "3.9.1"]
-    assert not recorded_pairs(tmp_path)
+    assert not names_in(tmp_path)
     assert run(capsys, tmp_path, "--record", "3.9")[0] == 0
-    assert recorded_pairs(tmp_path) == (PAIR,)
-    assert not judge_recorded(PAIR, tmp_path).differences
+    assert names_in(tmp_path) == ("3.9_3.9-IV0",)
+    kept = load(PAIR, tmp_path)
+    assert kept.head.covering
+    assert not judge_recording(PAIR, kept).parted
+    assert run(capsys, tmp_path, "--recorded", "--quick", "3.9")[0] == 0
 
 
 def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judge, "judge_live", lambda pair, _seeds: answered(pair, PARTED))
+    monkeypatch.setattr(kraft_judge, "judge_live", lambda pair, _seeds: answered(pair, PARTED))
     code, out, _ = run(capsys, tmp_path, "--record", "3.9")
     assert code == 1
     assert "title     Kafka 3.9.1 answers otherwise" in out
     assert "# the engine: BrokerHeartbeat reply: STALE_BROKER_EPOCH" in out
-    assert not recorded_pairs(tmp_path)
+    assert not names_in(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +100,7 @@ def test_a_live_run_that_cannot_be_is_an_error_and_no_quiet_replay(
     def fail(_pair: JudgedPair, _seeds: object) -> None:
         raise problem
 
-    monkeypatch.setattr(judge, "judge_live", fail)
+    monkeypatch.setattr(kraft_judge, "judge_live", fail)
     code, out, err = run(capsys, folder, "3.9")
     assert code == 3
     assert err == f"judge: {problem}\n"
@@ -117,12 +130,12 @@ def test_coverage_is_printed_rule_by_rule(capsys: pytest.CaptureFixture[str], fo
     assert rows["times tried"] == "3.9"
     assert int(rows["guard 497.sender-is-leader"]) > 0
     assert int(rows["transition FENCED to UNFENCED by heartbeat"]) > 0
-    assert rows["error NEW_LEADER_ELECTED"] == "-"
+    assert rows["record ConfigRecord"] == "-"
 
 
 def test_what_is_hardly_tried_is_named_with_what_to_do() -> None:
-    judged, _ = answered(PAIR)
-    told = list(judge_report.untried([judged]))
-    assert any(line.startswith("Kafka 3.9: guard 903.controller-epoch was tried ") for line in told)
-    assert all("unreachable_rules.py why it cannot be reached" in line for line in told)
-    assert not any("NEW_LEADER_ELECTED" in line for line in told)
+    result, _ = answered(PAIR)
+    untried = list(judging.untried_lines(KraftJudge(), [result.judged]))
+    assert any(line.startswith("3.9: guard 903.controller-epoch was tried ") for line in untried)
+    assert all("rules.py why it cannot be reached" in line for line in untried)
+    assert not any("ConfigRecord" in line for line in untried)

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from kiplab.judge.conversation.engine_controller import EngineController
-from kiplab.judge.conversation.questions import KNOWN, STRANGER, Questions
-from kiplab.judge.wire.message_schemas import MessageVersions
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import Incarnation, LeaderEpoch, MetadataOffset, PartitionEpoch
@@ -24,21 +21,28 @@ from kiplab.protocol.messages import (
     UnregisterBrokerRequest,
 )
 from kiplab.protocol.registrations import PartitionRegistration
+from tests.judge.kraft.engine_controller import EngineController
+from tests.judge.kraft.questions import KNOWN, STRANGER, Questions
+from tests.judge.kraft.turns import Beginning
 
 ASKED = 3_000
 
 
 def asked(seed: int, count: int = ASKED) -> Iterator[tuple[Request, Response]]:
     """Questions to the engine alone, about two partitions, and what it answers."""
-    engine = EngineController(parse_features("3.5"), MetadataOffset(3))
+    features = parse_features("3.5")
+    beginning = Beginning(features.metadata_version, MetadataOffset(3), MetadataOffset(2), 0, 3)
+    engine = EngineController(features, beginning)
     for broker in KNOWN:
         engine.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
     engine.add([partition("orders-0"), partition("orders-1")], engine.end)
-    questions = Questions(seed, MessageVersions(0, 3))
+    questions = Questions(seed, (0, 3))
     for _ in range(count):
         engine.advance(1)
         request = questions.next(engine.held)
-        yield request, engine.ask(request).response
+        response = engine.ask(request).response
+        assert response is not None
+        yield request, response
 
 
 def partition(name: str) -> PartitionRegistration:

@@ -1,4 +1,4 @@
-"""What a controller has said is kept, and asked again: the same questions, the same answers.
+"""What a controller has answered is kept, and asked again: the same turns, the same answers.
 
 Here the engine stands for Kafka, so that no Java is needed.
 """
@@ -9,139 +9,85 @@ import lzma
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
-from kiplab.judge.corpus.answer_rows import answer_of_row, row_of
-from kiplab.judge.corpus.generator_mark import generator_mark, mark_of
-from kiplab.judge.corpus.judged_pairs import JudgedPair, judged_pairs, pair_named
-from kiplab.judge.corpus.judging import (
-    AnotherGeneratorError,
-    Seed,
-    judge_recorded,
-    judge_with,
-    seeds_for,
-)
-from kiplab.judge.corpus.recordings import (
-    NoRecordingError,
-    Recording,
-    load,
-    recorded_pairs,
-    save,
-)
-from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import switched
-from kiplab.protocol.ids import BrokerEpoch, BrokerId
-from kiplab.protocol.messages import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    AlterPartitionResult,
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    Request,
-    Response,
-)
 from kiplab.protocol.releases import Mode, of_mode
-from tests.judge.engine_side import EngineSide
+from tests.judge.kraft.engine_in_place import EngineInPlace
+from tests.judge.kraft.kraft_judge import (
+    JudgedPairs,
+    KraftRecording,
+    file_of,
+    judge_recording,
+    judge_with,
+    load,
+    save,
+    with_covering,
+)
+from tests.judge.kraft.pairs import JudgedPair, Seed, judged_pairs, pair_named, seeds_for
+from tests.judge.skeleton.recordings import NoRecordingError, covering, names_in
 
 PAIR = JudgedPair("3.7", "3.5-IV2")
 SEEDS = (*map(Seed, range(6)), Seed(6, raises=True))
+BYTES = 20
+"""Of one request with its answer."""
 
 
 @pytest.fixture(scope="module")
-def recording() -> Recording:
-    judged, recording = judge_with(EngineSide(PAIR.features), PAIR, "3.7.2", SEEDS)
-    assert judged.live
-    assert not judged.differences
-    return recording
+def asked() -> tuple[JudgedPairs, KraftRecording]:
+    result, recording = judge_with(EngineInPlace(PAIR.features), PAIR, "3.7.2", SEEDS)
+    assert result.judged.live
+    assert not result.parted
+    return result, recording
 
 
-def test_a_recording_says_where_it_came_from(recording: Recording) -> None:
-    head = recording.head
-    assert (head.kafka, head.pair, head.first_seed, head.questions) == ("3.7.2", PAIR, 0, 60)
-    assert head.requests == 60 * len(SEEDS)
-    assert head.generator == generator_mark()
+@pytest.fixture
+def recording(asked: tuple[JudgedPairs, KraftRecording]) -> KraftRecording:
+    return asked[1]
 
 
 def test_a_recording_is_asked_the_same_and_tries_the_same(
-    recording: Recording, tmp_path: Path
+    asked: tuple[JudgedPairs, KraftRecording], tmp_path: Path
 ) -> None:
-    live, _ = judge_with(EngineSide(PAIR.features), PAIR, "3.7.2", SEEDS)
-    save(recording, tmp_path)
-    judged = judge_recorded(PAIR, tmp_path)
-    assert judged.source == "recorded 3.7.2"
-    assert (judged.requests, judged.conversations) == (60 * len(SEEDS), len(SEEDS))
-    assert not judged.differences
-    assert judged.coverage.hits == live.coverage.hits
+    live, recording = asked
+    file = save(PAIR, recording, tmp_path)
+    assert names_in(tmp_path) == ("3.7_3.5-IV2",)
+    kept = load(PAIR, tmp_path)
+    assert (kept.head.kafka, kept.head.requests) == ("3.7.2", 60 * len(SEEDS))
+    assert file.stat().st_size < BYTES * kept.head.requests
+    again = judge_recording(PAIR, kept).judged
+    assert again.source == "recorded 3.7.2"
+    assert (again.turns, again.conversations) == (60 * len(SEEDS), len(SEEDS))
+    assert not again.differences
+    assert again.hits == live.judged.hits
 
 
-def test_what_is_kept_is_small(recording: Recording, tmp_path: Path) -> None:
-    file = save(recording, tmp_path)
-    assert file.stat().st_size < 16 * recording.head.requests
-    assert recorded_pairs(tmp_path) == (PAIR,)
-    assert load(PAIR, tmp_path).head == recording.head
+def test_an_engine_without_a_rule_parts_from_what_was_recorded(recording: KraftRecording) -> None:
+    parted = judge_recording(
+        PAIR, recording, switch=lambda features: switched(features, "631.heartbeat-epoch", False)
+    ).parted
+    assert "STALE_BROKER_EPOCH" in str(parted[0].last.partings)
 
 
-def test_an_engine_without_a_rule_parts_from_what_was_recorded(
-    recording: Recording, tmp_path: Path
-) -> None:
-    save(recording, tmp_path)
-    judged = judge_recorded(
-        PAIR, tmp_path, switch=lambda features: switched(features, "631.heartbeat-epoch", False)
-    )
-    assert judged.differences
-    assert "STALE_BROKER_EPOCH" in str(judged.differences[0].told.last)
+def test_few_conversations_try_what_all_of_them_try(recording: KraftRecording) -> None:
+    every = judge_recording(PAIR, recording)
+    kept = with_covering(PAIR, recording)
+    few = judge_recording(PAIR, kept, kept.head.covering)
+    assert few.judged.hits.keys() == every.judged.hits.keys()
+    assert frozenset().union(*every.rules) == every.judged.hits.keys()
 
 
-# --- other questions ------------------------------------------------------------------------------
-
-
-def asked_otherwise(recording: Recording, generator: str) -> Recording:
-    """As if another question had been asked in the middle of the first conversation."""
-    first, *others = recording.conversations
-    asked = [n for n, entry in enumerate(first.entries) if isinstance(entry[0], int)][30]
-    byte, *said = first.entries[asked]
-    entries = [*first.entries]
-    entries[asked] = [byte ^ 1, *said]
-    head = replace(recording.head, generator=generator)
-    return Recording(head, (replace(first, entries=entries), *others))
-
-
-def test_another_generator_is_called_that_and_no_difference(
-    recording: Recording, tmp_path: Path
-) -> None:
-    save(asked_otherwise(recording, generator="00000000"), tmp_path)
-    with pytest.raises(AnotherGeneratorError) as told:
-        judge_recorded(PAIR, tmp_path)
-    assert str(told.value) == (
-        "Kafka 3.7/3.5-IV2 was recorded by another generator: `make judge-record` asks it anew."
-    )
-
-
-def test_another_generator_that_asks_the_same_does_no_harm(
-    recording: Recording, tmp_path: Path
-) -> None:
-    head = replace(recording.head, generator="00000000")
-    save(Recording(head, recording.conversations), tmp_path)
-    assert not judge_recorded(PAIR, tmp_path).differences
-
-
-def test_an_engine_that_holds_something_else_for_true_is_a_difference(
-    recording: Recording, tmp_path: Path
-) -> None:
-    save(asked_otherwise(recording, generator=generator_mark()), tmp_path)
-    (found,) = judge_recorded(PAIR, tmp_path).differences
-    assert found.told.seed == 0
-    assert found.other_state.startswith("it was not asked ")
-
-
-def test_a_conversation_that_goes_on_where_the_recording_ends_is_a_difference(
-    recording: Recording, tmp_path: Path
-) -> None:
-    first, *others = recording.conversations
-    cut = replace(first, entries=first.entries[:40])
-    save(Recording(recording.head, (cut, *others)), tmp_path)
-    (found,) = judge_recorded(PAIR, tmp_path).differences
-    assert found.other_state.startswith("it was over before ")
+@pytest.mark.parametrize(
+    ("rules", "enough", "places"),
+    [
+        ([], 1, ()),
+        ([{"a"}, {"a", "b"}], 1, (1,)),
+        ([{"a"}, {"b"}, {"a", "b", "c"}, {"d"}], 1, (2, 3)),
+        ([{"a"}, {"a"}, {"a"}], 2, (0, 1)),
+        ([{"a"}], 2, (0,)),
+    ],
+)
+def test_the_fewest_that_cover(rules: list[set[str]], enough: int, places: tuple[int, ...]) -> None:
+    assert covering(rules, enough) == places
 
 
 @pytest.mark.parametrize("content", [None, b"no xz", lzma.compress(b"{}"), lzma.compress(b"")])
@@ -149,56 +95,9 @@ def test_a_recording_that_is_not_there_or_none_says_what_writes_it(
     tmp_path: Path, content: bytes | None
 ) -> None:
     if content is not None:
-        (tmp_path / "3.7_3.5-IV2.xz").write_bytes(content)
+        file_of(PAIR, tmp_path).write_bytes(content)
     with pytest.raises(NoRecordingError, match="`make judge-record` writes it"):
         load(PAIR, tmp_path)
-
-
-# --- the mark -------------------------------------------------------------------------------------
-
-SOURCE = '''
-def roll(dice):
-    """Docstring."""
-    return dice.random() < 0.5  # half of the time
-'''
-
-
-def test_comments_and_docstrings_make_no_other_generator() -> None:
-    bare = "def roll(dice):\n  return dice.random() \\\n    < 0.5\n"
-    assert mark_of([SOURCE]) == mark_of([bare])
-
-
-@pytest.mark.parametrize(("one", "other"), [("0.5", "0.6"), ("roll", "throw"), ("<", ">")])
-def test_other_code_makes_another_generator(one: str, other: str) -> None:
-    assert mark_of([SOURCE]) != mark_of([SOURCE.replace(one, other)])
-
-
-# --- rows -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("request_", "answer"),
-    [
-        (
-            AlterPartitionRequest(
-                version=3, broker=BrokerId(1), broker_epoch=BrokerEpoch(7), items=()
-            ),
-            AlterPartitionResponse(
-                version=3,
-                results=(
-                    AlterPartitionResult("a-0", isr=(BrokerId(1),)),
-                    AlterPartitionResult("a-1", KafkaError.INVALID_REQUEST),
-                ),
-            ),
-        ),
-        (
-            ElectLeadersRequest(unclean=True, partitions=None),
-            ElectLeadersResponse(results=(("a-0", KafkaError.ELECTION_NOT_NEEDED),)),
-        ),
-    ],
-)
-def test_an_answer_is_read_back_from_its_row(request_: Request, answer: Response) -> None:
-    assert answer_of_row(request_, row_of(answer)) == answer
 
 
 # --- pairs ----------------------------------------------------------------------------------------

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 import pytest
 
 from kiplab.judge.controller.controller_process import ControllerProcess
-from kiplab.judge.conversation.generated import Conversation
-from kiplab.judge.conversation.real_controller import RealController
-from kiplab.judge.conversation.turns import Raised, Turn, fenced_in
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.ids import BrokerId, Incarnation, MetadataOffset
@@ -27,6 +24,9 @@ from kiplab.protocol.messages import (
 )
 from tests.judge.both_controllers import Both
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.kraft.conversation import ConversationTurn, Generated
+from tests.judge.kraft.real_side import RealSide
+from tests.judge.kraft.turns import Raised, fenced_in
 
 pytestmark = pytest.mark.kafka
 LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
@@ -182,24 +182,24 @@ def test_a_controller_of_3_2_gives_up_when_an_unregistered_broker_is_silent(both
 def test_generated_conversations_agree_at_an_older_metadata_version_and_while_it_rises(
     process: ControllerProcess,
 ) -> None:
-    kafka = RealController(process)
+    kafka = RealSide(process)
     raised = [
-        turn
+        done
         for seed in range(SEEDS)
-        for turn in agreeing(kafka, seed)
-        if isinstance(turn, Raised) and not turn.kafka
+        for done in agreeing(kafka, seed)
+        if isinstance(done.turn, Raised) and not done.real.refused
     ]
     kafka.close()
     assert raised or process.release == "3.2"
 
 
-def agreeing(kafka: RealController, seed: int) -> list[Turn]:
+def agreeing(side: RealSide, seed: int) -> list[ConversationTurn]:
     """The turns of a conversation in which the two never part."""
-    begun = parse_features(f"{kafka.process.release}/{kafka.metadata_version}")
-    conversation = Conversation(kafka, begun, seed, raises=begun.release != "3.2")
-    found = conversation.run(QUESTIONS)
-    assert found is None, f"seed {seed}: {found}"
-    return conversation.turns
+    begun = parse_features(f"{side.kafka.process.release}/{side.kafka.metadata_version}")
+    generated = Generated(side, begun, seed, raises=begun.release != "3.2")
+    parted = generated.run(QUESTIONS)
+    assert parted is None, f"seed {seed}: {parted}"
+    return generated.told.done
 
 
 def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -> None:

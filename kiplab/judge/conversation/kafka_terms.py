@@ -336,7 +336,11 @@ BEYOND = ("Directories", "EligibleLeaderReplicas", "LastKnownElr")
 
 def beyond(logged: LoggedRecord) -> str:
     """What only Kafka has in a record, in words; nothing where that is nothing."""
-    given = {name: logged.fields[name] for name in BEYOND if logged.fields.get(name) is not None}
+    fields = logged.fields
+    given = {name: fields[name] for name in BEYOND if fields.get(name) is not None}
+    if fields.get("Replicas") is not None:
+        # A list of replicas comes with the directory of each.
+        given.pop("Directories", None)
     return f" and {given}" if given else ""
 
 

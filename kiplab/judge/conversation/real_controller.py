@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from ...protocol.facts import RecordWritten
 from ...protocol.ids import BrokerId, Incarnation, MetadataOffset
+from ...protocol.kraft.records import PartitionChangeRecord
 from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from ...protocol.messages import BrokerRegistrationRequest, ElectLeadersRequest, Request
+from ...protocol.messages import BrokerRegistrationRequest, ElectLeadersRequest, Request, Response
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess
@@ -17,7 +20,6 @@ from ..java_process.child_jvm import DeadKafkaError
 from ..wire.message_schemas import MessageVersions, schemas_in
 from ..wire.metadata_log import LoggedRecord, MetadataLog
 from ..wire.node_connection import NodeConnection
-from .deciding_side import Answered
 from .kafka_terms import (
     ELECT_TIMEOUT_MS,
     Fields,
@@ -37,6 +39,13 @@ CLEARED_LIVES = 3
 """After a controller has resigned no session is over yet."""
 UPGRADE = 1
 """Kafka's number of the kind of change of a feature that only raises it."""
+
+
+class Answered(NamedTuple):
+    """What a controller made of one request: its answer, and the records it wrote meanwhile."""
+
+    response: Response
+    records: tuple[RecordWritten, ...]
 
 
 class RefusedByKafkaError(Exception):
@@ -287,3 +296,22 @@ def _partition(record: LoggedRecord, topics: TopicNames, unclean: bool) -> Parti
         recovery=LeaderRecoveryState(fields["LeaderRecoveryState"]),
         unclean_leader_election=unclean,
     )
+
+
+# --- what it wrote --------------------------------------------------------------------------------
+
+
+def record_texts(records: Iterable[RecordWritten]) -> tuple[str, ...]:
+    """Offset, version and text of each record; in a run of partition changes, sorted by text: the
+    order of these hangs on hash tables and on the random ids of topics.
+    """
+    records = tuple(records)
+    texts: list[str] = []
+    for _, run in groupby(records, _run_of):
+        texts += sorted(f"v{record.version} {record.text}" for record in run)
+    return tuple(f"@{record.offset} {text}" for record, text in zip(records, texts, strict=True))
+
+
+def _run_of(record: RecordWritten) -> object:
+    """Equal for partition changes, and like no other for any other record."""
+    return True if record.record == PartitionChangeRecord.__name__ else record.offset + 2

@@ -41,7 +41,7 @@ from ...protocol.facts import (
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
 from ...protocol.replica.broker_state import Broker
-from ..conversation.partings import told
+from ..conversation.real_controller import record_texts
 from .decided_step import step_decided_by
 from .decisions import (
     ControllerQuestion,
@@ -260,7 +260,7 @@ def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) 
     """Records in their order, as far as that means anything; all else whatever its order."""
     own = _of_its_own(both.decisions)
     written = [
-        told(e for e in events if isinstance(e, RecordWritten) and e.record not in own)
+        record_texts(e for e in events if isinstance(e, RecordWritten) and e.record not in own)
         for events in (mine, theirs)
     ]
     counted = [Counter(_comparable(events, both.judges)) for events in (mine, theirs)]

@@ -23,7 +23,7 @@ from ...protocol.features import Features, switched
 from ...protocol.guards import GUARDS, GuardKind
 from ...protocol.ids import BrokerId, controller_on
 from ...protocol.releases import RELEASES
-from ..corpus.rule_coverage import errors_in
+from ..corpus.recordings import errors_in
 from .control_rules import (
     ELECTIONS,
     ControlRule,

@@ -176,22 +176,25 @@ def _completed(goal: _Goal, code: Code) -> _Goal:
         return goal
     isr = tuple(r for r in goal.isr if r not in goal.removing)
     replicas = tuple(r for r in goal.replicas if r not in goal.removing)
-    wanted = replicas if _waits_for_all(goal, code) else goal.adding
-    if not isr or not replicas or not set(wanted) <= set(isr):
+    if not isr or not replicas or not _waited_for(goal, replicas, code) <= set(isr):
         return goal
     return _Goal(isr=isr, replicas=replicas, adding=(), removing=(), recovery=goal.recovery)
 
 
-def _waits_for_all(goal: _Goal, code: Code) -> bool:
-    """Whether every replica that stays has to be in the ISR, or only those that are added.
+def _waited_for(goal: _Goal, replicas: tuple[BrokerId, ...], code: Code) -> set[BrokerId]:
+    """The brokers that have to be in the ISR before a reassignment to `replicas` is complete.
+
+    A broker may be adding and removing: then it is none of `replicas`.
 
     Source: PartitionReassignmentReplicas.maybeCompleteReassignment (3.5.0, 3.8.0, 4.2.1, 4.3.1).
     """
-    # KAFKA-15665: from 3.8 on all of them. From 4.3 on only where replicas become fewer: elsewhere
-    # the old ones, which may be ill, need not be waited for.
+    # KAFKA-15665: from 3.8 on every replica that stays. From 4.3 on those that are added, and all
+    # only where replicas become fewer: elsewhere the old ones, which may be ill, need not be
+    # waited for.
     if code.version >= (4, 3):
-        return len(goal.adding) < len(goal.removing)
-    return code.version >= (3, 8)
+        fewer = len(goal.adding) < len(goal.removing)
+        return {*goal.adding, *replicas} if fewer else {*goal.adding}
+    return set(replicas if code.version >= (3, 8) else goal.adding)
 
 
 def _new_isr(

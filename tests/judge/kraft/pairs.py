@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...protocol.features import Features, parse_features
-from ...protocol.releases import METADATA_VERSIONS, RELEASES, Mode, Release, at_least, supports
+from kiplab.protocol.features import Features, parse_features
+from kiplab.protocol.releases import METADATA_VERSIONS, RELEASES, Mode, Release, at_least, supports
 
 LOWEST_FORMATTED = "3.3-IV0"
 """Kafka formats no storage below it, but for 3.2, which knows no metadata versions."""
 BEFORE_LOG_DIRECTORIES = "3.5-IV2"
 """Below the gates that later releases bring; KAFKA-16624 shows at 3.7 there and nowhere else."""
+QUESTIONS = 60
+"""Of one conversation."""
+CONVERSATIONS, RAISING = 118, 12
+"""Of one pair: so many first, then so many that may raise the metadata version, if there is a newer
+one.
+"""
+PAIRS_OF_A_RELEASE = 3
+"""A release with fewer pairs is asked more at each: every rule needs its hits."""
+APART = 1_000
+"""Conversations of two pairs are this far apart: what is rare is met by one of them."""
+
+
+class Seed(NamedTuple):
+    """Which conversation, and whether the metadata version may rise on the way."""
+
+    number: int
+    raises: bool = False
 
 
 class JudgedPair(NamedTuple):
@@ -37,6 +54,17 @@ def judged_pairs() -> tuple[JudgedPair, ...]:
     """Every KRaft release at the newest metadata version and at two older ones, where it can."""
     kraft = [release for release in RELEASES.values() if release.mode is Mode.KRAFT]
     return tuple(pair for release in kraft for pair in _pairs_of(release))
+
+
+def seeds_for(pair: JudgedPair, first: int | None = None, count: int | None = None) -> list[Seed]:
+    """The conversations of `pair`, numbered from `first` on; else it has numbers of its own."""
+    pairs = judged_pairs()
+    if first is None:
+        first = APART * pairs.index(pair) if pair in pairs else APART * len(pairs)
+    fellows = sum(1 for other in pairs if other.release == pair.release)
+    many = count or CONVERSATIONS * PAIRS_OF_A_RELEASE // fellows
+    raising = 0 if pair.is_newest else RAISING
+    return [Seed(first + n, n >= many) for n in range(many + raising)]
 
 
 def pair_named(name: str) -> JudgedPair:

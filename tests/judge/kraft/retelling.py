@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ...engine.truth import Truth
-from ...protocol.ids import (
+from kiplab.engine.truth import Truth
+from kiplab.protocol.ids import (
     NO_BROKER_EPOCH,
     BrokerEpoch,
     BrokerId,
@@ -15,14 +15,16 @@ from ...protocol.ids import (
     MetadataOffset,
     PartitionEpoch,
 )
-from ...protocol.messages import (
+from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
     ElectLeadersRequest,
     Request,
 )
-from ...protocol.registrations import partition, registration
+from kiplab.protocol.registrations import partition, registration
+
+from .turns import Asked, Created, Reassigned, Turn
 
 NEAR, AHEAD = 3, 60
 """How far from what was held a number still means that; offsets may be ahead of the log."""
@@ -37,6 +39,17 @@ class Retelling(NamedTuple):
     then: Truth
     now: Truth
     topics: tuple[str, str]
+
+    def turn(self, told: Turn) -> Turn:
+        """The turn, done now."""
+        match told:
+            case Asked(request=request):
+                return replace(told, request=self.request(request))
+            case Created():
+                return replace(told, topic=self._name(told.topic))
+            case Reassigned():
+                return replace(told, partition=self._name(told.partition))
+        return told
 
     def request(self, asked: Request) -> Request:
         """The question, asked now."""

@@ -11,38 +11,41 @@ from itertools import takewhile
 
 from msgspec.structs import replace
 
-from ...engine import moves
-from ...engine.events import Dropped, Event, Sent
-from ...engine.truth import Truth
-from ...plays.grammar import parse
-from ...plays.play import Play, Statement, format_play
-from ...plays.play_errors import PlayError
-from ...plays.raw_requests import raw_statement
-from ...plays.request_words import REQUEST_FORMS
-from ...plays.rule_lines import rules
-from ...plays.runner import run_play
-from ...plays.stage import Stage
-from ...protocol.errors import KafkaError
-from ...protocol.facts import RecordWritten
-from ...protocol.features import Features
-from ...protocol.ids import NO_LEADER, BrokerId
-from ...protocol.messages import KINDS, BrokerRegistrationRequest, Request
-from ...protocol.messages.api_message import ApiResponse
-from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
-from ..conversation.deciding_side import Answered
-from ..conversation.partings import told
-from ..conversation.turns import (
+from kiplab.engine import moves
+from kiplab.engine.events import Dropped, Event, Sent
+from kiplab.engine.truth import Truth
+from kiplab.judge.conversation.real_controller import record_texts
+from kiplab.plays.grammar import parse
+from kiplab.plays.play import Play, Statement, format_play
+from kiplab.plays.play_errors import PlayError
+from kiplab.plays.raw_requests import raw_statement
+from kiplab.plays.request_words import REQUEST_FORMS
+from kiplab.plays.rule_lines import rules
+from kiplab.plays.runner import run_play
+from kiplab.plays.stage import Stage
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import NO_LEADER, BrokerId
+from kiplab.protocol.messages import KINDS, BrokerRegistrationRequest, Request
+from kiplab.protocol.messages.api_message import ApiResponse
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, registration
+
+from ..skeleton.coverage import errors_in
+from .conversation import ConversationTurn
+from .shortest_difference import PartedConversation, ToldTurn
+from .turns import (
+    Answer,
+    Asked,
+    Checked,
     Created,
-    Exchange,
-    Noticed,
     Raised,
+    Reassigned,
     TookOver,
     Turn,
     Waited,
     fenced_in,
 )
-from .rule_coverage import errors_in
-from .shortest_difference import PartedConversation, ToldTurn
 
 _ANYBODY = BrokerId(1)
 """Who asks what no broker asks."""
@@ -59,14 +62,14 @@ def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
     play does not repeat.
     """
     last = parted.last
-    if not isinstance(last, Exchange):
-        raise UntoldError(f"they part in {last}, which is no question")
+    if not isinstance(last.turn, Asked):
+        raise UntoldError(f"they part in {last.turn}, which is no question")
     scene = _scene(parted.turns)
     body = parted.turns[scene:]
     if not body:
         raise UntoldError("they part before a play can begin: its brokers are registered")
     header = tuple(_header(parted.features, body[0].before, kafka, parted.seed))
-    lines = tuple(_lines([told_turn.turn for told_turn in body]))
+    lines = tuple(_lines([told.done for told in body]))
     play = Play((*header, Statement(), *lines))
     try:
         parse(format_play(play))
@@ -79,13 +82,16 @@ def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
 
 
 def _scene(turns: tuple[ToldTurn, ...]) -> int:
-    """How many turns a header says: up to the last topic and the first word of every broker."""
+    """How many turns a header says: up to the last topic or reassignment, which no line says, and
+    the first registration of every broker.
+    """
     ends = [0]
-    for n, (turn, before, _after) in enumerate(turns, 1):
-        if isinstance(turn, Created):
+    for n, told in enumerate(turns, 1):
+        turn = told.turn
+        if isinstance(turn, Created | Reassigned):
             ends.append(n)
-        elif isinstance(turn, Exchange) and isinstance(turn.request, BrokerRegistrationRequest):
-            known = registration(before.registrations, turn.request.broker)
+        elif isinstance(turn, Asked) and isinstance(turn.request, BrokerRegistrationRequest):
+            known = registration(told.before.registrations, turn.request.broker)
             ends += [] if known else [n]
     return ends[-1]
 
@@ -122,6 +128,9 @@ def _topic(partition: PartitionRegistration) -> Statement:
     }
     if partition.recovery is not LeaderRecoveryState.RECOVERED:
         args["recovery"] = LeaderRecoveryState(partition.recovery).name.lower()
+    for key, brokers in (("adding", partition.adding), ("removing", partition.removing)):
+        if brokers:
+            args[key] = _ids(brokers)
     if partition.unclean_leader_election:
         args["unclean-leader-election"] = "yes"
     return Statement("topic", (topic,), tuple(args.items()))
@@ -134,19 +143,19 @@ def _ids(brokers: Iterable[BrokerId]) -> str:
 # --- lines ----------------------------------------------------------------------------------------
 
 
-def _lines(turns: list[Turn]) -> Iterator[Statement]:
+def _lines(done: list[ConversationTurn]) -> Iterator[Statement]:
     """In a conversation 1 ms passes with each question; in a play only where time matters."""
-    timed = any(isinstance(turn, Waited) for turn in turns)
-    for turn in turns:
+    timed = any(isinstance(one.turn, Waited) for one in done)
+    for turn, kafka, *_ in done:
+        if isinstance(turn, Asked | Checked) and timed and turn.after_ms:
+            yield Statement("advance", (f"{turn.after_ms}ms",))
         match turn:
-            case Exchange(request=request):
-                if timed:
-                    yield Statement("advance", ("1ms",))
+            case Asked(request=request):
                 yield raw_statement(_sender(request), NO_LEADER, request)
             case Waited(ms=ms):
                 yield Statement("advance", (f"{ms}ms",))
-            case Noticed(kafka=records):
-                yield from (Statement("expire", (str(b),)) for b in fenced_in(records))
+            case Checked():
+                yield from (Statement("expire", (str(b),)) for b in fenced_in(kafka.records))
             case TookOver(restarted=True):
                 yield Statement("fail-over")
             case Raised(metadata_version=version):
@@ -186,7 +195,7 @@ def _played(play: Play) -> Stage | None:
         return None
 
 
-def _repeats(play: Play, answered: Answered) -> bool:
+def _repeats(play: Play, answered: Answer) -> bool:
     """Whether the engine answers the last line as it did in the conversation."""
     stage = _played(play)
     if stage is None:
@@ -220,12 +229,12 @@ def _texts(records: Iterable[RecordWritten]) -> list[tuple[int, str]]:
 # --- both answers ---------------------------------------------------------------------------------
 
 
-def _expectation(play: Play, last: Exchange) -> Iterator[Statement]:
+def _expectation(play: Play, last: ConversationTurn) -> Iterator[Statement]:
     """What Kafka answers, where a line can say it: its first error, the names of its records.
 
     Records of sessions that ended while time passed are not the last line's.
     """
-    theirs, mine = _sayable(last.kafka), _sayable(last.engine)
+    theirs, mine = _sayable(last.real), _sayable(last.engine)
     written = _written(_events(run_play(parse(format_play(play))), 1))
     if len(written) < len(last.engine.records):
         theirs.pop("records")
@@ -234,14 +243,14 @@ def _expectation(play: Play, last: Exchange) -> Iterator[Statement]:
         yield Statement("expect", (), other)
 
 
-def _sayable(answered: Answered) -> dict[str, str]:
+def _sayable(answered: Answer) -> dict[str, str]:
     errors = (error.name for error in errors_in(answered.response) if error)
     names = ",".join(record.record for record in answered.records)
     return {"error": next(errors, KafkaError.NONE.name), "records": names or "none"}
 
 
-def _both_answers(last: Exchange, kafka: str) -> Iterator[Statement]:
-    theirs, mine = _in_words(last.kafka), _in_words(last.engine)
+def _both_answers(last: ConversationTurn, kafka: str) -> Iterator[Statement]:
+    theirs, mine = _in_words(last.real), _in_words(last.engine)
     for who, words in ((f"Kafka {kafka}", theirs), ("the engine", mine)):
         yield Statement(comment=f"{who}: {words[0]}")
         yield from (Statement(comment=f"  writes {line}") for line in words[1:])
@@ -249,5 +258,42 @@ def _both_answers(last: Exchange, kafka: str) -> Iterator[Statement]:
         yield from (Statement(comment=str(parting)) for parting in last.partings)
 
 
-def _in_words(answered: Answered) -> tuple[str, ...]:
-    return answered.response.in_words(), *(told(answered.records) or ("nothing",))
+def _in_words(answered: Answer) -> tuple[str, ...]:
+    response = answered.response
+    assert response is not None
+    return response.in_words(), *(record_texts(answered.records) or ("nothing",))
+
+
+# --- where no play can say it ---------------------------------------------------------------------
+
+
+def difference_text(parted: PartedConversation, patch: str) -> str:
+    """A difference as a play, or turn by turn where no play can say it."""
+    try:
+        return format_play(difference_as_play(parted, patch))
+    except UntoldError as untold:
+        turns = (f"#   {_turn_in_words(told.done)}" for told in parted.turns)
+        return "\n".join([f"# conversation {parted.seed}, no play: {untold}.", *turns])
+
+
+def _turn_in_words(done: ConversationTurn) -> str:
+    partings = "".join(f"\n#     {parting}" for parting in done.partings)
+    return f"{_what_was_done(done.turn)}{partings}"
+
+
+def _what_was_done(turn: Turn) -> str:
+    match turn:
+        case Asked(request=request):
+            return request.in_words()
+        case Created(topic=topic, replicas=replicas):
+            return f"made {topic} on {list(map(list, replicas))}"
+        case Reassigned(partition=name, replicas=replicas):
+            return f"{name} moves " + ("no more" if replicas is None else f"to {list(replicas)}")
+        case Waited(ms=ms):
+            return f"{ms} ms pass"
+        case TookOver(restarted=restarted):
+            return "restarted" if restarted else "resigned, and elected again"
+        case Checked():
+            return "silence is noticed"
+        case Raised(metadata_version=version):
+            return f"raised to {version}"

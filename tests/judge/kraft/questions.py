@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-from ...engine.truth import Truth
-from ...protocol.features import Features
-from ...protocol.ids import (
+from kiplab.engine.truth import Truth
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import (
     NO_BROKER_EPOCH,
     BrokerEpoch,
     BrokerId,
@@ -21,7 +21,7 @@ from ...protocol.ids import (
     MetadataOffset,
     PartitionEpoch,
 )
-from ...protocol.messages import (
+from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
@@ -31,9 +31,10 @@ from ...protocol.messages import (
     Request,
     UnregisterBrokerRequest,
 )
-from ...protocol.registrations import PartitionRegistration, registration
-from ...protocol.releases import METADATA_LEVEL, supports
-from ..wire.message_schemas import MessageVersions
+from kiplab.protocol.registrations import PartitionRegistration, registration
+from kiplab.protocol.releases import METADATA_LEVEL, supports
+
+from .turns import Reassigned
 
 KNOWN = (BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4))
 STRANGER = BrokerId(9)
@@ -45,9 +46,12 @@ T = TypeVar("T")
 
 
 class Questions:
-    """Requests in an order that `seed` decides; `alter_partition` are the versions to ask with."""
+    """Requests in an order that `seed` decides.
 
-    def __init__(self, seed: int, alter_partition: MessageVersions) -> None:
+    `alter_partition` are the oldest and the newest version to ask with.
+    """
+
+    def __init__(self, seed: int, alter_partition: tuple[int, int]) -> None:
         self.dice = Random(seed)
         self._versions = alter_partition
         self._lives: dict[BrokerId, int] = {}
@@ -63,8 +67,8 @@ class Questions:
         """The next request to a controller that holds this; there is at least one partition."""
         kinds, weights = zip(*self._kinds.items(), strict=True)
         (kind,) = self.dice.choices(kinds, weights)
-        found: Request = kind(held)
-        return found
+        request: Request = kind(held)
+        return request
 
     # --- brokers --------------------------------------------------------------------------------
 
@@ -192,6 +196,26 @@ class Questions:
             topic = names[0].rpartition("-")[0]
             some += [self._one_of(["nothing-0", f"{topic}-7", f"{topic}--1", names[0]])]
         return ElectLeadersRequest(unclean=unclean, partitions=tuple(some))
+
+    def reassignment(self, held: Truth) -> Reassigned:
+        """A partition moves to other brokers, or back to those that it had; some of one that is
+        moving already, which is cancelled or gets other targets.
+        """
+        moving = [p for p in held.partitions if p.adding or p.removing]
+        state = self._one_of(moving if moving and not self._once_in(3) else held.partitions)
+        is_moving = bool(state.adding or state.removing)
+        if self._once_in(3 if is_moving else 12):
+            return Reassigned(state.name, None)
+        return Reassigned(state.name, tuple(self._targets(state)))
+
+    def _targets(self, state: PartitionRegistration) -> list[BrokerId]:
+        """Mostly any of the brokers in any order; sometimes what is refused."""
+        if self._once_in(15):
+            odd = [[], [*state.replicas, state.replicas[0]], [*state.replicas, STRANGER]]
+            return self._one_of(odd)
+        if self._once_in(4):
+            return self._shuffled(state.replicas)[: self.dice.randint(1, len(state.replicas))]
+        return self.dice.sample(KNOWN, self._one_of([1, 2, 2, 3, 3, 4]))
 
     # --- dice -----------------------------------------------------------------------------------
 

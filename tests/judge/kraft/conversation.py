@@ -1,0 +1,209 @@
+"""One generated conversation: brokers come, topics are made, and questions are asked of both until
+they part; time passes, controllers take over, partitions are reassigned, and the metadata version
+is raised on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kiplab.engine.truth import Truth
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import NO_BROKER_EPOCH, BrokerId, Incarnation, MetadataOffset
+from kiplab.protocol.kraft.sessions import CHECK_MS, NEXT_CHECK_MS
+from kiplab.protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationRequest, Request
+from kiplab.protocol.registrations import registration
+
+from ..skeleton.sides import Done, Run, Side
+from .comparing import partings
+from .engine_controller import EngineController
+from .questions import KNOWN, STRANGER, Questions
+from .real_side import Controller
+from .turns import (
+    Answer,
+    Asked,
+    Beginning,
+    Checked,
+    Created,
+    Raised,
+    TookOver,
+    Turn,
+    Waited,
+)
+
+PAUSES_MS = (1_500, 3_000, 4_500, 8_900, 9_500)
+"""Silences; a session lasts 9 s."""
+PAUSE_SHARE, REASSIGN_SHARE, RESTART_SHARE, RAISE_SHARE = 0.08, 0.06, 0.004, 0.01
+NOTICED_SHARE = 0.6
+"""How often a conversation waits until Kafka has noticed whoever was silent for too long."""
+MOST_CHECKS = 100
+"""After so many checks it must have; each note of the past takes a check too."""
+MARGIN_MS = 2
+"""No request within so many ms of the end of a session: the real clock ticks at every look."""
+STEP_ASIDE_MS = 137
+REPLICATION = (1, 2, 3, 3, 4)
+ConversationTurn = Done[Turn, Answer]
+
+
+class Conversation(Run[Turn, Answer]):
+    """Both sides do the same turns; `held[n]` is what the engine held for true after `n` turns."""
+
+    engine: EngineController
+
+    def __init__(self, real: Side[Turn, Answer], beginning: Beginning, features: Features) -> None:
+        super().__init__(real, EngineController(features, beginning), partings)
+        self.features = features
+        self.held: list[Truth] = [self.engine.held]
+
+    def do(self, turn: Turn) -> bool:
+        """Do one more turn, unless the two have parted; whether they still agree."""
+        if not self.parted:
+            super().do(turn)
+            self.held.append(self.engine.held)
+        return not self.parted
+
+    @property
+    def requests(self) -> int:
+        """How many requests were among the turns."""
+        return sum(1 for done in self.done if isinstance(done.turn, Asked))
+
+
+def topics_of(seed: int) -> str:
+    """What the names of a conversation's topics begin with: no two have a topic in common."""
+    return f"conversation{seed}"
+
+
+class Generated:
+    """What `seed` has both asked, under the features that the deciding side begins with.
+
+    With `raises` the metadata version may rise on the way, which the deciding side keeps.
+    """
+
+    def __init__(
+        self, kafka: Controller, features: Features, seed: int, *, raises: bool = False
+    ) -> None:
+        self._kafka, self.beginning = kafka, kafka.begin()
+        self.told = Conversation(kafka, self.beginning, features)
+        self.engine = self.told.engine
+        self.seed = seed
+        self.questions = Questions(seed, (self.beginning.oldest, self.beginning.newest))
+        self._margin_ms = MARGIN_MS
+        self._events: tuple[tuple[float, Callable[[], None]], ...] = (
+            (PAUSE_SHARE, self._pause),
+            (REASSIGN_SHARE, self._reassign),
+            (RESTART_SHARE, self._restart),
+            (RAISE_SHARE if raises else 0, self._raise),
+        )
+
+    def run(self, questions: int) -> ConversationTurn | None:
+        """Ask so many; the turn in which they part, which is the last, or None."""
+        try:
+            self._begin()
+            while not self.told.parted and self.told.requests < questions:
+                for share, event in self._events:
+                    if self.questions.dice.random() < share and not self.told.parted:
+                        event()
+                self.ask(self._next_question())
+        finally:
+            held = (known.broker for known in self.engine.held.registrations)
+            self._kafka.clear(sorted({*KNOWN, STRANGER, *held}))
+        return self.told.last
+
+    # --- the beginning --------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        dice = self.questions.dice
+        for broker in KNOWN:
+            self.ask(BrokerRegistrationRequest(broker=broker, incarnation=Incarnation(1)))
+            if broker != KNOWN[-1] or dice.random() < 0.5:
+                self.ask(self._healthy(broker))
+        for name in ("a", "b"):
+            replication = dice.choice(REPLICATION)
+            # An assignment to a fenced broker alone is refused.
+            among = KNOWN if replication > 1 else KNOWN[:-1]
+            replicas = [dice.sample(among, replication) for _ in range(2)]
+            self._create(name, replicas, unclean=name == "b" and dice.random() < 0.5)
+
+    def _create(self, name: str, replicas: Sequence[Sequence[BrokerId]], *, unclean: bool) -> None:
+        topic = f"{topics_of(self.seed)}{name}"
+        self.told.do(Created(topic, tuple(map(tuple, replicas)), unclean))
+
+    def _healthy(self, broker: BrokerId) -> BrokerHeartbeatRequest:
+        held = self.engine.held
+        known = registration(held.registrations, broker)
+        return BrokerHeartbeatRequest(
+            broker=broker,
+            broker_epoch=known.epoch if known is not None else NO_BROKER_EPOCH,
+            metadata_offset=MetadataOffset(held.next_offset),
+        )
+
+    def _next_question(self) -> Request:
+        """A controller of 3.2 resigns when a broker is silent that was unregistered, and what it
+        was about to write is lost or not, by chance: then nothing can be compared.
+        """
+        while True:
+            request = self.questions.next(self.engine.held)
+            if not self.engine.leaves_a_session(request):
+                return request
+
+    def _is_settled(self) -> bool:
+        """Who is silent is fenced with the next question: nothing else shall find him."""
+        return not self.told.parted and not self.engine.is_stale()
+
+    # --- what happens ---------------------------------------------------------------------------
+
+    def _pause(self) -> None:
+        self.told.do(Waited(self.questions.dice.choice(PAUSES_MS)))
+
+    def _reassign(self) -> None:
+        if self._is_settled():
+            self.told.do(self.questions.reassignment(self.engine.held))
+
+    def _restart(self) -> None:
+        if self._is_settled():
+            self._take_over(restarted=True)
+
+    def _take_over(self, *, restarted: bool) -> None:
+        self.told.do(TookOver(restarted))
+        # When in the meantime the new controller began to count, nobody knows.
+        self._margin_ms += self.told.done[-1].real.ms
+
+    def _raise(self) -> None:
+        if self._is_settled():
+            self.told.do(Raised(self.questions.metadata_version(self.engine.features)))
+
+    def ask(self, request: Request) -> None:
+        """One question to both, as long as they agree."""
+        self._step_aside()
+        epoch = self.engine.held.controller_epoch
+        waits = 0 if self._checks_silence() else 1
+        agreed = self.told.do(Asked(request, waits, self.engine.looks_first))
+        if agreed and self.engine.held.controller_epoch != epoch:
+            self._take_over(restarted=False)
+
+    def _step_aside(self) -> None:
+        while not self.told.parted and self._ends_soon():
+            self.told.do(Waited(STEP_ASIDE_MS))
+
+    def _ends_soon(self) -> bool:
+        return self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1)
+
+    def _checks_silence(self) -> bool:
+        """Let Kafka look for silent brokers, if there are any: up to 3.9 it does so with every
+        request, from 4.0 on again and again; there once, or until it must have noticed them all.
+        """
+        if self.told.parted or not self.engine.is_stale():
+            return False
+        self.told.do(Checked(after_ms=1))
+        if self.engine.looks_later and self.questions.dice.random() >= NOTICED_SHARE:
+            return True
+        for ms in (CHECK_MS, *[NEXT_CHECK_MS] * MOST_CHECKS):
+            if self.told.parted or not self.engine.is_stale():
+                return True
+            if self.engine.looks_later:
+                self.told.do(Waited(ms))
+                self._step_aside()
+            self.told.do(Checked())
+        # Whom Kafka has not found by now it does not miss.
+        self.told.do(Checked(is_last=True))
+        return True

@@ -1,0 +1,243 @@
+"""The engine's controller does the turns of conversations: a cluster with a control plane and a
+clock, and no brokers, since all that send requests are fake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from kiplab.engine import moves
+from kiplab.engine.cluster import Cluster
+from kiplab.engine.events import Dropped, Event
+from kiplab.engine.impossible_moves import why_not
+from kiplab.engine.nodes import state_of, with_state
+from kiplab.engine.step import Step, step
+from kiplab.engine.truth import (
+    Truth,
+    session_lasts,
+    session_timeout_ms,
+    sessions,
+    stale_sessions,
+    truth,
+)
+from kiplab.judge.conversation.real_controller import NOBODY
+from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import CONTROLLER, BrokerId, MetadataOffset
+from kiplab.protocol.kraft.controller_state import Controller
+from kiplab.protocol.kraft.replay import commit
+from kiplab.protocol.kraft.sessions import has_contacts
+from kiplab.protocol.messages import Request, UnregisterBrokerRequest
+from kiplab.protocol.messages.api_message import ApiResponse
+from kiplab.protocol.registrations import PartitionRegistration
+
+from .reassignments import RefusedReassignmentError, reassign
+from .turns import (
+    Answer,
+    Asked,
+    Beginning,
+    Checked,
+    Created,
+    Raised,
+    Reassigned,
+    TookOver,
+    Turn,
+    Waited,
+    fenced_in,
+)
+
+Witness = Callable[[Cluster, moves.Move, Step], None]
+"""Who sees every move: the cluster before it, and what it came to."""
+
+
+class EngineController:
+    """What `features` make of the requests that a real controller is asked."""
+
+    def __init__(self, features: Features, beginning: Beginning) -> None:
+        """With `features`, whose metadata version is that of `beginning`."""
+        self.witness: Witness = _nobody
+        end, own = beginning.end, MetadataOffset(beginning.last_record + 1)
+        self.cluster = Cluster(features, Controller(next_offset=end), (), timed=True)
+        if own < end:
+            self.follow(own)
+            self.take_over(end)
+
+    def answer(self, turn: Turn, real: Answer, /) -> Answer:
+        """What the turn came to. Of Kafka's answer it takes where the log ends, how much time has
+        passed, the partitions of a new topic, and the order of brokers that fall silent together.
+        """
+        order = fenced_in(real.records)
+        match turn:
+            case Asked(request=request, after_ms=ms):
+                self.advance(ms)
+                lapsed = () if self.looks_later else self.lapse(order)
+                answer = self.ask(request, lapsed)
+                late = self.lapse(order) if turn.checked else ()
+                return replace(answer, records=(*answer.records, *late))
+            case Checked(after_ms=ms, is_last=is_last):
+                self.advance(ms)
+                return Answer(records=self.lapse(order) if is_last else self.notice(order))
+            case Created():
+                self.add(real.partitions, real.end)
+                return real
+            case Reassigned():
+                return self._reassign(turn)
+            case Waited(ms=ms):
+                self.advance(ms)
+                return real
+            case TookOver(restarted=restarted):
+                if restarted:
+                    self.take_over(real.end)
+                self.follow(real.end)
+                self.advance(real.ms)
+                return real
+            case Raised(metadata_version=version):
+                refused = self.raise_metadata_version(version)
+                self.advance(real.ms)
+                self.follow(real.end)
+                return Answer(refused=refused)
+
+    @property
+    def held(self) -> Truth:
+        """What it holds for true."""
+        return truth(self.cluster)
+
+    @property
+    def end(self) -> MetadataOffset:
+        """The offset of its next record."""
+        return MetadataOffset(self.held.next_offset)
+
+    @property
+    def features(self) -> Features:
+        """What it runs with by now."""
+        return self.cluster.features
+
+    @property
+    def now_ms(self) -> int:
+        """Its clock, which began at 0."""
+        return self.cluster.now_ms
+
+    def ask(self, request: Request, before: tuple[RecordWritten, ...] = ()) -> Answer:
+        """Its answer, and the records it wrote, behind those `before`."""
+        self._do(moves.RawRequest(NOBODY, CONTROLLER, request))
+        (message,) = self.cluster.messages
+        events = self._do(moves.Deliver(message.name))
+        # Nobody is there to receive the answer, so that it is dropped.
+        bodies = [event.body for event in events if isinstance(event, Dropped)]
+        (response,) = (body for body in bodies if isinstance(body, ApiResponse))
+        return Answer(response, (*before, *_records(events)))
+
+    def _reassign(self, turn: Reassigned) -> Answer:
+        lapsed = () if self.looks_later else self.lapse()
+        controller: Any = state_of(self.cluster, CONTROLLER)
+        try:
+            record = reassign(controller, turn.partition, turn.replicas, self.features)
+        except RefusedReassignmentError as refused:
+            return Answer(records=lapsed, refused=str(refused))
+        controller, _, facts = commit(controller, [record] if record else [], self.features)
+        self.cluster = with_state(self.cluster, CONTROLLER, controller)
+        written = tuple(fact for fact in facts if isinstance(fact, RecordWritten))
+        return Answer(records=(*lapsed, *written))
+
+    @property
+    def looks_later(self) -> bool:
+        """Whether it is noticed later that a session is over: from 4.0 on, `notice` says when."""
+        return has_contacts(self.features.code_of(CONTROLLER))
+
+    @property
+    def looks_first(self) -> bool:
+        """Whether the next request is the first since the election that makes it look for silent
+        brokers.
+        """
+        controller: Any = state_of(self.cluster, CONTROLLER)
+        return not self.looks_later and not controller.watches_sessions
+
+    def advance(self, ms: int) -> None:
+        """Let time pass; whoever is silent for too long is fenced by `lapse` or `notice`."""
+        if ms:
+            self._do(moves.Advance(ms))
+
+    def is_stale(self) -> bool:
+        """Whether somebody has been silent for too long."""
+        return bool(stale_sessions(self.cluster))
+
+    def notice(self, order: Iterable[BrokerId]) -> tuple[RecordWritten, ...]:
+        """Fence those in `order` whose session is over, in that order: the records of it."""
+        written: tuple[RecordWritten, ...] = ()
+        for broker in order:
+            if broker in stale_sessions(self.cluster):
+                written += _records(self._do(moves.ExpireSession(broker)))
+        return written
+
+    def lapse(self, order: Iterable[BrokerId] = ()) -> tuple[RecordWritten, ...]:
+        """Fence everybody whose session is over: the records of it.
+
+        Of sessions that end at the same moment, those in `order` end first, in that order: after a
+        failover Kafka goes through a hash table there, and no rule says whose turn it is.
+        """
+        first_ones = tuple(order)
+        written: tuple[RecordWritten, ...] = ()
+        while tied := stale_sessions(self.cluster):
+            first = next((broker for broker in first_ones if broker in tied), min(tied))
+            written += _records(self._do(moves.ExpireSession(first)))
+        return written
+
+    def ends_soon(self, within_ms: int, at_ms: int) -> bool:
+        """Whether some session ends within so many milliseconds of `at_ms`."""
+        timeout = session_timeout_ms(self.cluster)
+        return any(
+            abs(session.last_contact_ms + timeout - at_ms) < within_ms
+            for session in sessions(self.cluster)
+            if not session.over
+        )
+
+    def leaves_a_session(self, request: Request) -> bool:
+        """Whether a broker would be unregistered by this, and its session would go on."""
+        if not isinstance(request, UnregisterBrokerRequest):
+            return False
+        forgets = self.features.code_of(CONTROLLER) >= (3, 3)
+        return session_lasts(self.cluster, request.broker) and not forgets
+
+    def take_over(self, end: MetadataOffset) -> None:
+        """Another controller; the quorum has written of its election, up to `end`."""
+        self._do(moves.FailOver())
+        self.follow(end)
+
+    def raise_metadata_version(self, metadata_version: str) -> str:
+        """The metadata version is another one; or why it cannot be."""
+        move = moves.UpgradeMetadata(metadata_version)
+        refused = why_not(self.cluster, move)
+        if refused is None:
+            self._do(move)
+        return refused or ""
+
+    def add(self, partitions: Sequence[PartitionRegistration], end: MetadataOffset) -> None:
+        """Partitions that Kafka has created, and written into its log, which ends there now."""
+        both = sorted((*self.held.partitions, *partitions), key=lambda p: p.name)
+        self._hold(partitions=tuple(both), write_offset=None)
+        self.follow(end)
+
+    def follow(self, end: MetadataOffset) -> None:
+        """Kafka's log ends there, by records that the engine has nothing to do with."""
+        self._hold(next_offset=end)
+
+    def _hold(self, **changed: object) -> None:
+        state = replace(state_of(self.cluster, CONTROLLER), **changed)
+        self.cluster = with_state(self.cluster, CONTROLLER, state)
+
+    def _do(self, move: moves.Move) -> tuple[Event, ...]:
+        done = step(self.cluster, move)
+        self.witness(self.cluster, move, done)
+        self.cluster = done.cluster
+        return done.events
+
+
+def _records(events: Iterable[Event]) -> tuple[RecordWritten, ...]:
+    return tuple(event for event in events if isinstance(event, RecordWritten))
+
+
+def _nobody(_before: Cluster, _move: moves.Move, _done: Step) -> None:
+    """Sees nothing."""

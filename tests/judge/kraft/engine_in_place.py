@@ -1,0 +1,89 @@
+"""The engine in Kafka's place: what decides where no Java is, right or deliberately wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kiplab.judge.conversation.real_controller import RefusedByKafkaError
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import (
+    BrokerId,
+    LeaderEpoch,
+    MetadataOffset,
+    PartitionEpoch,
+)
+from kiplab.protocol.registrations import PartitionRegistration, registration
+from kiplab.protocol.releases import RELEASES
+
+from .engine_controller import EngineController
+from .turns import Answer, Beginning, Checked, Created, Raised, TookOver, Turn
+
+FIRST = MetadataOffset(3)
+CLEARING_MS, RESTARTING_MS = 9_001, 20
+
+
+class EngineInPlace:
+    """A `Controller` that decides as the engine does under `features`."""
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self._engine = self._begun(FIRST)
+
+    def _begun(self, end: MetadataOffset) -> EngineController:
+        return EngineController(self.features, self._beginning(end, self.features))
+
+    def _beginning(self, end: MetadataOffset, features: Features) -> Beginning:
+        release = RELEASES[features.release]
+        versions = (release.oldest_alter_partition, release.alter_partition)
+        return Beginning(features.metadata_version, end, MetadataOffset(end - 1), *versions)
+
+    def begin(self) -> Beginning:
+        """See `Controller`."""
+        return self._beginning(self._engine.end, self._engine.features)
+
+    def answer(self, turn: Turn, /) -> Answer:
+        """See `Controller`."""
+        real = Answer(end=self._engine.end)
+        match turn:
+            case Checked(after_ms=ms):
+                self._engine.advance(ms)
+                return Answer(records=self._engine.lapse())
+            case Created():
+                real = self._created(turn)
+            case TookOver(restarted=restarted):
+                real = Answer(end=self._engine.end, ms=RESTARTING_MS if restarted else 0)
+            case Raised():
+                refused = self._engine.answer(turn, real).refused
+                return Answer(refused=refused, end=self._engine.end)
+        return self._engine.answer(turn, real)
+
+    def _created(self, turn: Created) -> Answer:
+        made = tuple(
+            self._partition(f"{turn.topic}-{index}", replicas, turn.unclean)
+            for index, replicas in enumerate(turn.replicas)
+        )
+        end = MetadataOffset(self._engine.end + 1 + turn.unclean + len(made))
+        return Answer(end=end, partitions=made)
+
+    def _partition(
+        self, name: str, replicas: tuple[BrokerId, ...], unclean: bool
+    ) -> PartitionRegistration:
+        known = self._engine.held.registrations
+        states = [registration(known, broker) for broker in replicas]
+        isr = tuple(r.broker for r in states if r is not None and not r.fenced)
+        if not isr or None in states:
+            raise RefusedByKafkaError(f"{name} on {replicas}")
+        return PartitionRegistration(
+            name=name,
+            replicas=replicas,
+            isr=isr,
+            leader=isr[0],
+            leader_epoch=LeaderEpoch(0),
+            partition_epoch=PartitionEpoch(0),
+            unclean_leader_election=unclean,
+        )
+
+    def clear(self, brokers: Sequence[BrokerId]) -> int:
+        """See `Controller`."""
+        self._engine = self._begun(MetadataOffset(self._engine.end + len(brokers)))
+        return CLEARING_MS

@@ -1,0 +1,99 @@
+"""A real controller does the turns of conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kiplab.judge.controller.controller_process import ControllerProcess
+from kiplab.judge.conversation.kafka_terms import ELECT_TIMEOUT_MS, KafkaCall, split
+from kiplab.judge.conversation.real_controller import RealController
+from kiplab.protocol.ids import BrokerId
+
+from .turns import (
+    Answer,
+    Asked,
+    Beginning,
+    Checked,
+    Created,
+    Raised,
+    Reassigned,
+    TookOver,
+    Turn,
+    Waited,
+)
+
+
+class Controller(Protocol):
+    """A side whose answers count: it begins conversations, and is cleared between them."""
+
+    def begin(self) -> Beginning:
+        """What it is before the first turn of a conversation."""
+
+    def answer(self, turn: Turn, /) -> Answer:
+        """What the turn came to."""
+
+    def clear(self, brokers: Sequence[BrokerId]) -> int:
+        """Forget topics and brokers; the milliseconds that passed."""
+
+
+class RealSide:
+    """The controller that `process` runs. Raises DeadKafkaError if it does not become active."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self.kafka = RealController(process)
+
+    def begin(self) -> Beginning:
+        """What the controller is now."""
+        kafka = self.kafka
+        kafka.records()
+        versions = kafka.alter_partition
+        return Beginning(kafka.metadata_version, kafka.end, kafka.last_record, *versions)
+
+    def answer(self, turn: Turn, /) -> Answer:
+        """What the turn came to. Raises RefusedByKafkaError for a topic that Kafka refuses."""
+        kafka = self.kafka
+        match turn:
+            case Asked(request=request, after_ms=ms):
+                kafka.advance(ms)
+                response, records = kafka.ask(request)
+                late = kafka.barrier() if turn.checked else ()
+                return Answer(response, (*records, *late))
+            case Checked(after_ms=ms):
+                kafka.advance(ms)
+                return Answer(records=kafka.barrier())
+            case Created(topic=topic, replicas=replicas, unclean=unclean):
+                partitions = kafka.create(topic, replicas, unclean=unclean)
+                return Answer(end=kafka.end, partitions=partitions)
+            case Reassigned():
+                return self._reassign(turn)
+            case Waited(ms=ms):
+                kafka.advance(ms)
+                return Answer()
+            case TookOver(restarted=restarted):
+                passed = kafka.restart() if restarted else kafka.return_from_resignation()
+                return Answer(end=kafka.end, ms=passed)
+            case Raised(metadata_version=version):
+                refused, passed = kafka.raise_metadata_version(version)
+                return Answer(refused=refused, end=kafka.end, ms=passed)
+
+    def _reassign(self, turn: Reassigned) -> Answer:
+        topic, index = split(turn.partition)
+        replicas = None if turn.replicas is None else list(turn.replicas)
+        partitions = [{"PartitionIndex": index, "Replicas": replicas}]
+        topics = [{"Name": topic, "Partitions": partitions}]
+        body = {"TimeoutMs": ELECT_TIMEOUT_MS, "Topics": topics}
+        answer = self.kafka.tell(KafkaCall("AlterPartitionReassignments", 0, body))
+        results = [one for each in answer["Responses"] for one in each["Partitions"]]
+        errors = [one["ErrorCode"] for one in (answer, *results) if one["ErrorCode"]]
+        return Answer(
+            records=self.kafka.records(), refused="".join(f"error {error}" for error in errors)
+        )
+
+    def clear(self, brokers: Sequence[BrokerId]) -> int:
+        """See `Controller`."""
+        return self.kafka.clear(brokers)
+
+    def close(self) -> None:
+        """Hang up; the process goes on."""
+        self.kafka.close()

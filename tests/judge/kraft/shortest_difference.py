@@ -1,0 +1,154 @@
+"""From a conversation that parted to a short one that parts in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from kiplab.engine.truth import Truth
+from kiplab.judge.conversation.real_controller import RefusedByKafkaError
+from kiplab.protocol.features import Features
+from kiplab.protocol.messages import (
+    AlterPartitionRequest,
+    BrokerHeartbeatRequest,
+    ElectLeadersRequest,
+    Request,
+)
+
+from ..skeleton.shrinking import TRIES, shortest
+from .conversation import Conversation, ConversationTurn, topics_of
+from .questions import KNOWN, STRANGER
+from .real_side import Controller
+from .retelling import Retelling
+from .turns import Asked, Raised, Turn
+
+LARGE = 10**12 - 1
+
+
+class ToldTurn(NamedTuple):
+    """A turn with both answers, and what the engine held for true before it and after it."""
+
+    done: ConversationTurn
+    before: Truth
+    after: Truth
+
+    @property
+    def turn(self) -> Turn:
+        """What was done."""
+        return self.done.turn
+
+
+class PartedConversation(NamedTuple):
+    """A conversation that parted, in its last turn. `features` are those of its beginning."""
+
+    seed: int
+    features: Features
+    turns: tuple[ToldTurn, ...]
+
+    @classmethod
+    def of(cls, seed: int, told: Conversation) -> PartedConversation:
+        """The conversation as it was told."""
+        turns = map(ToldTurn, told.done, told.held, told.held[1:])
+        return cls(seed, told.features, tuple(turns))
+
+    @property
+    def last(self) -> ConversationTurn:
+        """The turn in which it parted."""
+        return self.turns[-1].done
+
+
+def shortest_difference(
+    kafka: Controller, parted: PartedConversation, tries: int = TRIES
+) -> PartedConversation:
+    """The shortest that was found; every attempt leaves `kafka` as it found it.
+
+    The same conversation where the metadata version was raised before: Kafka does not go back.
+    """
+    version = parted.features.metadata_version
+    raised = any(isinstance(told.turn, Raised) for told in parted.turns)
+    if raised or kafka.begin().metadata_version != version:
+        return parted
+    attempts = _Attempts(kafka, parted)
+    shortest(parted.turns, attempts.holds, _plainer, tries)
+    return attempts.parted
+
+
+class _Attempts:
+    """Attempts with `kafka`; `parted` is the last that held."""
+
+    def __init__(self, kafka: Controller, parted: PartedConversation) -> None:
+        self._kafka, self.parted, self._seed = kafka, parted, parted.seed
+
+    def holds(self, turns: Sequence[ToldTurn]) -> Sequence[ToldTurn] | None:
+        """The turns that were done, if these part in the same way."""
+        self._seed += 1
+        again = self._attempt(turns)
+        if again is None or _way(again.last) != _way(self.parted.last):
+            return None
+        self.parted = again
+        return again.turns
+
+    def _attempt(self, turns: Sequence[ToldTurn]) -> PartedConversation | None:
+        """The turns done again; None if the two agree, or if Kafka refuses a topic."""
+        told = Conversation(self._kafka, self._kafka.begin(), self.parted.features)
+        topics = (topics_of(self.parted.seed), topics_of(self._seed))
+        try:
+            for turn in turns:
+                again = Retelling(turn.before, told.engine.held, topics).turn(turn.turn)
+                told.do(again)
+        except RefusedByKafkaError:
+            return None
+        finally:
+            self._kafka.clear((*KNOWN, STRANGER))
+        return PartedConversation.of(self._seed, told) if told.parted else None
+
+
+def _way(done: ConversationTurn) -> object:
+    """In which way two part: what was asked, and which parts of the answers differ."""
+    turn = done.turn
+    kind = type(turn.request) if isinstance(turn, Asked) else type(turn)
+    return kind, [parting.what for parting in done.partings]
+
+
+def _plainer(told: ToldTurn) -> Iterator[ToldTurn]:
+    """With fewer partitions in a request, or with numbers that a play can say."""
+    turn = told.turn
+    if isinstance(turn, Asked):
+        for request in (*_with_fewer_items(turn.request), *_with_plain_numbers(turn.request)):
+            done = told.done._replace(turn=replace(turn, request=request))
+            yield told._replace(done=done)
+
+
+def _with_fewer_items(request: Request) -> Iterator[Request]:
+    """The same with one partition less."""
+    if isinstance(request, AlterPartitionRequest) and len(request.items) > 1:
+        for items in combinations(request.items, len(request.items) - 1):
+            yield replace(request, items=items)
+    if isinstance(request, ElectLeadersRequest) and request.partitions:
+        for names in combinations(request.partitions, len(request.partitions) - 1):
+            if names:
+                yield replace(request, partitions=names)
+
+
+def _with_plain_numbers(request: Request) -> Iterator[Request]:
+    """The same with numbers of twelve digits at most: none in a play has more."""
+    if isinstance(request, BrokerHeartbeatRequest):
+        epoch, offset = _plain(request.broker_epoch), _plain(request.metadata_offset)
+        plain: Request = replace(request, broker_epoch=epoch, metadata_offset=offset)
+    elif isinstance(request, AlterPartitionRequest):
+        items = tuple(
+            replace(item, isr=tuple(replace(m, epoch=_plain(m.epoch)) for m in item.isr))
+            for item in request.items
+        )
+        plain = replace(request, broker_epoch=_plain(request.broker_epoch), items=items)
+    else:
+        return
+    if plain != request:
+        yield plain
+
+
+def _plain(number: int) -> int:
+    return max(-LARGE, min(number, LARGE))

@@ -1,0 +1,109 @@
+"""What a conversation consists of, turn by turn, and what a controller makes of each turn."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kiplab.protocol.facts import RecordWritten
+from kiplab.protocol.ids import BrokerId, MetadataOffset
+from kiplab.protocol.messages import Request, Response
+from kiplab.protocol.registrations import PartitionRegistration
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One request to the controller, `after_ms` after the turn before.
+
+    With `checked` what it writes about silent brokers because of that belongs to the answer: up to
+    3.9 a controller looks for them from the first request on that it gets.
+    """
+
+    request: Request
+    after_ms: int = 0
+    checked: bool = False
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """Whatever the controller has written about silent brokers by now is committed.
+
+    With `is_last` Kafka had its time: whoever is silent for too long is fenced by now.
+    """
+
+    after_ms: int = 0
+    is_last: bool = False
+
+
+class Created(msgspec.Struct, frozen=True):
+    """A topic is created, whose partitions have these replicas."""
+
+    topic: str
+    replicas: tuple[tuple[BrokerId, ...], ...]
+    unclean: bool = False
+
+
+class Reassigned(msgspec.Struct, frozen=True):
+    """An operator moves a partition to these replicas; with None the reassignment is cancelled."""
+
+    partition: str
+    replicas: tuple[BrokerId, ...] | None
+
+
+class Waited(msgspec.Struct, frozen=True):
+    """So much time passes."""
+
+    ms: int
+
+
+class TookOver(msgspec.Struct, frozen=True):
+    """A new controller on the same log.
+
+    `restarted` says that the old one was stopped; else it had resigned, by what it was asked.
+    """
+
+    restarted: bool
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """The metadata version is raised."""
+
+    metadata_version: str
+
+
+Turn = Asked | Checked | Created | Reassigned | Waited | TookOver | Raised
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a controller made of a turn; the fields that a turn has no use for stay empty.
+
+    `refused` is why it was not done, empty if it was. It took `ms`, and the log ends at `end`.
+    """
+
+    response: Response | None = None
+    records: tuple[RecordWritten, ...] = ()
+    refused: str = ""
+    end: MetadataOffset = MetadataOffset(0)
+    ms: int = 0
+    partitions: tuple[PartitionRegistration, ...] = ()
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """The controller before the first turn.
+
+    Its log ends at `end`; only the quorum has written behind `last_record`, which is -1 where there
+    is none. It speaks AlterPartition of the versions from `oldest` to `newest`.
+    """
+
+    metadata_version: str
+    end: MetadataOffset
+    last_record: MetadataOffset
+    oldest: int
+    newest: int
+
+
+def fenced_in(records: tuple[RecordWritten, ...]) -> tuple[BrokerId, ...]:
+    """The brokers that these records fence, in their order."""
+    words = [record.text.split() for record in records if _fences(record)]
+    return tuple(BrokerId(int(word.removeprefix("broker="))) for _, word, *_ in words)
+
+
+def _fences(record: RecordWritten) -> bool:
+    return "fenced=1" in record.text or record.record == "FenceBrokerRecord"
