@@ -28,7 +28,7 @@ bench: $(STAMP)
 	$(BIN)/python tests/bench/fleet_kernel.py
 
 # Real Kafka beside the engine; `make judge PAIRS="3.7 3.7/3.5-IV2"` asks these alone.
-JUDGE = $(BIN)/python -m kiplab.judge --recordings tests/judge/recordings
+JUDGE = $(BIN)/python -m tests.judge kraft
 # The leader's side, by Kafka's own Partition, and the proposal that it forgets.
 PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
   --recordings tests/judge/partition_recordings

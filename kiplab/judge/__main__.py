@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from .zookeeper_era import controllers_command, schedules_command
 from .zookeeper_server import zookeeper_command
@@ -14,7 +15,7 @@ JUDGES = {
 }
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Have the judge of that name judge; the exit code."""
     return JUDGES[arguments[0]](arguments[1:])
 

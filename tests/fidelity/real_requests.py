@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from kiplab.judge.corpus.controller_rules import Family
-from kiplab.judge.corpus.judging import Judged
+from tests.judge.skeleton.coverage import GUARD
+from tests.judge.skeleton.judging import Judged
 
 
 class JudgedBefore(NamedTuple):
     """A release at a metadata version, as it was asked: how much, and what decided.
 
     `decided` has, for each guard, how many answers hung on it. Of guards that refuse nothing the
-    first few are counted only (`rule_coverage.ENOUGH`).
+    first few are counted only (`tests.judge.kraft.rules.ENOUGH`).
     """
 
     release: str
@@ -30,12 +30,12 @@ def judged_before(judged: Iterable[Judged]) -> tuple[JudgedBefore, ...]:
 
 
 def _of(judged: Judged) -> JudgedBefore:
-    hits = judged.coverage.hits
+    release, _, metadata_version = judged.subject.partition("/")
     return JudgedBefore(
-        release=judged.pair.release,
-        metadata_version=judged.pair.metadata_version,
+        release=release,
+        metadata_version=metadata_version,
         kafka=judged.patch,
-        requests=judged.requests,
+        requests=judged.turns,
         differences=len(judged.differences),
-        decided={rule.name: n for rule, n in hits.items() if n and rule.family is Family.GUARD},
+        decided={rule.name: n for rule, n in judged.hits.items() if n and rule.family == GUARD},
     )

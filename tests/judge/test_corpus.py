@@ -4,37 +4,42 @@ and it tries every rule. It needs no Java.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
 import pytest
 
-from kiplab.judge.corpus.controller_rules import Family, rules_of
-from kiplab.judge.corpus.judge_report import difference_text, untried
-from kiplab.judge.corpus.judged_pairs import JudgedPair, judged_pairs
-from kiplab.judge.corpus.judging import Judged, judge_recorded
-from kiplab.judge.corpus.recordings import load, recorded_pairs
-from kiplab.judge.corpus.unreachable_rules import UNREACHABLE, Unreachable
 from kiplab.judge.partition.partition_judging import judge_partition_recorded, partition_releases
 from kiplab.protocol.releases import RELEASES, Mode, of_mode
 from tests.fidelity.held_vectors import held, listed
 from tests.fidelity.page import PAGE, page, with_numbers
 from tests.fidelity.real_requests import judged_before
 from tests.fidelity.rule_rows import rule_rows
+from tests.judge.kraft.kraft_judge import RECORDINGS, KraftJudge, judge_recording, load
+from tests.judge.kraft.pairs import JudgedPair, judged_pairs
+from tests.judge.kraft.rules import RECORD, TRANSITION, UNREACHABLE, Unreachable, rules_of
+from tests.judge.skeleton.coverage import ERROR, GUARD
+from tests.judge.skeleton.judging import Judged, Tried, untried_lines
+from tests.judge.skeleton.recordings import names_in
 from tests.made_pages import README, holds_as_made
 from tests.protocol.looked_at import all_vectors
 
-RECORDINGS = Path(__file__).parent / "recordings"
 OF_THE_PARTITION = RECORDINGS.with_name("partition_recordings")
-REQUESTS, BYTES = 7_000, 16
+REQUESTS, BYTES = 7_000, 20
 TEST = "tests/judge/test_corpus.py"
-RECORDED = recorded_pairs(RECORDINGS)
+RECORDED = tuple(JudgedPair(*name.split("_", 1)) for name in names_in(RECORDINGS))
 
 
-@pytest.fixture(scope="module")
-def corpus() -> dict[JudgedPair, Judged]:
-    """Every recording, asked once."""
-    return {pair: judge_recorded(pair, RECORDINGS) for pair in RECORDED}
+@cache
+def every(pair: JudgedPair) -> Judged:
+    """All conversations of a recording, asked once."""
+    return judge_recording(pair, load(pair)).judged
+
+
+@cache
+def few(pair: JudgedPair) -> Judged:
+    """The conversations that stand for all of a recording, asked once."""
+    recording = load(pair)
+    return judge_recording(pair, recording, recording.head.covering).judged
 
 
 def test_every_pair_is_recorded() -> None:
@@ -45,57 +50,84 @@ def test_every_pair_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("pair", RECORDED, ids=str)
-def test_the_engine_answers_what_kafka_answered(
-    corpus: dict[JudgedPair, Judged], pair: JudgedPair
-) -> None:
-    judged = corpus[pair]
-    told = [difference_text(difference, judged.patch) for difference in judged.differences]
-    assert not told, f"{judged.source}\n" + "\n".join(told)
-    assert judged.requests >= REQUESTS
+def test_the_engine_answers_what_kafka_answered_in_few_conversations(pair: JudgedPair) -> None:
+    judged = few(pair)
+    assert not judged.differences, f"{judged.source}\n" + "\n".join(judged.differences)
+
+
+def test_every_rule_that_a_release_has_is_tried_in_few_conversations() -> None:
+    tried = Tried(KraftJudge(), map(few, RECORDED))
+    untried = [
+        f"{release}: {rule}"
+        for release, rules in tried.rules.items()
+        for rule in rules
+        if not tried.hits[release][rule] and tried.why(rule, release) is None
+    ]
+    assert not untried
+
+
+@pytest.mark.long(quick=f"{TEST}::test_the_engine_answers_what_kafka_answered_in_few_conversations")
+@pytest.mark.parametrize("pair", RECORDED, ids=str)
+def test_the_engine_answers_what_kafka_answered(pair: JudgedPair) -> None:
+    judged = every(pair)
+    assert not judged.differences, f"{judged.source}\n" + "\n".join(judged.differences)
+    assert judged.turns >= REQUESTS
 
 
 def test_an_answer_takes_few_bytes() -> None:
     size = sum(file.stat().st_size for file in RECORDINGS.iterdir())
-    asked = sum(load(pair, RECORDINGS).head.requests for pair in RECORDED)
+    asked = sum(load(pair).head.requests for pair in RECORDED)
     assert size < BYTES * asked
 
 
-def test_every_rule_that_a_release_has_was_tried(corpus: dict[JudgedPair, Judged]) -> None:
-    told = list(untried(corpus.values()))
-    assert not told, "\n".join(told)
+@pytest.mark.long(quick=f"{TEST}::test_every_rule_that_a_release_has_is_tried_in_few_conversations")
+def test_every_rule_that_a_release_has_was_tried() -> None:
+    untried = list(untried_lines(KraftJudge(), [every(pair) for pair in RECORDED]))
+    assert not untried, "\n".join(untried)
 
 
-def reached(corpus: dict[JudgedPair, Judged], named: Unreachable) -> Iterator[JudgedPair]:
-    """The pairs that try what is named as unreachable with them."""
-    for pair, judged in corpus.items():
-        if named.where(RELEASES[pair.release], pair) and judged.coverage.hits[named.rule]:
-            yield pair
+@pytest.mark.long(quick=f"{TEST}::test_what_is_named_as_unreachable_is_a_rule_somewhere")
+@pytest.mark.parametrize("named", UNREACHABLE, ids=lambda named: str(named.rule))
+def test_what_is_named_as_unreachable_is_not_reached(named: Unreachable) -> None:
+    reached = [
+        str(pair)
+        for pair in RECORDED
+        if named.where(RELEASES[pair.release], pair) and every(pair).hits[named.rule]
+    ]
+    assert not reached, "it can be reached: take it out of the table"
 
 
 @pytest.mark.parametrize("named", UNREACHABLE, ids=lambda named: str(named.rule))
-def test_what_is_named_as_unreachable_is_not_reached(
-    corpus: dict[JudgedPair, Judged], named: Unreachable
-) -> None:
-    assert not list(reached(corpus, named)), "it can be reached: take it out of the table"
-    assert any(named.where(RELEASES[pair.release], pair) for pair in corpus), "it is nowhere"
-    assert any(named.rule in rules_of(pair.release) for pair in corpus), "there is no such rule"
+def test_what_is_named_as_unreachable_is_a_rule_somewhere(named: Unreachable) -> None:
+    where = [pair for pair in RECORDED if named.where(RELEASES[pair.release], pair)]
+    assert where, "it is nowhere"
+    assert not [str(pair) for pair in where if few(pair).hits[named.rule]], "it can be reached"
+    assert any(named.rule in rules_of(pair.release) for pair in RECORDED), "there is no such rule"
     assert named.why.endswith(".")
 
 
 def test_every_family_of_rules_is_read_off_the_engine() -> None:
     for release in of_mode(Mode.KRAFT):
-        assert {rule.family for rule in rules_of(release)} == set(Family)
+        families = {rule.family for rule in rules_of(release)}
+        assert families == {GUARD, ERROR, RECORD, TRANSITION}
 
 
 # --- what is said of it -------------------------------------------------------------------------
 
 
-def test_the_page_and_the_readme_say_what_the_recordings_come_to(
-    corpus: dict[JudgedPair, Judged], rewrite: bool
-) -> None:
+def test_the_page_and_the_readme_count_the_requests_of_the_recordings() -> None:
+    requests = f"{sum(load(pair).head.requests for pair in RECORDED):,}"
+    assert f"**{requests} requests**" in PAGE.read_text(encoding="utf-8")
+    assert f"{requests} generated requests" in README.read_text(encoding="utf-8")
+
+
+@pytest.mark.long(
+    quick=f"{TEST}::test_the_page_and_the_readme_count_the_requests_of_the_recordings"
+)
+def test_the_page_and_the_readme_say_what_the_recordings_come_to(rewrite: bool) -> None:
     vectors = listed()
     partitions = [judge_partition_recorded(r, OF_THE_PARTITION) for r in partition_releases()]
-    judged = judged_before(corpus.values())
+    judged = judged_before(map(every, RECORDED))
     rules = rule_rows(all_vectors(), [vector.id for vector in vectors])
     expected = page(judged, partitions, rules, vectors, held())
     readme = with_numbers(README.read_text(encoding="utf-8"), judged, partitions)

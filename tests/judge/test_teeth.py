@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.judge.corpus.controller_rules import ControllerRule, Family, guards_asked_for
-from kiplab.judge.corpus.judged_pairs import JudgedPair, judged_pairs, pair_named
-from kiplab.judge.corpus.judging import AnotherGeneratorError, Switch, judge_recorded
-from kiplab.judge.corpus.unreachable_rules import why_unreachable
 from kiplab.protocol.features import Features, switched
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.kraft import fencing
 from kiplab.protocol.releases import RELEASES
+from tests.judge.kraft.kraft_judge import Switch, judge_recording, load
+from tests.judge.kraft.pairs import JudgedPair, judged_pairs, pair_named
+from tests.judge.kraft.rules import controller_guards, why_unreachable
 from tests.judge.kraft.wrong_engines import ENGINES
+from tests.judge.skeleton.coverage import GUARD, Rule
 from tests.judge.skeleton.wrong_engines import WrongEngine, built
-from tests.judge.test_corpus import RECORDINGS
 
 AT_LEAST = 20
 
 
-def is_caught(pair: JudgedPair, switch: Switch | None = None) -> bool:
-    """Whether the engine parts from what was recorded, or comes to ask something else."""
-    try:
-        judged = judge_recorded(pair, RECORDINGS, switch=switch, first_only=True)
-    except AnotherGeneratorError:
-        # Another generator that asks a right engine the same: tests/judge/test_corpus.py knows.
-        return True
-    return bool(judged.differences)
+def differs(pair: JudgedPair, switch: Switch = lambda features: features) -> bool:
+    """Whether the engine parts from what was recorded, in the few conversations that stand for all
+    of the pair.
+    """
+    recording = load(pair)
+    places = recording.head.covering
+    return bool(judge_recording(pair, recording, places, switch=switch, first_only=True).parted)
 
 
 def test_there_are_many_wrong_engines() -> None:
@@ -38,8 +36,8 @@ def test_there_are_many_wrong_engines() -> None:
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.rule)
 def test_a_wrong_engine_is_caught_at_its_first_difference(engine: WrongEngine) -> None:
     with built(engine):
-        caught = is_caught(pair_named(engine.subject))
-    assert caught != bool(engine.unseen), "say so in tests/judge/wrong_engines.py"
+        noticed = differs(pair_named(engine.subject))
+    assert noticed != bool(engine.unseen), "say so in tests/judge/kraft/wrong_engines.py"
 
 
 def test_a_wrong_engine_is_the_right_one_again() -> None:
@@ -68,7 +66,7 @@ def first_pair(guard: str) -> JudgedPair:
     return (having or newest)[0]
 
 
-@pytest.mark.parametrize("guard", guards_asked_for())
+@pytest.mark.parametrize("guard", controller_guards())
 def test_an_engine_with_another_guard_is_caught(guard: str) -> None:
     pair = first_pair(guard)
     on = not GUARDS[guard].built
@@ -76,5 +74,5 @@ def test_an_engine_with_another_guard_is_caught(guard: str) -> None:
     def switch(features: Features) -> Features:
         return switched(features, guard, on)
 
-    why = why_unreachable(ControllerRule(Family.GUARD, guard), pair)
-    assert is_caught(pair, switch) == (why is None), why
+    why = why_unreachable(Rule(GUARD, guard), pair)
+    assert differs(pair, switch) == (why is None), why

@@ -52,11 +52,20 @@ def words_in(package: ModuleType) -> Mapping[str, frozenset[str]]:
 
 
 def _words(module: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(inspect.getsource(importlib.import_module(module)))):
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    errors = {KafkaError.__name__, *_aliases(tree)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in GUARDS:
             yield node.value
-        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == KafkaError.__name__:
+        if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in errors:
             yield node.attr
+
+
+def _aliases(tree: ast.Module) -> Iterator[str]:
+    """Shorter names that a module gives to KafkaError."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.value, "id", "") == KafkaError.__name__:
+            yield from (name.id for name in node.targets if isinstance(name, ast.Name))
 
 
 def guards_in(package: ModuleType, *, but: frozenset[str] = frozenset()) -> tuple[str, ...]:
