@@ -9,10 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from kiplab.engine import moves
-from kiplab.engine.cluster import Cluster
+from kiplab.engine.cluster import Cluster, Message, MessageName
 from kiplab.engine.nodes import state_of
 from kiplab.engine.routes import MODE_MOVES, ROUTES
-from kiplab.judge.side_by_side.decisions import (
+from kiplab.judge.side_by_side.deciding import (
     ControllerQuestion,
     Decision,
     RequestAsked,
@@ -22,8 +22,9 @@ from kiplab.judge.side_by_side.decisions import (
 from kiplab.judge.side_by_side.renaming import Renaming
 from kiplab.protocol.facts import RecordWritten
 from kiplab.protocol.features import Features
-from kiplab.protocol.ids import CONTROLLER
+from kiplab.protocol.ids import CLIENT, CONTROLLER, Incarnation
 from kiplab.protocol.kraft import records
+from kiplab.protocol.messages import KINDS
 from kiplab.protocol.messages.api_message import ApiResponse
 
 
@@ -31,6 +32,7 @@ class AnotherEngine:
     """Decides as the engine does under `features`."""
 
     renaming = Renaming()
+    scene_records = 0
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -42,8 +44,8 @@ class AnotherEngine:
         node = state_of(other, CONTROLLER)
         match question:
             case RequestAsked():
-                asked = next(m for m in cluster.messages if m.body == question.request)
-                _, sends, facts = ROUTES[type(node), type(question.request)](node, asked, other)
+                message = _arrived(question.request)
+                _, sends, facts = ROUTES[type(node), type(message.body)](node, message, other)
             case SessionOver():
                 rule = MODE_MOVES[type(node), moves.ExpireSession]
                 ((_, (_, sends, facts)),) = rule(other, moves.ExpireSession(question.broker))
@@ -53,6 +55,12 @@ class AnotherEngine:
         response: Any = answers[0] if answers else None
         written = tuple(_written(f) for f in facts if isinstance(f, RecordWritten))
         return Decision(question, response, written)
+
+
+def _arrived(request: Any) -> Message:
+    sender = getattr(request, "broker", CLIENT)
+    name = MessageName(sender, Incarnation(1), KINDS[type(request)], 1)
+    return Message(name, CONTROLLER, Incarnation(1), request.api.lane, request)
 
 
 def _written(fact: RecordWritten) -> Written:

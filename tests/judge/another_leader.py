@@ -19,7 +19,7 @@ from kiplab.judge.partition.broker_turns import (
     TruncatedTurn,
 )
 from kiplab.judge.partition.engine_sight import EngineSight
-from kiplab.judge.side_by_side.leader_questions import (
+from kiplab.judge.side_by_side.deciding import (
     LeaderQuestion,
     MetadataPlayed,
     ProcessBegun,

@@ -6,9 +6,11 @@ the engine's.
 
 from __future__ import annotations
 
+import lzma
 import struct
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
@@ -17,13 +19,10 @@ from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.judged_releases import ZOOKEEPER_PATCHES
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.side_by_side.columns_text import columns_text
+from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real
-from kiplab.judge.side_by_side.recorded_kafka import (
-    SUFFIX,
-    StaleRecordingError,
-    keep_recordings,
-    recordings_of,
-)
+from kiplab.judge.side_by_side.recorded_columns import HeardPlay, heard_plays
+from kiplab.judge.zookeeper_plays.control_columns import ControlColumns
 from kiplab.judge.zookeeper_plays.control_play import play_on_recording
 from kiplab.judge.zookeeper_plays.control_recordings import CONTROL_RECORDINGS
 from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
@@ -40,6 +39,7 @@ CASES = (
     "380-stale-stop-replica",
 )
 """The four of KIP-380's motivation."""
+SUFFIX = ".json.xz"
 BYTES_MAX = 20_000
 """Of the recordings of one play on every release."""
 LIVE = (("380-missed-bounce", "zk-2.1"), ("380-stale-stop-replica", "zk-2.2"))
@@ -138,7 +138,7 @@ def test_the_report_has_both_columns_and_says_that_brokers_are_the_engines() -> 
 def test_a_controller_that_sends_something_else_parts_and_what_comes_of_it_is_unknown() -> None:
     """The recording of 2.1.1, which notices no bounce, in the place of 2.2.2's."""
     run = real("380-missed-bounce", kafka="zk-2.2", live=False)
-    other = recordings_of("380-missed-bounce", CONTROL_RECORDINGS)["2.1.1"].passages
+    other = heard_plays("380-missed-bounce")["2.1.1"].passages
     run.both = play_on_recording(load("380-missed-bounce"), parse_features("zk-2.2"), other)
     assert not run.agree
     assert run.verdict == {"engine": "safe", "kafka": "unknown"}
@@ -148,7 +148,7 @@ def test_a_controller_that_sends_something_else_parts_and_what_comes_of_it_is_un
 
 
 def test_a_recording_of_other_lines_says_what_makes_it_anew() -> None:
-    other = recordings_of("380-missed-bounce", CONTROL_RECORDINGS)["2.2.2"].passages
+    other = heard_plays("380-missed-bounce")["2.2.2"].passages
     with pytest.raises(StaleRecordingError, match=r"pytest --rewrite tests/judge/test_control_pl"):
         play_on_recording(load("380-session-expiry"), parse_features("zk-2.2"), other)
 
@@ -253,10 +253,13 @@ def test_a_real_controller_says_what_is_recorded(
         run = real(name, kafka=release, live=True)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
-    recorded = recordings_of(name, CONTROL_RECORDINGS)
+    assert isinstance(run.both, ControlColumns)
+    heard = HeardPlay(run.both.heard)
     if rewrite:
-        keep_recordings(name, recorded | {run.kafka: run.recording}, CONTROL_RECORDINGS)
-    assert recordings_of(name, CONTROL_RECORDINGS)[run.kafka] == run.recording
+        plays = dict(sorted((heard_plays(name) | {run.kafka: heard}).items()))
+        text = msgspec.json.encode(plays, order="deterministic")
+        (CONTROL_RECORDINGS / f"{name}{SUFFIX}").write_bytes(lzma.compress(text, preset=9))
+    assert heard_plays(name)[run.kafka] == heard
 
 
 @pytest.mark.kafka

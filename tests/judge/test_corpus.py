@@ -8,7 +8,8 @@ from functools import cache
 
 import pytest
 
-from kiplab.judge.partition.partition_judging import judge_partition_recorded, partition_releases
+from kiplab.judge.partition.partition_judging import judge_partition_recorded
+from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.releases import RELEASES, Mode, of_mode
 from tests.fidelity.held_vectors import held, listed
 from tests.fidelity.page import PAGE, page, with_numbers

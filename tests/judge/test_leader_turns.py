@@ -20,7 +20,8 @@ from kiplab.judge.partition.broker_turns import (
 from kiplab.judge.partition.engine_leader import EngineLeader
 from kiplab.judge.partition.leader_transitions import ALL_TRANSITIONS, OFTEN_ENOUGH, counted
 from kiplab.judge.partition.leader_turns import LeaderTurns
-from kiplab.judge.partition.partition_judging import RUNS, TURNS, partition_releases
+from kiplab.judge.partition.partition_judging import RUNS, TURNS
+from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.pretended_controller import REFUSING, PretendedController
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features

@@ -18,13 +18,13 @@ from kiplab.engine.events import Happened
 from kiplab.engine.step import step
 from kiplab.judge.kafka_jars.judged_releases import patch_release
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.side_by_side.decided_step import step_decided_by
+from kiplab.judge.side_by_side.chosen import JUDGES
+from kiplab.judge.side_by_side.deciding import RealNodes
+from kiplab.judge.side_by_side.judged_step import begun, step_decided_by
 from kiplab.judge.side_by_side.leader_words import RECORDS_MAX
-from kiplab.judge.side_by_side.led_step import begun
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
-from kiplab.judge.side_by_side.real_run import JUDGES, real
-from kiplab.judge.side_by_side.rehearsal import why_untold
-from kiplab.judge.side_by_side.two_columns import RealNodes, TwoColumns, play_in_two_columns
+from kiplab.judge.side_by_side.real_run import real
+from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import Play
@@ -34,6 +34,7 @@ from kiplab.protocol.facts import NotProposed
 from kiplab.protocol.features import Features, UnknownFeatureError, parse_features
 from tests.judge.another_leader import AnotherLeader
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.side_by_side.shipped import why_untold
 
 HEAD = """\
 title    Made for a test

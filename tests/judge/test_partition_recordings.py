@@ -15,7 +15,7 @@ from kiplab.judge.corpus.recordings import NoRecordingError
 from kiplab.judge.partition import partition_command
 from kiplab.judge.partition.broker_runs import PARTITIONS, BrokerRun, generated_turns, is_timed
 from kiplab.judge.partition.engine_leader import EngineLeader
-from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.run_recordings import (
     RecordedRuns,
     RunsHead,

@@ -12,71 +12,39 @@ from kiplab.engine.cluster import Cluster
 from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.partition.broker_sight import SeenPartition
-from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.partition.partition_process import partition_releases
+from kiplab.judge.side_by_side.deciding import RealNodes, StaleRecordingError
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
 from kiplab.judge.side_by_side.real_run import RealRun, real
-from kiplab.judge.side_by_side.recorded_kafka import (
-    FOLDER,
-    SUFFIX,
-    RecordedKafka,
-    StaleRecordingError,
-    keep_recordings,
-    recordings_of,
-)
-from kiplab.judge.side_by_side.recorded_leaders import (
-    RecordedLeaders,
-    StaleLeadersError,
-)
-from kiplab.judge.side_by_side.rehearsal import why_untold
-from kiplab.judge.side_by_side.two_columns import RealNodes, play_in_two_columns
-from kiplab.plays.header import features_of
+from kiplab.judge.side_by_side.recorded_columns import RECORDED_COLUMNS, columns_of, shipped_columns
+from kiplab.judge.side_by_side.two_columns import play_in_two_columns
 from kiplab.plays.library import load, names
-from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.releases import RELEASES, Mode
+from kiplab.runs import Run
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.side_by_side import shipped
+from tests.judge.side_by_side.stored_answers import (
+    FOLDER,
+    SUFFIX,
+    Noting,
+    PlayRecording,
+    RecordedKafka,
+    RecordedLeaders,
+    keep_recordings,
+    recordings_of,
+)
 
 BYTES_MAX = 40_000
-"""Of the recordings of one play on every release."""
+"""Of what is shipped, and of the answers in one play on every release."""
 LIVE = ("3.4", "3.5")
 """Releases that are asked again whenever the suite runs."""
 LIVE_LEADERS = ("3.3", "4.3")
 """The same of brokers: in every play."""
-
-
-def has_zookeeper(play: Play) -> bool:
-    """Its controller lives on a broker, and asks brokers what KRaft's never asks: what is said of
-    it cannot be told to the controllers here, which are KRaft's.
-    """
-    return features_of(play).mode is Mode.ZOOKEEPER
-
-
-def asks_for_another_controller(play: Play) -> bool:
-    """A real controller stays on its release: such a play cannot be told."""
-    return any(
-        s.verb == "upgrade" and s.words[:1] != () and s.words[0] in ("controller", "all")
-        for s in play.statements
-    )
-
-
-def begins_recovering_without_an_election(play: Play) -> bool:
-    """No request has the only replica there is elected uncleanly: that cannot be told either."""
-    return any(
-        s.verb == "topic"
-        and s.arg("recovery") == "recovering"
-        and s.arg("replicas") == s.arg("isr")
-        for s in play.statements
-    )
-
-
-def cannot_be_told(play: Play) -> bool:
-    return asks_for_another_controller(play) or begins_recovering_without_an_election(play)
-
-
-KRAFT = [name for name in names() if not has_zookeeper(load(name))]
-TOLD = [name for name in KRAFT if not cannot_be_told(load(name))]
-LED = [name for name in TOLD if why_untold(load(name), parse_features("3.5")) is None]
+KRAFT = [name for name in names() if not shipped.has_zookeeper(load(name))]
+TOLD = shipped.told_plays()
+LED = [name for name in TOLD if not shipped.why_untold(load(name), parse_features("3.5"))]
 """Plays in which brokers are Kafka's own, too."""
 
 
@@ -88,18 +56,47 @@ def recorded(name: str, release: str) -> RealRun:
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release_and_agrees(name: str) -> None:
+def test_a_play_that_comes_with_kiplab_is_recorded_on_every_release(name: str) -> None:
     patches = {patch_release(release) for release in LAST_PATCH}
-    assert set(recordings_of(name)) >= patches, (
-        "make it: pytest --rewrite tests/judge/test_recorded_plays.py"
-    )
+    assert set(recordings_of(name)) >= patches, "make it: make judge-record"
+    assert set(shipped_columns()[name]) == patches, "make it: make judge-record"
     for release in LAST_PATCH:
-        run = recorded(name, release)
-        parted = [line for line in run.both.lines if not line.agree]
-        assert not parted, f"{release}: {parted[0]}"
+        kept = shipped_columns()[name][patch_release(release)]
         leads = name in LED and release in partition_releases()
-        assert bool(run.both.turns) is leads
-        assert run.both.turns == len(recordings_of(name)[run.kafka].leaders)
+        assert set(kept.columns) == ({"both", "controller", "leader"} if leads else {"controller"})
+
+
+@pytest.mark.parametrize(
+    ("name", "release"), [("kafka-14139", "3.4"), ("hole-level", "4.3"), ("704-consumers", "3.2")]
+)
+def test_what_is_shipped_is_what_the_live_path_makes_of_the_answers(
+    name: str, release: str
+) -> None:
+    """`shipped.play_columns` asserts that the columns agree, too."""
+    patch, columns = shipped.play_columns(name, release)
+    assert shipped_columns()[name][patch] == columns
+    what = shipped.chosen(name, release, "both")
+    if not columns.why:
+        both = shipped.answered(what)
+        shown = real(name, kafka=release, live=False)
+        assert shown.both.lines == both.lines
+        assert shown.runs[1].rows() == Run(both.kafka).rows()
+        turns = len(recordings_of(name)[patch].leaders) if what.judges.leads else 0
+        assert shown.both.turns == both.turns == turns
+
+
+@pytest.mark.long("test_what_is_shipped_is_what_the_live_path_makes_of_the_answers")
+@pytest.mark.parametrize("name", TOLD)
+def test_all_that_is_shipped_is_what_the_live_path_makes_of_the_answers(name: str) -> None:
+    again = dict(shipped.play_columns(name, release) for release in LAST_PATCH)
+    assert shipped_columns()[name] == again
+
+
+def test_a_play_with_other_moves_is_not_shown_as_recorded() -> None:
+    kept = shipped_columns()["last-replica"]["3.4.1"].columns["both"]
+    what = shipped.chosen("kafka-14139", "3.4", "both")
+    with pytest.raises(StaleRecordingError, match="other moves than were recorded"):
+        columns_of(what, kept)
 
 
 def test_whom_the_recordings_ask_has_no_zookeeper() -> None:
@@ -118,9 +115,9 @@ def test_kafka_14139_is_lost_before_3_5_and_refused_from_then_on(release: str) -
     assert ("INELIGIBLE_REPLICA" in str(run.report()["lines"])) is not lost
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_recordings_are_small(name: str) -> None:
-    assert (FOLDER / f"{name}{SUFFIX}").stat().st_size < BYTES_MAX
+def test_recordings_are_small() -> None:
+    assert RECORDED_COLUMNS.stat().st_size < BYTES_MAX
+    assert max(path.stat().st_size for path in FOLDER.iterdir()) < BYTES_MAX
 
 
 def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> None:
@@ -135,7 +132,7 @@ def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> Non
 
 def test_brokers_that_are_told_otherwise_are_not_answered_by_an_old_recording() -> None:
     answers = recordings_of("kafka-14139")["3.4.1"].leaders
-    with pytest.raises(StaleLeadersError, match=r"make it anew, by pytest --rewrite"):
+    with pytest.raises(StaleRecordingError, match=r"make it anew, by pytest --rewrite"):
         play_in_two_columns(
             load("last-replica"),
             parse_features("3.4"),
@@ -184,16 +181,15 @@ def test_a_real_controller_says_what_is_recorded(
 ) -> None:
     name, release = asked_again
     try:
-        run = real(name, kafka=release, live=True)
+        patch, answers = shipped.asked_live(name, release)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
     except PlayError:
-        assert cannot_be_told(load(name))
+        assert not shipped.can_be_told(load(name))
         return
-    found = run.recording
     if rewrite:
-        keep_recordings(name, recordings_of(name) | {run.kafka: found})
-    assert recordings_of(name)[run.kafka] == found
+        keep_recordings(name, recordings_of(name) | {patch: answers})
+    assert recordings_of(name)[patch] == answers
 
 
 @pytest.mark.kafka
@@ -205,16 +201,19 @@ def test_real_brokers_hold_what_is_recorded(release: str) -> None:
         leaders = LiveLeaders(release, patch)
         with leaders:
             for name in LED:
-                again(name, release, leaders)
-                assert tuple(leaders.answers) == recordings_of(name)[patch].leaders, name
+                noting, recording = Noting(), recordings_of(name)[patch]
+                again(name, release, leaders, noting, recording)
+                assert tuple(noting.leaders) == recording.leaders, name
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
 
 
-def again(name: str, release: str, leaders: LiveLeaders) -> None:
+def again(
+    name: str, release: str, leaders: LiveLeaders, noting: Noting, recording: PlayRecording
+) -> None:
     def nodes(start: Cluster) -> RealNodes:
         leaders.begin(start)
-        return RealNodes(RecordedKafka(recordings_of(name)[patch_release(release)]), leaders)
+        return noting.between(start, RealNodes(RecordedKafka(recording), leaders))
 
     both = play_in_two_columns(load(name), parse_features(release), nodes)
     assert both.agree, name

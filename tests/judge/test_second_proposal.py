@@ -12,7 +12,7 @@ import pytest
 from kiplab.judge.kafka_jars.judged_releases import patch_release
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.partition.forgotten_proposal import ProposalStory
-from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
     SecondProposal,
     keep_stories,

@@ -12,7 +12,7 @@ import kiplab
 from kiplab.classroom.exercises.check_result import LINE
 from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
-from kiplab.judge.partition.partition_judging import partition_releases
+from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
 from tests.labs.running import PREDICTIONS, ROOT, cells, prose, run_lab, text_of, texts
 

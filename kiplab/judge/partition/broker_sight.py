@@ -7,6 +7,7 @@ clocks began, and 0 in a run without a clock.
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 NO_EPOCHS = -2
 """For the broker epoch of a member where a release has none to give."""
@@ -81,3 +82,16 @@ class BrokerSight(msgspec.Struct, frozen=True):
     read: SeenRead | None
     sent: tuple[SeenRequest, ...]
     partitions: tuple[SeenPartition, ...]
+
+
+def without_times(seen: BrokerSight) -> BrokerSight:
+    """As if there were no clock."""
+    return replace(seen, partitions=tuple(map(_timeless, seen.partitions)))
+
+
+def _timeless(partition: SeenPartition) -> SeenPartition:
+    return replace(partition, remotes=tuple(map(_timeless_remote, partition.remotes)))
+
+
+def _timeless_remote(remote: SeenRemote) -> SeenRemote:
+    return replace(remote, last_fetch_ms=0, last_caught_up_ms=0)

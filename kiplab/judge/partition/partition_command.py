@@ -20,9 +20,8 @@ from .partition_judging import (
     PartitionJudged,
     judge_partition_live,
     judge_partition_recorded,
-    partition_releases,
 )
-from .partition_process import PartitionProcess
+from .partition_process import PartitionProcess, partition_releases
 from .run_recordings import save_runs
 
 AGREED, PARTED, BAD_INPUT, LACKING = 0, 1, 2, 3

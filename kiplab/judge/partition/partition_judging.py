@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...protocol.features import parse_features
-from ...protocol.releases import RELEASES
-from ..kafka_jars.judged_releases import LAST_PATCH
 from .broker_runs import TurnDone, generated_run, is_timed
 from .forgotten_proposal import ProposalStory, stories_of
 from .partition_process import PartitionProcess
@@ -17,8 +15,6 @@ from .run_recordings import RecordedRun, RecordedRuns, RunsHead, load_runs, reco
 
 RUNS, TURNS = 60, 100
 """Of one release, and of one run."""
-OLDEST_JUDGED = (3, 3)
-"""3.2's Partition is asked for a partition epoch by another name, and fetches by another method."""
 
 
 class PartedRun(NamedTuple):
@@ -45,11 +41,6 @@ class PartitionJudged(NamedTuple):
     def differences(self) -> int:
         """Runs that parted, and stories that the engine tells otherwise."""
         return len(self.parted) + sum(1 for story in self.stories if story.partings)
-
-
-def partition_releases() -> tuple[str, ...]:
-    """Every release of which the Partition is judged, oldest first."""
-    return tuple(name for name in LAST_PATCH if RELEASES[name].code >= OLDEST_JUDGED)
 
 
 def judge_partition_live(

@@ -8,10 +8,17 @@ from ...protocol.releases import RELEASES
 from ..java_process.child_jvm import ChildJvm
 from ..java_process.owned_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
-from ..kafka_jars.judged_releases import patch_release
+from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
 
 PARTITION_CLASSES = Path(__file__).parent
 """Where the compiled classes are."""
+_OLDEST = (3, 3)
+"""3.2's Partition is asked for a partition epoch by another name, and fetches by another method."""
+
+
+def partition_releases() -> tuple[str, ...]:
+    """Every release of which the Partition is driven, oldest first."""
+    return tuple(name for name in LAST_PATCH if RELEASES[name].code >= _OLDEST)
 
 
 class PartitionProcess(OwnedProcess):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec.structs import replace
 
 from ...protocol.messages import MetadataUpdate
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
-from .broker_sight import BrokerSight, SeenPartition, SeenRemote
+from .broker_sight import BrokerSight, without_times
 from .broker_turns import (
     LEADER,
     LEADER_BROKER_EPOCH,
@@ -60,16 +59,3 @@ class RealLeader:
         changed = [p.name for p in told if self._known.get(p.name) != p.partition_epoch]
         self._known = {p.name: p.partition_epoch for p in told}
         return self._words.metadata(turn.registrations, told, changed)
-
-
-def without_times(seen: BrokerSight) -> BrokerSight:
-    """As if there were no clock."""
-    return replace(seen, partitions=tuple(map(_timeless, seen.partitions)))
-
-
-def _timeless(partition: SeenPartition) -> SeenPartition:
-    return replace(partition, remotes=tuple(map(_timeless_remote, partition.remotes)))
-
-
-def _timeless_remote(remote: SeenRemote) -> SeenRemote:
-    return replace(remote, last_fetch_ms=0, last_caught_up_ms=0)

@@ -15,8 +15,7 @@ from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
 from .forgotten_proposal import ProposalStory, stories_of
 from .partition_command import forgotten_table
-from .partition_judging import partition_releases
-from .partition_process import PartitionProcess
+from .partition_process import PartitionProcess, partition_releases
 
 STORIES = Path(__file__).parent / "second_proposal.json"
 """What each patch release made of the four ways."""

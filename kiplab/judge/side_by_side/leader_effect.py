@@ -50,7 +50,7 @@ from ..partition.broker_runs import SightParting, sight_partings
 from ..partition.broker_sight import BrokerSight, SeenRead, SeenRequest
 from ..partition.broker_turns import ProducedTurn
 from ..partition.engine_sight import EngineSight
-from .leader_questions import LeaderQuestion
+from .deciding import LeaderQuestion
 from .seen_state import asked_item, with_partition
 
 LEADERS_WORD = (

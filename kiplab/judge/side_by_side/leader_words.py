@@ -1,9 +1,8 @@
-"""The lines that a process of real brokers is told in a play, and what they were, in short."""
+"""The lines that a process of real brokers is told in a play."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from zlib import crc32
 
 from ...engine.cluster import Cluster
 from ...engine.truth import truth
@@ -14,10 +13,9 @@ from ...protocol.replica.broker_parts import process_of
 from ...protocol.replica.broker_state import Broker
 from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..partition.broker_turns import LostTurn, ProducedTurn, RetryTurn
-from ..partition.partition_judging import partition_releases
+from ..partition.partition_process import partition_releases
 from ..partition.partition_words import PartitionWords
-from .decisions import UnaskableError
-from .leader_questions import LeaderQuestion, MetadataPlayed, ProcessBegun
+from .deciding import LeaderQuestion, MetadataPlayed, ProcessBegun, UnaskableError
 
 RECORDS_MAX = 10_000
 """Of one log, or of one producer: each is written by Kafka, one in a batch."""
@@ -114,8 +112,3 @@ def too_many(count: int) -> UnaskableError:
         f"each record is written by a real log: {count:,} are too many, {RECORDS_MAX:,} the most",
         "leader",
     )
-
-
-def digest(lines: tuple[tuple[str, str], ...]) -> int:
-    """A number that is another one for other lines."""
-    return crc32("\n".join(f"{who} {line}" for who, line in lines).encode())

@@ -20,7 +20,7 @@ from ...protocol.messages import BrokerHeartbeatRequest, BrokerRegistrationReque
 from ..conversation.kafka_terms import beyond, record_of
 from ..conversation.real_controller import RealController
 from ..wire.metadata_log import LoggedRecord
-from .decisions import (
+from .deciding import (
     ControllerQuestion,
     Decision,
     RequestAsked,

@@ -3,98 +3,49 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ...engine.cluster import Cluster
 from ...machine.lacking import LackingError
 from ...plays import library
-from ...plays.header import features_of, setup_of
+from ...plays.header import setup_of
 from ...plays.play import Play
 from ...plays.verdict import verdict
-from ...protocol.features import Features, UnknownFeatureError, parse_features
-from ...protocol.ids import CONTROLLER, BrokerId
-from ...protocol.releases import Mode
+from ...protocol.features import parse_features
 from ...runs import Run
-from ..controller.controller_process import ControllerProcess
-from ..conversation.real_controller import RealController
 from ..java_process.child_jvm import DeadKafkaError
-from ..kafka_jars.jar_cache import have_jars, have_jars_of_zookeeper_era
-from ..kafka_jars.judged_releases import (
-    MEGABYTES,
-    ZOOKEEPER_PATCHES,
-    UnjudgedReleaseError,
-    patch_release,
-    zookeeper_release,
-)
+from ..kafka_jars import jar_cache
+from ..kafka_jars.judged_releases import MEGABYTES
 from ..kafka_jars.missing_kafka import MissingKafkaError
-from ..partition.partition_judging import partition_releases
-from ..wire.message_schemas import NoSchemasError
 from ..zookeeper_plays.control_columns import ControlColumns
 from ..zookeeper_plays.control_play import play_on_controller, play_on_recording
-from ..zookeeper_plays.control_recordings import CONTROL_RECORDINGS
 from ..zookeeper_plays.played_cluster import first_controller
-from .columns_text import WIDEST, columns_text
-from .live_kafka import LiveKafka
-from .live_leaders import LiveLeaders
-from .recorded_kafka import FOLDER, PlayRecording, RecordedKafka, recordings_of
-from .recorded_leaders import LeaderAnswer, RecordedLeaders
-from .rehearsal import why_untold
-from .renaming import Renaming
-from .scene import untold
-from .two_columns import Judges, RealNodes, TwoColumns, play_in_two_columns
+from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen
+from .columns_text import WIDEST, AnyColumns, columns_text
+from .live_columns import live_columns, told_leaders
+from .recorded_columns import columns_of, heard_plays, shipped_columns
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 LIVE, RECORDED = "live", "recorded"
-JUDGES = {
-    "both": Judges(decides=True, leads=True),
-    "controller": Judges(decides=True),
-    "leader": Judges(decides=False, leads=True),
-}
-"""Who is Kafka's own, by the words of ``--judge``: both, unless somebody asks for one alone."""
-_NOT_DRIVEN = "The Partition of this release is not driven."
-_BROKERS_ARE_NOT_RUN = "the brokers of a play with ZooKeeper are the engine's: judge the controller"
 _REST = "the network, disks, followers' fetchers and clients are the engine's."
-
-
-class Chosen(NamedTuple):
-    """What is to be run: `patch` is the release of Kafka that decides, `judges` what of it."""
-
-    play: Play
-    features: Features
-    patch: str
-    judges: Judges
-    why: str = ""
-    """Why brokers are the engine's."""
 
 
 class RealRun:
     """One play twice: the engine decides in one column, a real Kafka in the other.
 
     `kafka` is the patch release that decided, `source` ``"live"`` or ``"recorded"``, and `note`
-    says why it is a recording; empty for a live run. `recording` is what Kafka said. Nothing about
-    it changes any more.
+    says why it is a recording; empty for a live run. Nothing about it changes any more.
     """
 
     def __init__(
-        self,
-        both: TwoColumns | ControlColumns,
-        patch: str,
-        source: str,
-        recording: PlayRecording,
-        *,
-        note: str,
-        why: str,
+        self, both: AnyColumns, patch: str, source: str, *, note: str = "", why: str = ""
     ) -> None:
         self.both = both
-        self.kafka, self.source, self.note = patch, source, note
-        self.recording, self._why = recording, why
+        self.kafka, self.source, self.note, self.why = patch, source, note, why
 
     @property
     def agree(self) -> bool:
@@ -124,7 +75,7 @@ class RealRun:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known beforehand: is it recorded, who decides, what is called otherwise."""
-        scene = self.recording.scene_records
+        scene = 0 if isinstance(self.both, ControlColumns) else self.both.scene_records
         begun = f"{scene} records of Kafka's log come before the first line." if scene else ""
         said = (self.note, self.who_decides, *self.both.renaming.sentences, begun)
         return tuple(filter(None, said))
@@ -142,7 +93,7 @@ class RealRun:
         else:
             own, rest = "is the controller", "brokers, "
         said = f"Apache Kafka {self.kafka}'s own {own}; {rest}{_REST}"
-        return f"{said} {self._why}".strip()
+        return f"{said} {self.why}".strip()
 
     def _who_decides_with_zookeeper(self, both: ControlColumns) -> str:
         node = first_controller(setup_of(both.engine.play, both.engine.features))
@@ -240,198 +191,63 @@ def real(
     another release or judge, MissingKafkaError for what the machine lacks, DeadKafkaError for a
     Kafka that ended by itself.
     """
-    chosen = _told(
-        _chosen(play, kafka, "both" if judge is None else judge), asked_for=judge is not None
-    )
-    recording = _recording_of(chosen)
-    if recording is None and live is False:
+    what = chosen(play, kafka, BOTH if judge is None else judge)
+    recorded = _recorded(what, asked_for=judge is not None)
+    if live is False and recorded is None:
+        told_leaders(what, asked_for=judge is not None)
         raise MissingKafkaError(
-            f"Nothing is recorded of {chosen.play.name} on Kafka {chosen.patch}.",
+            f"Nothing is recorded of {what.play.name} on Kafka {what.patch}.",
             "Only plays that come with kiplab are recorded: ask for a live run.",
         )
-    if live or recording is None:
-        return _live(chosen)
+    if live or recorded is None:
+        return _live(what, asked_for=judge is not None)
     if live is False:
-        return _recorded(chosen, recording, "It was asked for as recorded.")
-    have = have_jars_of_zookeeper_era if _with_zookeeper(chosen) else have_jars
-    if not fetch and not have(chosen.patch):
+        return _noted(recorded, "It was asked for as recorded.")
+    have = jar_cache.have_jars_of_zookeeper_era if what.with_zookeeper else jar_cache.have_jars
+    if not fetch and not have(what.patch):
         how = f"live=True fetches it (about {MEGABYTES} MB)"
-        return _recorded(chosen, recording, f"Kafka {chosen.patch} is not here: {how}.")
+        return _noted(recorded, f"Kafka {what.patch} is not here: {how}.")
     try:
-        return _live(chosen)
+        return _live(what, asked_for=judge is not None)
     except (LackingError, DeadKafkaError) as why:
-        sentence = why.sentence if isinstance(why, LackingError) else f"{why}."
-        return _recorded(chosen, recording, sentence)
+        return _noted(recorded, why.sentence if isinstance(why, LackingError) else f"{why}.")
 
 
-def _told(chosen: Chosen, *, asked_for: bool) -> Chosen:
-    """The same, and where brokers cannot be told a line, and nobody asked for them, without them.
-
-    Raises PlayError, with the line, where somebody did.
-    """
-    untold_line = why_untold(chosen.play, chosen.features) if chosen.judges.leads else None
-    if untold_line is None:
-        return chosen
-    if asked_for:
-        raise untold_line
-    return chosen._replace(judges=JUDGES["controller"], why=str(untold_line))
-
-
-def _live(chosen: Chosen) -> RealRun:
+def _live(what: Chosen, *, asked_for: bool) -> RealRun:
     """Raises as `real` does."""
-    if _with_zookeeper(chosen):
-        columns = play_on_controller(chosen.play, chosen.features, chosen.patch)
-        return RealRun(columns, chosen.patch, LIVE, _heard(columns), note="", why="")
-    controllers: list[LiveKafka] = []
-    with ExitStack() as stack:
-        leaders = _live_leaders(chosen, stack)
-        kafka = _live_controller(chosen, stack)
-
-        def begun(start: Cluster) -> RealNodes:
-            if leaders is not None:
-                leaders.begin(start)
-            if kafka is None:
-                return RealNodes(None, leaders)
-            controllers.append(LiveKafka(kafka, chosen.play, start))
-            return RealNodes(controllers[0], leaders)
-
-        try:
-            both = play_in_two_columns(chosen.play, chosen.features, begun)
-        except OSError as problem:
-            raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
-        answers = leaders.answers if leaders is not None else []
-    scene = controllers[0].scene_records if controllers else 0
-    kept = _kept(both, scene, answers)
-    return RealRun(both, chosen.patch, LIVE, kept, note="", why=chosen.why)
+    if what.with_zookeeper:
+        return RealRun(play_on_controller(what.play, what.features, what.patch), what.patch, LIVE)
+    what = told_leaders(what, asked_for=asked_for)
+    return RealRun(live_columns(what), what.patch, LIVE, why=what.why)
 
 
-def _live_leaders(chosen: Chosen, stack: ExitStack) -> LiveLeaders | None:
-    if not chosen.judges.leads:
-        return None
-    return stack.enter_context(LiveLeaders(chosen.features.release, chosen.patch))
+def _noted(recorded: RealRun, why: str) -> RealRun:
+    note = f"Recorded from Kafka {recorded.kafka}, not run now. {why}"
+    return RealRun(recorded.both, recorded.kafka, RECORDED, note=note, why=recorded.why)
 
 
-def _live_controller(chosen: Chosen, stack: ExitStack) -> RealController | None:
-    if not chosen.judges.decides:
-        return None
-    version = chosen.features.metadata_version
-    process = stack.enter_context(ControllerProcess(chosen.patch, version))
-    try:
-        return stack.enter_context(closing(RealController(process)))
-    except NoSchemasError as problem:
-        raise MissingKafkaError(f"{problem}.", f"Remove {process.jars} and try again.") from None
-    except OSError as problem:
-        raise DeadKafkaError(f"Kafka {chosen.patch} does not answer: {problem}") from None
-
-
-def _recorded(chosen: Chosen, recording: PlayRecording, note: str) -> RealRun:
-    said = f"Recorded from Kafka {chosen.patch}, not run now. {note}"
-    if _with_zookeeper(chosen):
-        columns = play_on_recording(chosen.play, chosen.features, recording.passages)
-        return RealRun(columns, chosen.patch, RECORDED, recording, note=said, why="")
-    judges = chosen.judges
-
-    def begun(start: Cluster) -> RealNodes:
-        leaders = RecordedLeaders(recording.leaders, start) if judges.leads else None
-        return RealNodes(RecordedKafka(recording) if judges.decides else None, leaders)
-
-    both = play_in_two_columns(chosen.play, chosen.features, begun)
-    scene = recording.scene_records if judges.decides else 0
-    kept = _kept(both, scene, recording.leaders)
-    return RealRun(both, chosen.patch, RECORDED, kept, note=said, why=chosen.why)
-
-
-def _kept(both: TwoColumns, scene: int, leaders: Sequence[LeaderAnswer]) -> PlayRecording:
-    return PlayRecording(both.renaming, scene, both.decisions, tuple(leaders))
-
-
-def _heard(columns: ControlColumns) -> PlayRecording:
-    return PlayRecording(Renaming(), 0, (), passages=columns.heard)
-
-
-def _recording_of(chosen: Chosen) -> PlayRecording | None:
+def _recorded(what: Chosen, *, asked_for: bool) -> RealRun | None:
     """Of plays that come with kiplab, at the latest metadata version of a release."""
-    name, release = chosen.play.name, chosen.features.release
-    if name not in library.names() or library.load(name) != chosen.play:
+    name = what.play.name
+    if name not in library.names() or library.load(name) != what.play:
         return None
-    if chosen.features != parse_features(release):
+    if what.features != parse_features(what.features.release):
         return None
-    folder = CONTROL_RECORDINGS if _with_zookeeper(chosen) else FOLDER
-    return recordings_of(name, folder).get(chosen.patch)
-
-
-# --- which play, under which rules ----------------------------------------------------------------
-
-
-def _chosen(play: str | Path | Play, kafka: str | None, judge: str) -> Chosen:
-    if judge not in JUDGES:
-        raise UnknownFeatureError(f"no judge {judge!r}: there are {', '.join(JUDGES)}")
-    found, shared = (play, None) if isinstance(play, Play) else library.find(play)
-    if features_of(found).mode is Mode.ZOOKEEPER:
-        return _chosen_with_zookeeper(found, shared or features_of(found), kafka, judge)
-    if kafka is None:
-        features = features_of(found) if shared is None else shared
-        if features.overrides:
-            raise untold(found, _switching(found), "name a release: none has this switched by hand")
-        release = features.release_of(CONTROLLER)
-        return Chosen(found, features, _patch(release), *_judges(release, judge))
-    name, slash, metadata_version = kafka.partition("/")
-    patch = _patch(name)
-    release = patch.rpartition(".")[0]
-    features = parse_features(f"{release}{slash}{metadata_version}")
-    return Chosen(found, features, patch, *_judges(release, judge))
-
-
-def _chosen_with_zookeeper(play: Play, features: Features, kafka: str | None, judge: str) -> Chosen:
-    """Raises UnknownFeatureError for a release, or a judge, that there is none of."""
-    if judge == "leader":
-        raise UnknownFeatureError(_BROKERS_ARE_NOT_RUN)
-    if kafka is not None:
-        name, slash, protocol = kafka.partition("/")
-        features = parse_features(f"{_zookeeper_release(name)}{slash}{protocol}")
-    elif features.overrides:
-        raise untold(play, _switching(play), "name a release: none has this switched by hand")
-    own = BrokerId(first_controller(setup_of(play, features)))
-    release = _zookeeper_release(features.release_of(own))
-    return Chosen(play, features, ZOOKEEPER_PATCHES[release], JUDGES["controller"])
-
-
-def _zookeeper_release(name: str) -> str:
-    try:
-        return zookeeper_release(name)
-    except UnjudgedReleaseError as unknown:
-        raise UnknownFeatureError(str(unknown)) from None
-
-
-def _with_zookeeper(chosen: Chosen) -> bool:
-    return chosen.features.mode is Mode.ZOOKEEPER
-
-
-def _judges(release: str, judge: str) -> tuple[Judges, str]:
-    """Who is Kafka's own, and why brokers are not where they should be.
-
-    Raises UnknownFeatureError where only leaders are asked for, and that release has none.
-    """
-    asked = JUDGES[judge]
-    if release in partition_releases() or not asked.leads:
-        return asked, ""
-    if not asked.decides:
-        there = ", ".join(partition_releases())
-        raise UnknownFeatureError(f"the Partition of Kafka {release} is not run; there are {there}")
-    return JUDGES["controller"], _NOT_DRIVEN
-
-
-def _patch(name: str) -> str:
-    try:
-        return patch_release(name)
-    except UnjudgedReleaseError as unknown:
-        raise UnknownFeatureError(str(unknown)) from None
-
-
-def _switching(play: Play) -> int:
-    """The line of the header that switches a rule; the first line if a token does."""
-    lines = (n for n, said in enumerate(play.statements, 1) if said.verb in ("off", "on"))
-    return next(lines, 1)
+    if what.with_zookeeper:
+        heard = heard_plays(name).get(what.patch)
+        if heard is None:
+            return None
+        columns = play_on_recording(what.play, what.features, heard.passages)
+        return RealRun(columns, what.patch, RECORDED)
+    kept = shipped_columns().get(name, {}).get(what.patch)
+    if kept is None:
+        return None
+    if kept.why and what.judges.leads and not asked_for:
+        what = what._replace(judge=CONTROLLER_ALONE, why=kept.why)
+    column = kept.columns.get(what.judge)
+    if column is None:
+        return None
+    return RealRun(columns_of(what, column), what.patch, RECORDED, why=what.why)
 
 
 def terminal_width() -> int:

@@ -3,11 +3,9 @@
 That is a real controller, real brokers, or both; all else is the engine's in either column.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -20,39 +18,16 @@ from ...plays.play import Play
 from ...plays.runner import do_line, open_stage, run_play
 from ...plays.stage import Performed, Stage
 from ...plays.transcript import told_events
+from ...protocol import facts
 from ...protocol.errors import KafkaError
-from ...protocol.facts import (
-    Appended,
-    BecameFollower,
-    BecameLeader,
-    BrokerChanged,
-    ControllerResigned,
-    Fetched,
-    HighWatermarkMoved,
-    IsrChanged,
-    IsrProposed,
-    IsrReverted,
-    IsrStuck,
-    LeaderElected,
-    NotProposed,
-    RecordWritten,
-    Refused,
-)
+from ...protocol.facts import RecordWritten, Refused
 from ...protocol.features import Features
 from ...protocol.ids import CONTROLLER
 from ...protocol.replica.broker_state import Broker
 from ..conversation.real_controller import record_texts
-from .decided_step import step_decided_by
-from .decisions import (
-    ControllerQuestion,
-    DecidingKafka,
-    Decision,
-    RequestAsked,
-    SessionOver,
-    UnaskableError,
-)
-from .leader_questions import DecidingLeaders
-from .led_step import begun
+from . import deciding
+from .deciding import RealNodes, UnaskableError
+from .judged_step import begun, step_decided_by
 from .renaming import Renaming
 from .scene import untold
 
@@ -64,13 +39,6 @@ class Judges(msgspec.Struct, frozen=True):
     """The controller."""
     leads: bool = False
     """Every broker, as far as its Partitions go."""
-
-
-class RealNodes(NamedTuple):
-    """A real controller and real brokers, or what they have said before; None is the engine's."""
-
-    deciding: DecidingKafka | None = None
-    leading: DecidingLeaders | None = None
 
 
 class ColumnLine(msgspec.Struct, frozen=True):
@@ -88,17 +56,29 @@ class ColumnLine(msgspec.Struct, frozen=True):
     own: tuple[bool, ...]
 
 
-class TwoColumns(msgspec.Struct, frozen=True):
-    """Both runs of a play. `decisions` are Kafka's, `renaming` what is called otherwise there;
-    `judges` says who is Kafka's own, and real brokers have taken so many `turns`.
+class RealSide(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much of a run was Kafka's own: `requests` that a real controller answered, `records` that
+    it wrote meanwhile, `turns` that real brokers took.
+
+    `renaming` is what is called otherwise there, `scene_records` are in its log before the first
+    line, and `own_records` names those that the engine has none of: of a controller's taking over,
+    of a version raised.
     """
+
+    renaming: Renaming = Renaming()
+    scene_records: int = 0
+    requests: int = 0
+    records: int = 0
+    turns: int = 0
+    own_records: tuple[str, ...] = ()
+
+
+class TwoColumns(RealSide, frozen=True, kw_only=True):
+    """Both runs of a play; `judges` says who is Kafka's own."""
 
     engine: Stage
     kafka: Stage
-    decisions: tuple[Decision, ...]
-    renaming: Renaming
     judges: Judges
-    turns: int
 
     @property
     def lines(self) -> tuple[ColumnLine, ...]:
@@ -111,49 +91,27 @@ class TwoColumns(msgspec.Struct, frozen=True):
         """Whether the columns say the same, line by line."""
         return all(line.agree for line in self.lines)
 
-    @property
-    def requests(self) -> int:
-        """How many requests the real controller answered."""
-        return sum(isinstance(made.question, RequestAsked) for made in self.decisions)
-
-    @property
-    def records(self) -> int:
-        """How many records it wrote meanwhile."""
-        return sum(len(made.written) for made in self.decisions)
-
-
-class _Noted:
-    """Keeps what is decided."""
-
-    def __init__(self, kafka: DecidingKafka) -> None:
-        self._kafka = kafka
-        self.decisions: list[Decision] = []
-
-    @property
-    def renaming(self) -> Renaming:
-        return self._kafka.renaming
-
-    def decide(self, question: ControllerQuestion, cluster: Cluster, expected: int) -> Decision:
-        self.decisions.append(self._kafka.decide(question, cluster, expected))
-        return self.decisions[-1]
-
 
 def play_in_two_columns(
-    play: Play, features: Features, kafka_for: Callable[[Cluster], RealNodes]
+    play: Play, features: Features, nodes_for: Callable[[Cluster], RealNodes]
 ) -> TwoColumns:
-    """Run a play in both; `kafka_for` gives the real nodes of a cluster that begins so.
+    """Run a play in both; `nodes_for` gives the real nodes of a cluster that begins so.
 
     Raises PlayError, with the line, for what cannot be done in the engine, or cannot be told to a
     real controller or leader.
     """
-    engine = run_play(play, features)
-    begun = open_stage(play, features)
-    nodes = kafka_for(begun.cluster)
-    noted = _Noted(nodes.deciding) if nodes.deciding is not None else None
-    leaders = nodes.leading
-    start = _begun(play, begun.cluster, leaders) if leaders is not None else begun.cluster
-    history = History(start, doing=step_decided_by(noted, leaders))
-    stage = replace(begun, history=history, strict=False)
+    engine, opened = run_play(play, features), open_stage(play, features)
+    kafka, leaders = nodes_for(opened.cluster)
+    decisions: list[deciding.Decision] = []
+
+    def ask(question: deciding.ControllerQuestion, cluster: Cluster, expected: int) -> Any:
+        assert kafka is not None
+        decisions.append(kafka.decide(question, cluster, expected))
+        return decisions[-1]
+
+    start = _begun(play, opened.cluster, leaders) if leaders is not None else opened.cluster
+    history = History(start, doing=step_decided_by(ask if kafka is not None else None, leaders))
+    stage = replace(opened, history=history, strict=False)
     for line, statement in enumerate(play.statements, 1):
         # What is expected is held against the engine.
         if statement.verb != "expect":
@@ -162,34 +120,45 @@ def play_in_two_columns(
             except UnaskableError as why:
                 raise untold(play, line, str(why), why.who) from None
     return TwoColumns(
-        engine,
-        stage,
-        tuple(noted.decisions) if noted is not None else (),
-        noted.renaming if noted is not None else Renaming(),
-        Judges(noted is not None, leaders is not None),
-        leaders.turns if leaders is not None else 0,
+        engine=engine,
+        kafka=stage,
+        judges=Judges(kafka is not None, leaders is not None),
+        renaming=kafka.renaming if kafka is not None else Renaming(),
+        scene_records=kafka.scene_records if kafka is not None else 0,
+        requests=sum(isinstance(made.question, deciding.RequestAsked) for made in decisions),
+        records=sum(len(made.written) for made in decisions),
+        turns=leaders.turns if leaders is not None else 0,
+        own_records=_own_records(decisions),
     )
 
 
-def _begun(play: Play, start: Cluster, leaders: DecidingLeaders) -> Cluster:
+def _own_records(decisions: Iterable[deciding.Decision]) -> tuple[str, ...]:
+    of_the_engine = deciding.RequestAsked | deciding.SessionOver
+    others = (made for made in decisions if not isinstance(made.question, of_the_engine))
+    return tuple(sorted({w.name for made in others for w in made.written if w.record is None}))
+
+
+def _begun(play: Play, start: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
     """Only a log can be too long for real brokers: the header's first line of a topic says it."""
     try:
         return begun(start, leaders)
     except UnaskableError as why:
-        lines = (n for n, said in enumerate(play.statements, 1) if said.verb == "topic")
+        lines = (n for n, statement in enumerate(play.statements, 1) if statement.verb == "topic")
         raise untold(play, next(lines, 1), str(why), why.who) from None
 
 
-_CONTROLLERS_WORD = (RecordWritten, IsrChanged, LeaderElected, BrokerChanged)
+# --- whose own ------------------------------------------------------------------------------------
+
+_CONTROLLERS_WORD = (RecordWritten, facts.IsrChanged, facts.LeaderElected, facts.BrokerChanged)
 _LEADERS_WORD = (
-    Appended,
-    BecameFollower,
-    BecameLeader,
-    Fetched,
-    HighWatermarkMoved,
-    IsrProposed,
-    IsrReverted,
-    IsrStuck,
+    facts.Appended,
+    facts.BecameFollower,
+    facts.BecameLeader,
+    facts.Fetched,
+    facts.HighWatermarkMoved,
+    facts.IsrProposed,
+    facts.IsrReverted,
+    facts.IsrStuck,
 )
 _LEADER_REFUSES = ("fetch", "produce", "delete-records")
 
@@ -221,17 +190,6 @@ def _line(both: TwoColumns, mine: Performed, theirs: Performed) -> ColumnLine:
     )
 
 
-def _of_its_own(decisions: tuple[Decision, ...]) -> frozenset[str]:
-    """Records that the engine has none of: of a controller's taking over, of a version raised."""
-    return frozenset(
-        written.name
-        for made in decisions
-        if not isinstance(made.question, RequestAsked | SessionOver)
-        for written in made.written
-        if written.record is None
-    )
-
-
 def _told(stage: Stage, performed: Performed) -> Iterator[tuple[Event, str]]:
     """What a transcript says of a line, and every metadata record; and the event that says so."""
     sentences = dict(told_events(stage, performed))
@@ -258,9 +216,10 @@ def _played(node: Broker) -> Any:
 
 def _same(mine: tuple[Event, ...], theirs: tuple[Event, ...], both: TwoColumns) -> bool:
     """Records in their order, as far as that means anything; all else whatever its order."""
-    own = _of_its_own(both.decisions)
     written = [
-        record_texts(e for e in events if isinstance(e, RecordWritten) and e.record not in own)
+        record_texts(
+            e for e in events if isinstance(e, RecordWritten) and e.record not in both.own_records
+        )
         for events in (mine, theirs)
     ]
     counted = [Counter(_comparable(events, both.judges)) for events in (mine, theirs)]
@@ -273,11 +232,11 @@ def _comparable(events: tuple[Event, ...], judges: Judges) -> Iterator[Event]:
     nobody.
     """
     for event in events:
-        if judges.leads and isinstance(event, NotProposed):
+        if judges.leads and isinstance(event, facts.NotProposed):
             continue
         if isinstance(event, Refused):
             whole = event.error is KafkaError.UNKNOWN_SERVER_ERROR
             partition = None if whole else event.partition
             yield replace(event, guard=None, compared=(), partition=partition)
-        elif not isinstance(event, RecordWritten | ControllerResigned):
+        elif not isinstance(event, RecordWritten | facts.ControllerResigned):
             yield event

@@ -18,7 +18,7 @@ from ...protocol.registrations import topic_of
 from ..conversation.kafka_terms import UnspokenError
 from ..java_process.child_jvm import DeadKafkaError, java_of_kafka
 from ..kafka_jars.missing_kafka import MissingKafkaError
-from ..side_by_side.recorded_kafka import StaleRecordingError
+from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.scene import untold
 from ..wire.message_schemas import NoSchemasError, ReleaseSchemas
 from ..zookeeper_era.control_schemas import control_schemas

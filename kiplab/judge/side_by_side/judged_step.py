@@ -1,0 +1,388 @@
+"""`step`, with real nodes deciding: a real controller, real brokers, or both.
+
+All else is the engine's: clients, the network, disks, followers' fetchers, registrations and
+heartbeats. The engine takes every turn too. Where a real controller is asked, its answer and its
+records are what happens: the records are replayed, the brokers get the metadata that comes of them,
+and whoever asked gets the answer. What a real broker holds after a turn is what the broker holds.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.cluster import Cluster, Message, broker
+from ...engine.events import Event, Happened
+from ...engine.impossible_moves import ImpossibleMoveError, why_not
+from ...engine.nodes import state_of, with_state
+from ...engine.observer import observe
+from ...engine.routes import NodeEffect
+from ...engine.step import Step, carried_out, step
+from ...engine.truth import truth
+from ...protocol.errors import KafkaError
+from ...protocol.facts import Fact, RecordWritten, Refused
+from ...protocol.features import Features
+from ...protocol.ids import ALL_BROKERS, CONTROLLER, BrokerId, MetadataOffset
+from ...protocol.kraft.records import record_text
+from ...protocol.kraft.replay import commit, image
+from ...protocol.log import records_from
+from ...protocol.messages import (
+    KINDS,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    ElectLeadersResponse,
+    FetchRequest,
+    FetchResponse,
+    MetadataUpdate,
+    Request,
+    Response,
+    Send,
+)
+from ...protocol.registrations import partition
+from ...protocol.replica.broker_parts import process_of
+from ...protocol.replica.broker_state import Broker, Volatile, log_of, replica_of
+from ..partition import broker_turns as turns
+from . import deciding
+from .deciding import UnaskableError
+from .leader_effect import LedTurn, leader_effect
+
+_OF_THE_LOG = ("next_offset", "write_offset", "registrations", "partitions")
+"""What a controller reads in its log, or of it; all else is the memory of a sitting one."""
+_ALONE = "; with `--judge controller` brokers are the engine's"
+
+
+def step_decided_by(
+    ask: deciding.Ask | None, leaders: deciding.DecidingLeaders | None = None
+) -> Callable[[Cluster, moves.Move], Step]:
+    """A `step` in which `ask` asks the controller, and `leaders` are brokers; None: the engine's.
+
+    It raises ImpossibleMoveError as `step` does, and UnaskableError for a move that no real
+    controller, or no real leader, can be told.
+    """
+
+    def decided_step(cluster: Cluster, move: moves.Move) -> Step:
+        reason = why_not(cluster, move)
+        if reason is not None:
+            raise ImpossibleMoveError(move, reason)
+        if ask is not None:
+            _controller_can_be_told(move)
+        if leaders is not None:
+            _leaders_can_be_told(cluster, move, leaders)
+        nodes = _RealNodes(ask, leaders)
+        done = nodes.do(cluster, move)
+        if leaders is None or nodes.led:
+            return done
+        _must_be_told(cluster, done.cluster, leaders)
+        return _noticed(cluster, done, leaders)
+
+    return decided_step
+
+
+def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
+    """Every broker that runs when a play begins is a process that has begun."""
+    for node in cluster.brokers:
+        process = node.process
+        if process is None or process.image is None or not leaders.plays(node, cluster):
+            continue
+        turn = LedTurn(node, deciding.ProcessBegun(process.image), (node, (), ()))
+        after, _, _ = _taken(turn, cluster, leaders)
+        cluster = with_state(cluster, node.id, after)
+    return cluster
+
+
+class _RealNodes:
+    """Who decides in one move; `led` once a real broker has taken a turn of it."""
+
+    def __init__(self, ask: deciding.Ask | None, leaders: deciding.DecidingLeaders | None) -> None:
+        self._ask, self._leaders = ask, leaders
+        self.led = False
+
+    def do(self, cluster: Cluster, move: moves.Move) -> Step:
+        """The move; of a change that the engine keeps no record of Kafka's records are told."""
+        question = _of_its_own(move)
+        if self._ask is None or question is None:
+            after, events = carried_out(cluster, move, self._decide, checked=True)
+            after, noticed = observe(cluster, after, events)
+            return Step(after, (*events, *noticed))
+        decision = self._ask(question, cluster, 0)
+        if decision.refused:
+            text = f"the metadata version stays as it is: {decision.refused}"
+            return Step(cluster, (Happened(text=text),))
+        done = step(cluster, move)
+        return replace(done, events=(*done.events, *map(written_fact, decision.written)))
+
+    def _decide(
+        self, cluster: Cluster, at: BrokerId, cause: Message | moves.Move, mine: NodeEffect
+    ) -> NodeEffect:
+        if at == CONTROLLER:
+            return mine if self._ask is None else _ruling(self._ask, cluster, cause, mine)
+        was = state_of(cluster, at)
+        if self._leaders is None or not isinstance(was, Broker):
+            return mine
+        question = _question(was, cause, mine) if self._leaders.plays(was, cluster) else None
+        if question is None:
+            return mine
+        self.led = True
+        return _taken(LedTurn(was, question, mine), cluster, self._leaders)
+
+
+# --- what cannot be told --------------------------------------------------------------------------
+
+
+def _controller_can_be_told(move: moves.Move) -> None:
+    match move:
+        case moves.Upgrade() if move.node in (None, CONTROLLER):
+            raise UnaskableError("a real controller stays on its release while a play runs")
+        case moves.Configure():
+            raise UnaskableError("the settings of a real controller's topics stay as they are made")
+        case moves.Fire() if move.node == CONTROLLER:
+            raise UnaskableError(
+                "what a real controller does unasked every 300 s is switched off, so that nothing"
+                " happens by itself"
+            )
+
+
+def _leaders_can_be_told(
+    cluster: Cluster, move: moves.Move, leaders: deciding.DecidingLeaders
+) -> None:
+    match move:
+        case moves.Produce() if move.transaction:
+            raise UnaskableError(f"a real broker is told of no transaction{_ALONE}", "leader")
+        case moves.Race():
+            raise UnaskableError(f"its threads meet where nobody can hold one up{_ALONE}", "leader")
+        case moves.Upgrade():
+            for node in cluster.brokers:
+                if move.node in (None, node.id) and node.up and leaders.plays(node, cluster):
+                    raise UnaskableError(
+                        "a real broker that runs another release begins anew, and broker"
+                        f" {node.id} is up: let it stop, upgrade it, and start it{_ALONE}",
+                        "leader",
+                    )
+
+
+def _must_be_told(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> None:
+    """Whatever the engine changes in a running broker's partitions a real one has to hear of.
+
+    Raises UnaskableError where nobody tells it: it is no turn of a real broker.
+    """
+    for was, node in _running_on(before, after, leaders):
+        if _holds(was) != _holds(node):
+            raise UnaskableError(
+                f"a real broker takes no such turn here, and broker {node.id} would{_ALONE}",
+                "leader",
+            )
+
+
+def _running_on(
+    before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders
+) -> Iterator[tuple[Broker, Broker]]:
+    """Real brokers of which the same process runs before and after a move."""
+    for node in after.brokers:
+        was = broker(before, node.id)
+        if was is None or was.process is None or node.process is None:
+            continue
+        if was.incarnation == node.incarnation and leaders.plays(node, after):
+            yield was, node
+
+
+def _holds(node: Broker) -> Any:
+    logs = [(kept.log.start, kept.log.end, kept.log.epochs) for kept in node.durable.replicas]
+    return process_of(node).replicas, logs
+
+
+# --- a real controller ----------------------------------------------------------------------------
+
+
+def _of_its_own(move: moves.Move) -> deciding.ControllerQuestion | None:
+    match move:
+        case moves.FailOver():
+            return deciding.TakeOver()
+        case moves.UpgradeMetadata():
+            return deciding.VersionRaised(move.metadata_version)
+    return None
+
+
+def _ruling(
+    ask: deciding.Ask, cluster: Cluster, cause: Message | moves.Move, mine: NodeEffect
+) -> NodeEffect:
+    """Kafka's records replayed, and its answer. What only a sitting controller knows is as the
+    engine has it, but that whoever has been fenced, or has not, is so by the log.
+    """
+    if isinstance(cause, moves.ExpireSession):
+        question: deciding.ControllerQuestion = deciding.SessionOver(cause.broker)
+    elif isinstance(cause, Message):
+        request: Any = cause.body
+        question = deciding.RequestAsked(request)
+    else:
+        return mine
+    expected = sum(isinstance(fact, RecordWritten) for fact in mine[2])
+    decision = ask(question, cluster, expected)
+    node, sends, facts = _replayed(cluster, mine, decision)
+    if not isinstance(cause, Message):
+        return node, sends, facts
+    refused = tuple(_refusals(request, decision.response))
+    answer = (Send(cause.name.sender, decision.response),) if decision.response else ()
+    return node, (*sends, *answer), (*refused, *facts)
+
+
+def _replayed(cluster: Cluster, mine: NodeEffect, decision: deciding.Decision) -> NodeEffect:
+    after: Any = state_of(cluster, CONTROLLER)
+    facts: list[Fact] = []
+    for written in decision.written:
+        after, more = _with_record(after, written, cluster.features)
+        facts += more
+    sends = (Send(ALL_BROKERS, image(after)),) if decision.written else ()
+    memory = mine[0] if _records(mine[2]) == _records(facts) else _as_the_log_says(mine[0], after)
+    logged = {name: getattr(after, name) for name in _OF_THE_LOG}
+    return replace(memory, **logged), sends, tuple(facts)
+
+
+def _records(facts: Iterable[Fact]) -> list[Fact]:
+    return [fact for fact in facts if isinstance(fact, RecordWritten)]
+
+
+def _with_record(
+    controller: Any, written: deciding.Written, features: Features
+) -> tuple[Any, list[Fact]]:
+    controller = replace(controller, next_offset=MetadataOffset(written.offset))
+    facts: list[Fact] = [written_fact(written)]
+    if written.record is None:
+        return replace(controller, next_offset=MetadataOffset(written.offset + 1)), facts
+    controller, _, more = commit(controller, [written.record], features)
+    return controller, [*facts, *(fact for fact in more if not isinstance(fact, RecordWritten))]
+
+
+def _as_the_log_says(memory: Any, after: Any) -> Any:
+    fenced = {known.broker: known.fenced for known in after.registrations}
+    heartbeats = tuple(
+        replace(state, fenced=fenced.get(state.broker, True)) for state in memory.heartbeats
+    )
+    return replace(memory, heartbeats=heartbeats)
+
+
+def written_fact(written: deciding.Written) -> RecordWritten:
+    """A record of Kafka's as the engine tells of its own."""
+    text = record_text(written.record) if written.record is not None else written.name
+    return RecordWritten(
+        offset=written.offset,
+        record=written.name,
+        text=text + written.beyond,
+        version=written.version,
+    )
+
+
+def _refusals(request: Request, response: Response | None) -> Iterator[Refused]:
+    """Kafka says which error, and never which check."""
+    kind = KINDS[type(request)]
+    for name, error in _errors(response):
+        if error is not KafkaError.NONE:
+            yield Refused(node=CONTROLLER, request=kind, error=error, guard=None, partition=name)
+
+
+def _errors(response: Response | None) -> Iterator[tuple[str | None, KafkaError]]:
+    if isinstance(response, ElectLeadersResponse):
+        yield from response.results
+        return
+    yield None, getattr(response, "error", KafkaError.NONE)
+    if isinstance(response, AlterPartitionResponse):
+        yield from ((result.partition, result.error) for result in response.results)
+
+
+# --- real brokers ---------------------------------------------------------------------------------
+
+
+def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -> NodeEffect:
+    # What a process begins with, and the epoch that it has by then, is in the engine's broker.
+    begins = isinstance(turn.question, deciding.ProcessBegun)
+    who = replace(turn.was, process=turn.mine[0].process) if begins else turn.was
+    seen = leaders.decide(who, turn.question, cluster)
+    if seen is None:
+        return turn.mine
+    names = tuple(state.name for state in truth(cluster).partitions)
+    (state, sends, facts), partings = leader_effect(turn, seen, names, cluster.features)
+    parted: Any = (Happened(text=f"broker {turn.was.id}: {parting}") for parting in partings)
+    return state, sends, (*facts, *parted)
+
+
+def _noticed(before: Cluster, done: Step, leaders: deciding.DecidingLeaders) -> Step:
+    """Who waits for an answer to AlterPartition no more, without having got one, has noticed that
+    none will come.
+    """
+    after, events = done.cluster, list[Event]()
+    for was, node in _running_on(before, done.cluster, leaders):
+        if process_of(was).in_flight and not process_of(node).in_flight:
+            turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
+            state, _, facts = _taken(turn, after, leaders)
+            after = with_state(after, node.id, state)
+            events += facts
+    return Step(after, (*done.events, *events))
+
+
+def _question(
+    was: Broker, cause: Message | moves.Move, mine: NodeEffect
+) -> deciding.LeaderQuestion | None:
+    """None for what its Partitions hear nothing of."""
+    match cause:
+        case Message():
+            return _arrived(was, mine[0], cause)
+        case moves.Produce():
+            return turns.ProducedTurn(cause.partition, cause.count, cause.acks_all)
+        case moves.Fire(timer=moves.Timer.RETRY):
+            return turns.RetryTurn()
+        case moves.Fire(timer=moves.Timer.LAG_CHECK):
+            return turns.LagTurn(tuple(r.partition for r in process_of(was).replicas))
+    return None
+
+
+def _arrived(was: Broker, after: Broker, message: Message) -> deciding.LeaderQuestion | None:
+    process, body, now = process_of(was), message.body, after.process
+    if now is not None and now.image is not None and now.published and not process.published:
+        return deciding.ProcessBegun(now.image)
+    match body:
+        case FetchRequest() if replica_of(was, body.partition) is not None:
+            return body
+        case AlterPartitionResponse():
+            # An answer to a request that was given up, or to a copy, is nobody's.
+            request = message.request
+            waits = (
+                isinstance(request, AlterPartitionRequest) and process.in_flight == request.items
+            )
+            return body if waits else None
+        case MetadataUpdate() if process.published:
+            return _metadata(was.id, process, body)
+        case FetchResponse():
+            return _fetched(was, after, body, message)
+    return None
+
+
+def _metadata(
+    who: BrokerId, process: Volatile, update: MetadataUpdate
+) -> deciding.LeaderQuestion | None:
+    known = process.image
+    if known is not None and known.offset >= update.offset:
+        return None
+    before = () if known is None else known.partitions
+    changed = []
+    for state in update.partitions:
+        earlier = partition(before, state.name)
+        new = earlier is None or earlier.partition_epoch != state.partition_epoch
+        if who in state.replicas and new:
+            changed.append(state.name)
+    return deciding.MetadataPlayed(update, tuple(changed))
+
+
+def _fetched(
+    was: Broker, after: Broker, reply: FetchResponse, message: Message
+) -> deciding.LeaderQuestion | None:
+    """What the engine's fetcher makes of an answer: a shorter log, or a longer one."""
+    name, request = reply.partition, message.request
+    replica, mine, now = replica_of(was, name), log_of(was, name), log_of(after, name)
+    asked = isinstance(request, FetchRequest) and request.offset == mine.end
+    if replica is None or replica.leading is not None or not asked:
+        return None
+    if reply.leader_epoch != replica.leader_epoch:
+        return None
+    if reply.diverging is not None:
+        return turns.TruncatedTurn(name, now.end)
+    return turns.ReplicatedTurn(name, records_from(now, mine.end), reply.high_watermark)

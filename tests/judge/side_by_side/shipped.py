@@ -1,0 +1,97 @@
+"""From the stored answers of real Kafka to the columns that are shipped, by the live path."""
+
+from kiplab.engine.cluster import Cluster
+from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH
+from kiplab.judge.side_by_side.chosen import BOTH, JUDGES, Chosen, chosen
+from kiplab.judge.side_by_side.deciding import RealNodes
+from kiplab.judge.side_by_side.live_columns import live_columns, told_leaders
+from kiplab.judge.side_by_side.recorded_columns import RecordedPlay, recorded_column
+from kiplab.judge.side_by_side.two_columns import TwoColumns, play_in_two_columns
+from kiplab.plays.header import features_of
+from kiplab.plays.library import load, names
+from kiplab.plays.play import Play
+from kiplab.protocol.features import Features, UnknownFeatureError
+from kiplab.protocol.releases import Mode
+from tests.judge.side_by_side.stored_answers import (
+    Noting,
+    PlayRecording,
+    recorded_nodes,
+    recordings_of,
+)
+
+
+def told_plays() -> list[str]:
+    """Every play that comes with kiplab, and can be told to a real controller of KRaft's."""
+    return [name for name in names() if not has_zookeeper(load(name)) and can_be_told(load(name))]
+
+
+def has_zookeeper(play: Play) -> bool:
+    """Its controller lives on a broker, and asks brokers what KRaft's never asks: what is said of
+    it cannot be told to the controllers here, which are KRaft's.
+    """
+    return features_of(play).mode is Mode.ZOOKEEPER
+
+
+def can_be_told(play: Play) -> bool:
+    """A real controller stays on its release, and no request has the only replica there is elected
+    uncleanly.
+    """
+    return not any(_is_untold(s.verb, s.words, s.arg) for s in play.statements)
+
+
+def _is_untold(verb: str, words: tuple[str, ...], arg: object) -> bool:
+    assert callable(arg)
+    if verb == "upgrade":
+        return words[:1] in (("controller",), ("all",))
+    alone = verb == "topic" and arg("replicas") == arg("isr")
+    return alone and arg("recovery") == "recovering"
+
+
+def why_untold(play: Play, features: Features) -> str:
+    """The line that no real broker can be told, and why; empty where each can be."""
+    return told_leaders(Chosen(play, features, "", BOTH), asked_for=False).why
+
+
+def asked_live(name: str, release: str) -> tuple[str, PlayRecording]:
+    """What real nodes answer now, and the patch release. Raises as `live_columns` does."""
+    what = told_leaders(chosen(name, release, BOTH), asked_for=False)
+    noting = Noting()
+    assert live_columns(what, noting.between).agree, f"{name} on {release}: the columns part"
+    return what.patch, noting.recording()
+
+
+def columns_of_answers() -> dict[str, dict[str, RecordedPlay]]:
+    """Of every play and every release."""
+    return {
+        name: dict(play_columns(name, release) for release in LAST_PATCH) for name in told_plays()
+    }
+
+
+def play_columns(name: str, release: str) -> tuple[str, RecordedPlay]:
+    """The patch release, and what is shipped of a play on it."""
+    columns, why, patch = {}, "", ""
+    for judge in JUDGES:
+        try:
+            asked = chosen(name, release, judge)
+        except UnknownFeatureError:
+            # Only leaders are asked for, and that release has none.
+            continue
+        what = told_leaders(asked, asked_for=False)
+        patch = what.patch
+        if what.judge != asked.judge:
+            why = what.why
+        elif what.judge == judge:
+            both = answered(what)
+            assert both.agree, f"{name} on {release}, {judge}: the columns part"
+            columns[judge] = recorded_column(both)
+    return patch, RecordedPlay(columns, why)
+
+
+def answered(what: Chosen) -> TwoColumns:
+    """Both columns, by the live path, of what real nodes have once answered."""
+    recording, judges = recordings_of(what.play.name)[what.patch], what.judges
+
+    def nodes(start: Cluster) -> RealNodes:
+        return recorded_nodes(recording, start, decides=judges.decides, leads=judges.leads)
+
+    return play_in_two_columns(what.play, what.features, nodes)
