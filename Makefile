@@ -65,6 +65,7 @@ judge-record: $(STAMP)
 	$(if $(PAIRS),,$(CONTROLLERS_JUDGE) --record $(CONTROLLERS))
 	$(if $(PAIRS),,$(SCHEDULES) --release 2.2.2 --release 3.4.1 \
 	  --record tests/judge/controller_schedules)
+	$(if $(PAIRS),,$(BIN)/python -m tests.judge.side_by_side --record)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)

@@ -1,6 +1,6 @@
 """What real controllers have decided in the plays that come with kiplab: recorded, and seen again.
 
-`pytest --rewrite tests/judge/test_recorded_plays.py` asks the real ones anew, and writes that.
+`python -m tests.judge.side_by_side --record` asks the real ones anew, and writes that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from tests.judge.side_by_side.stored_answers import (
     PlayRecording,
     RecordedKafka,
     RecordedLeaders,
-    keep_recordings,
     recordings_of,
 )
 
@@ -122,7 +121,9 @@ def test_recordings_are_small() -> None:
 
 def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> None:
     recording = recordings_of("kafka-14139")["3.4.1"]
-    with pytest.raises(StaleRecordingError, match=r"make it anew, by pytest --rewrite"):
+    with pytest.raises(
+        StaleRecordingError, match="make it anew, by `python -m tests.judge.side_by_side"
+    ):
         play_in_two_columns(
             load("last-replica"),
             parse_features("3.4"),
@@ -132,7 +133,9 @@ def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> Non
 
 def test_brokers_that_are_told_otherwise_are_not_answered_by_an_old_recording() -> None:
     answers = recordings_of("kafka-14139")["3.4.1"].leaders
-    with pytest.raises(StaleRecordingError, match=r"make it anew, by pytest --rewrite"):
+    with pytest.raises(
+        StaleRecordingError, match="make it anew, by `python -m tests.judge.side_by_side"
+    ):
         play_in_two_columns(
             load("last-replica"),
             parse_features("3.4"),
@@ -166,30 +169,24 @@ def _further(seen: SeenPartition | None) -> SeenPartition | None:
 # --- asked again ----------------------------------------------------------------------------------
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """All plays on all releases are asked again only to be written anew."""
-    if "asked_again" in metafunc.fixturenames:
-        everything = [(name, release) for name in KRAFT for release in LAST_PATCH]
-        some = [("kafka-14139", release) for release in LIVE]
-        rewrite = metafunc.config.getoption("--rewrite")
-        metafunc.parametrize("asked_again", everything if rewrite else some, ids="-".join)
+@pytest.mark.kafka
+@pytest.mark.parametrize("release", LIVE)
+def test_a_real_controller_says_what_is_recorded(release: str) -> None:
+    try:
+        patch, answers = shipped.asked_live("kafka-14139", release)
+    except MissingKafkaError as missing:
+        skip_without_kafka(missing)
+    assert recordings_of("kafka-14139")[patch] == answers
 
 
 @pytest.mark.kafka
-def test_a_real_controller_says_what_is_recorded(
-    asked_again: tuple[str, str], rewrite: bool
-) -> None:
-    name, release = asked_again
+@pytest.mark.parametrize("name", [name for name in KRAFT if name not in TOLD])
+def test_what_is_not_recorded_cannot_be_told(name: str) -> None:
     try:
-        patch, answers = shipped.asked_live(name, release)
+        with pytest.raises(PlayError):
+            real(name, kafka="3.9", live=True)
     except MissingKafkaError as missing:
         skip_without_kafka(missing)
-    except PlayError:
-        assert not shipped.can_be_told(load(name))
-        return
-    if rewrite:
-        keep_recordings(name, recordings_of(name) | {patch: answers})
-    assert recordings_of(name)[patch] == answers
 
 
 @pytest.mark.kafka

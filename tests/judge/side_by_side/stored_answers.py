@@ -22,7 +22,7 @@ from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.replica.broker_state import Broker
 
 FOLDER, SUFFIX = Path(__file__).parent / "recordings", ".json.xz"
-ANEW = "make it anew, by pytest --rewrite tests/judge/test_recorded_plays.py"
+ANEW = "make it anew, by `python -m tests.judge.side_by_side --record`"
 ReadRun = tuple[int, int, int]
 """Records that were read in a row: their leader epoch, the first offset, the end."""
 
