@@ -121,9 +121,7 @@ def test_recordings_are_small() -> None:
 
 def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> None:
     recording = recordings_of("kafka-14139")["3.4.1"]
-    with pytest.raises(
-        StaleRecordingError, match="make it anew, by `python -m tests.judge.side_by_side"
-    ):
+    with pytest.raises(StaleRecordingError, match="make it anew, by "):
         play_in_two_columns(
             load("last-replica"),
             parse_features("3.4"),
@@ -133,9 +131,7 @@ def test_a_play_that_asks_otherwise_is_not_answered_by_an_old_recording() -> Non
 
 def test_brokers_that_are_told_otherwise_are_not_answered_by_an_old_recording() -> None:
     answers = recordings_of("kafka-14139")["3.4.1"].leaders
-    with pytest.raises(
-        StaleRecordingError, match="make it anew, by `python -m tests.judge.side_by_side"
-    ):
+    with pytest.raises(StaleRecordingError, match="make it anew, by "):
         play_in_two_columns(
             load("last-replica"),
             parse_features("3.4"),
