@@ -13,6 +13,7 @@ from kiplab.judge.kafka_jars.judged_releases import LAST_PATCH, patch_release
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.partition.broker_sight import SeenPartition
 from kiplab.judge.partition.partition_process import partition_releases
+from kiplab.judge.side_by_side.chosen import chosen
 from kiplab.judge.side_by_side.deciding import RealNodes, StaleRecordingError
 from kiplab.judge.side_by_side.live_leaders import LiveLeaders
 from kiplab.judge.side_by_side.real_run import RealRun, real
@@ -74,7 +75,7 @@ def test_what_is_shipped_is_what_the_live_path_makes_of_the_answers(
     """`shipped.play_columns` asserts that the columns agree, too."""
     patch, columns = shipped.play_columns(name, release)
     assert shipped_columns()[name][patch] == columns
-    what = shipped.chosen(name, release, "both")
+    what = chosen(name, release, "both")
     if not columns.why:
         both = shipped.answered(what)
         shown = real(name, kafka=release, live=False)
@@ -93,7 +94,7 @@ def test_all_that_is_shipped_is_what_the_live_path_makes_of_the_answers(name: st
 
 def test_a_play_with_other_moves_is_not_shown_as_recorded() -> None:
     kept = shipped_columns()["last-replica"]["3.4.1"].columns["both"]
-    what = shipped.chosen("kafka-14139", "3.4", "both")
+    what = chosen("kafka-14139", "3.4", "both")
     with pytest.raises(StaleRecordingError, match="other moves than were recorded"):
         columns_of(what, kept)
 
