@@ -92,7 +92,7 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     refused: str = ""
 
 
-Ask = Callable[[ControllerQuestion, Cluster, int], Decision]
+AskKafka = Callable[[ControllerQuestion, Cluster, int], Decision]
 """`DecidingKafka.decide`."""
 
 

@@ -53,7 +53,7 @@ _ALONE = "; with `--judge controller` brokers are the engine's"
 
 
 def step_decided_by(
-    ask: deciding.Ask | None, leaders: deciding.DecidingLeaders | None = None
+    ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None = None
 ) -> Callable[[Cluster, moves.Move], Step]:
     """A `step` in which `ask` asks the controller, and `leaders` are brokers; None: the engine's.
 
@@ -94,7 +94,7 @@ def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
 class _RealNodes:
     """Who decides in one move; `led` once a real broker has taken a turn of it."""
 
-    def __init__(self, ask: deciding.Ask | None, leaders: deciding.DecidingLeaders | None) -> None:
+    def __init__(self, ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None) -> None:
         self._ask, self._leaders = ask, leaders
         self.led = False
 
@@ -204,7 +204,7 @@ def _of_its_own(move: moves.Move) -> deciding.ControllerQuestion | None:
 
 
 def _ruling(
-    ask: deciding.Ask, cluster: Cluster, cause: Message | moves.Move, mine: NodeEffect
+    ask: deciding.AskKafka, cluster: Cluster, cause: Message | moves.Move, mine: NodeEffect
 ) -> NodeEffect:
     """Kafka's records replayed, and its answer. What only a sitting controller knows is as the
     engine has it, but that whoever has been fenced, or has not, is so by the log.
