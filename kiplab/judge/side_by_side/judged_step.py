@@ -94,7 +94,9 @@ def begun(cluster: Cluster, leaders: deciding.DecidingLeaders) -> Cluster:
 class _RealNodes:
     """Who decides in one move; `led` once a real broker has taken a turn of it."""
 
-    def __init__(self, ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None) -> None:
+    def __init__(
+        self, ask: deciding.AskKafka | None, leaders: deciding.DecidingLeaders | None
+    ) -> None:
         self._ask, self._leaders = ask, leaders
         self.led = False
 
