@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster, Message, broker
-from ...engine.events import Event, Happened
+from ...engine.events import Event, Happened, Moved
 from ...engine.impossible_moves import ImpossibleMoveError, why_not
 from ...engine.nodes import state_of, with_state
 from ...engine.observer import observe
 from ...engine.routes import NodeEffect
-from ...engine.step import Step, carried_out, step
+from ...engine.step import DecidedEffect, Step, carried_out
 from ...engine.truth import truth
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Fact, RecordWritten, Refused
@@ -70,11 +70,13 @@ def step_decided_by(
         if leaders is not None:
             _leaders_can_be_told(cluster, move, leaders)
         nodes = _RealNodes(ask, leaders)
-        done = nodes.do(cluster, move)
-        if leaders is None or nodes.led:
-            return done
-        _must_be_told(cluster, done.cluster, leaders)
-        return _noticed(cluster, done, leaders)
+        after, events = nodes.carry_out(cluster, move)
+        if leaders is not None and not nodes.led:
+            _must_be_told(cluster, after, leaders)
+            after, more = _noticed(cluster, after, leaders)
+            events = [*events, *more]
+        after, broken = observe(cluster, after, events)
+        return Step(after, (*events, *broken))
 
     return decided_step
 
@@ -100,23 +102,21 @@ class _RealNodes:
         self._ask, self._leaders = ask, leaders
         self.led = False
 
-    def do(self, cluster: Cluster, move: moves.Move) -> Step:
+    def carry_out(self, cluster: Cluster, move: moves.Move) -> Moved:
         """The move; of a change that the engine keeps no record of Kafka's records are told."""
         question = _of_its_own(move)
         if self._ask is None or question is None:
-            after, events = carried_out(cluster, move, self._decide, checked=True)
-            after, noticed = observe(cluster, after, events)
-            return Step(after, (*events, *noticed))
+            return carried_out(cluster, move, self._decide, checked=True)
         decision = self._ask(question, cluster, 0)
         if decision.refused:
             text = f"the metadata version stays as it is: {decision.refused}"
-            return Step(cluster, (Happened(text=text),))
-        done = step(cluster, move)
-        return replace(done, events=(*done.events, *map(written_fact, decision.written)))
+            return cluster, [Happened(text=text)]
+        after, events = carried_out(cluster, move, checked=True)
+        return after, [*events, *map(written_fact, decision.written)]
 
     def _decide(
         self, cluster: Cluster, at: BrokerId, cause: Message | moves.Move, mine: NodeEffect
-    ) -> NodeEffect:
+    ) -> DecidedEffect:
         if at == CONTROLLER:
             return mine if self._ask is None else _ruling(self._ask, cluster, cause, mine)
         was = state_of(cluster, at)
@@ -294,7 +294,7 @@ def _errors(response: Response | None) -> Iterator[tuple[str | None, KafkaError]
 # --- real brokers ---------------------------------------------------------------------------------
 
 
-def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -> NodeEffect:
+def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -> DecidedEffect:
     # What a process begins with, and the epoch that it has by then, is in the engine's broker.
     begins = isinstance(turn.question, deciding.ProcessBegun)
     who = replace(turn.was, process=turn.mine[0].process) if begins else turn.was
@@ -303,22 +303,22 @@ def _taken(turn: LedTurn, cluster: Cluster, leaders: deciding.DecidingLeaders) -
         return turn.mine
     names = tuple(state.name for state in truth(cluster).partitions)
     (state, sends, facts), partings = leader_effect(turn, seen, names, cluster.features)
-    parted: Any = (Happened(text=f"broker {turn.was.id}: {parting}") for parting in partings)
+    parted = (Happened(text=f"broker {turn.was.id}: {parting}") for parting in partings)
     return state, sends, (*facts, *parted)
 
 
-def _noticed(before: Cluster, done: Step, leaders: deciding.DecidingLeaders) -> Step:
+def _noticed(before: Cluster, after: Cluster, leaders: deciding.DecidingLeaders) -> Moved:
     """Who waits for an answer to AlterPartition no more, without having got one, has noticed that
     none will come.
     """
-    after, events = done.cluster, list[Event]()
-    for was, node in _running_on(before, done.cluster, leaders):
+    events: list[Event] = []
+    for was, node in _running_on(before, after, leaders):
         if process_of(was).in_flight and not process_of(node).in_flight:
             turn = LedTurn(was, turns.LostTurn(), (node, (), ()))
-            state, _, facts = _taken(turn, after, leaders)
+            state, _, found = _taken(turn, after, leaders)
             after = with_state(after, node.id, state)
-            events += facts
-    return Step(after, (*done.events, *events))
+            events += found
+    return after, events
 
 
 def _question(
