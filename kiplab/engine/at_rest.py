@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..protocol.ids import NO_LEADER, controller_on
+from ..protocol.kip343.heartbeat_controller import HeartbeatController
 from ..protocol.messages import MembershipState
 from ..protocol.registrations import PartitionRegistration
 from ..protocol.replica.broker_state import Broker, Lifecycle, replica_of
@@ -56,7 +57,18 @@ def is_at_rest(cluster: Cluster) -> bool:
         return False
     if any((s.owner, s.incarnation) not in processes for s in ensemble_of(cluster).sessions):
         return False
+    if any(_waits_for_heartbeats(plane) for plane in _controllers(cluster)):
+        return False
     return not any(channel.queue for plane in _controllers(cluster) for channel in plane.channels)
+
+
+def _waits_for_heartbeats(plane: ZooKeeperController) -> bool:
+    """Whether a controller holds a registered broker for inactive: its next heartbeat changes that
+    (KIP-343).
+    """
+    if not isinstance(plane, HeartbeatController):
+        return False
+    return any(b.state is MembershipState.INACTIVE and not b.legacy for b in plane.known)
 
 
 def _controllers(cluster: Cluster) -> Iterator[ZooKeeperController]:
@@ -77,7 +89,9 @@ def _unserved(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broken
 
 
 def _abandoned(cluster: Cluster, state: PartitionRegistration) -> Iterator[Broken]:
-    if state.leader == NO_LEADER:
+    # Up to 2.2 a controller that takes over leaves a dead leader where it is
+    # (PartitionStateMachine.startup, 2.2.2): there is nobody to fetch from.
+    if state.leader == NO_LEADER or registration_of(cluster, state.leader) is None:
         return
     for id in state.replicas:
         node = broker(cluster, id)

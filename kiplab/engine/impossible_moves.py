@@ -13,11 +13,12 @@ from ..protocol.ids import (
     NO_LEADER,
     ZOOKEEPER,
     BrokerId,
+    SessionId,
     host_of,
     node_name,
 )
 from ..protocol.log import open_transaction
-from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest
+from ..protocol.messages import KINDS, AlterPartitionRequest, ApiRequest, WatcherEvent
 from ..protocol.registrations import topic_of
 from ..protocol.releases import (
     NEVER_SPOKEN,
@@ -30,12 +31,13 @@ from ..protocol.releases import (
 )
 from ..protocol.replica.broker_state import Broker, Lifecycle, log_of, replica_of
 from ..protocol.replica.recovering import is_recovering
+from ..protocol.zookeeper.ensemble import session_of
 from . import moves
 from .channels import blocker, find
 from .cluster import Cluster, Message, MessageName, broker
 from .consumers import consumer_of, consumers_of, informant
 from .heartbeat_routes import needs_no_zookeeper, why_no_timeout
-from .nodes import due_ms, has_zookeeper, is_cut, kind_of, state_of
+from .nodes import due_ms, ensemble_of, has_zookeeper, is_cut, kind_of, state_of
 from .producers import producers_of, turn_ms
 from .routes import AT_ONCE, IDLE, JOINT_ROUTES, NOT_ADDRESSED, START_REFUSED, has_timer
 from .truth import controller_of, registration_of, session_lasts, stale_sessions, truth
@@ -79,9 +81,23 @@ def _needs_zookeeper(cluster: Cluster, message: Message) -> str | None:
     return f"{node_name(receiver)} has to ask ZooKeeper for it, and the link between them is cut"
 
 
-def _about_message(cluster: Cluster, move: moves.Drop) -> str | None:
-    found = find(cluster, move.message)
-    return _not_in_flight(cluster, move.message) if found is None else None
+def _drop(cluster: Cluster, move: moves.Drop) -> str | None:
+    """ZooKeeper's client gets every event of its session, in order, however often it reconnects.
+
+    Source: ClientCnxn.SendThread.primeConnection, which sets watches anew (ZooKeeper 3.5.9).
+    """
+    message = find(cluster, move.message)
+    if message is None:
+        return _not_in_flight(cluster, move.message)
+    body = message.body
+    if isinstance(body, WatcherEvent) and _session_is_open(cluster, body.session):
+        who = node_name(message.receiver)
+        return f"{who} gets every watch event while its session lasts; only its end loses one"
+    return None
+
+
+def _session_is_open(cluster: Cluster, session: SessionId) -> bool:
+    return has_zookeeper(cluster) and session_of(ensemble_of(cluster), session) is not None
 
 
 def _about_request(cluster: Cluster, move: moves.TimeOut | moves.Duplicate) -> str | None:
@@ -446,7 +462,7 @@ def _no_broker(cluster: Cluster, id: BrokerId) -> str:
 
 _CHECKS: dict[type, Callable[[Cluster, Any], str | None]] = {
     moves.Deliver: _deliver,
-    moves.Drop: _about_message,
+    moves.Drop: _drop,
     moves.TimeOut: _about_request,
     moves.Duplicate: _duplicate,
     moves.LoseReply: _lose_reply,

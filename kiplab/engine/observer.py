@@ -40,7 +40,7 @@ from .cluster import Cluster, Observed, broker
 from .events import CommittedLost, Delivered, Event, PropertyBroken
 from .nodes import has_zookeeper
 from .observations import holds_records, lives, registered_epoch, updated, with_deleted
-from .truth import Truth, is_same_truth, partition_of, registration_of, truth
+from .truth import Truth, controller_of, is_same_truth, partition_of, registration_of, truth
 from .unclean_reigns import Broken, contradictions
 
 
@@ -135,6 +135,7 @@ def _report(
         cluster.features,
         excused=excused,
         forged=cluster.forged or (cluster.inherited and bool(found.needs)),
+        without_controller=controller_of(cluster) is None,
     )
     fact = PropertyBroken(property=found.id, partition=name, detail=detail, promised=promised)
     return replace(cluster, broken=(*cluster.broken, (found.id, name))), [fact]

@@ -25,15 +25,16 @@ _DURABLE = (
 
 class Property(msgspec.Struct, frozen=True, kw_only=True):
     """`needs` are the guards under which it is promised; `durable` that it is not promised once
-    every ISR member died without the committed records, or after an unclean election. `mode` is
-    the only one that has what it speaks of, None: every one. `harm` is what one says of a run in
-    which it broke.
+    every ISR member died without the committed records, or after an unclean election;
+    `needs_controller` that it is promised while somebody is the controller. `mode` is the only one
+    that has what it speaks of, None: every one. `harm` is what one says of a run in which it broke.
     """
 
     id: str
     sentence: str
     needs: tuple[str, ...] = ()
     durable: bool = False
+    needs_controller: bool = False
     mode: Mode | None = None
     harm: str = "a replica that lacks records could be elected"
 
@@ -49,6 +50,8 @@ class Property(msgspec.Struct, frozen=True, kw_only=True):
                 "while one member of the ISR still has the committed records, and without an"
                 " unclean election"
             )
+        if self.needs_controller:
+            words.append("while a broker is the controller")
         return "; ".join(words) or "always"
 
 
@@ -116,6 +119,7 @@ REPLICA_FETCHES = Property(
     id="replica-fetches",
     sentence="At rest, every replica of a broker that is up is told to fetch, or leads.",
     needs=_ONE_LIFE_SPEAKS,
+    needs_controller=True,
     mode=Mode.ZOOKEEPER,
     harm="a replica is abandoned",
 )
@@ -123,6 +127,7 @@ LEADER_SERVES = Property(
     id="leader-serves",
     sentence="At rest, a leader that is up knows that it leads.",
     needs=_ONE_LIFE_SPEAKS,
+    needs_controller=True,
     mode=Mode.ZOOKEEPER,
     harm="a leader does not know that it leads",
 )
@@ -169,9 +174,22 @@ def properties_of(features: Features) -> tuple[Property, ...]:
     return tuple(p for p in PROPERTIES.values() if p.mode in (None, mode))
 
 
-def is_promised(found: Property, features: Features, *, excused: bool, forged: bool) -> bool:
-    """Whether `found` must hold here: its guards act on every node, and no fault excuses it."""
-    if forged or (excused and found.durable):
+def is_promised(
+    found: Property,
+    features: Features,
+    *,
+    excused: bool,
+    forged: bool,
+    without_controller: bool = False,
+) -> bool:
+    """Whether `found` must hold here: its guards act on every node, and no fault excuses it.
+
+    `without_controller`: nobody is the controller. A real 3.4.1 was seen to stay so. When
+    /controller is deleted after an election, and before the brokers handle NodeCreated of that
+    election, no session watches it; NodeCreated makes a controller resign, and nobody stands for
+    election (KafkaController.processControllerChange and maybeResign, 2.1.1 to 3.4.1).
+    """
+    if forged or (excused and found.durable) or (without_controller and found.needs_controller):
         return False
     nodes = [CONTROLLER, *(n for n, _ in features.nodes)]
     # A broker that `nodes` does not name runs the common release.

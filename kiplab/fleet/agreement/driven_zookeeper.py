@@ -145,10 +145,17 @@ class DrivenZooKeeper(DrivenEngine):
                 self.do(moves.Drop(m.name))
 
     def _lose_events_of(self, node: BrokerId) -> None:
-        """What ZooKeeper would tell of a session that is over, or who would stand for election."""
-        for m in self.cluster.messages:
-            if isinstance(m.body, WatcherEvent) and m.receiver == node:
-                self.do(moves.Drop(m.name))
+        """What ZooKeeper would tell of a session that is over, or who would stand for election.
+
+        It is no move: ZooKeeper loses no watch event of a session that lasts. The kernel has no
+        controller for as long.
+        """
+        left = (
+            m
+            for m in self.cluster.messages
+            if not (isinstance(m.body, WatcherEvent) and m.receiver == node)
+        )
+        self.cluster = replace(self.cluster, messages=tuple(left))
 
     def shut_down_unheard(self, b: int) -> None:
         """A try that no controller answers."""

@@ -10,6 +10,7 @@ import msgspec
 
 from ...engine.cluster import Cluster
 from ...engine.properties import ALTERNATIVES, Property, is_promised, properties_of
+from ...engine.truth import controller_of
 from ...protocol.guards import GUARDS
 from ...protocol.ids import CONTROLLER
 from ..elements.kinds import Style
@@ -93,7 +94,10 @@ def why_not_promised(found: Property, cluster: Cluster, partition: str = "") -> 
     """
     excused = any(o.excused for o in cluster.observed if partition in ("", o.partition))
     forged = cluster.forged or (cluster.inherited and bool(found.needs))
-    if is_promised(found, cluster.features, excused=excused, forged=forged):
+    nobody = controller_of(cluster) is None
+    if is_promised(
+        found, cluster.features, excused=excused, forged=forged, without_controller=nobody
+    ):
         return None
     if cluster.forged:
         return "a raw request was sent, and what a forger does is not promised anything"
@@ -104,6 +108,8 @@ def why_not_promised(found: Property, cluster: Cluster, partition: str = "") -> 
             "no member of an ISR that still had the committed records was left,"
             " or a leader was elected uncleanly"
         )
+    if nobody and found.needs_controller:
+        return "nobody is the controller"
     return _missing(found, cluster)
 
 
