@@ -23,7 +23,7 @@ from kiplab.engine.step import Step, step
 from kiplab.engine.truth import controller_of
 from kiplab.plays.header import setup_of
 from kiplab.plays.library import load, names
-from kiplab.plays.play import PlayError
+from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.facts import RecordWritten, Refused
 from kiplab.protocol.features import Features, parse_features
 from kiplab.protocol.ids import CONTROLLER, BrokerId
