@@ -96,6 +96,23 @@ def test_a_heartbeat_is_noted_under_the_epoch_that_it_names(features: Features) 
         assert beats(held, epoch, features, 7).contacts == contacts
 
 
+@NEWER
+def test_what_is_noted_under_an_epoch_to_come_counts_once_that_is_given_out(
+    features: Features,
+) -> None:
+    held = controller(brokers(1))
+    to_come = held.next_offset
+    held = beats(beats(held, to_come, features, 7), 101, features, 8)
+    assert held.contacts == (
+        Contact(A, BrokerEpoch(101), 8),
+        Contact(A, BrokerEpoch(to_come), 7),
+    )
+    over = 8 + SESSION_TIMEOUT_MS + 1
+    held, error, _ = registers(beats(held, to_come, features, over), 2, features, over)
+    assert error is KafkaError.NONE
+    assert registers(held, 3, features, over)[1] is KafkaError.DUPLICATE_BROKER_REGISTRATION
+
+
 def test_up_to_3_9_nothing_is_noted() -> None:
     assert beats(controller(brokers(1)), 101, parse_features("3.9"), 7).contacts == ()
 

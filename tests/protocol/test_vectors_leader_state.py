@@ -5,13 +5,16 @@ follow the specification where no vector goes.
 """
 
 import pytest
+from msgspec.structs import replace
 
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import IsrReverted, Refused
 from kiplab.protocol.features import Features
 from kiplab.protocol.ids import BrokerId, LeaderEpoch, Offset
+from kiplab.protocol.log import up_to
 from kiplab.protocol.messages import FetchRequest
 from kiplab.protocol.replica import client_reads, fetching
+from kiplab.protocol.replica.broker_state import Durable
 from tests.protocol.building import vector, vectors
 from tests.protocol.leading import KRAFT, ME, NAME, T0, Stage, both
 
@@ -180,6 +183,24 @@ def test_at_3_2_metadata_makes_the_leader_forget_also_who_was_level(features: Fe
     stage = forgotten(features, level=True)
     stage.fetch(102, 20)
     assert stage.high_watermark == 20
+
+
+@vectors(
+    "noted",
+    ("end-at-fetch-at-3.2", "3.2", 10),
+    ("end-at-fetch", "3.3-4.3", 20),
+)
+def test_the_leader_end_noted_at_a_fetch_never_goes_back(
+    noted: int, features: Features
+) -> None:
+    """Of two fetches at once the later may have read the end of the log earlier."""
+    stage = Stage(features, [101, 102], [101, 102], records=20)
+    stage.fetch(102, 0)
+    (durable,) = stage.broker.durable.replicas
+    earlier = replace(durable, log=up_to(durable.log, Offset(10)))
+    stage.broker = replace(stage.broker, durable=Durable((earlier,)))
+    stage.fetch(102, 5)
+    assert stage.remote(102).leader_end_at_last_fetch == noted
 
 
 # --- whose fetch is served ------------------------------------------------------------------------

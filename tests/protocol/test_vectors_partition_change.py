@@ -26,6 +26,12 @@ HEADLESS = but(RECOVERS, leader=-1, le=101, pe=201)
 ABANDONED = partition("foo-0", [1, 2, 3], [2, 3], -1, le=100, pe=200)
 RETIRING = partition("foo-0", [2, 3, 0, 1], [0, 1], 0, adding=[2, 3], removing=[0, 1])
 
+RETARGETED = partition(
+    "foo-0", [2, 1, 4, 5], [2], -1, le=100, pe=200, adding=[5], removing=[1, 4, 5]
+)
+"""Broker 5 was to be added, and then broker 2 alone was to stay."""
+SWAPPED = partition("foo-0", [2, 4, 5, 1], [2, 1], 2, le=100, pe=200, adding=[5], removing=[1])
+
 
 def all_but_3(broker: int) -> bool:
     return broker != 3
@@ -140,6 +146,20 @@ ROWS = (
     Row("P28", "3.5-4.3", ANY, RETIRING, nobody, ONLINE, target(isr=[0, 1, 2, 3]),
         change("foo-0", replicas=[2, 3], isr=[2, 3], leader=-1, removing=[], adding=[]),
         but(RETIRING, replicas=[2, 3], isr=[2, 3], leader=-1, removing=[], adding=[], le=1, pe=1)),
+    # Found beside real controllers. From 4.3 on what is added is waited for, even if it is to go.
+    Row("retargeted-a", "3.2-3.7", ANY, RETARGETED, anybody, ONLINE, target(),
+        change("foo-0", leader=2), but(RETARGETED, leader=2, le=101, pe=201)),
+    Row("retargeted-b", "3.8-4.2", ANY, RETARGETED, anybody, ONLINE, target(),
+        change("foo-0", leader=2, replicas=[2], adding=[], removing=[]),
+        but(RETARGETED, leader=2, replicas=[2], adding=[], removing=[], le=101, pe=201)),
+    Row("retargeted-c", "4.3", ANY, RETARGETED, anybody, ONLINE, target(),
+        change("foo-0", leader=2), but(RETARGETED, leader=2, le=101, pe=201)),
+    # As many come as go, and broker 4, which stays, is behind.
+    Row("swapped-a", "3.8-4.2", NEW, SWAPPED, anybody, ONLINE, target(isr=[2, 1, 5]),
+        change("foo-0", isr=[2, 1, 5]), but(SWAPPED, isr=[2, 1, 5], pe=201)),
+    Row("swapped-b", "4.3", NEW, SWAPPED, anybody, ONLINE, target(isr=[2, 1, 5]),
+        change("foo-0", isr=[2, 5], leader=2, replicas=[2, 4, 5], adding=[], removing=[]),
+        but(SWAPPED, isr=[2, 5], replicas=[2, 4, 5], adding=[], removing=[], le=101, pe=201)),
 )
 # fmt: on
 

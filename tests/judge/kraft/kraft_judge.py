@@ -193,19 +193,27 @@ def with_covering(pair: JudgedPair, recording: KraftRecording) -> KraftRecording
     judged = judge_recording(pair, recording)
     chosen = [*recordings.covering(judged.rules)]
     for engine in ENGINES:
-        if pair_named(engine.subject) == pair and not engine.unseen:
+        if engine.is_for_recordings and pair_named(engine.subject) == pair:
             with built(engine):
                 chosen += _noticing(pair, recording, chosen)
+    for guard in rules.controller_guards():
+        if rules.pair_that_notices(guard) == pair:
+            chosen += _noticing(pair, recording, chosen, rules.with_the_other(guard))
     head = replace(recording.head, covering=tuple(sorted(chosen)))
     return Recording(head, recording.lines)
 
 
-def _noticing(pair: JudgedPair, recording: KraftRecording, chosen: Sequence[int]) -> Iterator[int]:
+def _noticing(
+    pair: JudgedPair,
+    recording: KraftRecording,
+    chosen: Sequence[int],
+    switch: Switch = lambda features: features,
+) -> Iterator[int]:
     """The first conversation in which the engine as it is now parts, if none of `chosen` is one."""
-    if judge_recording(pair, recording, chosen, first_only=True).parted:
+    if judge_recording(pair, recording, chosen, switch=switch, first_only=True).parted:
         return
     for place in range(len(recording.lines)):
-        if judge_recording(pair, recording, [place]).parted:
+        if judge_recording(pair, recording, [place], switch=switch).parted:
             yield place
             return
 

@@ -16,6 +16,7 @@ from kiplab.engine.truth import registration_of, sessions
 from kiplab.protocol import kraft
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import ControllerResigned, RecordWritten, Refused
+from kiplab.protocol.features import Features, switched
 from kiplab.protocol.guards import GUARDS
 from kiplab.protocol.ids import CONTROLLER, BrokerId
 from kiplab.protocol.kraft import records
@@ -28,7 +29,7 @@ from kiplab.protocol.messages import (
 from kiplab.protocol.releases import RELEASES, Release, at_least
 
 from ..skeleton.coverage import ERROR, GUARD, Coverage, Rule, errors_in, errors_of, guards_in
-from .pairs import JudgedPair
+from .pairs import JudgedPair, judged_pairs
 
 RECORD, TRANSITION = "record", "transition"
 OF_BROKERS = frozenset({"broker_lifecycle"})
@@ -54,6 +55,20 @@ def rules_of(release: str) -> tuple[Rule, ...]:
 def controller_guards() -> tuple[str, ...]:
     """Ids that are written in a rule of the controller, in the order of the table."""
     return guards_in(kraft, but=OF_BROKERS)
+
+
+def pair_that_notices(guard: str) -> JudgedPair:
+    """Where another guard would be noticed: the newest pair of the first release that has it, or
+    of the first that could.
+    """
+    newest = [pair for pair in judged_pairs() if pair.is_newest]
+    having = [pair for pair in newest if GUARDS[guard].built_in(RELEASES[pair.release])]
+    return (having or newest)[0]
+
+
+def with_the_other(guard: str) -> Callable[[Features], Features]:
+    """Makes features with that guard on where it is built off, and off where it is built on."""
+    return lambda features: switched(features, guard, not GUARDS[guard].built)
 
 
 def coverage() -> Coverage:

@@ -1,5 +1,6 @@
 """Engines with one wrong rule of the controller, and the pair that notices each."""
 
+from kiplab.protocol.features import parse_features
 from kiplab.protocol.kraft import (
     alter_partition,
     broker_registration,
@@ -10,6 +11,8 @@ from kiplab.protocol.kraft import (
     replay,
     sessions,
 )
+from kiplab.protocol.replica import leader
+from tests.protocol import test_contacts, test_vectors_leader_state
 
 from ..skeleton.wrong_engines import WrongEngine
 
@@ -269,5 +272,55 @@ ENGINES = (
         "bump = 0 if record.leader is None else 1",
         "bump = 0 if record.leader in (None, state.leader) else 1",
         "3.5",
+    ),
+    WrongEngine(
+        "a reassignment of equal size waits for all replicas at 4.3",
+        partition_change,
+        "fewer = len(goal.adding) < len(goal.removing)",
+        "fewer = len(goal.adding) <= len(goal.removing)",
+        "4.3",
+    ),
+    WrongEngine(
+        "where replicas become fewer those that are added are not asked for",
+        partition_change,
+        "return {*goal.adding, *replicas} if fewer else {*goal.adding}",
+        "return {*replicas} if fewer else {*goal.adding}",
+        "4.3",
+    ),
+    WrongEngine(
+        "3.8 completes a reassignment without the replicas that stay",
+        partition_change,
+        "return set(replicas if code.version >= (3, 8) else goal.adding)",
+        "return set(replicas if code.version >= (3, 9) else goal.adding)",
+        "3.8",
+    ),
+    WrongEngine(
+        "a reassignment bumps no leader epoch",
+        partition_change,
+        "if not set(partition.replicas) <= set(goal.replicas):\n        return True",
+        "if not set(partition.replicas) <= set(goal.replicas):\n        return False",
+        "4.1",
+    ),
+    WrongEngine(
+        "a contact under an epoch to come is forgotten at the next heartbeat",
+        sessions,
+        "and (c.epoch == epochs.get(c.broker) or c.epoch >= controller.next_offset)",
+        "and c.epoch == epochs.get(c.broker)",
+        "4.0",
+        test=lambda: (
+            test_contacts.test_what_is_noted_under_an_epoch_to_come_counts_once_that_is_given_out(
+                parse_features("4.0")
+            )
+        ),
+    ),
+    WrongEngine(
+        "the leader of 3.2 notes its end at a fetch as 3.3 does",
+        leader,
+        "seen = end if here.code < (3, 3) else",
+        "seen = end if here.code < (3, 2) else",
+        "3.2",
+        test=lambda: test_vectors_leader_state.test_the_leader_end_noted_at_a_fetch_never_goes_back(
+            10, parse_features("3.2")
+        ),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import NamedTuple
@@ -19,6 +19,13 @@ class WrongEngine(NamedTuple):
     subject: str
     unseen: str = ""
     """Why nobody can notice it, if nobody can."""
+    test: Callable[[], None] | None = None
+    """A test that fails with it, where no recording notices it."""
+
+    @property
+    def is_for_recordings(self) -> bool:
+        """Whether the recording of its subject is to notice it."""
+        return not self.unseen and self.test is None
 
 
 @contextmanager
