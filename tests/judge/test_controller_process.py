@@ -14,15 +14,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kiplab.judge.controller.controller_process import LAUNCHER, ControllerProcess
-from kiplab.judge.controller.server_settings import CLUSTER_ID, server_settings
+from kiplab.judge.controller.controller_process import (
+    CLUSTER_ID,
+    LAUNCHER,
+    ControllerProcess,
+    server_settings,
+)
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.wire.message_bytes import read_message, written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schemas_in
 from kiplab.judge.wire.metadata_log import MetadataLog
 from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnection
-from kiplab.judge.wire.reading import read_message
-from kiplab.judge.wire.writing import written_message
 from tests.judge.kafka_here import skip_without_kafka
 
 pytestmark = pytest.mark.kafka

@@ -11,6 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kiplab.judge.wire.message_bytes import (
+    UnknownMessageFieldError,
+    read_message,
+    read_unsigned_varint,
+    read_varint,
+    unsigned_varint,
+    written_message,
+)
 from kiplab.judge.wire.message_schemas import (
     NO_VERSION,
     MessageVersions,
@@ -19,9 +27,6 @@ from kiplab.judge.wire.message_schemas import (
     schemas_in,
     versions_of,
 )
-from kiplab.judge.wire.reading import read_message
-from kiplab.judge.wire.varints import read_unsigned_varint, read_varint, unsigned_varint
-from kiplab.judge.wire.writing import UnknownMessageFieldError, written_message
 from tests.judge.small_schemas import EVERYTHING, RECORD, REMOVED
 
 SCHEMA = schema_of(EVERYTHING)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kiplab.judge.wire.message_bytes import unsigned_varint, written_message
 from kiplab.judge.wire.message_schemas import ReleaseSchemas, schema_of
 from kiplab.judge.wire.metadata_log import (
     SEGMENT,
@@ -14,8 +15,6 @@ from kiplab.judge.wire.metadata_log import (
     MetadataLog,
     UnknownRecordError,
 )
-from kiplab.judge.wire.varints import unsigned_varint
-from kiplab.judge.wire.writing import written_message
 from tests.judge.small_schemas import RECORD
 
 MARK = schema_of(RECORD)

@@ -28,8 +28,8 @@ from kiplab.judge.wire.field_sizes import (
     body_size,
     field_sizes,
 )
+from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import schema_of
-from kiplab.judge.wire.writing import written_message
 from kiplab.judge.zookeeper_era.control_schemas import control_schemas
 from tests.figures.boxes import covered, cut_off
 from tests.judge.kafka_here import skip_without_kafka

@@ -31,7 +31,7 @@ from ...protocol.messages import (
     UnregisterBrokerResponse,
 )
 from ...protocol.registrations import LeaderRecoveryState
-from ..controller.server_settings import CLUSTER_ID
+from ..controller.controller_process import CLUSTER_ID
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.metadata_log import LoggedRecord
 

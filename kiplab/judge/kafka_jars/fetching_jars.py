@@ -6,6 +6,7 @@ bring everything that the release depends on.
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -17,7 +18,6 @@ from typing import NamedTuple
 
 from ...machine.java import JavaNotFound, find_java
 from .missing_kafka import MissingKafkaError, UnpublishedReleaseError
-from .spark_jars import spark_jars
 
 PATIENCE_S = 600
 _TELLING = ("could not", "not found", "unknown host", "refused", "no space")
@@ -212,3 +212,14 @@ def _complaint(said: str) -> str:
     telling = [line for line in lines if any(word in line.lower() for word in _TELLING)]
     first = next(iter(telling or filter(None, lines)), "nothing was said")
     return first.removeprefix("[ERROR] ").partition(" -> [")[0]
+
+
+def spark_jars() -> Path | None:
+    """The folder of PySpark's jars, or None without PySpark.
+
+    Ivy is among them, which fetches, and a whole ZooKeeper server.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent / "jars"

@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from .message_bytes import FIXED, INT16, INT32, UUID_BYTES
 from .message_schemas import MessageSchema, SchemaField
-from .reading import UUID_BYTES
-from .varints import INT16, INT32
-from .writing import FIXED
 
 
 class FieldSizes(msgspec.Struct, frozen=True, omit_defaults=True):

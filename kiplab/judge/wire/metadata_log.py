@@ -13,9 +13,8 @@ from typing import Any
 
 import msgspec
 
+from .message_bytes import read_message, read_unsigned_varint, read_varint
 from .message_schemas import ReleaseSchemas
-from .reading import read_message
-from .varints import read_unsigned_varint, read_varint
 
 SEGMENT = Path("__cluster_metadata-0", f"{0:020}.log")
 """Where the log is, in the folder that ``log.dirs`` names. It is called after its first offset."""

@@ -6,9 +6,9 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
+from .message_bytes import INT32
 from .message_schemas import ReleaseSchemas
 from .request_frames import UnknownRequestError, read_answer, written_request
-from .varints import INT32
 
 PATIENCE_S = 30
 

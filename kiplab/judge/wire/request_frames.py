@@ -8,10 +8,8 @@ from typing import Any
 
 import msgspec
 
+from .message_bytes import INT16, INT32, read_message, read_unsigned_varint, written_message
 from .message_schemas import MessageSchema, ReleaseSchemas
-from .reading import read_message
-from .varints import INT16, INT32, read_unsigned_varint
-from .writing import written_message
 
 CLIENT = "kiplab"
 _HEADER = struct.Struct(">hhi")

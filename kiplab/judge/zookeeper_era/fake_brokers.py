@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from ..wire.message_bytes import INT32
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.request_frames import ReceivedRequest, read_request, written_answer
-from ..wire.varints import INT32
 from .background_loop import BackgroundLoop
 from .control_mail import NONE, STALE_BROKER_EPOCH, answer_to
 from .journal import Journal, Received

@@ -9,6 +9,7 @@ import asyncio
 from contextlib import suppress
 from typing import NamedTuple
 
+from ..wire.message_bytes import INT16, INT32
 from ..wire.message_schemas import ReleaseSchemas
 from ..wire.request_frames import (
     ReceivedRequest,
@@ -16,7 +17,6 @@ from ..wire.request_frames import (
     read_request,
     written_answer,
 )
-from ..wire.varints import INT16, INT32
 from ..zookeeper_era.background_loop import BackgroundLoop
 from ..zookeeper_era.control_mail import NONE, STALE_BROKER_EPOCH, answer_to, is_bare_marker
 from ..zookeeper_era.journal import Journal, Received

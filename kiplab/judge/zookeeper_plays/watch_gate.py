@@ -12,7 +12,7 @@ import struct
 from contextlib import suppress
 from typing import NamedTuple
 
-from ..wire.varints import INT32
+from ..wire.message_bytes import INT32
 from ..zookeeper_era.background_loop import BackgroundLoop
 
 LATE_S = 5.0

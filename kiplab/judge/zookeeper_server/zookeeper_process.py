@@ -12,8 +12,8 @@ from pathlib import Path
 from ...extras import install
 from ..java_process.child_jvm import ChildJvm, java_of_kafka
 from ..java_process.owned_process import OwnedProcess, bound
+from ..kafka_jars.fetching_jars import spark_jars
 from ..kafka_jars.missing_kafka import MissingKafkaError
-from ..kafka_jars.spark_jars import spark_jars
 
 ZOOKEEPER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""
