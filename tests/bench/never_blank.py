@@ -86,12 +86,12 @@ def _one(lab: str, number: int, before: Iterable[dict[str, Any]]) -> dict[str, A
     wanted = next((one["panels"] for one in before if (one["lab"], one["try"]) == (lab, 0)), {})
     with (
         tempfile.TemporaryDirectory() as home,
-        lab_server(Path(home), f"{lab}.ipynb") as address,
+        lab_server(Path(home)) as server,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(OPTIONS))
         page = browser.new_page(viewport={"width": 1280, "height": 1500})
-        found = Attempt(page, lab, number, wanted).go(address)
+        found = Attempt(page, lab, number, wanted).go(server.address_of(f"{lab}.ipynb"))
         browser.close()
     return found
 

@@ -114,7 +114,7 @@ def _in_turn(
     with ExitStack() as all:
         homes = [Path(all.enter_context(tempfile.TemporaryDirectory())) for _ in roots]
         at = [
-            all.enter_context(lab_server(home, lab, root))
+            all.enter_context(lab_server(home, root)).address_of(lab)
             for home, root in zip(homes, roots, strict=True)
         ]
         window = {"width": 1280, "height": 1500}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ from kiplab.pages.chromium import find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lesson import Lesson
 from tests.browser.page_record import PageRecord
-from tests.browser.server import lab_server
+from tests.browser.server import LabServer, lab_server
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ViewportSize
@@ -42,12 +43,21 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """`kiplab lab`: one JupyterLab for all modules of a worker."""
+    with lab_server(tmp_path_factory.mktemp("server")) as started:
+        yield started
+
+
 @pytest.fixture(scope="module")
-def student(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Student]:
-    """`kiplab lab`, started and stopped."""
-    home = tmp_path_factory.mktemp("student")
-    with lab_server(home, LAB) as address:
-        yield Student(home / "labs", address)
+def student(server: LabServer, request: pytest.FixtureRequest) -> Iterator[Student]:
+    """A folder of the labs for this module alone; its kernels end with it."""
+    folder = server.labs / request.module.__name__.rpartition(".")[2]
+    shutil.copytree(server.labs, folder, ignore=shutil.ignore_patterns("test_*"))
+    yield Student(folder, server.address_of(f"{folder.name}/{LAB}"))
+    server.stop_kernels()
+    server.forget_settings()
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +80,7 @@ def lab(student: Student, browser: Browser) -> LabPage:
     """The lab, opened and not yet run. Screenshots go to tests/artefacts."""
     ARTEFACTS.mkdir(exist_ok=True)
     page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
-    page.open(student.address)
+    page.open(student.address + "&reset")
     return page
 
 

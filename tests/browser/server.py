@@ -4,38 +4,69 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.client import HTTPResponse
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
+from typing import NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "kiplab-browser-test"
 START_SECONDS, STOP_SECONDS = 60, 20
 
 
-@contextmanager
-def lab_server(folder: Path, lab: str, root: Path = ROOT) -> Iterator[str]:
-    """The address of JupyterLab with `lab` open; the student's copies are in ``folder/labs``.
+class LabServer(NamedTuple):
+    """A JupyterLab that runs: its `base` address, and the folder of the student's copies."""
 
-    `root` is the checkout of kiplab that runs.
-    """
+    base: str
+    home: Path
+
+    @property
+    def labs(self) -> Path:
+        """What it serves."""
+        return self.home / "labs"
+
+    def address_of(self, lab: str) -> str:
+        """Of a notebook, by its path in the served folder."""
+        return f"{self.base}/lab/tree/{lab}?token={TOKEN}"
+
+    def stop_kernels(self) -> None:
+        """The next module has the machine for itself."""
+        for session in json.load(self._asked("GET", "")):
+            with suppress(HTTPError):
+                self._asked("DELETE", f"/{session['id']}").close()
+
+    def forget_settings(self) -> None:
+        """The next module finds nobody's theme."""
+        shutil.rmtree(self.home / "settings", ignore_errors=True)
+
+    def _asked(self, method: str, path: str) -> HTTPResponse:
+        url = f"{self.base}/api/sessions{path}?token={TOKEN}"
+        answer: HTTPResponse = urlopen(Request(url, method=method))
+        return answer
+
+
+@contextmanager
+def lab_server(home: Path, root: Path = ROOT) -> Iterator[LabServer]:
+    """`kiplab lab` of the checkout `root`, with the student's copies in ``home/labs``."""
     port = _free_port()
     program = "import sys; from kiplab.cli.command import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "lab", lab, "--no-browser", "--port", str(port)]
-    with (folder / "server.log").open("wb") as log:
+    command = [sys.executable, "-c", program, "lab", "--no-browser", "--port", str(port)]
+    with (home / "server.log").open("wb") as log:
         process = subprocess.Popen(
-            command, cwd=folder, env=_environment(folder, root), stdout=log, stderr=log
+            command, cwd=home, env=_environment(home, root), stdout=log, stderr=log
         )
         try:
             address = f"http://127.0.0.1:{port}"
-            _wait(process, address, folder / "server.log")
-            yield f"{address}/lab/tree/{lab}?token={TOKEN}"
+            _wait(process, address, home / "server.log")
+            yield LabServer(address, home)
         finally:
             _stop(process)
 

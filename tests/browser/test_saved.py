@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import ARTEFACTS, WINDOW
+from tests.browser.conftest import ARTEFACTS, WINDOW, Student
+from tests.browser.conftest import LAB as OTHER
 from tests.browser.lab_page import NAME_CELLS, LabPage
-from tests.browser.server import lab_server
 
 pytestmark = pytest.mark.browser
 
@@ -28,19 +27,15 @@ DRAWN = "image => image.complete && image.naturalWidth > 400"
 
 
 @pytest.fixture(scope="module")
-def opened(
-    browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[LabPage, Path]]:
+def opened(student: Student, browser: Browser) -> tuple[LabPage, Path]:
     """The lab, opened and not yet run, and its file. Its question is answered: the figures that
     explain it are there.
     """
-    home = tmp_path_factory.mktemp("saved")
     ARTEFACTS.mkdir(exist_ok=True)
-    with lab_server(home, LAB) as address:
-        page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
-        (home / "labs" / "kiplab-work.json").write_text(json.dumps({"predictions": PREDICTION}))
-        page.open(address)
-        yield page, home / "labs" / LAB
+    page = LabPage(browser.new_page(viewport=WINDOW), ARTEFACTS)
+    (student.folder / "kiplab-work.json").write_text(json.dumps({"predictions": PREDICTION}))
+    page.open(student.address.replace(OTHER, LAB) + "&reset")
+    return page, student.folder / LAB
 
 
 def test_while_the_kernel_runs_figures_are_live(opened: tuple[LabPage, Path]) -> None:

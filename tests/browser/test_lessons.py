@@ -1,0 +1,364 @@
+"""Each lab in a real JupyterLab: run, predicted, stepped, answered, compared, taken home.
+
+The tests of one lab share its page and go in the order in which a student does. What only one lab
+has stands in its Walk.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import expect
+
+import kiplab
+from kiplab.classroom import rulings_of
+from kiplab.classroom.exercises.what_ifs import WAYS, WHAT_IFS
+from tests.browser.conftest import WINDOW, Student
+from tests.browser.lesson import Lesson
+from tests.browser.windows import (
+    COLUMN_BELOW,
+    DIRECTION,
+    IN_SIGHT,
+    LAPTOPS,
+    NARROW,
+    TO_THE_TOP,
+    ZOOMED,
+    cut_off,
+    spills,
+)
+from tests.labs.running import PREDICTIONS, cells
+
+pytestmark = pytest.mark.browser
+
+FIGURE = ".js-plotly-plot .main-svg"
+FOLDS = 6
+TELLING = "This run so far, in sentences and as a table"
+COMPILED_MS = 180_000
+"""The first estimate on a machine compiles the kernel."""
+Texts = tuple[tuple[str, str], ...]
+"""Cells by their ids, and what each contains."""
+
+
+class Walk(NamedTuple):
+    """What a student meets in one lab."""
+
+    name: str
+    why: Texts = ()
+    """What opens with the prediction."""
+    presses: Texts = ()
+    """Buttons of the first Lab, and what its verdict contains then."""
+    link: tuple[str, str, str] | None = None
+    """The cell of a link, its name, and the verdict of the Lab that it leads to that step."""
+    answered: Texts = ()
+    """What is read when the exercises are answered."""
+    own: tuple[Callable[[Lesson], None], ...] = ()
+    """What only this lab has, after its exercises."""
+
+
+@pytest.fixture(scope="module")
+def name(walk: Walk) -> str:
+    return walk.name
+
+
+def labs_in(lesson: Lesson) -> list[str]:
+    """The ids of its cells with a Lab."""
+    return [id for id in ("lab", "lab-2") if id in cells(lesson.name, "code")]
+
+
+def see(lesson: Lesson, texts: Texts) -> None:
+    """Each cell contains its text."""
+    for id, text in texts:
+        expect(lesson.cell(id)).to_contain_text(text)
+
+
+# --- what only one lab has ------------------------------------------------------------------------
+
+
+def open_a_cell_of_the_matrix_by_keyboard(lesson: Lesson) -> None:
+    """The map says in words what the exercise asks, so it comes after the answer."""
+    matrix = lesson.cell("holes-why")
+    expect(matrix).to_contain_text("This is open now: run this cell.")
+    lesson.run("holes-why")
+    refuted = matrix.get_by_role("button", name="in 6").first
+    refuted.focus()
+    lesson.page.keyboard.press("Enter")
+    expect(matrix).to_contain_text("in 6 steps")
+    expect(matrix.locator("img, svg").first).to_be_visible()
+    lesson.photograph("holes-why", "matrix")
+
+
+def lock_each_what_if(lesson: Lesson) -> None:
+    """Each opens its own answer, and all of them the sliders."""
+    for id in [id for id in cells(lesson.name, "code") if id.startswith("what-if-")]:
+        asked = WHAT_IFS[id[-1].upper()]
+        expect(lesson.cell(id)).not_to_contain_text(asked.reason)
+        expect(lesson.cell("fleet-lab")).to_contain_text("This opens when you lock in")
+        lesson.lock(id, WAYS["S"])
+        expect(lesson.cell(id)).to_contain_text(asked.reason)
+        expect(lesson.cell(id)).to_contain_text(WAYS[asked.comes])
+
+
+def turn_a_slider_by_keyboard(lesson: Lesson) -> None:
+    """The answer follows."""
+    expect(lesson.cell("fleet-lab")).to_contain_text("This is open now: run this cell.")
+    lesson.run("fleet-lab")
+    panel = lesson.cell("fleet-lab")
+    reboots = panel.get_by_label("bounces_per_year")
+    expect(reboots).to_have_attribute("aria-valuetext", "12")
+    before = panel.locator(".kiplab-note").first.inner_text()
+    reboots.focus()
+    lesson.page.keyboard.press("End")
+    expect(reboots).to_have_attribute("aria-valuetext", "52")
+    expect(panel.locator(".kiplab-note").first).not_to_have_text(before)
+    expect(panel.locator(".main-svg").first).to_be_visible()
+    lesson.photograph("fleet-lab", "sliders")
+
+
+def mend_an_impossible_fleet_by_a_press(lesson: Lesson) -> None:
+    """What cannot be is said."""
+    panel = lesson.cell("fleet-lab")
+    panel.get_by_label("min_insync_replicas").focus()
+    lesson.page.keyboard.press("End")
+    expect(panel.get_by_role("alert")).to_contain_text("more than replication_factor")
+    panel.get_by_role("button", name="As in the study").click()
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    expect(panel.get_by_label("bounces_per_year")).to_have_attribute("aria-valuetext", "12")
+
+
+def choose_another_rate(lesson: Lesson) -> None:
+    """It is another picture, with zero by construction apart."""
+    panel = lesson.cell("fleet-lab")
+    race = "Lost by the race (KAFKA-14139)"
+    panel.get_by_label("How often").select_option(label=race)
+    expect(panel.locator("caption")).to_have_text(re.compile(re.escape(race)))
+    expect(panel.locator("tbody tr").last).to_contain_text("cannot happen")
+    lesson.photograph("fleet-lab", "race")
+
+
+def look_at_the_whole_grid(lesson: Lesson) -> None:
+    """It is offered below."""
+    panel = lesson.cell("fleet-lab")
+    panel.get_by_role("button", name="The whole grid").click()
+    expect(panel.get_by_role("button", name="Run the whole grid on Spark")).to_be_visible()
+    expect(panel.get_by_role("button", name="Cancel")).to_be_disabled()
+    lesson.photograph("fleet-lab", "grid")
+
+
+def fill_in_the_sheet(lesson: Lesson) -> None:
+    """A sheet of answers is filled in and checked."""
+    sheet = lesson.cell("sheet")
+    expect(sheet.get_by_role("button", name="Check")).to_be_disabled()
+    rulings = rulings_of(kiplab.run("alter-partition-eight").stage)
+    for number, ruling in enumerate(rulings, 1):
+        sheet.get_by_label(f"Error of {number}", exact=True).select_option(ruling.error)
+        sheet.get_by_label(f"Rule of {number}", exact=True).select_option(ruling.letter)
+    lesson.press("sheet", "Check")
+    expect(sheet.locator(".kiplab-checked")).to_contain_text("8 of 8 points")
+    lesson.photograph("sheet", "checked")
+    assert cut_off(sheet.locator(".kiplab-surface")) == []
+
+
+QUICK = ("01-isr-and-high-watermark", "10-fleet")
+"""Labs that `make test` walks through; lab 04 has tests of its own, `make test-long` the rest."""
+WALKS = (
+    Walk("00-start"),
+    Walk("01-isr-and-high-watermark"),
+    Walk("02-four-epochs"),
+    Walk("03-alter-partition", own=(fill_in_the_sheet,)),
+    Walk(
+        "05-why-from-fetch",
+        why=(("why", "and the controller accepts"),),
+        presses=(("First violation", "Step 6 of"), ("Last", "▼ loss")),
+        link=("why", "step 6", "Step 6 of"),
+        answered=(("ask", "Proved for these bounds"), ("finer", "breaks in 13 steps")),
+    ),
+    Walk(
+        "06-unclean-recovery",
+        why=(("why", "ten records"),),
+        presses=(("Last", "▼ loss"),),
+        link=("why", "step 10", "Step 10 of"),
+        answered=(
+            ("businesses", "one in sync is left"),
+            ("vanishing", "20 committed records lost"),
+        ),
+    ),
+    Walk(
+        "07-controlled-shutdown-bounce",
+        why=(("why", "the same three brokers as before"),),
+        presses=(("Last", "▲ harm"),),
+        link=("why", "step 4", "Step 4 of"),
+        answered=(("needed", "without L: nothing lost yet"), ("real-mail", "Kafka 2.1.1")),
+    ),
+    Walk(
+        "08-heartbeats",
+        why=(("why", "no broker reads there who leads"),),
+        presses=(("Last", "Step 15 of 15"),),
+        link=("why", "step 8", "Step 8 of"),
+        answered=(
+            ("incarnations", "metadata-heartbeat as 900: accepted"),
+            ("fates", "a broker that is cut off serves on"),
+            ("real-kafka", "Engine and Kafka agree: True"),
+        ),
+    ),
+    Walk(
+        "09-could-it-still-go-wrong",
+        why=(("why", "Refuted, in 14 steps"),),
+        presses=(("First violation", "▲ harm"),),
+        own=(open_a_cell_of_the_matrix_by_keyboard,),
+    ),
+    Walk(
+        "10-fleet",
+        why=(("why", "What takes all brokers at once"),),
+        presses=(("Last", "▼ loss"),),
+        own=(
+            lock_each_what_if,
+            turn_a_slider_by_keyboard,
+            mend_an_impossible_fleet_by_a_press,
+            choose_another_rate,
+            look_at_the_whole_grid,
+        ),
+    ),
+    Walk(
+        "11-the-hole-that-is-still-open",
+        why=(("why", "It takes it over as it is, and forgets."),),
+        presses=(("First violation", "Step 9 of"), ("Last", "▼ loss")),
+        link=("how", "5", "Step 5 of"),
+        answered=(("ask", "breaks in 8 steps"), ("proof", "Proved")),
+    ),
+)
+LONG = pytest.mark.long(quick="tests/browser/test_lessons.py::test_run_all_stops_nowhere")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(walk, id=walk.name, marks=() if walk.name in QUICK else LONG) for walk in WALKS
+    ],
+)
+def walk(request: pytest.FixtureRequest) -> Walk:
+    found: Walk = request.param
+    return found
+
+
+# --- from the first cell to the last --------------------------------------------------------------
+
+
+def test_run_all_stops_nowhere(lesson: Lesson) -> None:
+    lesson.run_all()
+    wait = COMPILED_MS if lesson.name == "10-fleet" else None
+    source = cells(lesson.name, "code")
+    for id in [id for id in labs_in(lesson) if "after=" in source[id]]:
+        shut = "First lock in your prediction above"
+        expect(lesson.cell(id)).to_contain_text(shut, timeout=wait)
+    lesson.expect_all_run()
+    expect(lesson.cell("exit-compare")).to_contain_text("nothing to compare yet")
+
+
+def test_a_prediction_opens_the_lab(walk: Walk, lesson: Lesson, student: Student) -> None:
+    lesson.photograph("lock", "prediction")
+    expect(lesson.cell("why")).to_contain_text("This opens when you lock in your prediction")
+    lesson.lock("lock", PREDICTIONS[lesson.name])
+    expect(lesson.cell("lab").locator(FIGURE).first).to_be_visible()
+    see(lesson, walk.why)
+    kept = json.loads((student.folder / "kiplab-work.json").read_text())
+    assert PREDICTIONS[lesson.name] in kept["predictions"].values()
+
+
+def test_the_story_is_stepped_through(walk: Walk, lesson: Lesson) -> None:
+    for label, verdict in walk.presses:
+        lesson.press("lab", label)
+        expect(lesson.verdict()).to_contain_text(verdict)
+    lesson.photograph("lab", "story")
+    if walk.link:
+        cell, link, verdict = walk.link
+        lesson.cell(cell).get_by_role("link", name=link, exact=True).click()
+        expect(lesson.verdict()).to_contain_text(verdict)
+
+
+def test_every_lab_in_it_steps_and_breaks(lesson: Lesson) -> None:
+    for id in labs_in(lesson):
+        lesson.cell(id).get_by_label("step", exact=True).fill("0")
+        lesson.press(id, "Step")
+        expect(lesson.verdict(id)).to_contain_text("Step 1 of")
+        lesson.press(id, "Last")
+        last = lesson.cell(id).get_by_label("step", exact=True).get_attribute("max")
+        expect(lesson.verdict(id)).to_contain_text(f"Step {last} of {last}")
+        lesson.press(id, "First")
+        lesson.cell(id).locator(".kiplab-broker-1").get_by_role("button", name="Crash").click()
+        expect(lesson.verdict(id)).to_contain_text("on branch 2 at step 0: crash 1")
+        lesson.press(id, "Reset")
+
+
+def test_it_fits_every_window(lesson: Lesson) -> None:
+    """One walk through the sizes, with the run told to its end."""
+    lab = lesson.cell("lab")
+    surface = lab.locator(".kiplab-surface")
+    lesson.press("lab", "Last", TELLING)
+    for window in (*LAPTOPS, ZOOMED, NARROW):
+        lesson.page.set_viewport_size(window)
+        lesson.python("pass")
+        surface.evaluate(TO_THE_TOP)
+        expect(lab.locator(".kiplab-head")).to_be_in_viewport(ratio=IN_SIGHT)
+        if window in LAPTOPS:
+            expect(lab.locator(FIGURE).first).to_be_in_viewport(ratio=IN_SIGHT)
+        columns = lab.locator(".kiplab-columns")
+        is_narrow = surface.evaluate("surface => surface.offsetWidth") < COLUMN_BELOW
+        if is_narrow:
+            assert columns.evaluate(DIRECTION) == "column"
+        assert is_narrow or window in LAPTOPS
+        assert cut_off(surface) == [], window
+        assert not spills(surface), window
+    lesson.page.set_viewport_size(WINDOW)
+    lesson.press("lab", TELLING)
+
+
+def test_the_exercises_are_answered_in_their_cells(walk: Walk, lesson: Lesson) -> None:
+    lesson.answer_exercises()
+    see(lesson, walk.answered)
+
+
+def test_what_only_this_lab_has(walk: Walk, lesson: Lesson) -> None:
+    for part in walk.own:
+        part(lesson)
+
+
+def test_the_exit_ticket_is_compared(lesson: Lesson) -> None:
+    lesson.compare_exit_ticket()
+
+
+def test_the_work_goes_home_without_a_mouse(lesson: Lesson) -> None:
+    lesson.run("my-work")
+    link = lesson.cell("my-work").locator("a[download]")
+    expect(link).to_be_visible()
+    link.focus()
+    with lesson.page.expect_download() as found:
+        lesson.page.keyboard.press("Enter")
+    assert found.value.suggested_filename == "kiplab-work.zip"
+    with zipfile.ZipFile(found.value.path()) as archive:
+        work = json.loads(archive.read("kiplab-work.json"))
+        assert f"{lesson.name}.ipynb" in archive.namelist()
+    assert PREDICTIONS[lesson.name] in work["predictions"].values()
+    assert all(e["best"] == e["of"] for e in work["exercises"].values())
+
+
+def test_every_output_is_photographed(lesson: Lesson) -> None:
+    for id in lesson.with_output():
+        if id not in labs_in(lesson):
+            lesson.photograph(id, f"output-{id}")
+
+
+def test_nothing_is_in_the_way_of_anybody_and_nothing_complained(lesson: Lesson) -> None:
+    for id in labs_in(lesson):
+        folds = lesson.cell(id).locator(".kiplab-fold")
+        expect(folds).to_have_count(FOLDS)
+        for fold in folds.all():
+            fold.click()
+        expect(lesson.cell(id).get_by_label("Token", exact=True)).to_be_visible()
+    assert lesson.faults() == []
+    assert lesson.outside == []
+    assert lesson.complaints == []
