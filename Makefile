@@ -1,18 +1,24 @@
-# Two commands: `make lab` opens the labs, `make test` runs every test. Both set everything up first.
+# Two commands: `make lab` opens the labs, `make test` runs every kind of test. Both set everything
+# up first. `make test-long` runs what repeats these tests on more cases.
 # Kept to what GNU make 3.81 knows, which is what macOS has.
 
 PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test setup bench lint chromium clean judge judge-long judge-record judge-recorded hole \
+.PHONY: lab test test-long setup bench lint chromium clean judge judge-long judge-record judge-recorded hole \
   fleet-long
 
 lab: setup
 	@$(BIN)/kiplab lab
 
-test: setup lint chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile
+
+test: setup chromium
+	$(PYTEST) -m "not long"
+
+test-long: setup chromium
+	$(PYTEST) -m long
 
 lint: $(STAMP)
 	$(BIN)/ruff check

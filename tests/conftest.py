@@ -1,5 +1,5 @@
 """One flag for the whole suite: `--rewrite` writes the golden transcripts anew. One profile of
-hypothesis: no example is too slow.
+hypothesis: no example is too slow. The order of the files, and the last line of a run.
 
 And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 """
@@ -7,14 +7,23 @@ And the play of KAFKA-14139 as rows: without KIP-903, and with it.
 from __future__ import annotations
 
 import gc
-from collections import Counter
 from collections.abc import Generator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from kiplab.rows.columns import Rows
 from tests.kafka_14139 import rows_on
+
+SYSTEMS = ("browser", "spark", "java", "kafka")
+"""The markers of tests that start whole systems."""
+COLLECTED = pytest.StashKey[list[str]]()
+"""The ids of all tests, before any is deselected."""
+REPETITION = pytest.StashKey[list[tuple[str, str]]]()
+"""The ids of tests marked `long`, each with the quick test that its marker names."""
+LEFT = pytest.StashKey[int]()
 
 # How fast examples are made says how busy the machine is, and nothing of what is tested.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -41,13 +50,53 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of several workers each gets the files with the fewest tests first: these take longest, and
-    nobody is to begin one when the others have nothing left to do.
+    """Quick files first; those that start whole systems stand at equal distances after them, so
+    that the percentage of a progress line is about that of the time.
     """
-    if hasattr(config, "workerinput"):
-        tests = Counter(item.path for item in items)
-        items.sort(key=lambda item: tests[item.path])
+    config.stash[COLLECTED] = [item.nodeid for item in items]
+    config.stash[REPETITION] = [
+        (item.nodeid, str(marker.kwargs.get("quick", "")))
+        for item in items
+        if (marker := item.get_closest_marker("long"))
+    ]
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    systems = [path for path, inside in files.items() if any(map(_is_of_a_system, inside))]
+    places = {path: number for number, path in enumerate(p for p in files if p not in systems)}
+    first, last = 0.2 * len(places), 0.9 * len(places)
+    for number, path in enumerate(systems):
+        places[path] = first + (last - first) * number / len(systems)
+    items.sort(key=lambda item: places[item.path])
+
+
+def _is_of_a_system(item: pytest.Item) -> bool:
+    """Whether a test starts a browser, a JVM or a kernel."""
+    return any(map(item.get_closest_marker, SYSTEMS)) or item.path.parent.name == "labs"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker hands over how many tests of repetition it left out."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None and session.config.option.markexpr == "not long":
+        output["left"] = len(session.config.stash[REPETITION])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """A worker is done: all workers left out the same tests."""
+    left = getattr(node, "workeroutput", {}).get("left")
+    if left:
+        node.config.stash[LEFT] = left
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line says what a quick run left out."""
+    left = config.stash.get(LEFT, 0)
+    if left:
+        print(f"{left} tests that repeat these on more cases are left to `make test-long`.")
 
 
 @pytest.fixture
