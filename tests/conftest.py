@@ -65,7 +65,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         files.setdefault(item.path, []).append(item)
     systems = [path for path, inside in files.items() if any(map(_is_of_a_system, inside))]
-    places = {path: number for number, path in enumerate(p for p in files if p not in systems)}
+    places = {
+        path: float(number) for number, path in enumerate(p for p in files if p not in systems)
+    }
     first, last = 0.2 * len(places), 0.9 * len(places)
     for number, path in enumerate(systems):
         places[path] = first + (last - first) * number / len(systems)

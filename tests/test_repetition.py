@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_each_names_a_quick_test_that_is_there(pytestconfig: pytest.Config) -> None:
-    repetition = dict(pytestconfig.stash[REPETITION])
+    marked = pytestconfig.stash[REPETITION]
+    repetition = dict(marked)
     quick = {id for id in pytestconfig.stash[COLLECTED] if id not in repetition}
     whole = pytestconfig.getoption("file_or_dir") == []
     for id, named in repetition.items():
