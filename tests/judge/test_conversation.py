@@ -43,15 +43,18 @@ from tests.judge.kraft.real_side import RealSide
 from tests.judge.kraft.turns import Answer, Asked
 from tests.judge.skeleton.sides import Parting
 
+QUICK = (
+    "tests/judge/test_corpus.py::test_the_engine_answers_what_kafka_answered_in_few_conversations"
+)
 NEWER = ("4.0", "4.3")
 """Where contacts take the place of sessions; they differ in whom a new controller begins with."""
-LIVE = ("3.3", "3.5", "3.7", "3.9", *NEWER)
+RELEASES = ("3.3", "3.5", "3.7", "3.9", *NEWER)
 """The oldest and the newest protocol of AlterPartition, and what lies between."""
 BROKERS = (BrokerId(1), BrokerId(2), BrokerId(3))
 SEEDS, QUESTIONS = 8, 30
 
 
-@pytest.fixture(scope="module", params=LIVE)
+@pytest.fixture(scope="module", params=RELEASES)
 def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
     try:
         made = ControllerProcess(request.param)
@@ -70,6 +73,7 @@ def both(process: ControllerProcess) -> Iterator[Both]:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
@@ -87,6 +91,7 @@ def test_brokers_come_go_silent_and_come_back(both: Both) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_every_version_of_alter_partition_shrinks_grows_and_is_refused(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
@@ -115,6 +120,7 @@ def alter(
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
     for broker in BROKERS:
         both.start(broker)
@@ -130,6 +136,7 @@ def test_leaders_are_elected_shut_down_and_elected_again(both: Both) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("process", NEWER, indirect=True)
 def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
     one = BROKERS[0]
@@ -143,6 +150,7 @@ def test_who_was_heard_of_has_a_session_fenced_or_not(both: Both) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("process", NEWER, indirect=True)
 def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: Both) -> None:
     for broker in BROKERS:
@@ -158,6 +166,7 @@ def test_a_new_incarnation_cleans_up_after_one_that_nobody_has_missed_yet(both: 
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("process", NEWER, indirect=True)
 def test_a_new_controller_takes_the_unfenced_for_heard_of_and_4_0_everybody(both: Both) -> None:
     both.start(BROKERS[0])
@@ -181,6 +190,7 @@ def error_of(answered: Answer) -> KafkaError:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_a_topic_that_kafka_refuses_is_named(both: Both) -> None:
     with pytest.raises(RefusedByKafkaError, match="topic orders: error 39"):
         both.kafka.create("orders", [[1, 2, 3]])
@@ -221,6 +231,7 @@ def test_other_records_part_by_order_offset_and_text() -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
     fetch = FetchRequest(
         version=15,
@@ -238,6 +249,7 @@ def test_what_no_controller_answers_cannot_be_asked(both: Both) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_generated_conversations_agree(process: ControllerProcess) -> None:
     kafka = RealSide(process)
     for seed in range(SEEDS):
@@ -247,6 +259,7 @@ def test_generated_conversations_agree(process: ControllerProcess) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_an_engine_with_one_rule_less_is_caught(process: ControllerProcess) -> None:
     kafka = RealSide(process)
     wrong = parse_features(process.release, off=("631.heartbeat-epoch",))

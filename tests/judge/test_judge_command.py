@@ -23,8 +23,10 @@ from tests.judge.kraft.kraft_judge import (
     save,
 )
 from tests.judge.kraft.pairs import JudgedPair, Seed
+from tests.judge.kraft.wrong_engines import ENGINES
 from tests.judge.skeleton import command, judging
 from tests.judge.skeleton.recordings import names_in
+from tests.judge.skeleton.wrong_engines import built
 
 PAIR = JudgedPair("3.9", "3.9-IV0")
 SEEDS = tuple(map(Seed, range(4)))
@@ -86,6 +88,16 @@ def test_a_run_that_parts_says_how_as_a_play_and_records_nothing(
     assert "title     Kafka 3.9.1 answers otherwise" in out
     assert "# the engine: BrokerHeartbeat reply: STALE_BROKER_EPOCH" in out
     assert not names_in(tmp_path)
+
+
+def test_a_wrong_engine_ends_with_its_difference_and_no_other_code(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    wrong = next(engine for engine in ENGINES if engine.subject == "3.9")
+    with built(wrong):
+        code, out, _ = run(capsys, folder, "--recorded", "3.9")
+    assert code == 1
+    assert "# the engine: " in out
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,10 @@ from tests.judge.kraft.conversation import ConversationTurn, Generated
 from tests.judge.kraft.real_side import RealSide
 from tests.judge.kraft.turns import Raised, fenced_in
 
-pytestmark = pytest.mark.kafka
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.long(quick="tests/plays/test_sequences_found.py"),
+]
 LIVE = ("3.2/3.2-IV0", "3.4/3.3-IV0", "3.6/3.5-IV2", "3.8/3.4-IV0")
 SEEDS, QUESTIONS = 6, 40
 A, B, C, D = BrokerId(1), BrokerId(2), BrokerId(3), BrokerId(4)
