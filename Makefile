@@ -6,7 +6,7 @@ PYTHONS = python3 python3.13 python3.12 python3.11 python3.14
 BIN     = .venv/bin
 STAMP   = .venv/.set-up
 
-.PHONY: lab test test-long setup bench lint chromium clean judge judge-long judge-record judge-recorded hole \
+.PHONY: lab test test-long setup budget bench lint chromium clean judge judge-long judge-record judge-recorded hole \
   fleet-long
 
 lab: setup
@@ -23,6 +23,10 @@ test-long: setup chromium
 lint: $(STAMP)
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+# How large the house is, and how large it may be.
+budget: $(STAMP)
+	$(BIN)/python -m tests.budget
 
 bench: $(STAMP)
 	$(BIN)/python tests/bench/run.py
