@@ -42,15 +42,7 @@ from kiplab.engine.nodes import Clients
 from kiplab.explore.matrix import alternatives
 from kiplab.explore.search import explored
 from kiplab.figures.timeline import axis, lane_marks, legend_marks
-from kiplab.plays import (
-    grammar,
-    header,
-    history_as_play,
-    play,
-    runner,
-    transcript,
-    verbs,
-)
+from kiplab.plays import grammar, header, move_lines, play, runner, transcript, verbs
 from kiplab.plays.library import load
 from kiplab.plays.runner import open_stage
 from kiplab.plays.values import LOSSES
@@ -246,8 +238,8 @@ TABLES = (
     Table(
         "move",
         "line of a play",
-        "_WRITERS in kiplab/plays/history_as_play.py",
-        lambda: history_as_play._WRITERS,
+        "_WRITERS in kiplab/plays/move_lines.py",
+        lambda: move_lines._WRITERS,
     ),
     Table(
         "event", "sentence", "_SENTENCES in kiplab/engine/explain.py", lambda: explain._SENTENCES
@@ -309,7 +301,7 @@ TABLES = (
         "timer",
         "verb",
         "VERBS in kiplab/plays/grammar.py",
-        lambda: {t for t, verb in history_as_play._TIMER_VERBS.items() if verb in grammar.VERBS},
+        lambda: {timer for timer in moves.Timer if timer.verb in grammar.VERBS},
     ),
     Table(
         "loss",
@@ -752,7 +744,7 @@ TRIALS = [
             "has no check: add it to _CHECKS in kiplab/engine/impossible_moves.py",
             "has no place in a menu: add it to _candidates in kiplab/engine/enabled.py, or the"
             " reason why not to NOT_OFFERED in kiplab/engine/enabled.py",
-            "has no line of a play: add it to _WRITERS in kiplab/plays/history_as_play.py",
+            "has no line of a play: add it to _WRITERS in kiplab/plays/move_lines.py",
         ],
     ),
     (

@@ -1,34 +1,71 @@
-"""Every move there is: what hands, plays, searches and clocks do to a cluster."""
+"""Every move there is: what hands, plays, searches and clocks do to a cluster.
+
+A move that is one line of a play says what that line is: its tag is the verb (or `verb`), fields
+are its words in order, and fields with a default or a `LineKey` its ``key=value``, written as their
+type is (`plays.move_lines`). `label` is what the line is called, with its fields or, of a line that
+does more than name them, its words by number; `conditional` that it may be meant
+for certain rules (``where=GUARD``), `ends` what becomes of the message that a move is about.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 import msgspec
 
 from ..protocol.clients.consumer import Reset
-from ..protocol.ids import BrokerId, Offset
+from ..protocol.ids import BrokerId, Count, Offset, PartitionName
 from ..protocol.messages import Request
 from ..protocol.replica.broker_state import Loss
 from .cluster import MessageName
 
 
-class Timer(StrEnum):
-    """The periodic tasks of nodes."""
+class LineKey(NamedTuple):
+    """How a line says a field: ``word=value``.
 
-    HEARTBEAT = "heartbeat"
-    FETCH = "fetch"
-    LAG_CHECK = "lag-check"
-    RETRY = "retry"
-    CHECKPOINT = "checkpoint"
-    FLUSH = "flush"
-    ANNOUNCE_ISR = "announce-isr"
-    ELECT_UNCLEAN = "elect-unclean"
-    BALANCE_LEADERS = "balance-leaders"
+    Where the struct has no default it has to be said (`needed`), or is the partition's leader.
+    """
+
+    word: str
+    needed: bool = False
+
+
+LinkEnd = Annotated[BrokerId, "any node, as the end of a link"]
+TopicName = Annotated[str, "a topic's"]
+ProducerName = Annotated[str, "a producer's"]
+ConsumerName = Annotated[str, "a consumer's"]
+Commits = Annotated[bool, "whether a transaction commits"]
+
+
+class Timer(StrEnum):
+    """The periodic tasks of nodes: the name, what a line that fires it is called, its verb if that
+    is another word.
+    """
+
+    label: str
+    verb: str
+
+    def __new__(cls, name: str, label: str = "", verb: str = "") -> Self:
+        timer = str.__new__(cls, name)
+        timer._value_, timer.label, timer.verb = name, label, verb or name
+        return timer
+
+    HEARTBEAT = "heartbeat", "broker {0} sends a heartbeat"
+    FETCH = "fetch", "broker {0} fetches"
+    LAG_CHECK = "lag-check", "broker {0} checks the lag", "check-lag"
+    RETRY = "retry", "broker {0} retries"
+    CHECKPOINT = "checkpoint", "broker {0} checkpoints"
+    FLUSH = "flush", "broker {0} flushes"
+    ANNOUNCE_ISR = "announce-isr", "broker {0} announces its ISR"
+    ELECT_UNCLEAN = "elect-unclean", "controller looks after leaderless partitions"
+    BALANCE_LEADERS = "balance-leaders", "controller balances leaders"
 
 
 class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):
     """A message arrives."""
+
+    ends: ClassVar[str] = "arrives"
 
     message: MessageName
 
@@ -36,11 +73,15 @@ class Deliver(msgspec.Struct, frozen=True, cache_hash=True, tag="deliver"):
 class Drop(msgspec.Struct, frozen=True, cache_hash=True, tag="drop"):
     """A message is lost, and nobody notices."""
 
+    ends: ClassVar[str] = "is lost"
+
     message: MessageName
 
 
 class TimeOut(msgspec.Struct, frozen=True, cache_hash=True, tag="time-out"):
     """A request is lost, and its sender notices."""
+
+    ends: ClassVar[str] = "times out"
 
     message: MessageName
 
@@ -48,11 +89,16 @@ class TimeOut(msgspec.Struct, frozen=True, cache_hash=True, tag="time-out"):
 class Duplicate(msgspec.Struct, frozen=True, cache_hash=True, tag="duplicate"):
     """The sender gives up waiting and sends the request again; the first is still on its way."""
 
+    ends: ClassVar[str] = "is sent again"
+
     message: MessageName
 
 
 class LoseReply(msgspec.Struct, frozen=True, cache_hash=True, tag="lose-reply"):
     """A request arrives and is processed, but its answer never comes."""
+
+    ends: ClassVar[str] = "arrives, its reply is lost"
+    label: ClassVar[str] = "reply is lost"
 
     message: MessageName
 
@@ -64,12 +110,16 @@ class Race(msgspec.Struct, frozen=True, cache_hash=True, tag="race"):
     `message` to be done with.
     """
 
+    label: ClassVar[str] = "two {0} requests at once"
+
     message: MessageName
     other: MessageName
 
 
 class Advance(msgspec.Struct, frozen=True, cache_hash=True, tag="advance"):
     """Time passes (timed clusters only)."""
+
+    label: ClassVar[str] = "{0} pass"
 
     ms: int
 
@@ -83,6 +133,8 @@ class Fire(msgspec.Struct, frozen=True, cache_hash=True, tag="fire"):
 
 class ExpireSession(msgspec.Struct, frozen=True, cache_hash=True, tag="expire"):
     """A broker's session is found over: the controller fences it, or ZooKeeper ends it."""
+
+    label: ClassVar[str] = "session of broker {broker} expires"
 
     broker: BrokerId
 
@@ -103,7 +155,7 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
     `transaction` to the transaction that is open there, or that they begin.
     """
 
-    partition: str
+    partition: PartitionName
     broker: BrokerId
     count: int
     acks_all: bool = True
@@ -113,16 +165,16 @@ class Produce(msgspec.Struct, frozen=True, cache_hash=True, tag="produce"):
 class EndTransaction(msgspec.Struct, frozen=True, cache_hash=True, tag="end-transaction"):
     """A coordinator has the marker written that ends the open transaction of a log."""
 
-    partition: str
-    broker: BrokerId
-    commits: bool
+    partition: PartitionName
+    broker: Annotated[BrokerId, LineKey("to")]
+    commits: Commits
 
 
 class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
     """A producer has `count` records to write, to whom its metadata names as leader."""
 
-    partition: str
-    producer: str
+    partition: PartitionName
+    producer: ProducerName
     count: int
     acks_all: bool = True
 
@@ -130,61 +182,68 @@ class ProduceAs(msgspec.Struct, frozen=True, cache_hash=True, tag="produce-as"):
 class Resend(msgspec.Struct, frozen=True, cache_hash=True, tag="resend"):
     """A producer sends again what is not acknowledged, and gives up an answer that is late."""
 
-    producer: str
+    conditional: ClassVar[bool] = True
+
+    producer: ProducerName
 
 
 class DeleteRecords(msgspec.Struct, frozen=True, cache_hash=True, tag="delete-records"):
     """An admin client has a broker delete the records below an offset; None: all the committed."""
 
-    partition: str
-    broker: BrokerId
+    partition: PartitionName
+    broker: Annotated[BrokerId, LineKey("to")]
     before: Offset | None = None
 
 
 class Poll(msgspec.Struct, frozen=True, cache_hash=True, tag="poll"):
     """A consumer reads on from where it is; a consumer that is not known yet begins at offset 0."""
 
-    partition: str
-    consumer: str = "consumer"
+    partition: PartitionName
+    consumer: ConsumerName = "consumer"
 
 
 class RefreshMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="refresh"):
     """A consumer asks a broker who leads; None asks the one that knows most."""
 
-    consumer: str = "consumer"
-    broker: BrokerId | None = None
+    consumer: ConsumerName = "consumer"
+    broker: Annotated[BrokerId | None, LineKey("from")] = None
 
 
 class ResetOffset(msgspec.Struct, frozen=True, cache_hash=True, tag="reset"):
     """A consumer goes to the beginning or to the end of a partition."""
 
-    partition: str
-    to: Reset = Reset.EARLIEST
-    consumer: str = "consumer"
+    partition: PartitionName
+    to: Annotated[Reset, LineKey("to", needed=True)] = Reset.EARLIEST
+    consumer: ConsumerName = "consumer"
 
 
 class Crash(msgspec.Struct, frozen=True, cache_hash=True, tag="crash"):
     """A broker process dies."""
 
     broker: BrokerId
-    loss: Loss = Loss.NOTHING
+    loss: Annotated[Loss, LineKey("disk")] = Loss.NOTHING
 
 
 class Start(msgspec.Struct, frozen=True, cache_hash=True, tag="start"):
     """A broker process starts; where there is ZooKeeper, it connects to this server of it."""
 
     broker: BrokerId
-    server: int = 0
+    server: Count = 0
 
 
 class ShutDown(msgspec.Struct, frozen=True, cache_hash=True, tag="shut-down"):
     """A broker begins a controlled shutdown, or tries once more where a try came to nothing."""
+
+    label: ClassVar[str] = "broker {broker} shuts down"
 
     broker: BrokerId
 
 
 class FinishRecovery(msgspec.Struct, frozen=True, cache_hash=True, tag="finish-recovery"):
     """A starting broker is done with its logs and wants to be unfenced."""
+
+    verb: ClassVar[str] = "recover"
+    label: ClassVar[str] = "broker {broker} has recovered its logs"
 
     broker: BrokerId
 
@@ -197,41 +256,53 @@ class FinishLeaderRecovery(
     As implemented no leader ever recovers.
     """
 
-    partition: str
-    broker: BrokerId
+    verb: ClassVar[str] = "finish-recovery"
+    conditional: ClassVar[bool] = True
+    label: ClassVar[str] = "leader of {partition} has recovered"
+
+    partition: PartitionName
+    broker: Annotated[BrokerId, LineKey("by")]
 
 
 class Cut(msgspec.Struct, frozen=True, cache_hash=True, tag="cut"):
     """A link goes down; what is on it waits."""
 
-    one: BrokerId
-    other: BrokerId
+    label: ClassVar[str] = "link {one}–{other} cut"
+
+    one: LinkEnd
+    other: LinkEnd
 
 
 class Heal(msgspec.Struct, frozen=True, cache_hash=True, tag="heal"):
     """A link comes back."""
 
-    one: BrokerId
-    other: BrokerId
+    label: ClassVar[str] = "link {one}–{other} back"
+
+    one: LinkEnd
+    other: LinkEnd
 
 
 class FailOver(msgspec.Struct, frozen=True, cache_hash=True, tag="fail-over"):
     """Another controller becomes active; it has the metadata log and no heartbeat state. In
     ZooKeeper's time an operator deletes /controller, and brokers see to it."""
 
+    label: ClassVar[str] = "new controller"
+
 
 class Elect(msgspec.Struct, frozen=True, cache_hash=True, tag="elect"):
     """An operator asks for an election (ElectLeaders)."""
 
-    partition: str
+    conditional: ClassVar[bool] = True
+
+    partition: PartitionName
     unclean: bool = False
 
 
 class Configure(msgspec.Struct, frozen=True, cache_hash=True, tag="configure"):
     """An operator sets unclean.leader.election.enable of a topic (IncrementalAlterConfigs)."""
 
-    topic: str
-    unclean_leader_election: bool
+    topic: TopicName
+    unclean_leader_election: Annotated[bool, LineKey("unclean-leader-election", needed=True)]
 
 
 class Upgrade(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade"):
@@ -249,6 +320,8 @@ class UpgradeMetadata(msgspec.Struct, frozen=True, cache_hash=True, tag="upgrade
 
 class RawRequest(msgspec.Struct, frozen=True, cache_hash=True, tag="send"):
     """A request with any field values, as nobody's rule would send it."""
+
+    label: ClassVar[str] = "forged request"
 
     sender: BrokerId
     receiver: BrokerId

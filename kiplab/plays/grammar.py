@@ -7,9 +7,10 @@ import msgspec
 from . import values
 from .expect_subjects import check_form
 from .header import names_of
+from .move_lines import MOVE_VERBS
 from .play import FREE_TEXT, Play, Statement, lines_of, split
 from .play_errors import Part, PlayError, nearest
-from .raw_requests import ITEMS_MAX, WORDS, said_again, words_of
+from .request_words import ITEMS_MAX, WORDS, said_again, words_of
 from .situation import judge
 from .values import Keys, Names, WordCheck
 
@@ -25,7 +26,6 @@ _RACE: Keys = {
     "with-n": values.count,
     "with-life": values.count,
 }
-_LOSS: Keys = {"disk": values.one_of(*values.LOSSES)}
 _SEND: Keys = {key: check for words in WORDS.values() for key, check in words.items()}
 _TOPIC: Keys = {
     "partition": values.partition_index,
@@ -86,8 +86,19 @@ class Verb(msgspec.Struct, frozen=True):
     repeat: WordCheck | None = None
 
 
-def _timer(usage: str) -> Verb:
-    return Verb(usage, (values.broker,))
+def _timer(verb: str) -> Verb:
+    return Verb(f"{verb} BROKER", (values.broker,))
+
+
+def _of_move(verb: str) -> Verb:
+    form = MOVE_VERBS[verb]
+    keys = {word.key.word: word.form.check for word in form.keys if word.key}
+    return Verb(
+        form.usage,
+        tuple(word.form.check for word in form.words),
+        {**keys, "where": values.guard} if form.is_conditional else keys,
+        needs=tuple(word.key.word for word in form.keys if word.key and word.key.needed),
+    )
 
 
 VERBS: dict[str, Verb] = {
@@ -163,28 +174,24 @@ VERBS: dict[str, Verb] = {
     # Two of a kind, to one broker, which has a thread for each. The second is the next one that
     # the line fits, whoever sent it, if `with` and its kind do not say which.
     "race": Verb("race KIND [from=NODE] [life=N] [with=NODE] [with-life=N]", (values.kind,), _RACE),
-    "fetch": _timer("fetch BROKER"),
-    "catch-up": _timer("catch-up BROKER"),
-    "heartbeat": _timer("heartbeat BROKER"),
-    "check-lag": _timer("check-lag BROKER"),
-    "retry": _timer("retry BROKER"),
-    "checkpoint": _timer("checkpoint BROKER"),
-    "flush": _timer("flush BROKER"),
-    "announce-isr": _timer("announce-isr BROKER"),
-    "crash": Verb("crash BROKER [disk=kept|tail-lost|replaced]", (values.broker,), _LOSS),
-    "start": Verb("start BROKER [server=N]", (values.broker,), {"server": values.natural}),
-    "recover": Verb("recover BROKER", (values.broker,)),
+    "fetch": _timer("fetch"),
+    "catch-up": _timer("catch-up"),
+    "heartbeat": _timer("heartbeat"),
+    "check-lag": _timer("check-lag"),
+    "retry": _timer("retry"),
+    "checkpoint": _timer("checkpoint"),
+    "flush": _timer("flush"),
+    "announce-isr": _timer("announce-isr"),
+    "crash": _of_move("crash"),
+    "start": _of_move("start"),
+    "recover": _of_move("recover"),
     "unfence": Verb("unfence BROKER", (values.broker,)),
     # Not the end of a broker's recovery of its logs (`recover`), but of a leader's from an unclean
     # election, which only KIP-704 as specified has. With `where=704.specified` a play of a release,
     # which has nothing of it, may have the line too: there it is not applicable.
-    "finish-recovery": Verb(
-        "finish-recovery PARTITION [by=BROKER] [where=GUARD]",
-        (values.partition,),
-        {"by": values.broker, "where": values.guard},
-    ),
-    "shut-down": Verb("shut-down BROKER", (values.broker,)),
-    "expire": Verb("expire BROKER", (values.broker,)),
+    "finish-recovery": _of_move("finish-recovery"),
+    "shut-down": _of_move("shut-down"),
+    "expire": _of_move("expire"),
     # KIP-343 has two timeouts of a broker's heartbeats, the controller's and the broker's own.
     # There is no clock: these lines say that one of them is over.
     "declare-inactive": Verb("declare-inactive BROKER", (values.broker,)),
@@ -204,47 +211,20 @@ VERBS: dict[str, Verb] = {
         },
     ),
     # One is open in a log at a time: the first `produce` with transaction=open begins it.
-    "end-transaction": Verb(
-        "end-transaction PARTITION commit|abort [to=BROKER]",
-        (values.partition, values.one_of("commit", "abort")),
-        {"to": values.broker},
-    ),
-    "resend": Verb("resend PRODUCER [where=GUARD]", (values.producer,), {"where": values.guard}),
+    "end-transaction": _of_move("end-transaction"),
+    "resend": _of_move("resend"),
     # To the leader, unless `to` says to whom; without `before`, everything that is committed.
-    "delete-records": Verb(
-        "delete-records PARTITION [before=N] [to=BROKER]",
-        (values.partition,),
-        {"before": values.natural, "to": values.broker},
-    ),
-    "poll": Verb(
-        "poll PARTITION [consumer=NAME]", (values.partition,), {"consumer": values.consumer}
-    ),
-    "refresh": Verb(
-        "refresh [consumer=NAME] [from=BROKER]",
-        keys={"consumer": values.consumer, "from": values.broker},
-    ),
-    "reset": Verb(
-        "reset PARTITION to=earliest|latest [consumer=NAME]",
-        (values.partition,),
-        {"to": values.one_of("earliest", "latest"), "consumer": values.consumer},
-        needs=("to",),
-    ),
-    "cut": Verb("cut NODE NODE", (values.node, values.node)),
-    "heal": Verb("heal NODE NODE", (values.node, values.node)),
-    "fail-over": Verb("fail-over"),
-    "elect": Verb(
-        "elect PARTITION [unclean=yes] [where=GUARD]",
-        (values.partition,),
-        {"unclean": values.yes_no, "where": values.guard},
-    ),
+    "delete-records": _of_move("delete-records"),
+    "poll": _of_move("poll"),
+    "refresh": _of_move("refresh"),
+    "reset": _of_move("reset"),
+    "cut": _of_move("cut"),
+    "heal": _of_move("heal"),
+    "fail-over": _of_move("fail-over"),
+    "elect": _of_move("elect"),
     # A topic's setting, while the controller runs. Up to 3.8 no controller reads it; from 3.9 on it
     # does when it elects next.
-    "configure": Verb(
-        "configure TOPIC unclean-leader-election=yes|no",
-        (values.known_topic,),
-        {"unclean-leader-election": values.yes_no},
-        needs=("unclean-leader-election",),
-    ),
+    "configure": _of_move("configure"),
     # What the controller does unasked every 300 s of a timed run: `balance-leaders` only if the
     # header says `controller auto-leader-rebalance=yes` (Kafka's default, but not a play's).
     "elect-unclean": Verb("elect-unclean"),

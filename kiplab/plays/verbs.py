@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -11,14 +12,13 @@ from ..engine import moves
 from ..engine.clock import due_moves
 from ..engine.cluster import Message, broker
 from ..engine.impossible_moves import ImpossibleMoveError, why_not
-from ..engine.truth import partition_of
-from ..protocol.clients.consumer import Reset
 from ..protocol.guards import named
-from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId, Offset
-from ..protocol.replica.broker_state import Lifecycle, Loss
+from ..protocol.ids import CONTROLLER, BrokerId
+from ..protocol.replica.broker_state import Lifecycle
 from . import values
+from .move_lines import MOVE_VERBS, MoveForm, leader_of, verb_of
 from .play import Statement
-from .raw_requests import raw_request
+from .request_words import raw_request
 from .stage import Pattern, Stage, act, flow
 from .values import Names
 
@@ -98,11 +98,10 @@ def _release(stage: Stage, statement: Statement, _line: int) -> Stage:
     return replace(stage, holds=(*stage.holds, (pattern, False)), held=left)
 
 
-def _about(move: type) -> Perform:
-    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
-        return act(stage, move(_meant(stage, pattern_of(statement)).name), line)
-
-    return perform_it
+def _about(move: type[moves.AboutMessage]) -> Perform:
+    return lambda stage, statement, line: act(
+        stage, move(_meant(stage, pattern_of(statement)).name), line
+    )
 
 
 def _race(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -131,18 +130,15 @@ def _meant(stage: Stage, pattern: Pattern, besides: Message | None = None) -> Me
 # --- brokers ------------------------------------------------------------------------------------
 
 
+def _move_of(form: MoveForm) -> Perform:
+    return lambda stage, statement, line: act(stage, form.made(statement, stage.cluster), line)
+
+
 def _timer(timer: moves.Timer) -> Perform:
-    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
-        return act(stage, moves.Fire(_broker(statement), timer), line)
-
-    return perform_it
-
-
-def _controller_timer(timer: moves.Timer) -> Perform:
-    def perform_it(stage: Stage, _statement: Statement, line: int) -> Stage:
-        return act(stage, moves.Fire(CONTROLLER, timer), line)
-
-    return perform_it
+    """The controller is only one, and is not named."""
+    return lambda stage, statement, line: act(
+        stage, moves.Fire(_broker(statement) if statement.words else CONTROLLER, timer), line
+    )
 
 
 def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -157,16 +153,6 @@ def _catch_up(stage: Stage, statement: Statement, line: int) -> Stage:
     return stage
 
 
-def _crash(stage: Stage, statement: Statement, line: int) -> Stage:
-    loss = Loss(values.LOSSES[statement.arg("disk") or "kept"])
-    return act(stage, moves.Crash(_broker(statement), loss), line)
-
-
-def _start(stage: Stage, statement: Statement, line: int) -> Stage:
-    server = int(statement.arg("server") or 0)
-    return act(stage, moves.Start(_broker(statement), server), line)
-
-
 def _unfence(stage: Stage, statement: Statement, line: int) -> Stage:
     """Recovery ends, and a heartbeat asks to be unfenced."""
     id = _broker(statement)
@@ -179,15 +165,6 @@ def _unfence(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, moves.Fire(id, moves.Timer.HEARTBEAT), line)
 
 
-def _recover(stage: Stage, statement: Statement, line: int) -> Stage:
-    return act(stage, moves.FinishRecovery(_broker(statement)), line)
-
-
-def _finish_recovery(stage: Stage, statement: Statement, line: int) -> Stage:
-    leader = _asked(stage, statement, "by")
-    return act(stage, moves.FinishLeaderRecovery(statement.words[0], leader), line)
-
-
 def _shut_down(stage: Stage, statement: Statement, line: int) -> Stage:
     """Controlled shutdown begins: in KRaft the heartbeat that asks for it follows at once."""
     id = _broker(statement)
@@ -198,15 +175,10 @@ def _shut_down(stage: Stage, statement: Statement, line: int) -> Stage:
     return act(stage, heartbeat, line)
 
 
-def _expire(stage: Stage, statement: Statement, line: int) -> Stage:
-    return act(stage, moves.ExpireSession(_broker(statement)), line)
-
-
 def _heartbeat_timeout(*, at_controller: bool) -> Perform:
-    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
-        return act(stage, moves.HeartbeatTimeout(_broker(statement), at_controller), line)
-
-    return perform_it
+    return lambda stage, statement, line: act(
+        stage, moves.HeartbeatTimeout(_broker(statement), at_controller), line
+    )
 
 
 # --- clients and operators ----------------------------------------------------------------------
@@ -217,80 +189,15 @@ def _produce(stage: Stage, statement: Statement, line: int) -> Stage:
     if name is not None:
         count = int(statement.arg("count") or 1)
         return act(stage, moves.ProduceAs(statement.words[0], name, count, acks_all), line)
+    to = _number(statement.arg("to"))
     move = moves.Produce(
         partition=statement.words[0],
-        broker=_asked(stage, statement),
+        broker=leader_of(stage.cluster, statement.words[0]) if to is None else BrokerId(to),
         count=int(statement.arg("count") or 1),
         acks_all=acks_all,
         transaction=statement.arg("transaction") is not None,
     )
     return act(stage, move, line)
-
-
-def _end_transaction(stage: Stage, statement: Statement, line: int) -> Stage:
-    name, how = statement.words
-    move = moves.EndTransaction(name, _asked(stage, statement), how == "commit")
-    return act(stage, move, line)
-
-
-def _resend(stage: Stage, statement: Statement, line: int) -> Stage:
-    return act(stage, moves.Resend(statement.words[0]), line)
-
-
-def _delete_records(stage: Stage, statement: Statement, line: int) -> Stage:
-    name, before = statement.words[0], _number(statement.arg("before"))
-    start = None if before is None else Offset(before)
-    return act(stage, moves.DeleteRecords(name, _asked(stage, statement), start), line)
-
-
-def _asked(stage: Stage, statement: Statement, key: str = "to") -> BrokerId:
-    """Whom a producer or an admin client asks: the leader, if the line names nobody."""
-    to = _number(statement.arg(key))
-    if to is not None:
-        return BrokerId(to)
-    state = partition_of(stage.cluster, statement.words[0])
-    return state.leader if state is not None else NO_LEADER
-
-
-def _poll(stage: Stage, statement: Statement, line: int) -> Stage:
-    return act(stage, moves.Poll(statement.words[0], _consumer(statement)), line)
-
-
-def _refresh(stage: Stage, statement: Statement, line: int) -> Stage:
-    asked = _number(statement.arg("from"))
-    broker = None if asked is None else BrokerId(asked)
-    return act(stage, moves.RefreshMetadata(_consumer(statement), broker), line)
-
-
-def _reset(stage: Stage, statement: Statement, line: int) -> Stage:
-    to = Reset(statement.arg("to") or Reset.EARLIEST)
-    return act(stage, moves.ResetOffset(statement.words[0], to, _consumer(statement)), line)
-
-
-def _consumer(statement: Statement) -> str:
-    return statement.arg("consumer") or values.DEFAULT_CONSUMER
-
-
-def _link(move: type) -> Perform:
-    def perform_it(stage: Stage, statement: Statement, line: int) -> Stage:
-        one, other = (_node(w) for w in statement.words)
-        return act(stage, move(one, other), line)
-
-    return perform_it
-
-
-def _fail_over(stage: Stage, _statement: Statement, line: int) -> Stage:
-    return act(stage, moves.FailOver(), line)
-
-
-def _elect(stage: Stage, statement: Statement, line: int) -> Stage:
-    unclean = statement.arg("unclean") == "yes"
-    return act(stage, moves.Elect(statement.words[0], unclean), line)
-
-
-def _configure(stage: Stage, statement: Statement, line: int) -> Stage:
-    allowed = statement.arg("unclean-leader-election") == "yes"
-    return act(stage, moves.Configure(statement.words[0], allowed), line)
 
 
 def _upgrade(stage: Stage, statement: Statement, line: int) -> Stage:
@@ -325,45 +232,18 @@ def _send(stage: Stage, statement: Statement, line: int) -> Stage:
 
 
 _VERBS: dict[str, Perform] = {
+    **{verb: _move_of(form) for verb, form in MOVE_VERBS.items()},
+    **{timer.verb: _timer(timer) for timer in moves.Timer},
+    **{verb_of(move): _about(move) for move in get_args(moves.AboutMessage)},
     "hold": _hold,
     "release": _release,
-    "deliver": _about(moves.Deliver),
-    "drop": _about(moves.Drop),
-    "time-out": _about(moves.TimeOut),
-    "duplicate": _about(moves.Duplicate),
-    "lose-reply": _about(moves.LoseReply),
     "race": _race,
-    "fetch": _timer(moves.Timer.FETCH),
     "catch-up": _catch_up,
-    "heartbeat": _timer(moves.Timer.HEARTBEAT),
-    "check-lag": _timer(moves.Timer.LAG_CHECK),
-    "retry": _timer(moves.Timer.RETRY),
-    "checkpoint": _timer(moves.Timer.CHECKPOINT),
-    "flush": _timer(moves.Timer.FLUSH),
-    "announce-isr": _timer(moves.Timer.ANNOUNCE_ISR),
-    "elect-unclean": _controller_timer(moves.Timer.ELECT_UNCLEAN),
-    "balance-leaders": _controller_timer(moves.Timer.BALANCE_LEADERS),
-    "crash": _crash,
-    "start": _start,
-    "recover": _recover,
     "unfence": _unfence,
-    "finish-recovery": _finish_recovery,
     "shut-down": _shut_down,
-    "expire": _expire,
     "declare-inactive": _heartbeat_timeout(at_controller=True),
     "fence-itself": _heartbeat_timeout(at_controller=False),
     "produce": _produce,
-    "end-transaction": _end_transaction,
-    "resend": _resend,
-    "delete-records": _delete_records,
-    "poll": _poll,
-    "refresh": _refresh,
-    "reset": _reset,
-    "cut": _link(moves.Cut),
-    "heal": _link(moves.Heal),
-    "fail-over": _fail_over,
-    "elect": _elect,
-    "configure": _configure,
     "upgrade": _upgrade,
     "advance": _advance,
     "send": _send,

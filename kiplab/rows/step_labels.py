@@ -1,8 +1,11 @@
 """Short human labels for the x axis: what a line of the play did, in three or four words."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, get_args
 
+from ..engine import moves
 from ..engine.events import Event
+from ..plays.move_lines import MOVE_FORMS, verb_of
 from ..plays.play import Statement
 from ..protocol.facts import (
     Appended,
@@ -24,10 +27,7 @@ from .snapshots import Snapshot
 from .wording import plural
 
 _ENDS = {
-    "deliver": "arrives",
-    "drop": "is lost",
-    "time-out": "times out",
-    "duplicate": "is sent again",
+    **{verb_of(move): move.ends for move in get_args(moves.AboutMessage)},
     "release": "is let go",
 }
 _CRASHES = {"replaced": "dies, disk replaced", "tail-lost": "dies, tail lost", "kept": "crashes"}
@@ -154,12 +154,24 @@ def _party(word: str) -> str:
     return f"broker {word}" if word.isdigit() else word
 
 
+def _called(move: type[Any]) -> Callable[[Statement, Sequence[Event]], str]:
+    """A move's own label, with the fields of which the line says them as words."""
+    form = MOVE_FORMS.get(move)
+    fields = [word.field for word in form.words] if form else []
+    return lambda statement, _: move.label.format(
+        *statement.words, **dict(zip(fields, statement.words, strict=False))
+    )
+
+
 def _saying(text: str) -> Callable[[Statement, Sequence[Event]], str]:
     """`text` with {0} and {1} for the line's words."""
     return lambda statement, _: text.format(*statement.words)
 
 
 _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
+    **dict.fromkeys(_ENDS, _message),
+    **{verb_of(move): _called(move) for move in get_args(moves.Move) if hasattr(move, "label")},
+    **{timer.verb: _saying(timer.label) for timer in moves.Timer},
     "fetch": _fetch,
     "catch-up": _fetch,
     "crash": _crash,
@@ -172,36 +184,16 @@ _LABELS: dict[str, Callable[[Statement, Sequence[Event]], str]] = {
     "poll": _poll,
     "refresh": _refresh,
     "reset": _reset,
-    "race": _saying("two {0} requests at once"),
-    "lose-reply": _saying("reply is lost"),
     "declare-inactive": _saying("the controller misses broker {0}'s heartbeats"),
     "fence-itself": _saying("broker {0} misses the controller"),
-    "expire": _saying("session of broker {0} expires"),
-    "heartbeat": _saying("broker {0} sends a heartbeat"),
-    "check-lag": _saying("broker {0} checks the lag"),
-    "retry": _saying("broker {0} retries"),
-    "checkpoint": _saying("broker {0} checkpoints"),
-    "flush": _saying("broker {0} flushes"),
-    "announce-isr": _saying("broker {0} announces its ISR"),
-    "recover": _saying("broker {0} has recovered its logs"),
     "end-transaction": lambda s, _: (
         f"transaction {'committed' if s.words[1] == 'commit' else 'aborted'}"
     ),
-    "finish-recovery": _saying("leader of {0} has recovered"),
-    "shut-down": _saying("broker {0} shuts down"),
-    "cut": _saying("link {0}–{1} cut"),
-    "heal": _saying("link {0}–{1} back"),
-    "fail-over": _saying("new controller"),
-    "elect-unclean": _saying("controller looks after leaderless partitions"),
-    "balance-leaders": _saying("controller balances leaders"),
-    "advance": _saying("{0} pass"),
-    "send": _saying("forged request"),
     "elect": lambda s, _: "unclean election" if s.arg("unclean") == "yes" else "election asked for",
     "configure": lambda s, _: (
         f"unclean election {'on' if s.arg('unclean-leader-election') == 'yes' else 'off'}"
         f" for {s.words[0]}"
     ),
-    **dict.fromkeys(_ENDS, _message),
 }
 AS_WRITTEN = {"hold": "nothing happens yet", "expect": "it asks, and does nothing"}
 """Verbs whose lines are their own label, and why."""

@@ -14,7 +14,7 @@ from kiplab.engine.nodes import control_planes, state_of
 from kiplab.engine.routes import PLANS
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import written
+from kiplab.plays.move_lines import written
 from kiplab.plays.play import Play, format_play
 from kiplab.plays.runner import do_line, open_stage, run_play
 from kiplab.plays.stage import Stage

@@ -12,7 +12,7 @@ from kiplab.engine.explain import sentence
 from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import statement_of
+from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage

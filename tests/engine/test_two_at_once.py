@@ -11,8 +11,8 @@ from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.settle import settle
 from kiplab.engine.step import step
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import statement_of
 from kiplab.plays.library import load
+from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play import Play
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play

@@ -22,8 +22,8 @@ from kiplab.explore.shrink.minimise import Minimised, minimise
 from kiplab.explore.shrink.shortening import Trial, goal_of, moved
 from kiplab.plays.grammar import VERBS, parse
 from kiplab.plays.header import setup_of
-from kiplab.plays.history_as_play import written
 from kiplab.plays.library import load
+from kiplab.plays.move_lines import written
 from kiplab.plays.play import Play, Statement, format_play
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play

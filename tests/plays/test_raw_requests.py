@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from kiplab.engine.moves import RawRequest
 from kiplab.engine.truth import registration_of, truth
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import statement_of
+from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play import Play, Statement, format_play, split
 from kiplab.plays.play_errors import PlayError
-from kiplab.plays.raw_requests import ITEMS_MAX, raw_request
-from kiplab.plays.request_words import Sending, form_of, made, said_of
+from kiplab.plays.request_words import ITEMS_MAX, Sending, form_of, made, raw_request, said_of
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.stage import Stage
 from kiplab.plays.transcript import transcript

@@ -10,8 +10,8 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.enabled import EVERYTHING, enabled
 from kiplab.engine.history import Recorded
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import written
 from kiplab.plays.library import load, names
+from kiplab.plays.move_lines import written
 from kiplab.plays.play import Play, Statement, format_play, split
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import open_stage, run_play

@@ -17,8 +17,8 @@ from kiplab.engine.settle import settle
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
 from kiplab.plays.header import features_of
-from kiplab.plays.history_as_play import statement_of
 from kiplab.plays.library import load
+from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage as PlayStage

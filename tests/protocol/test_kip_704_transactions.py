@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import statement_of
+from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage

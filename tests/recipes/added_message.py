@@ -20,10 +20,10 @@ from kiplab.engine.impossible_moves import why_not
 from kiplab.engine.step import Step, step
 from kiplab.engine.truth import truth
 from kiplab.plays.grammar import parse
-from kiplab.plays.history_as_play import statement_of
+from kiplab.plays.move_lines import statement_of
 from kiplab.plays.play import format_play
 from kiplab.plays.play_errors import PlayError
-from kiplab.plays.raw_requests import raw_request
+from kiplab.plays.request_words import raw_request
 from kiplab.plays.runner import open_stage, run_play
 from kiplab.plays.tokens import decode, encode
 from kiplab.plays.transcript import transcript

@@ -16,7 +16,7 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.history import History
 from kiplab.engine.routes import NOT_ADDRESSED, node_kinds
 from kiplab.plays.library import load, names
-from kiplab.plays.raw_requests import WORDS
+from kiplab.plays.request_words import WORDS
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.kraft.controller_state import Controller
 from kiplab.protocol.messages import BODIES

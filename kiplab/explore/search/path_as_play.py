@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ...engine import moves
 from ...engine.channels import find
 from ...plays.grammar import parse
-from ...plays.history_as_play import statement_of
+from ...plays.move_lines import statement_of
 from ...plays.play import Play, Statement, format_play
 from ...plays.rule_lines import under_rules
 from ...plays.runner import do_line, extended, open_stage

@@ -12,7 +12,7 @@ import msgspec
 
 from ...engine import moves
 from ...engine.events import Sent
-from ...plays.history_as_play import statement_of
+from ...plays.move_lines import statement_of
 from ...plays.play import Statement
 from ...protocol.messages import (
     KINDS,

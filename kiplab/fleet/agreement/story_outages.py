@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ...engine import moves
-from ...plays.history_as_play import statement_of
+from ...plays.move_lines import statement_of
 from ...plays.play import Statement
 from ...plays.values import node_word
 from ...protocol.ids import ZOOKEEPER, BrokerId, controller_on

@@ -11,7 +11,7 @@ from ...engine.explain import describe
 from ...engine.impossible_moves import why_not
 from ...engine.nodes import has_zookeeper, is_cut
 from ...engine.truth import controller_of, partition_of, registration_of, session_lasts, truth
-from ...plays.history_as_play import statement_of
+from ...plays.move_lines import statement_of
 from ...plays.play import Statement
 from ...plays.play_errors import PlayError
 from ...plays.stage import Stage

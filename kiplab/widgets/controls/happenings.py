@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.enabled import EVERYTHING, Menu, enabled
-from ...plays.history_as_play import statement_of
+from ...plays.move_lines import statement_of
 from ...plays.play import Statement
 from ...protocol.ids import host_of, node_name
 from ...rows.step_labels import expected
@@ -56,19 +56,10 @@ def _happening(cluster: Cluster, move: moves.Move) -> Happening:
 
 def _words(move: moves.Move) -> str:
     if isinstance(move, moves.AboutMessage):
-        return f"{move.message} {_ENDS[type(move)]}"
+        return f"{move.message} {move.ends}"
     if isinstance(move, moves.Produce):
         return f"{plural(move.count, 'record')} written to {node_name(move.broker)}"
     return expected(statement_of(move))
-
-
-_ENDS: dict[type, str] = {
-    moves.Deliver: "arrives",
-    moves.Drop: "is lost",
-    moves.TimeOut: "times out",
-    moves.Duplicate: "is sent again",
-    moves.LoseReply: "arrives, its reply is lost",
-}
 
 
 def _thing(move: moves.Move) -> str:

@@ -18,8 +18,7 @@ from kiplab.judge.conversation.real_controller import record_texts
 from kiplab.plays.grammar import parse
 from kiplab.plays.play import Play, Statement, format_play
 from kiplab.plays.play_errors import PlayError
-from kiplab.plays.raw_requests import raw_statement
-from kiplab.plays.request_words import REQUEST_FORMS
+from kiplab.plays.request_words import REQUEST_FORMS, raw_statement
 from kiplab.plays.rule_lines import rules
 from kiplab.plays.runner import run_play
 from kiplab.plays.stage import Stage

@@ -1,0 +1,277 @@
+"""A move as one line of a play, and back: read off the annotations of the move's struct.
+
+The tag is the verb, the fields are its words in order, and what has a default or a `LineKey` is a
+``key=value``; their types say how values are checked, read and written. Verbs that do more than one
+move, or find out of which message a line speaks, are in `verbs`. `written` makes a play of a
+history: one line per move, in `manual`, that replays to the same states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from ..engine import moves
+from ..engine.cluster import Cluster
+from ..engine.history import History
+from ..engine.truth import partition_of
+from ..protocol.clients.consumer import Reset
+from ..protocol.ids import CONTROLLER, NO_LEADER, BrokerId, Count, Offset, PartitionName
+from ..protocol.replica.broker_state import Loss
+from . import values
+from .play import Play, Statement
+from .request_words import raw_statement
+from .values import WordCheck, node_word
+
+
+class FieldForm(NamedTuple):
+    """How the values of a type stand in a usage, are checked, read and written."""
+
+    shown: str
+    check: WordCheck
+    read: Callable[[str], Any] = str
+    written: Callable[[Any], str] = str
+
+
+_LOSS_WORDS = {loss: word for word, loss in values.LOSSES.items()}
+_DIRECTIONS = (Reset.EARLIEST.value, Reset.LATEST.value)
+_BROKER = FieldForm("BROKER", values.broker, lambda word: BrokerId(int(word)))
+_OFFSET = FieldForm("N", values.natural, lambda word: Offset(int(word)))
+FORMS: dict[Any, FieldForm] = {
+    BrokerId: _BROKER,
+    BrokerId | None: _BROKER,
+    Offset | None: _OFFSET,
+    Count: FieldForm("N", values.natural, int),
+    PartitionName: FieldForm("PARTITION", values.partition),
+    moves.LinkEnd: FieldForm("NODE", values.node, values.address, values.node_word),
+    moves.TopicName: FieldForm("TOPIC", values.known_topic),
+    moves.ProducerName: FieldForm("PRODUCER", values.producer),
+    moves.ConsumerName: FieldForm("NAME", values.consumer),
+    moves.Commits: FieldForm(
+        "commit|abort",
+        values.one_of("commit", "abort"),
+        lambda word: word == "commit",
+        lambda commits: "commit" if commits else "abort",
+    ),
+    Loss: FieldForm(
+        "|".join(values.LOSSES),
+        values.one_of(*values.LOSSES),
+        lambda word: Loss(values.LOSSES[word]),
+        lambda loss: _LOSS_WORDS[loss.value],
+    ),
+    Reset: FieldForm("|".join(_DIRECTIONS), values.one_of(*_DIRECTIONS), Reset),
+    bool: FieldForm(
+        "yes|no", values.yes_no, lambda word: word == "yes", lambda on: "yes" if on else "no"
+    ),
+}
+"""How each type of a move's fields is said."""
+
+
+class MoveWord(NamedTuple):
+    """A field of a move, and how a line says it; `key` is None for a word without one."""
+
+    field: str
+    form: FieldForm
+    key: moves.LineKey | None
+    default: Any
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether a line that does not say it means the leader of its partition."""
+        return self.key is not None and not self.key.needed and self._has_no_default
+
+    @property
+    def _has_no_default(self) -> bool:
+        return self.default is msgspec.NODEFAULT
+
+    @property
+    def usage(self) -> str:
+        """``NODE``, ``to=earliest|latest`` or ``[by=BROKER]``."""
+        if self.key is None:
+            return self.form.shown
+        shown = "yes" if self.default is False else self.form.shown
+        return f"{self.key.word}={shown}" if self.key.needed else f"[{self.key.word}={shown}]"
+
+
+class MoveForm(NamedTuple):
+    """What a line says of a move."""
+
+    move: type[Any]
+    words: tuple[MoveWord, ...]
+    keys: tuple[MoveWord, ...]
+
+    @property
+    def verb(self) -> str:
+        """What a play calls it."""
+        return verb_of(self.move)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether its line may be meant for certain rules: ``where=GUARD``."""
+        return getattr(self.move, "conditional", False)
+
+    @property
+    def usage(self) -> str:
+        """``elect PARTITION [unclean=yes] [where=GUARD]``."""
+        parts = (self.verb, *(word.usage for word in (*self.words, *self.keys)))
+        return " ".join((*parts, "[where=GUARD]") if self.is_conditional else parts)
+
+    def made(self, statement: Statement, cluster: Cluster) -> moves.Move:
+        """The move that a line says, which the grammar has found right."""
+        said = zip(self.words, statement.words, strict=True)
+        fields = {word.field: word.form.read(text) for word, text in said}
+        for word in self.keys:
+            text = statement.arg(word.key.word) if word.key else None
+            if text is not None:
+                fields[word.field] = word.form.read(text)
+            elif word.is_leader:
+                fields[word.field] = leader_of(cluster, statement.words[0])
+        made: moves.Move = self.move(**fields)
+        return made
+
+    def written(self, move: Any) -> Statement:
+        """The line that says exactly this move: what is as it is by default is left out."""
+        words = tuple(word.form.written(getattr(move, word.field)) for word in self.words)
+        return Statement(self.verb, words, tuple(self._args(move)))
+
+    def _args(self, move: Any) -> Iterator[tuple[str, str]]:
+        for word in self.keys:
+            value = getattr(move, word.field)
+            if word.key is not None and (word.key.needed or value != word.default):
+                yield word.key.word, word.form.written(value)
+
+
+def verb_of(move: type[Any]) -> str:
+    """What plays call a move: its tag, if it says no other word."""
+    return getattr(move, "verb", None) or str(move.__struct_config__.tag)
+
+
+def leader_of(cluster: Cluster, partition: PartitionName) -> BrokerId:
+    """Whom a client or an operator asks about a partition, if a line names nobody."""
+    state = partition_of(cluster, partition)
+    return state.leader if state is not None else NO_LEADER
+
+
+def form_of(move: type[Any]) -> MoveForm:
+    """What a line says of such a move; who leads is said last.
+
+    Raises TypeError, naming struct and field, for a field whose type has no form.
+    """
+    hints = get_type_hints(move, include_extras=True)
+    said = [_word(move, f, hints[f.name]) for f in msgspec.structs.fields(move)]
+    keys = sorted((word for word in said if word.key), key=lambda word: word.is_leader)
+    return MoveForm(move, tuple(word for word in said if not word.key), tuple(keys))
+
+
+def _word(move: type, field: msgspec.structs.FieldInfo, hint: Any) -> MoveWord:
+    key: moves.LineKey | None = None
+    if get_origin(hint) is Annotated:
+        base, *extras = get_args(hint)
+        key = next((extra for extra in extras if isinstance(extra, moves.LineKey)), None)
+        rest = tuple(extra for extra in extras if extra is not key)
+        hint = Annotated[(base, *rest)] if rest else base
+    if hint not in FORMS:
+        raise TypeError(
+            f"{move.__name__}.{field.name} is annotated {hint!r}, and no play says such a value:"
+            " add it to FORMS in kiplab/plays/move_lines.py"
+        )
+    if key is None and field.default is not msgspec.NODEFAULT:
+        key = moves.LineKey(field.name.replace("_", "-"))
+    return MoveWord(field.name, FORMS[hint], key, field.default)
+
+
+MOVE_FORMS = {
+    move: form_of(move)
+    for move in (
+        moves.ExpireSession,
+        moves.EndTransaction,
+        moves.Resend,
+        moves.DeleteRecords,
+        moves.Poll,
+        moves.RefreshMetadata,
+        moves.ResetOffset,
+        moves.Crash,
+        moves.Start,
+        moves.ShutDown,
+        moves.FinishRecovery,
+        moves.FinishLeaderRecovery,
+        moves.Cut,
+        moves.Heal,
+        moves.FailOver,
+        moves.Elect,
+        moves.Configure,
+    )
+}
+"""Moves that are one line, whatever the situation; `verbs` does the others."""
+MOVE_VERBS = {form.verb: form for form in MOVE_FORMS.values()}
+"""The same, by what plays call them."""
+
+
+def written(play: Play, history: History, header: tuple[Statement, ...]) -> Play:
+    """The play whose header is `header` and whose lines are the moves of `history`."""
+    lines = tuple(statement_of(step.move) for step in history.steps[: history.at])
+    manual = () if any(s.verb == "manual" for s in header) else (Statement("manual"),)
+    return Play((*header, *manual, *lines), play.name)
+
+
+def statement_of(move: moves.Move) -> Statement:
+    """The line that does exactly this move, in a manual play."""
+    return _WRITERS[type(move)](move)
+
+
+def _about_message(move: moves.AboutMessage) -> Statement:
+    name = move.message
+    args = [("from", node_word(name.sender)), ("n", str(name.ordinal))]
+    if name.incarnation:
+        args.append(("life", str(name.incarnation)))
+    return Statement(verb_of(type(move)), (name.kind,), tuple(args))
+
+
+def _race(move: moves.Race) -> Statement:
+    one, other = _about_message(moves.Deliver(move.message)), move.other
+    args = [("with", node_word(other.sender)), ("with-n", str(other.ordinal))]
+    if other.incarnation:
+        args.append(("with-life", str(other.incarnation)))
+    return Statement("race", one.words, (*one.args, *args))
+
+
+def _fire(move: moves.Fire) -> Statement:
+    """The controller is only one, and is not named."""
+    return Statement(move.timer.verb, () if move.node == CONTROLLER else (str(move.node),))
+
+
+def _produce(move: moves.Produce) -> Statement:
+    args = [("count", str(move.count)), ("to", str(move.broker))]
+    acks = () if move.acks_all else (("acks", "1"),)
+    open_ = (("transaction", "open"),) if move.transaction else ()
+    return Statement("produce", (move.partition,), (*args, *acks, *open_))
+
+
+def _produce_as(move: moves.ProduceAs) -> Statement:
+    args = (("count", str(move.count)), ("producer", move.producer))
+    acks = () if move.acks_all else (("acks", "1"),)
+    return Statement("produce", (move.partition,), (*args, *acks))
+
+
+def _upgrade(move: moves.Upgrade) -> Statement:
+    who = "all" if move.node is None else node_word(move.node)
+    return Statement("upgrade", (who,), (("kafka", move.release),))
+
+
+_WRITERS: dict[type, Callable[[Any], Statement]] = {
+    **{move: form.written for move, form in MOVE_FORMS.items()},
+    **dict.fromkeys(get_args(moves.AboutMessage), _about_message),
+    moves.Race: _race,
+    moves.Advance: lambda m: Statement("advance", (f"{m.ms}ms",)),
+    moves.Fire: _fire,
+    moves.HeartbeatTimeout: lambda m: Statement(
+        "declare-inactive" if m.at_controller else "fence-itself", (str(m.broker),)
+    ),
+    moves.Produce: _produce,
+    moves.ProduceAs: _produce_as,
+    moves.Upgrade: _upgrade,
+    moves.UpgradeMetadata: lambda m: Statement("upgrade", (), (("metadata", m.metadata_version),)),
+    moves.RawRequest: lambda m: raw_statement(m.sender, m.receiver, m.body),
+}
