@@ -14,7 +14,7 @@ from ..explore.matrix.cells import Cell, Matrix
 from .drawing.canvas import Canvas, as_figure, safe
 from .drawing.svg import Json
 from .drawing.text_width import LINE_HEIGHT, shortened, width_of, wrapped
-from .drawing.theme import Theme, sizes_of, theme_of
+from .drawing.theme import Theme, mixed, sizes_of, theme_of
 
 WIDTH, WIDTH_MIN = 980, 640
 ROW, BAR, GAP, MARGIN = 46, 22, 4, 14
@@ -217,12 +217,6 @@ def colors_of(matrix: Matrix, palette: Theme) -> dict[tuple[str, int | None], tu
             share = steps.index(cell.steps or 0) / max(len(steps) - 1, 1)
             found[word, cell.steps] = (mixed(fill, palette.paper, PALEST * share), text)
     return found
-
-
-def mixed(color: str, other: str, share: float) -> str:
-    """``#rrggbb`` between two such colours, `share` of the way to the other."""
-    pairs = ((int(c[n : n + 2], 16) for c in (color, other)) for n in (1, 3, 5))
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def note(cell: Cell, is_minimal: bool) -> str:

@@ -1,20 +1,24 @@
 """How large requests are since KIP-380, of what they were before: a bar a request, and in bytes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
-from .drawing.canvas import Canvas, as_figure, safe
+from .drawing.canvas import Box, Canvas, as_figure
 from .drawing.svg import Json
-from .drawing.text_width import LINE_HEIGHT, wrapped
-from .drawing.theme import sizes_of, theme_of
+from .drawing.text_width import LINE_HEIGHT, height_of
+from .how_often.fleet_words import counted
+from .how_often.plot_axis import PlotAxis
+from .how_often.plot_panel import PlotPanel
+from .how_often.plot_sheet import EDGE, ChartText, chart, wrapped_safe
 
 SizeRow = Mapping[str, Any]
 
-SIZES_WIDTH, SIZES_WIDTH_MIN = 980, 560
-ROW, BAR, MARGIN, GAP = 50, 18, 14, 12
-"""Pixels: a request, its bar, the edges, between words and bars."""
+SIZES_WIDTH_MIN = 560
+ROW, GAP = 50, 12
+"""Pixels: a request; between words and bars."""
+BAR = 18 / ROW
+"""How much of its row a bar is high."""
 _LABELS = 0.34
 """The share of the width that the words on the left take."""
 _BYTES_ROOM = 176
@@ -33,71 +37,54 @@ def sizes_drawing(
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    wide = SIZES_WIDTH if width is None else width
-    if wide < SIZES_WIDTH_MIN:
-        raise ValueError(f"width is {wide}; request sizes need {SIZES_WIDTH_MIN} pixels or more")
-    sizes = replace(sizes_of(wide), left=round(wide * _LABELS), right=_BYTES_ROOM)
-    canvas = Canvas(wide, _END, theme_of(theme), sizes)
-    top = _words(canvas, TITLE, MARGIN, canvas.theme.text, sizes.heading) + 2 * GAP
-    bottom = top + ROW * len(rows)
-    _whole(canvas, top, bottom)
-    for number, row in enumerate(rows):
-        _bar(canvas, row, top + ROW * (number + 0.5))
-    return canvas.drawing(
-        _words(canvas, note, bottom + GAP, canvas.theme.muted) + MARGIN, _told(rows)
-    )
+    shares = [f"{_named(row)} {row['after'] / row['before']:.0%} ({_about(row)})" for row in rows]
+    described = f"Sizes of requests since KIP-380, of what they were before: {'; '.join(shares)}."
+    text = ChartText(TITLE, "", [note], described=described)
+    plot = partial(_plot, rows)
+    return chart(text, plot, theme=theme, width=width, least=SIZES_WIDTH_MIN, what="request sizes")
 
 
 sizes_figure = as_figure(sizes_drawing)
 
 
-def _words(canvas: Canvas, text: str, top: float, color: str, size: float = 0) -> float:
-    """Wrapped words from edge to edge; returns where they end. `size` 0 is the usual one."""
-    size = size or canvas.sizes.text
-    lines = safe(wrapped(text, (canvas.width - 2 * MARGIN) / 1.05, size) or text)
-    lines = lines.replace("&lt;br&gt;", "<br>")
-    high = (lines.count("<br>") + 1) * size * LINE_HEIGHT
-    canvas.text(canvas.at(MARGIN), top + high / 2, lines, color, size=size)
-    return top + high
+def _plot(rows: Sequence[SizeRow], canvas: Canvas, top: float) -> float:
+    palette, y = canvas.theme, top + GAP
+    box = Box(round(canvas.width * _LABELS), y, canvas.width - _BYTES_ROOM, y + ROW * len(rows))
+    panel = PlotPanel(canvas, box, PlotAxis(0, _END), PlotAxis(-len(rows), 0))
+    panel.upright(_WHOLE, palette.line, dash="dot", width=1)
+    size, x = canvas.sizes.small, panel.px(_WHOLE)
+    canvas.text(x, y - GAP / 2, BEFORE, palette.muted, size=size, anchor="right")
+    middles = [-n - 0.5 for n in range(len(rows))]
+    before = [_WHOLE] * len(rows)
+    panel.bars([0] * len(rows), before, middles, palette.isr_fill, high=BAR)
+    for row, middle in zip(rows, middles, strict=True):
+        _label(canvas, row, panel.py(middle), box.x0)
+        _bar(panel, row, middle)
+    return box.y1 + GAP
 
 
-def _whole(canvas: Canvas, top: float, bottom: float) -> None:
-    """The line that all bars reached."""
-    sizes, palette = canvas.sizes, canvas.theme
-    canvas.line(_WHOLE, top, _WHOLE, bottom, palette.line, dash="dot")
-    canvas.text(_WHOLE, top - GAP / 2, BEFORE, palette.muted, size=sizes.small, anchor="right")
-
-
-def _bar(canvas: Canvas, row: SizeRow, y: float) -> None:
-    sizes, palette = canvas.sizes, canvas.theme
+def _bar(panel: PlotPanel, row: SizeRow, middle: float) -> None:
+    canvas, palette, y = panel.canvas, panel.canvas.theme, panel.py(middle)
     share = row["after"] / row["before"]
     grew = share > 1
-    _label(canvas, row, y)
-    canvas.rect(0, _WHOLE, y - BAR / 2, y + BAR / 2, palette.isr_fill)
+    edge = {"color": palette.risk_edge if grew else palette.member_edge, "width": 1}
     fill = palette.risk if grew else palette.member
-    edge = palette.risk_edge if grew else palette.member_edge
-    line = {"color": edge, "width": 1}
-    canvas.rect(0, share * _WHOLE, y - BAR / 2, y + BAR / 2, fill, line=line)
-    after_bar = canvas.at(canvas.px(_END) + GAP)
-    color = palette.risk_text if grew else palette.text
+    sizes = f"{row['before']:,} → {row['after']:,} bytes"
+    card = [_named(row), _about(row), sizes]
+    panel.bars([0], [share * _WHOLE], [middle], fill, high=BAR, edge=edge, cards=[card])
     changed = f"{share - 1:+.1%}".replace("-", "−").replace("%", " %")
-    canvas.text(after_bar, y - 8, changed, color, bold=True)
-    told = f"{row['before']:,} → {row['after']:,} bytes"
-    canvas.text(after_bar, y + 9, told, palette.muted, size=sizes.small)
-    canvas.card(share * _WHOLE / 2, y, f"{_named(row)}<br>{_about(row)}<br>{told}")
+    color, left = palette.risk_text if grew else palette.text, panel.box.x1 + GAP
+    canvas.text(left, y - 8, changed, color, bold=True)
+    canvas.text(left, y + 9, sizes, palette.muted, size=canvas.sizes.small)
 
 
-def _label(canvas: Canvas, row: SizeRow, y: float) -> None:
-    sizes, palette = canvas.sizes, canvas.theme
-    room = sizes.left - MARGIN - GAP
-    about = wrapped(_about(row), room, sizes.small) or _about(row)
-    high = (about.count("<br>") + 1) * sizes.small * LINE_HEIGHT
-    left = canvas.at(MARGIN)
-    middle = y - (sizes.text * LINE_HEIGHT + high) / 2
-    canvas.text(left, middle + sizes.text * LINE_HEIGHT / 2, _named(row), bold=True)
-    canvas.text(
-        left, middle + sizes.text * LINE_HEIGHT + high / 2, about, palette.muted, size=sizes.small
-    )
+def _label(canvas: Canvas, row: SizeRow, y: float, right: float) -> None:
+    sizes, line = canvas.sizes, canvas.sizes.text * LINE_HEIGHT
+    about = wrapped_safe(_about(row), right - EDGE - GAP, sizes.small)
+    top = y - (line + height_of(about, sizes.small)) / 2
+    canvas.text(EDGE, top + line / 2, _named(row), bold=True)
+    middle = top + line + height_of(about, sizes.small) / 2
+    canvas.text(EDGE, middle, about, canvas.theme.muted, size=sizes.small)
 
 
 def _named(row: SizeRow) -> str:
@@ -107,18 +94,8 @@ def _named(row: SizeRow) -> str:
 
 def _about(row: SizeRow) -> str:
     """What a request is about; StopReplica says nothing of other replicas."""
-    partitions = _counted(row["partitions"], "partition")
-    about = f"{partitions} of {_counted(row['topics'], 'topic')}, names of {row['name_length']}"
+    partitions, topics = counted(row["partitions"], "partition"), counted(row["topics"], "topic")
+    about = f"{partitions} of {topics}, names of {row['name_length']}"
     return (
-        about if row["api"] == "StopReplica" else f"{about}, {_counted(row['replicas'], 'replica')}"
+        about if row["api"] == "StopReplica" else f"{about}, {counted(row['replicas'], 'replica')}"
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _told(rows: Sequence[SizeRow]) -> str:
-    """In a sentence, what the picture shows."""
-    shares = [f"{_named(row)} {row['after'] / row['before']:.0%} ({_about(row)})" for row in rows]
-    return f"Sizes of requests since KIP-380, of what they were before: {'; '.join(shares)}."

@@ -1,97 +1,113 @@
 """Shares of random schedules with their intervals: a dot per feature set, a panel per metric."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-from ..extras import needed_by
-from .drawing.theme import FONT, Theme, theme_of
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from .drawing.canvas import Box, Canvas, as_figure, safe
+from .drawing.svg import Json
+from .drawing.text_width import shortened, width_of
+from .how_often.plot_axis import PlotAxis, PlotTick
+from .how_often.plot_panel import PlotPanel, error_bars
+from .how_often.plot_sheet import EDGE, ChartText, chart
 
 CountRow = Mapping[str, Any]
 
-WIDTH, ROW, ABOVE, BELOW = 860, 46, 84, 84
-"""Pixels: the figure, one feature set, what is over and under the panels."""
+WIDTH, ROW, NAMES, GAP = 860, 42, 96, 36
+"""Pixels: the figure, one feature set, what names take at most, between two panels."""
 PANELS = {
     "stale join": ("A stale replica joined the ISR", "message", "circle"),
     "loss": ("Committed records were lost", "gone", "diamond"),
 }
 """Title, the theme's colour and shape of each metric: never a colour alone."""
-GAP = 0.08
 LABEL_ROOM = 1.55
 """How much longer than its longest interval an axis is: the counts stand to the right of it."""
+EXCUSED = (
+    "Excused: every member of the ISR had died without the records, which Kafka does not promise"
+    " to survive."
+)
 
 
-def schedules_figure(rows: Sequence[CountRow], caveat: str, *, theme: str = "light") -> go.Figure:
+def schedules_drawing(
+    rows: Sequence[CountRow], caveat: str, *, theme: str = "light", width: int | None = WIDTH
+) -> Json:
     """A dot and its interval for each row of {features, metric, events, excused, exposure, rate,
-    low, high}; shares from 0 to 1. Feature sets stand in the order of the rows, `caveat` on the
-    axis. Nothing observed is an open marker at 0 with its upper bound.
+    low, high}, as plotly's data and layout; shares from 0 to 1. Feature sets stand in the order of
+    the rows, `caveat` below. Nothing observed is an open marker at 0 with its upper bound.
+
+    Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    with needed_by("a figure"):
-        import plotly.graph_objects as go
-
-    palette = theme_of(theme)
-    names = list(dict.fromkeys(row["features"] for row in rows))
-    figure = go.Figure()
-    panels = [metric for metric in PANELS if any(row["metric"] == metric for row in rows)]
-    for panel, metric in enumerate(panels):
-        of_metric = [row for row in rows if row["metric"] == metric]
-        figure.add_trace(_dots(of_metric, metric, panel, palette))
-        figure.update_layout({_axis(panel): _shares(of_metric, panel, len(panels), palette)})
-        for note in (_heading(metric, panel, palette), *_counts(of_metric, names, panel, palette)):
-            figure.add_annotation(note)
-    figure.add_annotation(_caveat(rows, caveat, palette))
-    figure.update_layout(_layout(names, rows, palette))
-    return figure
-
-
-def _axis(panel: int) -> str:
-    return "xaxis" if panel == 0 else f"xaxis{panel + 1}"
-
-
-def _reference(panel: int) -> str:
-    return "x" if panel == 0 else f"x{panel + 1}"
-
-
-def _dots(rows: Sequence[CountRow], metric: str, panel: int, palette: Theme) -> go.Scatter:
-    import plotly.graph_objects as go
-
-    title, name, shape = PANELS[metric]
-    color = getattr(palette, name)
-    return go.Scatter(
-        x=[row["rate"] for row in rows],
-        y=[row["features"] for row in rows],
-        xaxis=_reference(panel),
-        mode="markers",
-        name=title,
-        marker={
-            "symbol": shape,
-            "size": 10,
-            "color": [color if row["events"] else palette.paper for row in rows],
-            "line": {"color": color, "width": 2},
-        },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": [row["high"] - row["rate"] for row in rows],
-            "arrayminus": [row["rate"] - row["low"] for row in rows],
-            "color": color,
-            "thickness": 2,
-            "width": 5,
-        },
-        hovertext=[_hover(row) for row in rows],
-        hoverinfo="text",
-        cliponaxis=False,
+    exposure = max(row["exposure"] for row in rows)
+    notes = [f"Share of schedules ({caveat}); bars: exact 95 % intervals."]
+    text = ChartText(
+        f"The same {exposure:,} random schedules under each set of rules",
+        "",
+        notes + [EXCUSED] * any(row.get("excused") for row in rows),
+        described=" ".join(f"{PANELS[row['metric']][0]}: {_words(row)}." for row in rows),
     )
+    return chart(text, partial(_plot, rows), theme=theme, width=width)
 
 
-def _hover(row: CountRow) -> str:
+schedules_figure = as_figure(schedules_drawing)
+
+
+def _plot(rows: Sequence[CountRow], canvas: Canvas, top: float) -> float:
+    names = list(dict.fromkeys(row["features"] for row in rows))
+    metrics = [metric for metric in PANELS if any(row["metric"] == metric for row in rows)]
+    shown = [shortened(name, NAMES, canvas.sizes.text) for name in names]
+    left = EDGE + max(width_of(name, canvas.sizes.text) for name in shown) + 16
+    wide = (canvas.width - EDGE - left + GAP) / len(metrics)
+    y = top + 24
+    for n, name in enumerate(shown):
+        canvas.text(left - 10, y + ROW * (n + 0.5), safe(name), anchor="right")
+    for n, metric in enumerate(metrics):
+        start = left + n * wide
+        box = Box(start, y, start + wide - GAP, y + ROW * len(names))
+        _panel(canvas, box, metric, [row for row in rows if row["metric"] == metric], names)
+    return y + ROW * len(names) + 34
+
+
+def _panel(
+    canvas: Canvas, box: Box, metric: str, rows: Sequence[CountRow], names: Sequence[str]
+) -> None:
+    title, color_name, shape = PANELS[metric]
+    color, end = getattr(canvas.theme, color_name), max(row["high"] for row in rows) * LABEL_ROOM
+    canvas.text(box.x0, box.y0 - 14, title, bold=True)
+    shares = PlotAxis(-0.03 * end, end)
+    ticks = tuple(
+        PlotTick(tick.value, f"{100 * tick.value:.3g} %")
+        for tick in shares.ticks(5)
+        if tick.value >= 0
+    )
+    lines = tuple(PlotTick(-n - 0.5, "") for n in range(len(names)))
+    down = PlotAxis(-len(names), 0, marks=lines)
+    panel = PlotPanel(canvas, box, PlotAxis(shares.low, end, marks=ticks), down)
+    panel.upright(0, canvas.theme.line, width=1)
+    rates, bounds = [row["rate"] for row in rows], [(row["low"], row["high"]) for row in rows]
+    panel.marks(
+        rates,
+        [-names.index(row["features"]) - 0.5 for row in rows],
+        shape,
+        color,
+        hollow=[not row["events"] for row in rows],
+        cards=[_card(row) for row in rows],
+        error_x=error_bars(panel.x, rates, bounds, color, 2),
+        name=metric,
+    )
+    for row in rows:
+        words = _count(row) if row["events"] else f"none seen, at most {row['high']:.2%}"
+        y = -names.index(row["features"]) - 0.5
+        panel.note(row["high"], y, words, anchor="left", shift=8)
+
+
+def _card(row: CountRow) -> list[str]:
     share = f"{row['rate']:.2%}" if row["events"] else "none seen"
     between = f"between {row['low']:.2%} and {row['high']:.2%}"
-    return f"{row['features']}: {_count(row)} of {row['exposure']:,}<br>{share}, {between}"
+    return [f"{row['features']}: {_count(row)} of {row['exposure']:,}", f"{share}, {between}"]
+
+
+def _words(row: CountRow) -> str:
+    return ", ".join(_card(row))
 
 
 def _count(row: CountRow) -> str:
@@ -99,108 +115,3 @@ def _count(row: CountRow) -> str:
     if not excused:
         return f"{row['events']:,}"
     return f"{row['events']:,} ({'all' if excused == row['events'] else f'{excused:,}'} excused)"
-
-
-def _shares(rows: Sequence[CountRow], panel: int, panels: int, palette: Theme) -> dict[str, Any]:
-    wide = (1 - GAP * (panels - 1)) / panels
-    start = panel * (wide + GAP)
-    end = max(row["high"] for row in rows) * LABEL_ROOM
-    return {
-        "domain": [start, start + wide],
-        "range": [-0.03 * end, end],
-        "tickformat": ".0%" if end > 0.1 else ".1~%",
-        "nticks": 6,
-        "showgrid": True,
-        "gridcolor": palette.grid,
-        "zeroline": True,
-        "zerolinecolor": palette.line,
-        "tickfont": {"color": palette.muted},
-    }
-
-
-def _heading(metric: str, panel: int, palette: Theme) -> dict[str, Any]:
-    return {
-        "text": f"<b>{PANELS[metric][0]}</b>",
-        "xref": f"{_reference(panel)} domain",
-        "yref": "y domain",
-        "x": 0,
-        "y": 1,
-        "yanchor": "bottom",
-        "xanchor": "left",
-        "showarrow": False,
-        "font": {"size": 13, "color": palette.text},
-    }
-
-
-def _counts(
-    rows: Sequence[CountRow], names: list[str], panel: int, palette: Theme
-) -> list[dict[str, Any]]:
-    """How many, to the right of each interval; for none, what it may be at most."""
-    # By its place from below: plotly would take a name like 3.6 for a number.
-    heights = {name: y for y, name in enumerate(reversed(names))}
-    return [
-        {
-            "text": _count(row) if row["events"] else f"none seen, at most {row['high']:.2%}",
-            "xref": _reference(panel),
-            "yref": "y",
-            "x": row["high"],
-            "y": heights[row["features"]],
-            "xanchor": "left",
-            "xshift": 12,
-            "showarrow": False,
-            "font": {"size": 11.5, "color": palette.text},
-        }
-        for row in rows
-    ]
-
-
-def _caveat(rows: Sequence[CountRow], caveat: str, palette: Theme) -> dict[str, Any]:
-    text = f"share of schedules ({caveat}); bars: exact 95 % intervals"
-    if any(row.get("excused") for row in rows):
-        text += (
-            "<br>excused: every member of the ISR had died without the records,"
-            " which Kafka does not promise to survive"
-        )
-    return {
-        "text": text,
-        "xref": "paper",
-        "yref": "paper",
-        "x": 0,
-        "y": 0,
-        "xanchor": "left",
-        "yanchor": "top",
-        "yshift": -28,
-        "align": "left",
-        "showarrow": False,
-        "font": {"size": 12, "color": palette.muted},
-    }
-
-
-def _layout(names: list[str], rows: Sequence[CountRow], palette: Theme) -> dict[str, Any]:
-    exposure = max(row["exposure"] for row in rows)
-    return {
-        "width": WIDTH,
-        "height": ABOVE + BELOW + ROW * len(names),
-        "margin": {"l": 110, "r": 20, "t": ABOVE, "b": BELOW},
-        "title": {
-            "text": f"The same {exposure:,} random schedules under each set of rules",
-            "x": 0.015,
-            "xanchor": "left",
-            "y": 0.95,
-            "font": {"size": 17, "color": palette.text},
-        },
-        "font": {"family": FONT, "size": 12, "color": palette.text},
-        "paper_bgcolor": palette.paper,
-        "plot_bgcolor": palette.paper,
-        "showlegend": False,
-        "yaxis": {
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": names[::-1],
-            "range": [-0.6, len(names) - 0.4],
-            "showgrid": True,
-            "gridcolor": palette.grid,
-            "automargin": True,
-            "tickfont": {"size": 13},
-        },
-    }

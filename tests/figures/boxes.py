@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple
 
 from kiplab.figures.drawing.canvas import Box
+from kiplab.figures.drawing.flat import flat
 from kiplab.figures.drawing.text_width import height_of, width_of
 
 SHARES = {"right": 0.0, "center": 0.5, "left": 1.0}
@@ -18,12 +19,14 @@ class Word(NamedTuple):
 
 
 def words(figure: Any) -> list[Word]:
-    """Every text of every trace, with the box it takes."""
+    """Every text of every trace and axis, with the box it takes."""
+    drawing = flat(figure.to_plotly_json())
     left, right = figure.layout.xaxis.range
     unit = figure.layout.width / (right - left)
     found = []
-    for trace in (t for t in figure.data if t.mode == "text"):
-        columns = (trace.x, trace.y, trace.text, trace.textposition, trace.textfont.size)
+    for trace in (t for t in drawing["data"] if t.get("mode") == "text"):
+        places, sizes = trace["textposition"], trace["textfont"]["size"]
+        columns = (trace["x"], trace["y"], trace["text"], places, sizes)
         for x, y, text, position, size in zip(*columns, strict=True):
             wide, high = width_of(text, size), height_of(text, size)
             start = (x - left) * unit - wide * SHARES[position.removeprefix("middle ")]

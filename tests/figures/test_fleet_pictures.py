@@ -6,9 +6,16 @@ import pytest
 from msgspec.structs import replace
 
 from kiplab.figures.drawing.canvas import as_figure
+from kiplab.figures.drawing.flat import color_at
 from kiplab.figures.drawing.svg import draws, svg
 from kiplab.figures.drawing.theme import THEMES
-from kiplab.figures.how_often.delay_map import cell_color, map_sentence, map_table, once_a_year
+from kiplab.figures.how_often.delay_map import (
+    color_scale,
+    map_drawing,
+    map_sentence,
+    map_table,
+    once_a_year,
+)
 from kiplab.figures.how_often.first_loss_survival import (
     loss_share,
     loss_words,
@@ -27,6 +34,7 @@ from kiplab.figures.how_often.incident_chart import (
     sizes_steps,
 )
 from kiplab.figures.how_often.losses_by_cause import (
+    cause_total,
     causes_drawing,
     causes_in_order,
     causes_sentence,
@@ -222,17 +230,18 @@ def test_what_is_almost_certain_is_not_said_to_be_certain() -> None:
 
 
 def test_a_logarithmic_axis_spaces_decades_evenly() -> None:
-    axis = PlotAxis(1e-9, 1e-5, 0, 400, log=True)
-    assert [round(axis.at(10.0**n)) for n in range(-9, -4)] == [0, 100, 200, 300, 400]
-    assert axis.at(0) == 0
+    axis = PlotAxis(1e-9, 1e-5, log=True)
+    assert [round(400 * axis.share(10.0**n)) for n in range(-9, -4)] == [0, 100, 200, 300, 400]
+    assert axis.share(0) == 0
+    assert axis.range() == pytest.approx([-9, -5])
     assert [tick.text for tick in axis.ticks(5)] == ["10⁻⁹", "10⁻⁸", "10⁻⁷", "10⁻⁶", "10⁻⁵"]
     assert axis.value_at(0.5) == pytest.approx(1e-7)
 
 
 def test_every_axis_has_at_least_two_ticks() -> None:
     for low, high in ((0.9, 1.1), (3, 80), (1e-15, 1e-3), (0.95, 1.05), (1e-8, 4e-8)):
-        assert len(PlotAxis(low, high, 0, 300, log=True).ticks()) >= 2
-        assert len(PlotAxis(low, high, 0, 300).ticks()) >= 2
+        assert len(PlotAxis(low, high, log=True).ticks()) >= 2
+        assert len(PlotAxis(low, high).ticks()) >= 2
 
 
 def test_the_range_of_an_axis_holds_every_value_above_zero() -> None:
@@ -287,10 +296,8 @@ def test_what_cannot_happen_stands_on_a_strip_below_the_scale() -> None:
 
 def test_what_was_never_seen_is_an_arrow_down_from_its_bound() -> None:
     def arrows(points: list[RatePoint]) -> int:
-        shapes = rates_drawing(points)["layout"]["shapes"]
-        return sum(
-            s["type"] == "line" and s["x0"] == s["x1"] and s["line"]["width"] == 1.6 for s in shapes
-        )
+        traces = rates_drawing(points)["data"]
+        return sum(t.get("marker", {}).get("symbol") == "triangle-down" for t in traces)
 
     points = rate_points()
     assert arrows(points) == 1
@@ -376,7 +383,8 @@ def test_a_fleet_that_saw_nothing_has_a_bound_and_one_not_reached_has_nothing() 
     assert "One cluster, three replicas none seen, at most 3.9 %" in said
     assert "The same, weighed not known: no sample hit it" in said
     alone = survival_drawing([fleets()[-1]], "Something is lost")
-    assert not any(shape["type"] == "path" for shape in alone["layout"]["shapes"])
+    assert not any("fill" in trace for trace in alone["data"])
+    assert not any(trace["mode"] == "markers" for trace in alone["data"])
 
 
 def test_more_fleets_than_can_be_told_apart_are_refused() -> None:
@@ -408,10 +416,17 @@ def test_no_line_runs_between_cells_without_a_rate() -> None:
 
 def test_cells_on_both_sides_of_once_a_year_differ_in_colour() -> None:
     for theme in THEMES.values():
-        rarely, often, blank = (
-            cell_color(found, theme, 2) for found in (about(0.1), about(10.0), unseen(1.0))
-        )
-        assert len({rarely, often, blank, theme.paper}) == 4
+        rarely, often = (color_at(color_scale(theme), share) for share in (0.25, 0.75))
+        assert len({rarely, often, theme.isr_fill, theme.paper}) == 4
+
+
+def test_a_cell_has_the_colour_of_its_distance_from_1() -> None:
+    (heat,) = (t for t in map_drawing(map_cells(), "Losses", DELAY)["data"] if "z" in t)
+    rates = {(c.delay, c.reboots): c.shown for c in map_cells()}
+    shown = [value for row in heat["z"] for value in row]
+    wanted = [log10(found.rate) if found.seen else None for _, found in sorted(rates.items())]
+    assert shown == wanted
+    assert heat["zmin"] == -heat["zmax"]
 
 
 def test_the_map_says_its_corners_with_units() -> None:
@@ -474,12 +489,10 @@ def test_the_largest_cause_comes_first_and_what_cannot_happen_last() -> None:
 
 
 def test_the_stairs_add_up_to_the_total() -> None:
-    drawing = causes_drawing(causes())
-    bars = [s for s in drawing["layout"]["shapes"] if s["type"] == "rect" and s["x0"] >= 200]
-    first = [bar for bar in bars if bar["x0"] < 580]
-    stairs, total = first[:-1], first[-1]
-    assert stairs[1]["x0"] == pytest.approx(stairs[0]["x1"])
-    assert total["x1"] == pytest.approx(stairs[1]["x1"], abs=1)
+    stairs, total, *_ = (t for t in causes_drawing(causes())["data"] if t["type"] == "bar")
+    assert stairs["base"][1] == pytest.approx(stairs["base"][0] + stairs["x"][0])
+    assert total["x"] == [pytest.approx(stairs["base"][1] + stairs["x"][1])]
+    assert total["x"] == [pytest.approx(cause_total(causes(), "none"))]
 
 
 def test_the_share_of_the_largest_cause_is_told_for_each_set() -> None:

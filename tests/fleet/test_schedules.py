@@ -16,6 +16,7 @@ from kiplab.plays.runner import run_play
 from kiplab.plays.tokens import decode
 from kiplab.plays.verdict import LOSS, lost, verdict
 from kiplab.protocol.features import parse_features
+from tests.figures.boxes import covered, cut_off, words
 from tests.fleet.by_the_runner import outcome
 
 N = 600
@@ -151,7 +152,7 @@ def test_the_caveat_is_wherever_the_numbers_are(study: Schedules) -> None:
     assert study.label == CAVEAT == "given a crash in this window; not a rate"
     assert CAVEAT in str(study)
     assert CAVEAT in study._repr_html_()
-    assert any(CAVEAT in note.text for note in study.figure().layout.annotations)
+    assert any(CAVEAT in word.text for word in words(study.figure()))
 
 
 def test_nothing_seen_is_said_with_its_upper_bound(study: Schedules) -> None:
@@ -163,12 +164,13 @@ def test_nothing_seen_is_said_with_its_upper_bound(study: Schedules) -> None:
 
 
 def test_the_picture_shows_every_row_with_its_interval(study: Schedules) -> None:
-    stale, loss = study.figure().data
+    traces = {trace.name: trace for trace in study.figure().data}
     rows = {(r.metric, r.features): r for r in study.rows}
-    for trace, metric in ((stale, "stale join"), (loss, "loss")):
-        assert list(trace.y) == NAMES
+    for metric in ("stale join", "loss"):
+        trace = traces[metric]
+        assert list(trace.y) == [-0.5, -1.5, -2.5, -3.5]
         for name, x, up, down in zip(
-            trace.y, trace.x, trace.error_x.array, trace.error_x.arrayminus, strict=True
+            NAMES, trace.x, trace.error_x.array, trace.error_x.arrayminus, strict=True
         ):
             row = rows[metric, name]
             assert math.isclose(x + up, row.high)
@@ -176,16 +178,20 @@ def test_the_picture_shows_every_row_with_its_interval(study: Schedules) -> None
 
 
 def test_nothing_seen_is_an_open_marker(study: Schedules) -> None:
-    stale = study.figure().data[0]
+    (stale,) = (trace for trace in study.figure().data if trace.name == "stale join")
     filled = [color == stale.marker.line.color for color in stale.marker.color]
     assert filled == [True, True, True, False]
 
 
 def test_counts_stand_beside_their_rows_whatever_the_rows_are_called() -> None:
     figure = fleet.schedules(20, features=["3.2", "3.9"], spark=False).figure(theme="dark")
-    beside = [note.y for note in figure.layout.annotations if note.yref == "y"]
-    assert beside == [1, 0] * (len(beside) // 2)
-    assert figure.layout.yaxis.type == "category"
+    said = [word for word in words(figure) if word.text in ("3.2", "3.9")]
+    (old, new) = (word.box.y0 for word in said)
+    lines = [
+        word.box.y0 for word in words(figure) if "none seen" in word.text or "all" in word.text
+    ]
+    assert {*lines} <= {old, new}
+    assert (covered(figure), cut_off(figure)) == ([], [])
     assert figure.layout.paper_bgcolor == DARK.paper
 
 

@@ -185,12 +185,13 @@ def test_every_request_has_its_words_and_a_bar_as_long_as_it_is_large(
 ) -> None:
     rows = request_sizes().report()["rows"]
     drawn = sizes_drawing(rows, NOTE, theme=theme, width=width)
-    words = [text for trace in drawn["data"] for text in trace["text"]]
+    words = [text for trace in drawn["data"] for text in trace.get("text", ())]
     for row in rows:
         assert f"{row['before']:,} → {row['after']:,} bytes" in words
-    rects = [shape for shape in drawn["layout"]["shapes"] if shape["type"] == "rect"]
-    bars = [shape["x1"] for shape in rects if shape["line"]["width"]]
-    assert bars == [pytest.approx(100 * row["after"] / row["before"]) for row in rows]
+    _, *bars = (trace["x"] for trace in drawn["data"] if trace["type"] == "bar")
+    assert [share for (share,) in bars] == [
+        pytest.approx(100 * row["after"] / row["before"]) for row in rows
+    ]
     assert drawn["layout"]["width"] == width
 
 

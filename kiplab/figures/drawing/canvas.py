@@ -10,7 +10,7 @@ import html
 from collections.abc import Callable
 from functools import wraps
 from math import atan2, cos, sin
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Protocol
 
 from ...extras import needed_by
 from ...rows.columns import Columns
@@ -52,6 +52,16 @@ def safe(text: str) -> str:
     return html.escape(text, quote=False)
 
 
+class CanvasPanel(Protocol):
+    """A part of a canvas with axes of its own: plotly's traces, annotations and axes."""
+
+    traces: list[Json]
+    notes: list[Json]
+
+    def layout(self, height: float) -> Json:
+        """Its axes on a canvas of that height."""
+
+
 class Canvas:
     """Collects a drawing `width` pixels wide whose plot shows moments 0 to `end`.
 
@@ -73,6 +83,7 @@ class Canvas:
         self.said: list[Box] = []
         self.marks: list[list[Any]] = []
         """What `told_marks` found, for the layout's ``meta``."""
+        self.panels: list[CanvasPanel] = []
         self._words: dict[str, dict[str, list[Any]]] = {}
         self._cards: dict[str, list[Any]] = {"x": [], "y": [], "text": []}
 
@@ -222,7 +233,15 @@ class Canvas:
             "showlegend": False,
             "meta": self._meta(label),
         }
-        return {"data": self._traces(), "layout": layout}
+        traces = self._traces()
+        if self.panels:  # their ground would cover the sheet, and their bars stand side by side
+            layout |= {"plot_bgcolor": "rgba(0,0,0,0)", "barmode": "overlay"}
+        for panel in self.panels:
+            layout |= panel.layout(height)
+            traces += panel.traces
+        notes = [note for panel in self.panels for note in panel.notes]
+        layout |= {"annotations": notes} if notes else {}
+        return {"data": traces, "layout": layout}
 
     def _meta(self, label: str) -> dict[str, Any]:
         """What `moving_veil` and the player need to know of the axis."""
@@ -259,7 +278,7 @@ class Canvas:
             "marker": {"size": HOVER_TARGET, "opacity": 0},
             "hovertemplate": "%{text}<extra></extra>",
         }
-        return [*traces, cards]
+        return [*traces, cards] if self._cards["x"] else traces
 
 
 def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:

@@ -1,7 +1,8 @@
 """A compact SVG of a picture, written from the figure itself: no browser, a few milliseconds.
 
-Knows what `Canvas` draws: rectangles, lines, circles, paths and words. Its style sheet has class
-names of one letter; where the document may stand in a page, its id keeps them to itself.
+Knows what `Canvas` draws: rectangles, lines, circles, paths and words; and the panels of charts,
+which `flat` makes of them. Its style sheet has class names of one letter; where the document may
+stand in a page, its id keeps them to itself.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
+from .flat import flat, is_flat_trace, is_panel_axis
 from .text_width import LINE_HEIGHT
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
     wide and high as its layout says, without margins. Not `told` is for an ``<img>`` whose
     description stands beside it: without the description, and without an id.
     """
-    drawing = json_of(picture)
+    drawing = flat(json_of(picture))
     layout, styles = drawing["layout"], Styles()
     shapes = [s for s in layout.get("shapes", ()) if s.get("visible", True)]
     above = [s.get("layer") == "above" for s in shapes]
@@ -78,20 +80,22 @@ def svg(picture: go.Figure | Json, *, told: bool = True) -> str:
 
 
 def draws(drawing: Json) -> bool:
-    """Whether all that can be seen in a picture is what `svg` knows: words and shapes, no axes."""
+    """Whether all that can be seen in a picture is what `svg` knows: words, shapes and panels."""
     layout = drawing["layout"]
-    bare = all(not layout[key].get("visible", True) for key in layout if _AXIS.fullmatch(key))
+    axes = {key: layout[key] for key in layout if _AXIS.fullmatch(key)}
     return (
-        bare
+        all(is_panel_axis(axis) or not axis.get("visible", True) for axis in axes.values())
         and {"xaxis", "yaxis", "width", "height"} <= layout.keys()
-        and not any(layout.get(key) for key in ("annotations", "images", "title"))
+        and not any(layout.get(key) for key in ("images", "title"))
         and not any((layout.get("margin") or {"l": 80}).values())
-        and all(map(_is_known, drawing["data"]))
+        and all(_is_known(trace, axes) for trace in drawing["data"])
     )
 
 
-def _is_known(trace: Json) -> bool:
-    """Words, or the invisible markers of hover cards."""
+def _is_known(trace: Json, axes: Json) -> bool:
+    """Words, the invisible markers of hover cards, and what stands on a panel."""
+    if is_panel_axis(axes.get((trace.get("xaxis") or "x").replace("x", "xaxis"), {})):
+        return is_flat_trace(trace)
     hidden = (trace.get("marker") or {}).get("opacity") == 0
     return trace.get("mode") == "text" or (trace.get("mode") == "markers" and hidden)
 

@@ -204,3 +204,9 @@ def dark_of_light() -> dict[str, str]:
     """
     light, dark = msgspec.structs.asdict(LIGHT), msgspec.structs.asdict(DARK)
     return {light[key]: dark[key] for key in light if key != "name"}
+
+
+def mixed(color: str, other: str, share: float) -> str:
+    """``#rrggbb`` between two such colours, `share` of the way to the other."""
+    pairs = ((int(c[n : n + 2], 16) for c in (color, other)) for n in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)

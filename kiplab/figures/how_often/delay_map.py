@@ -5,27 +5,23 @@ line runs where a fleet loses once a year, between the middles of cells, by powe
 """
 
 from collections.abc import Sequence
+from functools import partial
 from math import log10
 
 import msgspec
+from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, as_figure, safe
+from ..drawing.canvas import Box, Canvas, safe
+from ..drawing.flat import color_at
 from ..drawing.svg import Json
 from ..drawing.text_width import width_of
-from ..drawing.theme import Theme
-from ..matrix_chart import mixed
+from ..drawing.theme import Theme, mixed
 from .fleet_words import capital
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
-from .plot_marks import polyline
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-)
+from .plot_axis import PlotAxis, PlotTick
+from .plot_panel import PlotPanel, card_html
+from .plot_sheet import BELOW, EDGE, ChartText, chart
 from .plot_table import PlotTable, plot_table
 
 TITLE = "Slow requests and many reboots together"
@@ -195,63 +191,95 @@ def map_drawing(
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    canvas = plot_sheet(theme, width)
-    sentence = map_sentence(cells, what, scale, beside)
-    if not is_map(cells):
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence) + 22
-    across, down = _values(cells)
+    sentence, empty = map_sentence(cells, what, scale, beside), "" if is_map(cells) else EMPTY
+    text = ChartText(TITLE, sentence, _notes(cells, beside), empty)
+    return chart(text, partial(_plot, cells, scale), theme=theme, width=width)
+
+
+def _plot(cells: Sequence[MapCell], scale: DelayScale, canvas: Canvas, top: float) -> float:
+    y, (across, down) = top + 22, _values(cells)
     box = Box(EDGE + 84, y, canvas.width - EDGE, y + _CELL * len(down))
-    places = {
-        cell: _cell_box(box, across.index(cell.reboots), down.index(cell.delay), len(across))
-        for cell in cells
-    }
-    farthest = max((abs(log10(cell.shown.rate)) for cell in cells if cell.shown.seen), default=1.0)
-    fills = {cell: cell_color(cell.shown, canvas.theme, max(farthest, 1.0)) for cell in cells}
-    for cell, place in places.items():
-        _ground(canvas, cell, place, fills[cell])
-    _contour(canvas, cells, box, len(across))
-    for cell, place in places.items():
-        _number(canvas, cell, place, fills[cell])
-    end = _sides(canvas, box, across, down, scale)
-    return canvas.drawing(plot_notes(canvas, _notes(cells, beside), end + 4), sentence)
+    columns = _index_axis([value_words(value) for value in across])
+    rows = _index_axis([scale.said(value) for value in down])
+    panel = PlotPanel(canvas, box, replace(columns, title=REBOOTS_ACROSS), rows)
+    small, muted = canvas.sizes.small, canvas.theme.muted
+    canvas.text(EDGE, box.y0 - 13, safe(scale.words), muted, size=small)
+    _heat(panel, cells)
+    for piece in once_a_year(cells):
+        xs, ys = zip(*piece, strict=True)
+        panel.line(xs, ys, canvas.theme.text, width=2.6)
+    for cell in cells:
+        _number(panel, cell, across.index(cell.reboots), down.index(cell.delay))
+    return box.y1 + BELOW + 2
 
 
-map_figure = as_figure(map_drawing)
+def _index_axis(words: Sequence[str]) -> PlotAxis:
+    """From the middle of the first cell, which is 0, to that of the last."""
+    ticks = tuple(PlotTick(n, safe(word)) for n, word in enumerate(words))
+    return PlotAxis(-0.5, len(words) - 0.5, marks=ticks)
 
 
-def _cell_box(box: Box, i: int, j: int, columns: int) -> Box:
-    """The smallest delay is at the bottom."""
-    wide = (box.x1 - box.x0) / columns
-    x, y = box.x0 + i * wide, box.y1 - (j + 1) * _CELL
-    return Box(x, y, x + wide, y + _CELL)
+def _heat(panel: PlotPanel, cells: Sequence[MapCell]) -> None:
+    """Cells with a number in their colour, the others hatched."""
+    canvas, (across, down) = panel.canvas, _values(cells)
+    known = {(c.delay, c.reboots): log10(c.shown.rate) for c in cells if c.shown.seen}
+    farthest = max([1.0, *map(abs, known.values())])
+    canvas.rect(*_sides(panel.box), canvas.theme.isr_fill)
+    for cell in (cell for cell in cells if not cell.shown.seen):
+        i, j = across.index(cell.reboots), down.index(cell.delay)
+        ends = panel.px(i - 0.5), panel.px(i + 0.5), panel.py(j + 0.5), panel.py(j - 0.5)
+        canvas.hatch(*ends, canvas.theme.line)
+    panel.add(
+        type="heatmap",
+        x=list(range(len(across))),
+        y=list(range(len(down))),
+        z=[[known.get((delay, reboots)) for reboots in across] for delay in down],
+        colorscale=color_scale(canvas.theme),
+        zmin=-farthest,
+        zmax=farthest,
+        xgap=_GAP,
+        ygap=_GAP,
+        showscale=False,
+        hovertext=[[_card(cells, delay, reboots) for reboots in across] for delay in down],
+        hoverongaps=True,
+    )
 
 
-def _ground(canvas: Canvas, cell: MapCell, box: Box, fill: str) -> None:
-    inner = (box.x0 + _GAP / 2, box.x1 - _GAP / 2, box.y0 + _GAP / 2, box.y1 - _GAP / 2)
-    canvas.rect(*inner, fill)
-    if not cell.shown.seen:
-        canvas.hatch(*inner, canvas.theme.line)
+def _sides(box: Box) -> tuple[float, float, float, float]:
+    return box.x0, box.x1, box.y0, box.y1
 
 
-def _number(canvas: Canvas, cell: MapCell, box: Box, fill: str) -> None:
-    """On a ground of its own, so that no line runs through it."""
-    sizes, found = canvas.sizes, cell.shown
-    x, y = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
-    said = f"{_in_cell(found)}{' !' if cell.found.alarms else ''}"
-    size = sizes.text if width_of(said, sizes.text) < box.x1 - box.x0 - 6 else sizes.small - 1
-    half = width_of(said, size) / 2 + 4
-    canvas.rect(x - half, x + half, y - 9, y + 9, fill)
-    canvas.text(x, y, safe(said), size=size, anchor="center")
-    card_at(canvas, x, y, _card(cell))
+def color_scale(palette: Theme) -> list[tuple[float, str]]:
+    """From blue, for less than 1, over the paper's colour, which is never reached, to orange."""
+    shades = [(palette.message, _STRONGEST), (palette.message, _PALEST)]
+    shades += [(palette.gone, _PALEST), (palette.gone, _STRONGEST)]
+    places = (0.0, 0.5, 0.5, 1.0)
+    return [(at, mixed(palette.paper, *shade)) for at, shade in zip(places, shades, strict=True)]
 
 
-def _card(cell: MapCell) -> list[str]:
-    said = [f"{rate_words(cell.found)} in a fleet-year"]
+def _number(panel: PlotPanel, cell: MapCell, i: int, j: int) -> None:
+    """On a plate of the cell's colour, so that no line runs through it."""
+    sizes, found = panel.canvas.sizes, cell.shown
+    room = (panel.box.x1 - panel.box.x0) / (panel.x.high - panel.x.low) - 6
+    words = f"{_in_cell(found)}{' !' if cell.found.alarms else ''}"
+    size = sizes.text if width_of(words, sizes.text) < room else sizes.small - 1
+    panel.note(i, j, words, size=size, ground=_ground(panel, found))
+
+
+def _ground(panel: PlotPanel, found: MeasuredRate) -> str:
+    """The colour of a cell."""
+    heat = next(trace for trace in panel.traces if trace["type"] == "heatmap")
+    if not found.seen:
+        return panel.canvas.theme.isr_fill
+    return color_at(heat["colorscale"], 0.5 + log10(found.rate) / heat["zmax"] / 2)
+
+
+def _card(cells: Sequence[MapCell], delay: float, reboots: float) -> str:
+    cell = next(c for c in cells if (c.delay, c.reboots) == (delay, reboots))
+    lines = [f"{rate_words(cell.found)} in a fleet-year"]
     if cell.ratio is not None:
-        said.insert(0, f"ratio: {rate_words(cell.ratio)}")
-    return [*said, *filter(None, [cell.found.because]), *cell.found.alarms]
+        lines.insert(0, f"ratio: {rate_words(cell.ratio)}")
+    return card_html([*lines, *filter(None, [cell.found.because]), *cell.found.alarms])
 
 
 def _in_cell(found: MeasuredRate) -> str:
@@ -264,39 +292,6 @@ def _in_cell(found: MeasuredRate) -> str:
             return "cannot"
         case Certainty.NOT_REACHED:
             return "no hit"
-
-
-def cell_color(found: MeasuredRate, palette: Theme, farthest: float) -> str:
-    """From the paper's to blue below 1, to orange above; `farthest` in decades."""
-    if not found.seen:
-        return palette.isr_fill
-    distance = log10(found.rate)
-    share = _PALEST + (_STRONGEST - _PALEST) * abs(distance) / farthest
-    return mixed(palette.paper, palette.message if distance < 0 else palette.gone, share)
-
-
-def _contour(canvas: Canvas, cells: Sequence[MapCell], box: Box, columns: int) -> None:
-    wide = (box.x1 - box.x0) / columns
-    for piece in once_a_year(cells):
-        ends = [(box.x0 + (i + 0.5) * wide, box.y1 - (j + 0.5) * _CELL) for i, j in piece]
-        polyline(canvas, ends, canvas.theme.text, width=2.6)
-
-
-def _sides(
-    canvas: Canvas, box: Box, across: list[float], down: list[float], scale: DelayScale
-) -> float:
-    muted, small = canvas.theme.muted, canvas.sizes.small
-    wide = (box.x1 - box.x0) / len(across)
-    for i, reboots in enumerate(across):
-        x, said = box.x0 + (i + 0.5) * wide, value_words(reboots)
-        canvas.text(x, box.y1 + 12, said, muted, size=small, anchor="center")
-    for j, delay in enumerate(down):
-        y, said = box.y1 - (j + 0.5) * _CELL, safe(scale.said(delay))
-        canvas.text(box.x0 - 8, y, said, muted, size=small, anchor="right")
-    canvas.text(EDGE, box.y0 - 13, safe(scale.words), muted, size=small)
-    middle = (box.x0 + box.x1) / 2
-    canvas.text(middle, box.y1 + 29, REBOOTS_ACROSS, muted, size=small, anchor="center")
-    return box.y1 + 40
 
 
 def _notes(cells: Sequence[MapCell], beside: str) -> list[str]:

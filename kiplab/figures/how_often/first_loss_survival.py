@@ -1,28 +1,19 @@
 """Years until the first loss, by the size of a fleet: how likely nothing was lost yet."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import exp, expm1
 
 import msgspec
 
-from ..drawing.canvas import Box, Canvas, as_figure
+from ..drawing.canvas import Box, Canvas
 from ..drawing.svg import Json
 from .fleet_words import capital
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells
 from .number_words import share_range_words, share_words
-from .plot_axis import PlotAxis
-from .plot_marks import PlotStyle, band, legend_sample, plot_mark, polyline
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    frame,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-    ticks_below,
-    told_block,
-)
+from .plot_axis import PlotAxis, PlotTick
+from .plot_panel import PlotPanel, PlotStyle
+from .plot_sheet import BELOW, EDGE, ChartText, LegendEntry, chart, legend
 from .plot_table import PlotTable, plot_table
 
 TITLE = "How long until the first loss?"
@@ -35,7 +26,7 @@ _STYLES = (
     PlotStyle("message", "circle", "solid"),
     PlotStyle("gone", "square", "solid"),
     PlotStyle("refused", "diamond", "6px,3px"),
-    PlotStyle("safe_text", "triangle", "2px,2px"),
+    PlotStyle("safe_text", "triangle-up", "2px,2px"),
     PlotStyle("text", "cross", "8px,3px,2px,3px"),
 )
 MOST_FLEETS = len(_STYLES)
@@ -107,74 +98,52 @@ def survival_drawing(
     """
     if len(fleets) > MOST_FLEETS:
         raise ValueError(f"{len(fleets)} fleets are too many; {MOST_FLEETS} can be told apart")
-    canvas = plot_sheet(theme, width)
-    sentence = survival_sentence(fleets, what)
-    if not fleets:
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence) + 20
-    box = Box(EDGE + 48, y, canvas.width - EDGE - _LEGEND, y + _HEIGHT)
-    years = PlotAxis(YEARS_FROM, YEARS_TO, box.x0, box.x1, log=True)
-    shares = PlotAxis(0, 1, box.y1, box.y0)
-    end = _grid(canvas, years, shares, box)
-    for fleet, style in zip(fleets, _STYLES, strict=False):
-        _curve(canvas, fleet, style, years, shares)
-    end = max(_legend(canvas, fleets, box), end)
-    return canvas.drawing(plot_notes(canvas, _notes(fleets), end + 4), sentence)
-
-
-survival_figure = as_figure(survival_drawing)
-
-
-def _grid(canvas: Canvas, years: PlotAxis, shares: PlotAxis, box: Box) -> float:
-    palette, small = canvas.theme, canvas.sizes.small
-    for percent in (0, 25, 50, 75, 100):
-        y = shares.at(percent / 100)
-        canvas.line(box.x0, y, box.x1, y, palette.grid)
-        canvas.text(box.x0 - 7, y, f"{percent} %", palette.muted, size=small, anchor="right")
-    canvas.text(EDGE, box.y0 - 16, "nothing lost yet", palette.muted, size=small)
-    end = ticks_below(canvas, years, box, "years")
-    frame(canvas, box)
-    x = years.at(_TEN)
-    canvas.line(x, box.y0, x, box.y1, palette.muted, dash="4px,3px")
-    return end
-
-
-def _curve(
-    canvas: Canvas, fleet: FleetOfSize, style: PlotStyle, years: PlotAxis, shares: PlotAxis
-) -> None:
-    """How likely it is that nothing was lost yet; only a lower bound where nothing was seen."""
-    color, found = style.paint(canvas.theme), fleet.yearly
-    if found.certainty is Certainty.NOT_REACHED:
-        return
-    over = [years.value_at(n / _POINTS) for n in range(_POINTS + 1)]
-    upper, lower = (
-        [(years.at(t), shares.at(exp(-rate * t))) for t in over] for rate in (found.low, found.high)
+    text = ChartText(
+        TITLE, survival_sentence(fleets, what), _notes(fleets), "" if fleets else EMPTY
     )
-    band(canvas, upper, lower, color)
-    unseen = found.certainty is Certainty.UNSEEN
-    rate = found.high if unseen else found.rate
-    line = [(years.at(t), shares.at(exp(-rate * t))) for t in over]
-    polyline(canvas, line, color, dash="2px,3px" if unseen else style.dash)
-    x, y = years.at(_TEN), shares.at(exp(-rate * _TEN))
-    plot_mark(canvas, x, y, style.shape, color, hollow=unseen)
-    card_at(canvas, x, y, [fleet.name, f"lost within ten years: {loss_words(found, _TEN)}"])
+    return chart(text, partial(_plot, fleets), theme=theme, width=width)
 
 
-def _legend(canvas: Canvas, fleets: Sequence[FleetOfSize], box: Box) -> float:
-    """Each curve's name and what it says of ten years, to the right; returns where it ends."""
-    palette, sizes = canvas.theme, canvas.sizes
-    x, y = box.x1 + 46, box.y0
-    canvas.text(x - 26, y + 6, "lost within ten years", palette.muted, size=sizes.small)
-    y += 24
+def _plot(fleets: Sequence[FleetOfSize], canvas: Canvas, top: float) -> float:
+    y, muted, small = top + 20, canvas.theme.muted, canvas.sizes.small
+    box = Box(EDGE + 48, y, canvas.width - EDGE - _LEGEND, y + _HEIGHT)
+    years = PlotAxis(YEARS_FROM, YEARS_TO, log=True, title="years", line=True, outside=True)
+    quarters = tuple(PlotTick(n / 4, f"{25 * n} %") for n in range(5))
+    panel = PlotPanel(
+        canvas, box, years.ticked(box.x1 - box.x0, 70), PlotAxis(0, 1, marks=quarters, line=True)
+    )
+    canvas.text(EDGE, box.y0 - 16, "nothing lost yet", muted, size=small)
+    panel.upright(_TEN, muted, dash="4px,3px", width=1)
     for fleet, style in zip(fleets, _STYLES, strict=False):
         if fleet.yearly.certainty is not Certainty.NOT_REACHED:
-            hollow = fleet.yearly.certainty is Certainty.UNSEEN
-            legend_sample(canvas, x, y + 8, style, hollow=hollow)
-        y = told_block(canvas, fleet.name, y, palette.text, left=x)
-        said = loss_words(fleet.yearly, _TEN) + (" !" if fleet.yearly.alarms else "")
-        y = told_block(canvas, said, y, palette.muted, sizes.small, left=x) + 10
-    return y
+            _curve(panel, fleet, style)
+    left = box.x1 + 6
+    canvas.text(left + 14, y + 6, "lost within ten years", muted, size=small)
+    entries = [_entry(fleet, style) for fleet, style in zip(fleets, _STYLES, strict=False)]
+    return max(legend(canvas, entries, left, y + 24), box.y1 + BELOW) + 4
+
+
+def _curve(panel: PlotPanel, fleet: FleetOfSize, style: PlotStyle) -> None:
+    """How likely it is that nothing was lost yet; only a lower bound where nothing was seen."""
+    color, found = style.paint(panel.canvas.theme), fleet.yearly
+    unseen = found.certainty is Certainty.UNSEEN
+    years = [panel.x.value_at(n / _POINTS) for n in range(_POINTS + 1)]
+    rate = found.high if unseen else found.rate
+    least, likely, most = (
+        [exp(-yearly * t) for t in years] for yearly in (found.high, rate, found.low)
+    )
+    panel.band(years, least, most, color)
+    panel.line(years, likely, color, dash="2px,3px" if unseen else style.dash)
+    card = [fleet.name, f"lost within ten years: {loss_words(found, _TEN)}"]
+    kept = exp(-rate * _TEN)
+    panel.marks([_TEN], [kept], style.shape, color, hollow=[unseen], cards=[card])
+
+
+def _entry(fleet: FleetOfSize, style: PlotStyle) -> LegendEntry:
+    found = fleet.yearly
+    words = loss_words(found, _TEN) + (" !" if found.alarms else "")
+    drawn = None if found.certainty is Certainty.NOT_REACHED else style
+    return LegendEntry(fleet.name, words, drawn, found.certainty is Certainty.UNSEEN)
 
 
 def _notes(fleets: Sequence[FleetOfSize]) -> list[str]:

@@ -1,39 +1,29 @@
 """How many partitions one incident takes: the share of incidents with at least so many."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import dist
 
 import msgspec
 
-from ..drawing.canvas import Box, Canvas, as_figure
+from ..drawing.canvas import Box, Canvas
 from ..drawing.svg import Json
 from .fleet_words import counted
 from .number_words import share_words
 from .plot_axis import PlotAxis, log_range
-from .plot_marks import PlotStyle, legend_sample, plot_mark, polyline
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    frame,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-    tick_room,
-    ticks_below,
-    ticks_beside,
-    told_block,
-)
+from .plot_panel import MARK, PlotPanel, PlotStyle
+from .plot_sheet import BELOW, EDGE, ChartText, LegendEntry, chart, legend, tick_room
 from .plot_table import PlotTable, plot_table
 
 TITLE = "How many partitions does one incident take?"
 EMPTY = "Nothing to draw: no incident was seen, so there is no size to tell."
+_NOTES = ["Both axes by powers of ten. What falls together is one incident, and counts once."]
 _HEIGHT, _LEGEND = 290, 230
 _STYLES = (
     PlotStyle("message", "circle", "solid"),
     PlotStyle("gone", "square", "6px,3px"),
     PlotStyle("refused", "diamond", "solid"),
-    PlotStyle("safe_text", "triangle", "2px,2px"),
+    PlotStyle("safe_text", "triangle-up", "2px,2px"),
     PlotStyle("text", "cross", "8px,3px,2px,3px"),
     PlotStyle("muted", "circle", "6px,3px"),
 )
@@ -136,27 +126,26 @@ def incident_drawing(
     """
     if len(kinds) > MOST_KINDS:
         raise ValueError(f"{len(kinds)} kinds are too many; {MOST_KINDS} can be told apart")
-    canvas = plot_sheet(theme, width)
-    sentence = incident_sentence(kinds)
-    if not any(kind.incidents for kind in kinds):
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence) + 6
-    shares = PlotAxis(*_share_range(kinds), y + _HEIGHT, y, log=True)
-    left = EDGE + tick_room(canvas, shares, _HEIGHT)
+    empty = "" if any(kind.incidents for kind in kinds) else EMPTY
+    text = ChartText(TITLE, incident_sentence(kinds), _NOTES, empty)
+    return chart(text, partial(_plot, kinds), theme=theme, width=width)
+
+
+def _plot(kinds: Sequence[KindOfIncident], canvas: Canvas, top: float) -> float:
+    y = top + 6
+    shares = PlotAxis(*_share_range(kinds), log=True, line=True).ticked(_HEIGHT, 34)
+    left = EDGE + tick_room(canvas, shares)
     box = Box(left, y, canvas.width - EDGE - _LEGEND, y + _HEIGHT)
-    partitions = PlotAxis(*_partition_range(kinds), box.x0, box.x1, log=True)
-    ticks_beside(canvas, shares, box)
-    end = ticks_below(canvas, partitions, box, "partitions of one incident, at least")
-    frame(canvas, box)
+    title = "partitions of one incident, at least"
+    partitions = PlotAxis(*_partition_range(kinds), True, title=title, line=True, outside=True)
+    panel = PlotPanel(canvas, box, partitions.ticked(box.x1 - box.x0, 70), shares)
+    entries = []
     for kind, style in zip(kinds, _STYLES, strict=False):
-        _steps(canvas, kind, style, partitions, shares)
-    end = max(_legend(canvas, kinds, box), end)
-    notes = ["Both axes by powers of ten. What falls together is one incident, and counts once."]
-    return canvas.drawing(plot_notes(canvas, notes, end + 4), sentence)
-
-
-incident_figure = as_figure(incident_drawing)
+        if kind.incidents:
+            _steps(panel, kind, style)
+        many = counted(kind.incidents, kind.noun) if kind.incidents else "no incident seen"
+        entries.append(LegendEntry(kind.name, many, style if kind.incidents else None))
+    return max(legend(canvas, entries, box.x1 + 6, y + 4), box.y1 + BELOW) + 4
 
 
 def _share_range(kinds: Sequence[KindOfIncident]) -> tuple[float, float]:
@@ -169,24 +158,24 @@ def _partition_range(kinds: Sequence[KindOfIncident]) -> tuple[float, float]:
     return log_range([1.0, *(float(kind.largest.most) for kind in shown)], decades=1)
 
 
-def _steps(
-    canvas: Canvas, kind: KindOfIncident, style: PlotStyle, partitions: PlotAxis, shares: PlotAxis
-) -> None:
-    color = style.paint(canvas.theme)
-    corners: list[tuple[float, float]] = []
-    if not kind.incidents:
-        return
-    for fewest, share in sizes_steps(kind):
-        x, y = partitions.at(fewest), shares.at(share)
-        corners += [(x, corners[-1][1])] if corners else [(partitions.start, y)]
-        corners.append((x, y))
-        card_at(canvas, x, y, [kind.name, f"{share_words(share)} take {fewest:,} or more"])
-    last = partitions.at(kind.largest.most)
-    corners += [(last, corners[-1][1]), (last, shares.start)]
-    polyline(canvas, corners, color, dash=style.dash)
-    places = [(partitions.at(fewest), shares.at(share)) for fewest, share in sizes_steps(kind)]
-    for x, y in apart_from_each_other(places, _MARKS_APART):
-        plot_mark(canvas, x, y, style.shape, color)
+def _steps(panel: PlotPanel, kind: KindOfIncident, style: PlotStyle) -> None:
+    """From step to step, and at last down to the edge; marks where there is room for them."""
+    color, steps = style.paint(panel.canvas.theme), sizes_steps(kind)
+    xs, ys = [panel.x.low], [steps[0][1]]
+    for fewest, share in steps:
+        xs, ys = [*xs, fewest, fewest], [*ys, ys[-1], share]
+    last = kind.largest.most
+    panel.line([*xs, last, last], [*ys, ys[-1], panel.y.low], color, dash=style.dash)
+    places = [(panel.px(fewest), panel.py(share)) for fewest, share in steps]
+    roomy = apart_from_each_other(places, _MARKS_APART)
+    panel.marks(
+        [fewest for fewest, _ in steps],
+        [share for _, share in steps],
+        style.shape,
+        color,
+        sizes=[MARK if place in roomy else 0 for place in places],
+        cards=[[kind.name, f"{share_words(share)} take {n:,} or more"] for n, share in steps],
+    )
 
 
 def apart_from_each_other(
@@ -198,15 +187,3 @@ def apart_from_each_other(
         if not found or dist(place, found[-1]) >= distance:
             found.append(place)
     return found
-
-
-def _legend(canvas: Canvas, kinds: Sequence[KindOfIncident], box: Box) -> float:
-    palette, sizes = canvas.theme, canvas.sizes
-    x, y = box.x1 + 46, box.y0 + 4
-    for kind, style in zip(kinds, _STYLES, strict=False):
-        if kind.incidents:
-            legend_sample(canvas, x, y + 8, style)
-        y = told_block(canvas, kind.name, y, palette.text, left=x)
-        many = counted(kind.incidents, kind.noun) if kind.incidents else "no incident seen"
-        y = told_block(canvas, many, y, palette.muted, sizes.small, left=x) + 8
-    return y

@@ -2,32 +2,29 @@
 sets of KIPs on one scale.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import msgspec
 
-from ..drawing.canvas import Box, Canvas, as_figure, safe
+from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
 from .fleet_words import capital, metric_words, set_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, share_words
 from .plot_axis import PlotAxis
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-    safe_lines,
-    wrapped_words,
-)
+from .plot_panel import PlotPanel
+from .plot_sheet import EDGE, ChartText, chart, wrapped_safe
 from .plot_table import PlotTable, plot_table
 
 TITLE = "What is lost, and by what?"
 EMPTY = "Nothing to draw: no loss was seen by any cause."
 MOST_PANELS = 3
-_ROW, _BAR, _NAMES = 42, 15, 214
+_ROW, _NAMES = 42, 214
+_HIGH = 15 / _ROW
+"""How much of its row a bar is high, and how far down its middle is."""
+_BAR = 12.5 / _ROW
 
 
 class CauseOfLoss(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,28 +99,29 @@ def causes_drawing(
     names = _sets(rows)
     if len(names) > MOST_PANELS:
         raise ValueError(f"{len(names)} sets are too many; {MOST_PANELS} fit beside each other")
-    canvas = plot_sheet(theme, width)
-    sentence = causes_sentence(rows)
-    if not any(row.found.seen for row in rows):
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence) + 26
-    causes = causes_in_order(rows)
-    each = (canvas.width - EDGE - _NAMES) / len(names)
-    bottom = y + _ROW * (len(causes) + 1)
-    _names(canvas, causes, y, bottom)
-    largest = max(cause_total(rows, name) for name in names)
-    for n, name in enumerate(names):
-        box = Box(_NAMES + n * each, y, _NAMES + (n + 1) * each, bottom)
-        _stairs(canvas, rows, name, causes, box, PlotAxis(0, largest, box.x0, box.x1 - 12))
-    return canvas.drawing(plot_notes(canvas, _notes(rows), bottom + 8), sentence)
-
-
-causes_figure = as_figure(causes_drawing)
+    seen = any(row.found.seen for row in rows)
+    text = ChartText(TITLE, causes_sentence(rows), _notes(rows), "" if seen else EMPTY)
+    return chart(text, partial(_plot, rows), theme=theme, width=width)
 
 
 def _sets(rows: Sequence[CauseOfLoss]) -> list[str]:
     return list(dict.fromkeys(row.features for row in rows))
+
+
+def _plot(rows: Sequence[CauseOfLoss], canvas: Canvas, top: float) -> float:
+    y, names, causes = top + 26, _sets(rows), causes_in_order(rows)
+    each = (canvas.width - EDGE - _NAMES) / len(names)
+    bottom = y + _ROW * (len(causes) + 1)
+    _names(canvas, causes, y, bottom)
+    rates = PlotAxis(0, max(cause_total(rows, name) for name in names))
+    for n, name in enumerate(names):
+        box = Box(_NAMES + n * each, y, _NAMES + (n + 1) * each - 12, bottom)
+        down = PlotAxis(-(len(causes) + 1), 0, line=True)
+        panel = PlotPanel(canvas, box, rates, down)
+        words = capital(set_words(name))
+        canvas.text(box.x0, box.y0 - 13, safe(words), bold=True)
+        _stairs(panel, {row.cause: row.found for row in rows if row.features == name}, causes)
+    return bottom + 8
 
 
 def _names(canvas: Canvas, causes: list[str], top: float, bottom: float) -> None:
@@ -131,56 +129,48 @@ def _names(canvas: Canvas, causes: list[str], top: float, bottom: float) -> None
     palette, sizes = canvas.theme, canvas.sizes
     for n, cause in enumerate([*causes, ""]):
         y = top + _ROW * (n + 0.5)
-        words = wrapped_words(metric_words(cause), _NAMES - EDGE - 14, sizes.text) if cause else ""
-        canvas.text(EDGE, y, safe_lines(words) or "All of them", bold=not cause)
+        words = wrapped_safe(metric_words(cause), _NAMES - EDGE, sizes.text) if cause else ""
+        canvas.text(EDGE, y, words or "All of them", bold=not cause)
         color = palette.line if not cause else palette.grid
         canvas.line(EDGE, y - _ROW / 2, canvas.width - EDGE, y - _ROW / 2, color)
     canvas.line(EDGE, bottom, canvas.width - EDGE, bottom, palette.grid)
 
 
-def _stairs(
-    canvas: Canvas,
-    rows: Sequence[CauseOfLoss],
-    features: str,
-    causes: list[str],
-    box: Box,
-    rates: PlotAxis,
-) -> None:
-    palette, before = canvas.theme, 0.0
-    canvas.text(box.x0, box.y0 - 13, safe(capital(set_words(features))), bold=True)
-    canvas.line(box.x0, box.y0, box.x0, box.y1, palette.line)
-    found = {row.cause: row.found for row in rows if row.features == features}
-    for n, cause in enumerate(causes):
-        top = box.y0 + _ROW * n
-        if cause in found:
-            _stair(canvas, cause, found[cause], before, top, rates)
-            before += found[cause].rate
-            x = rates.at(before)
-            under = top + 5 + (_BAR if found[cause].seen else 0)
-            canvas.line(x, under, x, top + _ROW + 5, palette.line, dash="2px,2px")
-    top = box.y0 + _ROW * len(causes)
-    end = max(rates.at(before), box.x0 + 1)
-    canvas.rect(box.x0, end, top + 5, top + 5 + _BAR, palette.tile_edge)
-    canvas.text(box.x0 + 4, top + 31, number_words(before) if before else "none seen", bold=True)
+def _stairs(panel: PlotPanel, rates: Mapping[str, MeasuredRate], causes: list[str]) -> None:
+    """Each cause from what came before to it and this together, and all of them below."""
+    canvas, thin = panel.canvas, 2 * panel.x.high / (panel.box.x1 - panel.box.x0)
+    before, starts, ends = 0.0, [], []
+    rows: list[float] = []
+    cards: list[list[str]] = []
+    steps: list[tuple[float, float]] = []
+    for cause in (cause for cause in causes if cause in rates):
+        rate, row = rates[cause], causes.index(cause)
+        words = rate_words(rate) + (" !" if rate.alarms else "")
+        color = canvas.theme.text if rate.seen else canvas.theme.muted
+        _number(panel, row, safe(words), color, size=canvas.sizes.small)
+        if rate.seen:
+            starts.append(min(before, panel.x.high - thin))
+            ends.append(max(before + rate.rate, before + thin))
+            rows, cards = [*rows, -row - _BAR], [*cards, [metric_words(cause), words, *rate.alarms]]
+        before += rate.rate
+        steps += [(before, -row - (2 * _BAR if rate.seen else 0.12)), (before, -row - 1.12)]
+    panel.bars(starts, ends, rows, canvas.theme.gone, high=_HIGH, cards=cards)
+    for n in range(0, len(steps), 2):
+        xs, ys = zip(*steps[n : n + 2], strict=True)
+        panel.line(xs, ys, canvas.theme.line, dash="2px,2px", width=1)
+    panel.bars(
+        [0], [max(before, thin / 2)], [-len(causes) - _BAR], canvas.theme.tile_edge, high=_HIGH
+    )
+    _number(panel, len(causes), number_words(before) if before else "none seen", bold=True)
 
 
-def _stair(
-    canvas: Canvas, cause: str, found: MeasuredRate, before: float, top: float, rates: PlotAxis
-) -> None:
-    """From what came before to it and this together; its number below."""
-    palette, small = canvas.theme, canvas.sizes.small
-    x0, x1 = rates.at(before), rates.at(before + found.rate)
-    y = top + 5
-    if found.seen:
-        canvas.rect(min(x0, rates.end - 2), max(x1, x0 + 2), y, y + _BAR, palette.gone)
-    said = rate_words(found) + (" !" if found.alarms else "")
-    color = palette.text if found.seen else palette.muted
-    canvas.text(rates.start + 4, top + 31, safe(said), color, size=small)
-    card_at(canvas, (x0 + x1) / 2, y + _BAR / 2, [metric_words(cause), said, *found.alarms])
+def _number(panel: PlotPanel, row: int, words: str, color: str = "", **font: Any) -> None:
+    """What a bar stands for, below it."""
+    panel.canvas.text(panel.box.x0 + 4, panel.box.y0 + _ROW * row + 31, words, color, **font)
 
 
 def _notes(rows: Sequence[CauseOfLoss]) -> list[str]:
-    total = max(cause_total(rows, name) for name in _sets(rows))
+    total = max((cause_total(rows, name) for name in _sets(rows)), default=0.0)
     small = [row for row in rows if row.found.seen and row.found.rate < total / 500]
     notes = ["Losses per partition and year (with 95 % intervals); all panels have one scale."]
     if small:

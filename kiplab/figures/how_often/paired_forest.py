@@ -1,29 +1,23 @@
 """What each set of KIPs changes, on the same schedules: a difference and its interval per set."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 
-from ..drawing.canvas import Box, Canvas, as_figure, safe
+from ..drawing.canvas import Canvas
 from ..drawing.svg import Json
-from ..drawing.text_width import shortened
+from ..drawing.theme import Theme
 from .fleet_words import COUNTERFACTUAL, counted, set_words
+from .interval_rows import IntervalRow, IntervalSizes, interval_rows
 from .number_words import number_words, range_words, telling_digits
 from .plot_axis import PlotAxis
-from .plot_marks import plot_mark
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-)
+from .plot_sheet import BELOW, EDGE, ChartText, chart
 from .plot_table import PlotTable, plot_table
 
 TITLE = "What do the KIPs change on the same schedules?"
 EMPTY = "Nothing to compare: the study has one set of KIPs only, and a pair needs two."
-_ROW, _NAMES, _NUMBERS = 25, 196, 232
+_SIZES = IntervalSizes(row=25, head=25, names=196, words=232, inside=8)
 _NOTES = [
     "Green squares: less often; orange diamonds: more often; grey circles: the 95 % interval"
     " holds 0. Hollow: no schedule told the two apart, which does not prove that none would."
@@ -122,27 +116,21 @@ def forest_drawing(
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    canvas = plot_sheet(theme, width)
-    sentence = forest_sentence(rows, what)
-    if not rows:
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence) + 4
-    groups = forest_groups(rows)
-    bottom = y + _ROW * sum(1 + len(group) for group in groups.values())
-    box = Box(EDGE + _NAMES, y, canvas.width - EDGE - _NUMBERS, bottom)
-    gaps = PlotAxis(*_range(rows), box.x0 + 8, box.x1 - 8)
-    end = _ticks(canvas, gaps, box, set_words(rows[0].against))
-    for label, group in groups.items():
-        canvas.text(EDGE, y + _ROW / 2, safe(label), canvas.theme.muted, size=canvas.sizes.small)
-        y += _ROW
-        for row in group:
-            _row(canvas, row, gaps, box, y + _ROW / 2)
-            y += _ROW
-    return canvas.drawing(plot_notes(canvas, _NOTES, end + 4), sentence)
+    text = ChartText(TITLE, forest_sentence(rows, what), _NOTES, "" if rows else EMPTY)
+    return chart(text, partial(_plot, rows), theme=theme, width=width)
 
 
-forest_figure = as_figure(forest_drawing)
+def _plot(rows: Sequence[PairedDifference], canvas: Canvas, top: float) -> float:
+    room = canvas.width - 2 * EDGE - _SIZES.names - _SIZES.words
+    title = f"difference to {set_words(rows[0].against)}, per partition and year"
+    gaps = PlotAxis(*_range(rows), title=title).ticked(room, 110)
+    groups = {
+        label: [_row(row, canvas.theme) for row in group]
+        for label, group in forest_groups(rows).items()
+    }
+    panel = interval_rows(canvas, groups, gaps, top + 4, _SIZES)
+    panel.upright(0, canvas.theme.muted, width=1.4)
+    return panel.box.y1 + BELOW + 4
 
 
 def forest_groups(rows: Sequence[PairedDifference]) -> dict[str, list[PairedDifference]]:
@@ -163,31 +151,16 @@ def _range(rows: Sequence[PairedDifference]) -> tuple[float, float]:
     return low - spare, high + spare
 
 
-def _ticks(canvas: Canvas, gaps: PlotAxis, box: Box, base: str) -> float:
-    palette, small = canvas.theme, canvas.sizes.small
-    for tick in gaps.ticks(max(int((box.x1 - box.x0) / 110), 2)):
-        x = gaps.at(tick.value)
-        canvas.line(x, box.y0, x, box.y1, palette.grid)
-        canvas.text(x, box.y1 + 13, tick.text, palette.muted, size=small, anchor="center")
-    canvas.line(gaps.at(0), box.y0, gaps.at(0), box.y1, palette.muted, width=1.4)
-    middle, said = (box.x0 + box.x1) / 2, f"difference to {base}, per partition and year"
-    canvas.text(middle, box.y1 + 30, safe(said), palette.muted, size=small, anchor="center")
-    return box.y1 + 42
-
-
-def _row(canvas: Canvas, row: PairedDifference, gaps: PlotAxis, box: Box, y: float) -> None:
-    palette, sizes = canvas.theme, canvas.sizes
-    color = {-1: palette.safe_text, 0: palette.muted, 1: palette.gone}[row.sign]
-    shape = {-1: "square", 0: "circle", 1: "diamond"}[row.sign]
-    name = shortened(set_words(row.features), _NAMES - 10, sizes.text)
-    canvas.text(EDGE, y, safe(name))
-    canvas.line(gaps.at(row.low), y, gaps.at(row.high), y, color, width=2.4)
-    plot_mark(canvas, gaps.at(row.gap), y, shape, color, hollow=row.alike)
-    said = shortened(gap_words(row), _NUMBERS - 8, sizes.small)
-    canvas.text(box.x1 + 8, y, safe(said), palette.text, size=sizes.small)
-    card_at(canvas, gaps.at(row.gap), y, _card(row))
-
-
-def _card(row: PairedDifference) -> list[str]:
-    lines = [f"{set_words(row.features)} ({row.label})", gap_words(row)]
-    return lines + ([f"pairing saves {_gain_words(row)}"] if row.gain else [])
+def _row(row: PairedDifference, theme: Theme) -> IntervalRow:
+    card = [f"{set_words(row.features)} ({row.label})", gap_words(row)]
+    return IntervalRow(
+        name=set_words(row.features),
+        words=gap_words(row),
+        card=card + ([f"pairing saves {_gain_words(row)}"] if row.gain else []),
+        value=row.gap,
+        low=row.low,
+        high=row.high,
+        color={-1: theme.safe_text, 0: theme.muted, 1: theme.gone}[row.sign],
+        shape={-1: "square", 0: "circle", 1: "diamond"}[row.sign],
+        hollow=row.alike,
+    )

@@ -1,10 +1,13 @@
-"""From values to pixels, evenly or by powers of ten, and where an axis has its ticks."""
+"""Axes: from values to shares of a length, and where the ticks are."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from .number_words import number_words, power_words
 
@@ -26,35 +29,44 @@ class PlotTick(NamedTuple):
 
 
 class PlotAxis(msgspec.Struct, frozen=True):
-    """Values from `low` to `high` on pixels from `start` to `end`."""
+    """Values from `low` to `high`, evenly or by powers of ten; `marks` are its ticks, without
+    which there is no grid, `line` is its edge.
+    """
 
     low: float
     high: float
-    start: float
-    end: float
     log: bool = False
+    marks: tuple[PlotTick, ...] = ()
+    title: str = ""
+    line: bool = False
+    outside: bool = False
+    """Whether ticks stick out of the edge."""
 
-    def at(self, value: float) -> float:
-        """The pixel of a value; what lies beyond the axis is at its edge."""
+    def share(self, value: float) -> float:
+        """How far along the axis a value is, from 0 to 1; what lies beyond is at its edge."""
         share = (self._scaled(value) - self._scaled(self.low)) / self._length()
-        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+        return min(max(share, 0.0), 1.0)
 
     def value_at(self, share: float) -> float:
         """The value so far along the axis, from 0 to 1."""
         scaled = self._scaled(self.low) + share * self._length()
         return float(10.0**scaled) if self.log else float(scaled)
 
-    def holds(self, value: float) -> bool:
-        """Whether the axis reaches that far."""
-        return self.low <= value <= self.high
+    def held(self, value: float) -> float:
+        """The value itself, or the end of the axis that it is beyond."""
+        return min(max(value, self.low), self.high)
 
     def ticks(self, most: int = 6) -> list[PlotTick]:
         """At most about so many, at round values."""
-        return (
-            _log_ticks(self.low, self.high, most)
-            if self.log
-            else _even_ticks(self.low, self.high, most)
-        )
+        return (_log_ticks if self.log else _even_ticks)(self.low, self.high, most)
+
+    def ticked(self, pixels: float, apart: float) -> PlotAxis:
+        """With as many ticks as stand so far apart on so many pixels."""
+        return replace(self, marks=tuple(self.ticks(max(int(pixels / apart), 2))))
+
+    def range(self) -> list[float]:
+        """As plotly has it: powers of ten."""
+        return [self._scaled(self.low), self._scaled(self.high)]
 
     def _scaled(self, value: float) -> float:
         if not self.log:

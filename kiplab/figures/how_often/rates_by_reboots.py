@@ -5,32 +5,22 @@ logarithmic axis: it stands on a strip of its own.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, as_figure
+from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import height_of, width_of
 from .fleet_words import COUNTERFACTUAL, listed, metric_words, set_words, sets_words
 from .measured_rate import Certainty, MeasuredRate, alarm_words, rate_cells, rate_words
 from .number_words import number_words, value_words
 from .plot_axis import PlotAxis, PlotTick, log_range, pushed_apart
-from .plot_marks import PlotStyle, band, bound_arrow, plot_mark, polyline, styles_of
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    frame,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-    safe_lines,
-    tick_room,
-    ticks_below,
-    ticks_beside,
-    wrapped_words,
-)
+from .plot_panel import PlotPanel, PlotStyle, error_bars, styles_of
+from .plot_sheet import BELOW, EDGE, ChartText, chart, tick_room, wrapped_safe
 from .plot_table import PlotTable, plot_table
 
 TITLE = "How often, for how many reboots?"
@@ -39,7 +29,7 @@ EMPTY = (
     "Nothing to draw: the study has one reboot rate only. Sweep it, as in"
     " bounces_per_year = [4, 12, 52]."
 )
-_HEIGHT, _STRIP_ROW, _LABELS, _TICK_ROOM = 290, 19, 104, 34
+_HEIGHT, _STRIP_ROW, _LABELS, _TICK_ROOM, _ARROW = 290, 19, 104, 34, 20
 _OFF_SCALE = (Certainty.NEVER, Certainty.NOT_REACHED)
 
 
@@ -135,24 +125,9 @@ def rates_drawing(
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    canvas = plot_sheet(theme, width)
-    sentence = rates_sentence(points)
-    if _sweeps(points) < 2:
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence)
-    metrics = _metrics(points)
-    styles = styles_of(list(dict.fromkeys(point.features for point in points)))
-    each = (canvas.width - 2 * EDGE) / len(metrics)
-    rooms = [Box(EDGE + n * each, y, EDGE + (n + 1) * each, 0) for n in range(len(metrics))]
-    ends = [
-        _panel(canvas, rate_lines(points, metric), styles, room)
-        for metric, room in zip(metrics, rooms, strict=True)
-    ]
-    return canvas.drawing(plot_notes(canvas, _notes(points), max(ends) + 6), sentence)
-
-
-rates_figure = as_figure(rates_drawing)
+    empty = EMPTY if _sweeps(points) < 2 else ""
+    text = ChartText(TITLE, rates_sentence(points), _notes(points), empty)
+    return chart(text, partial(_plot, points), theme=theme, width=width)
 
 
 def _metrics(points: Sequence[RatePoint]) -> list[str]:
@@ -163,79 +138,86 @@ def _sweeps(points: Sequence[RatePoint]) -> int:
     return len({point.reboots for point in points})
 
 
-def _panel(
-    canvas: Canvas, lines: list[RateLine], styles: dict[str, PlotStyle], around: Box
-) -> float:
+def _plot(points: Sequence[RatePoint], canvas: Canvas, top: float) -> float:
+    styles = styles_of(list(dict.fromkeys(point.features for point in points)))
+    metrics = _metrics(points)
+    each = (canvas.width - 2 * EDGE) / len(metrics)
+    ends = []
+    for n, metric in enumerate(metrics):
+        drawn = [
+            DrawnLine(line, styles[line.sets[0]], styles[line.sets[0]].paint(canvas.theme))
+            for line in rate_lines(points, metric)
+        ]
+        ends.append(_panel(canvas, drawn, EDGE + n * each, top, each))
+    return max(ends) + 6
+
+
+class DrawnLine(NamedTuple):
+    """A line, and how it is drawn."""
+
+    line: RateLine
+    style: PlotStyle
+    color: str
+
+
+def _panel(canvas: Canvas, drawn: list[DrawnLine], start: float, top: float, wide: float) -> float:
     """One metric; returns where it ends."""
-    top = told_heading(canvas, metric_words(lines[0].points[0].metric), around)
-    rates = PlotAxis(*_rate_range(lines), top + _HEIGHT, top, log=True)
-    left = around.x0 + tick_room(canvas, rates, _HEIGHT)
-    box = Box(left, top, around.x1 - _LABELS, top + _HEIGHT)
-    reboots = PlotAxis(*_reboot_range(lines), box.x0 + 10, box.x1 - 10, log=True)
-    strip = [line for line in lines if any(p.found.certainty in _OFF_SCALE for p in line.points)]
-    low = box.y1 + (24 + sum(_strip_height(canvas, line) for line in strip) if strip else 0)
-    ticks_beside(canvas, rates, box)
-    end = ticks_below(canvas, reboots, box, REBOOTS, at=low, ticks=_own_ticks(lines, reboots))
-    frame(canvas, box)
-    for line in lines:
-        _line(canvas, line, styles[line.sets[0]], reboots, rates)
-    _end_labels(canvas, lines, styles, box, rates)
-    _strip(canvas, strip, styles, box, reboots)
-    return end
-
-
-def told_heading(canvas: Canvas, words: str, around: Box) -> float:
-    """What a panel is about, above it; returns where the panel begins."""
-    size, room = canvas.sizes.text, (around.x1 - around.x0 - 10) / 1.1
-    said = wrapped_words(f"{words}, per partition and year", room, size)
-    high = height_of(said, size)
-    canvas.text(around.x0, around.y0 + high / 2, f"<b>{said.replace('<br>', '</b><br><b>')}</b>")
-    return around.y0 + high + 12
+    lines = [one.line for one in drawn]
+    heading = f"{metric_words(lines[0].points[0].metric)}, per partition and year"
+    words = wrapped_safe(heading, wide - 20, canvas.sizes.text)
+    high = height_of(words, canvas.sizes.text)
+    bold = f"<b>{words.replace('<br>', '</b><br><b>')}</b>"
+    canvas.text(start, top + high / 2, bold)
+    rates = PlotAxis(*_rate_range(lines), log=True, line=True).ticked(_HEIGHT, 34)
+    y = top + high + 12
+    box = Box(start + tick_room(canvas, rates), y, start + wide - _LABELS, y + _HEIGHT)
+    strip = [one for one in drawn if any(p.found.certainty in _OFF_SCALE for p in one.line.points)]
+    reboots = _reboot_axis(lines, box.x1 - box.x0)
+    below = replace(reboots, title=REBOOTS, outside=True)
+    bare = replace(reboots, marks=tuple(tick._replace(text="") for tick in reboots.marks))
+    panel = PlotPanel(canvas, box, bare if strip else below, rates)
+    for one in drawn:
+        _line(panel, one)
+    _end_labels(panel, drawn)
+    return (_strip(canvas, strip, box, below) if strip else box.y1) + BELOW
 
 
 def _rate_range(lines: list[RateLine]) -> tuple[float, float]:
-    values = [
-        value
-        for line in lines
-        for point in line.points
-        for value in (point.found.rate, point.found.low, point.found.high, _below(point.found))
-    ]
-    return log_range(values, decades=2)
+    found = [point.found for line in lines for point in line.points]
+    values = [value for rate in found for value in (rate.rate, rate.low, rate.high)]
+    # Below an upper bound there is room for its arrow.
+    below = [rate.high / 3 for rate in found if rate.certainty is Certainty.UNSEEN]
+    return log_range([*values, *below], decades=2)
 
 
-def _below(found: MeasuredRate) -> float:
-    """Where the arrow ends that an upper bound has."""
-    return found.high / 3 if found.certainty is Certainty.UNSEEN else 0.0
-
-
-def _reboot_range(lines: list[RateLine]) -> tuple[float, float]:
-    values = [point.reboots for line in lines for point in line.points]
-    return min(values), max(values)
-
-
-def _own_ticks(lines: list[RateLine], axis: PlotAxis) -> list[PlotTick] | None:
-    """The rates that were asked for, where they have room beside each other."""
+def _reboot_axis(lines: list[RateLine], pixels: float) -> PlotAxis:
+    """Ticks are the rates that were asked for, where they have room beside each other."""
     values = sorted({point.reboots for line in lines for point in line.points})
-    places = [axis.at(value) for value in values]
+    spare = (values[-1] / values[0]) ** (10 / (pixels - 20))
+    axis = PlotAxis(values[0] / spare, values[-1] * spare, log=True, line=True)
+    places = [axis.share(value) * pixels for value in values]
     if any(after - before < _TICK_ROOM for before, after in pairwise(places)):
-        return None
-    return [PlotTick(value, value_words(value)) for value in values]
+        return axis.ticked(pixels, 70)
+    return replace(axis, marks=tuple(PlotTick(value, value_words(value)) for value in values))
 
 
-def _line(
-    canvas: Canvas, line: RateLine, style: PlotStyle, reboots: PlotAxis, rates: PlotAxis
-) -> None:
-    color = style.paint(canvas.theme)
+def _line(panel: PlotPanel, one: DrawnLine) -> None:
+    line, style, color = one
     for stretch in seen_stretches(line.points):
-        xs = [reboots.at(p.reboots) for p in stretch]
-        upper = [(x, rates.at(p.found.high)) for x, p in zip(xs, stretch, strict=True)]
-        lower = [(x, rates.at(p.found.low)) for x, p in zip(xs, stretch, strict=True)]
-        band(canvas, upper, lower, color)
-        middle = [(x, rates.at(p.found.rate)) for x, p in zip(xs, stretch, strict=True)]
-        polyline(canvas, middle, color, dash=style.dash)
+        xs, found = [p.reboots for p in stretch], [p.found for p in stretch]
+        bounds = [(rate.low, rate.high) for rate in found]
+        rates = [rate.rate for rate in found]
+        panel.band(xs, [low for low, _ in bounds], [high for _, high in bounds], color)
+        panel.line(xs, rates, color, dash=style.dash)
+        cards = [_card(line, point) for point in stretch]
+        bars = error_bars(panel.y, rates, bounds, color, 1.2)
+        panel.marks(xs, rates, style.shape, color, cards=cards, error_y=bars)
     for point in line.points:
-        if point.found.certainty not in _OFF_SCALE:
-            _point(canvas, line, point, style, reboots.at(point.reboots), rates)
+        if point.found.certainty is Certainty.UNSEEN:
+            _bound(panel, one, point)
+        if point.found.alarms:
+            x, y = panel.px(point.reboots) + 7, panel.py(point.found.rate or point.found.high) - 8
+            panel.canvas.text(x, y, "!", panel.canvas.theme.lost_text, bold=True)
 
 
 def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
@@ -249,45 +231,33 @@ def seen_stretches(points: Sequence[RatePoint]) -> list[list[RatePoint]]:
     return [stretch for stretch in found if stretch]
 
 
-def _point(
-    canvas: Canvas, line: RateLine, point: RatePoint, style: PlotStyle, x: float, rates: PlotAxis
-) -> None:
-    color, found = style.paint(canvas.theme), point.found
-    y = rates.at(found.rate if found.seen else found.high)
-    if not found.seen:
-        bound_arrow(canvas, x, y, color)
-    else:
-        canvas.line(x, rates.at(found.low), x, rates.at(found.high), color, width=1.2)
-    plot_mark(canvas, x, y, style.shape, color, hollow=not found.seen)
-    if found.alarms:
-        canvas.text(x + 7, y - 8, "!", canvas.theme.lost_text, bold=True)
-    card_at(canvas, x, y, _card(line, point))
+def _bound(panel: PlotPanel, one: DrawnLine, point: RatePoint) -> None:
+    """A hollow mark at an upper bound, and an arrow down from it: the rate is somewhere below."""
+    x, high, color = point.reboots, point.found.high, one.color
+    end = panel.y.value_at(panel.y.share(high) - _ARROW / _HEIGHT)
+    panel.line([x, x], [high, end], color, width=1.6)
+    panel.marks([x], [end], "triangle-down", color, sizes=[6])
+    cards = [_card(one.line, point)]
+    panel.marks([x], [high], one.style.shape, color, hollow=[True], cards=cards)
 
 
 def _card(line: RateLine, point: RatePoint) -> list[str]:
     head = sets_words(list(line.sets))
-    said = f"{value_words(point.reboots)} {REBOOTS}: {rate_words(point.found)}"
-    return [f"{head} ({point.label})", said, *point.found.alarms]
+    words = f"{value_words(point.reboots)} {REBOOTS}: {rate_words(point.found)}"
+    return [f"{head} ({point.label})", words, *point.found.alarms]
 
 
-def _end_labels(
-    canvas: Canvas,
-    lines: list[RateLine],
-    styles: dict[str, PlotStyle],
-    box: Box,
-    rates: PlotAxis,
-) -> None:
+def _end_labels(panel: PlotPanel, drawn: list[DrawnLine]) -> None:
     """The name of each line beside its last point; those with none there are named on the strip."""
-    size = canvas.sizes.small
-    ends = [(line, p.found) for line in lines if (p := _last_on_scale(line)) is not None]
-    said = [_line_name(canvas, line) for line, _ in ends]
-    wanted = [rates.at(found.rate if found.seen else found.high) for _, found in ends]
-    apart = max((height_of(text, size) for text in said), default=0) + 2
+    canvas, size, box = panel.canvas, panel.canvas.sizes.small, panel.box
+    ends = [(one, p.found) for one in drawn if (p := _last_on_scale(one.line)) is not None]
+    names = [_line_name(canvas, one.line) for one, _ in ends]
+    wanted = [panel.py(found.rate if found.seen else found.high) for _, found in ends]
+    apart = max((height_of(text, size) for text in names), default=0) + 2
     places = pushed_apart(wanted, apart, box.y0 + apart / 2, box.y1 - apart / 2)
-    for (line, _), text, y, was in zip(ends, said, places, wanted, strict=True):
-        color = styles[line.sets[0]].paint(canvas.theme)
-        canvas.line(box.x1 - 4, was, box.x1 + 5, y, color, width=1)
-        canvas.text(box.x1 + 8, y, text, color, size=size)
+    for (one, _), text, y, was in zip(ends, names, places, wanted, strict=True):
+        canvas.line(box.x1 - 4, was, box.x1 + 5, y, one.color, width=1)
+        canvas.text(box.x1 + 8, y, text, one.color, size=size)
 
 
 def _last_on_scale(line: RateLine) -> RatePoint | None:
@@ -295,50 +265,44 @@ def _last_on_scale(line: RateLine) -> RatePoint | None:
     return found[-1] if found else None
 
 
-def _strip(
-    canvas: Canvas,
-    lines: list[RateLine],
-    styles: dict[str, PlotStyle],
-    box: Box,
-    reboots: PlotAxis,
-) -> None:
-    """What has no place on the scale, a row for each line, below the plot."""
-    size, palette = canvas.sizes.small, canvas.theme
-    if not lines:
-        return
-    canvas.text(box.x0, box.y1 + 13, _strip_words(lines), palette.muted, size=size)
-    top = box.y1 + 24
-    for line in lines:
-        y, color = top + _strip_height(canvas, line) / 2, styles[line.sets[0]].paint(palette)
-        top += _strip_height(canvas, line)
+def _strip(canvas: Canvas, drawn: list[DrawnLine], above: Box, reboots: PlotAxis) -> float:
+    """What has no place on the scale, a row for each line, below the plot; returns its end."""
+    size, palette, top = canvas.sizes.small, canvas.theme, above.y1 + 24
+    canvas.text(above.x0, above.y1 + 13, _strip_words(drawn), palette.muted, size=size)
+    names = [_line_name(canvas, one.line) for one in drawn]
+    heights = [max(height_of(name, size) + 4, _STRIP_ROW) for name in names]
+    bottom = top + sum(heights)
+    box = Box(above.x0, top, above.x1, bottom)
+    panel = PlotPanel(canvas, box, reboots, PlotAxis(-bottom, -top))
+    for one, name, high in zip(drawn, names, heights, strict=True):
+        y, top = top + high / 2, top + high
         canvas.rect(box.x0, box.x1, y - 8, y + 8, palette.isr_fill)
-        for point in line.points:
-            if point.found.certainty in _OFF_SCALE:
-                shape = styles[line.sets[0]].shape
-                hollow = point.found.certainty is Certainty.NOT_REACHED
-                plot_mark(canvas, reboots.at(point.reboots), y, shape, color, hollow=hollow)
-                card = [*_card(line, point), point.found.because]
-                card_at(canvas, reboots.at(point.reboots), y, card)
-        canvas.text(box.x1 + 8, y, _line_name(canvas, line), color, size=size)
-
-
-def _strip_height(canvas: Canvas, line: RateLine) -> float:
-    return max(height_of(_line_name(canvas, line), canvas.sizes.small) + 4, _STRIP_ROW)
+        canvas.text(box.x1 + 8, y, name, one.color, size=size)
+        points = [p for p in one.line.points if p.found.certainty in _OFF_SCALE]
+        panel.marks(
+            [point.reboots for point in points],
+            [-y] * len(points),
+            one.style.shape,
+            one.color,
+            hollow=[point.found.certainty is Certainty.NOT_REACHED for point in points],
+            cards=[[*_card(one.line, point), point.found.because] for point in points],
+        )
+    return bottom
 
 
 def _line_name(canvas: Canvas, line: RateLine) -> str:
     """Which sets these are, wrapped to the room beside a panel."""
-    room, size = (_LABELS - 12) / 1.05, canvas.sizes.small
+    room, size = _LABELS - 12, canvas.sizes.small
     parts = sets_words(list(line.sets)).replace(" (", "\n(").split("\n")
-    if width_of(" ".join(parts), size) <= room:
-        return safe_lines(" ".join(parts))
-    return "<br>".join(safe_lines(wrapped_words(part, room, size)) for part in parts)
+    if width_of(" ".join(parts), size) <= room / 1.05:
+        return safe(" ".join(parts))
+    return "<br>".join(wrapped_safe(part, room, size) for part in parts)
 
 
-def _strip_words(lines: list[RateLine]) -> str:
-    kinds = {p.found.certainty for line in lines for p in line.points} & {*_OFF_SCALE}
+def _strip_words(drawn: list[DrawnLine]) -> str:
+    kinds = {p.found.certainty for one in drawn for p in one.line.points} & {*_OFF_SCALE}
     words = {Certainty.NEVER: "cannot happen", Certainty.NOT_REACHED: "hollow: no sample hit it"}
-    return "; ".join(said for kind, said in words.items() if kind in kinds)
+    return "; ".join(text for kind, text in words.items() if kind in kinds)
 
 
 def _notes(points: Sequence[RatePoint]) -> list[str]:

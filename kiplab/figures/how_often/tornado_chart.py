@@ -1,25 +1,21 @@
 """What matters most: by how much a rate changes when one parameter does, the strongest on top."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf, log
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, as_figure, safe
+from ..drawing.canvas import Box, Canvas, safe
 from ..drawing.svg import Json
 from ..drawing.text_width import shortened
 from .fleet_words import capital, counted, listed
 from .measured_rate import MeasuredRate, alarm_words, rate_words
 from .plot_axis import PlotAxis, log_range
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-)
+from .plot_panel import PlotPanel, error_bars
+from .plot_sheet import EDGE, ChartText, chart
 from .plot_table import PlotTable, plot_table
 
 _ROW, _BAR = 34, 16
@@ -118,66 +114,79 @@ def tornado_drawing(
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    canvas = plot_sheet(theme, width)
-    sentence = tornado_sentence(levers, what)
-    title = "What matters most?"
-    if not any(lever.usual.seen for lever in levers):
-        y = plot_heading(canvas, title, "")
-        return canvas.drawing(empty_note(canvas, y, sentence) + EDGE, sentence)
-    y = plot_heading(canvas, title, sentence) + 24
+    sentence, left_out = tornado_sentence(levers, what), len(levers) - MOST_LEVERS
+    more = [f"Not drawn: {left_out} that matter less."] if left_out > 0 else []
+    empty = "" if any(lever.usual.seen for lever in levers) else sentence
+    text = ChartText("What matters most?", sentence, [*_NOTES, *more], empty)
     drawn = by_strength(levers)[:MOST_LEVERS]
-    box = Box(round(canvas.width * _NAMES), y, canvas.width - EDGE - 64, y + _ROW * len(drawn))
-    ratios = PlotAxis(*_range(drawn), box.x0 + 46, box.x1 - 46, log=True)
-    low = _ratio_ticks(canvas, ratios, box)
-    for n, lever in enumerate(drawn):
-        _lever(canvas, lever, ratios, box, box.y0 + _ROW * (n + 0.5))
-    _column_heads(canvas, box)
-    return canvas.drawing(plot_notes(canvas, _notes(levers), low + 4), sentence)
+    return chart(text, partial(_plot, drawn), theme=theme, width=width)
 
 
-tornado_figure = as_figure(tornado_drawing)
+def _plot(levers: Sequence[Leverage], canvas: Canvas, top: float) -> float:
+    left, y, muted = round(canvas.width * _NAMES), top + 24, canvas.theme.muted
+    box = Box(left + 46, y, canvas.width - EDGE - 110, y + _ROW * len(levers))
+    panel = PlotPanel(canvas, box, _ratio_axis(levers), PlotAxis(-box.y1, -box.y0))
+    panel.upright(1, canvas.theme.line, width=1)
+    middles = [y + _ROW * (n + 0.5) for n in range(len(levers))]
+    for lever, middle in zip(levers, middles, strict=True):
+        _say(panel, lever, middle, left)
+    for color, of in ((canvas.theme.message, "lower"), (canvas.theme.gone, "higher")):
+        _halves(panel, list(zip(levers, middles, strict=True)), of, color)
+    small = canvas.sizes.small
+    canvas.text(EDGE, y - 12, "parameter, and its usual value", muted, size=small)
+    canvas.text(canvas.width - EDGE, y - 12, "power", muted, size=small, anchor="right")
+    return box.y1 + 32
 
 
-def _range(levers: Sequence[Leverage]) -> tuple[float, float]:
+def _ratio_axis(levers: Sequence[Leverage]) -> PlotAxis:
     ends = [(lever, end) for lever in levers for end in (lever.lower, lever.higher)]
     ratios = (_ratio(lever, end) for lever, end in ends)
-    return log_range([1.0, *(ratio for ratio in ratios if ratio is not None)], decades=0.6)
+    known = [1.0, *(ratio for ratio in ratios if ratio is not None)]
+    axis = PlotAxis(*log_range(known, decades=0.6), log=True)
+    ticks = [
+        tick._replace(text="as usual" if tick.value == 1 else f"× {tick.text}")
+        for tick in axis.ticks(7)
+    ]
+    return replace(axis, marks=tuple(ticks))
 
 
 def _ratio(lever: Leverage, found: MeasuredRate) -> float | None:
     return found.rate / lever.usual.rate if found.seen and lever.usual.seen else None
 
 
-def _ratio_ticks(canvas: Canvas, ratios: PlotAxis, box: Box) -> float:
-    palette, small = canvas.theme, canvas.sizes.small
-    for tick in ratios.ticks(7):
-        x = ratios.at(tick.value)
-        usual = tick.value == 1
-        canvas.line(x, box.y0, x, box.y1, palette.line if usual else palette.grid)
-        said = "as usual" if usual else f"× {tick.text}"
-        canvas.text(x, box.y1 + 14, said, palette.muted, size=small, anchor="center")
-    return box.y1 + 28
+def _halves(panel: PlotPanel, rows: Sequence[tuple[Leverage, float]], of: str, color: str) -> None:
+    """From the usual rate to that with the parameter `lower` or `higher`, with its interval."""
+    shown: list[float] = []
+    places: list[float] = []
+    bounds, cards = [], []
+    for lever, y in rows:
+        found: MeasuredRate = getattr(lever, of)
+        ratio = _ratio(lever, found)
+        if ratio is not None:
+            shown, places = [*shown, ratio], [*places, -y]
+            bounds.append((found.low / lever.usual.rate, found.high / lever.usual.rate))
+            cards.append([lever.parameter, rate_words(found), *found.alarms])
+    panel.bars([1.0] * len(shown), shown, places, color, high=_BAR, cards=cards)
+    bars = error_bars(panel.x, shown, bounds, panel.canvas.theme.text, 1)
+    panel.marks(shown, places, "circle", color, sizes=[0] * len(shown), error_x=bars)
 
 
-def _column_heads(canvas: Canvas, box: Box) -> None:
-    palette, small = canvas.theme, canvas.sizes.small
-    y = box.y0 - 12
-    canvas.text(EDGE, y, "parameter, and its usual value", palette.muted, size=small)
-    canvas.text(canvas.width - EDGE, y, "power", palette.muted, size=small, anchor="right")
-
-
-def _lever(canvas: Canvas, lever: Leverage, ratios: PlotAxis, box: Box, y: float) -> None:
-    palette, sizes = canvas.theme, canvas.sizes
-    name = shortened(capital(lever.parameter), box.x0 - EDGE - 10, sizes.text)
+def _say(panel: PlotPanel, lever: Leverage, y: float, left: float) -> None:
+    """The parameter with its usual value, its power, and a value at the end of each half."""
+    canvas, sizes = panel.canvas, panel.canvas.sizes
+    name = shortened(capital(lever.parameter), left - EDGE - 10, sizes.text)
     canvas.text(EDGE, y - 7, safe(name))
-    canvas.text(EDGE, y + 7, safe(lever.usual_value), palette.muted, size=sizes.small)
-    ends = lever_ends(lever)
-    for end in (end for end in ends if end.ratio is not None):
-        color = palette.message if end.value == lever.lower_value else palette.gone
-        _half(canvas, lever, end, ratios, y, color)
-    _value_words(canvas, lever, ends, ratios, y)
-    said = "–" if lever.power is None else power_sign(lever.power)
-    canvas.text(canvas.width - EDGE, y, said, anchor="right", bold=True)
+    canvas.text(EDGE, y + 7, safe(lever.usual_value), canvas.theme.muted, size=sizes.small)
+    power = "–" if lever.power is None else power_sign(lever.power)
+    canvas.text(canvas.width - EDGE, y, power, anchor="right", bold=True)
+    size, usual = sizes.small - 0.5, lever.usual.rate
+    for end, side, edge in zip(lever_ends(lever), (-1, 1), (min, max), strict=True):
+        found, known = end.found, end.ratio is not None
+        reach = [usual, found.rate, found.low, found.high] if known else [usual]
+        words = end.value if known else f"{end.value}: {rate_words(found)}"
+        words += " !" if found.alarms else ""
+        anchor, x = "right" if side < 0 else "left", edge(reach) / usual
+        panel.note(x, -y, words, size=size, anchor=anchor, shift=5 * side)
 
 
 class LeverEnd(NamedTuple):
@@ -197,35 +206,3 @@ def lever_ends(lever: Leverage) -> list[LeverEnd]:
     known = [end.ratio for end in ends if end.ratio is not None]
     other = 0.0 if known and known[0] >= 1 else inf
     return sorted(ends, key=lambda end: other if end.ratio is None else end.ratio)
-
-
-def _half(
-    canvas: Canvas, lever: Leverage, end: LeverEnd, ratios: PlotAxis, y: float, color: str
-) -> None:
-    """From the usual rate to the other one, with the interval of the other."""
-    found, usual = end.found, lever.usual.rate
-    x0, x1 = sorted((ratios.at(1), ratios.at(found.rate / usual)))
-    canvas.rect(x0, max(x1, x0 + 1), y - _BAR / 2, y + _BAR / 2, color)
-    canvas.line(
-        ratios.at(found.low / usual), y, ratios.at(found.high / usual), y, canvas.theme.text
-    )
-    card_at(canvas, (x0 + x1) / 2, y, [lever.parameter, rate_words(found), *found.alarms])
-
-
-def _value_words(
-    canvas: Canvas, lever: Leverage, ends: list[LeverEnd], ratios: PlotAxis, y: float
-) -> None:
-    """The value of the parameter at the end of each half; why one is not there in its place."""
-    size, usual = canvas.sizes.small - 0.5, lever.usual.rate
-    for end, side, edge in zip(ends, (-1, 1), (min, max), strict=True):
-        found = end.found
-        reach = [usual, found.rate, found.low, found.high] if end.ratio is not None else [usual]
-        x = ratios.at(edge(reach) / usual) + 5 * side
-        said = end.value if end.ratio is not None else f"{end.value}: {rate_words(found)}"
-        alarm = " !" if found.alarms else ""
-        canvas.text(x, y, safe(said + alarm), size=size, anchor="right" if side < 0 else "left")
-
-
-def _notes(levers: Sequence[Leverage]) -> list[str]:
-    left_out = len(levers) - MOST_LEVERS
-    return _NOTES + ([f"Not drawn: {left_out} that matter less."] if left_out > 0 else [])

@@ -1,25 +1,20 @@
 """Whether the numbers are right: each metric over what its referee says, with its interval."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 
 import msgspec
+from msgspec.structs import replace
 
-from ..drawing.canvas import Box, Canvas, as_figure, safe
+from ..drawing.canvas import Canvas
 from ..drawing.svg import Json
-from ..drawing.text_width import shortened
+from ..drawing.theme import Theme
 from .fleet_words import metric_words, set_words
+from .interval_rows import IntervalRow, IntervalSizes, interval_rows
 from .number_words import number_words, range_words
 from .plot_axis import PlotAxis, log_range
-from .plot_marks import plot_mark
-from .plot_sheet import (
-    EDGE,
-    card_at,
-    empty_note,
-    plot_heading,
-    plot_notes,
-    plot_sheet,
-)
+from .plot_sheet import BELOW, ChartText, chart
 from .plot_table import PlotTable, plot_table
 
 TITLE = "Do the numbers agree with their referees?"
@@ -29,8 +24,7 @@ _NOTES = [
     " What is 0 has no ratio: both numbers stand on the right.",
     "n: so many equal weights would be as sure as this weighted estimate.",
 ]
-_ROW, _HEAD, _NAMES, _NUMBERS = 19, 26, 300, 214
-_TICKS = 14
+_SIZES = IntervalSizes(row=19, head=26, names=300, words=214, above=14)
 _FARTHEST = 10.0
 """From 1, which the axis reaches; what is farther away ends at its edge."""
 
@@ -158,34 +152,25 @@ def verified_drawing(
 
     Raises ValueError for a theme that there is none of, and for a width too small for words.
     """
-    canvas = plot_sheet(theme, width)
-    sentence = verified_sentence(rows, level)
-    if not rows:
-        y = plot_heading(canvas, TITLE, "")
-        return canvas.drawing(empty_note(canvas, y, EMPTY) + EDGE, sentence)
-    y = plot_heading(canvas, TITLE, sentence) + 4
-    groups = verified_groups(rows)
-    bottom = y + _TICKS + _ROW * len(rows) + _HEAD * len(groups)
-    box = Box(EDGE + _NAMES, y + _TICKS, canvas.width - EDGE - _NUMBERS, bottom)
-    ratios = PlotAxis(*_range(rows), box.x0 + 8, box.x1 - 8, log=True)
-    end, y = _ticks(canvas, ratios, box), box.y0
-    for (referee, regime), group in groups.items():
-        said = ": ".join(filter(None, (referee, regime)))
-        size = canvas.sizes.small
-        words = shortened(safe(said), canvas.width - 2 * EDGE, size)
-        canvas.text(EDGE, y + _HEAD - 9, words, canvas.theme.muted, size=size)
-        y += _HEAD
-        for row in group:
-            _row(canvas, row, ratios, box, y + _ROW / 2)
-            y += _ROW
-    return canvas.drawing(plot_notes(canvas, _notes(rows), end + 4), sentence)
+    notes = _NOTES if any(row.effective is not None for row in rows) else _NOTES[:1]
+    text = ChartText(TITLE, verified_sentence(rows, level), notes, "" if rows else EMPTY)
+    return chart(text, partial(_plot, rows), theme=theme, width=width)
 
 
-def _notes(rows: Sequence[VerifiedMetric]) -> list[str]:
-    return _NOTES if any(row.effective is not None for row in rows) else _NOTES[:1]
-
-
-verified_figure = as_figure(verified_drawing)
+def _plot(rows: Sequence[VerifiedMetric], canvas: Canvas, top: float) -> float:
+    theme, small = canvas.theme, canvas.sizes.small
+    ratios = PlotAxis(*_range(rows), True, title="ours over theirs")
+    ratios = replace(ratios, marks=tuple(ratios.ticks()))
+    groups = {
+        ": ".join(filter(None, group)): [_row(row, theme) for row in compared]
+        for group, compared in verified_groups(rows).items()
+    }
+    panel = interval_rows(canvas, groups, ratios, top + 4, _SIZES)
+    for tick in ratios.marks:  # above, too: below may be a long way down
+        x, y = panel.px(tick.value), panel.box.y0 - 7
+        canvas.text(x, y, tick.text, theme.muted, size=small, anchor="center")
+    panel.upright(1, theme.muted, width=1.4)
+    return panel.box.y1 + BELOW + 4
 
 
 def _range(rows: Sequence[VerifiedMetric]) -> tuple[float, float]:
@@ -195,35 +180,19 @@ def _range(rows: Sequence[VerifiedMetric]) -> tuple[float, float]:
     return log_range([1 / 1.1, 1.1, *shown], decades=0.1)
 
 
-def _ticks(canvas: Canvas, ratios: PlotAxis, box: Box) -> float:
-    palette, small = canvas.theme, canvas.sizes.small
-    for tick in ratios.ticks():
-        x = ratios.at(tick.value)
-        canvas.line(x, box.y0, x, box.y1, palette.grid)
-        # Above, too: it may be a long way down.
-        for y in (box.y0 - 7, box.y1 + 13):
-            canvas.text(x, y, tick.text, palette.muted, size=small, anchor="center")
-    canvas.line(ratios.at(1), box.y0, ratios.at(1), box.y1, palette.muted, width=1.4)
-    middle = (box.x0 + box.x1) / 2
-    canvas.text(middle, box.y1 + 30, "ours over theirs", palette.muted, size=small, anchor="center")
-    return box.y1 + 42
-
-
-def _row(canvas: Canvas, row: VerifiedMetric, ratios: PlotAxis, box: Box, y: float) -> None:
-    palette, sizes = canvas.theme, canvas.sizes
-    color = palette.safe_text if row.agrees else palette.gone
-    name = shortened(verified_name(row), _NAMES - 34, sizes.text)
-    canvas.text(EDGE, y, "✓" if row.agrees else "✗", color, bold=True)
-    canvas.text(EDGE + 18, y, safe(name))
-    if row.ratio is not None:
-        low, high = ratios.at(row.ratio_low), ratios.at(row.ratio_high)
-        canvas.line(low, y, high, y, color, width=2.4)
-        shape = "square" if row.agrees else "diamond"
-        plot_mark(canvas, ratios.at(row.ratio), y, shape, color)
-    said = compared_words(row) + _weights_words(row)
-    canvas.text(box.x1 + 8, y, safe(said), palette.text, size=sizes.small)
-    card = [verified_name(row), f"{row.referee} {row.regime}", said, *row.alarms]
-    card_at(canvas, (box.x0 + box.x1) / 2, y, card)
+def _row(row: VerifiedMetric, theme: Theme) -> IntervalRow:
+    words = compared_words(row) + _weights_words(row)
+    return IntervalRow(
+        name=verified_name(row),
+        words=words,
+        card=[verified_name(row), f"{row.referee} {row.regime}", words, *row.alarms],
+        value=row.ratio,
+        low=row.ratio_low,
+        high=row.ratio_high,
+        color=theme.safe_text if row.agrees else theme.gone,
+        shape="square" if row.agrees else "diamond",
+        sign="✓" if row.agrees else "✗",
+    )
 
 
 def _weights_words(row: VerifiedMetric) -> str:
