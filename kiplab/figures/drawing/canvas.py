@@ -278,7 +278,7 @@ class Canvas:
             "marker": {"size": HOVER_TARGET, "opacity": 0},
             "hovertemplate": "%{text}<extra></extra>",
         }
-        return [*traces, cards] if self._cards["x"] else traces
+        return traces if self.panels else [*traces, cards]
 
 
 def as_figure(draw: Callable[P, Json]) -> Callable[P, go.Figure]:

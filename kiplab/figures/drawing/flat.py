@@ -21,7 +21,7 @@ BESIDE = 7
 _ANCHORS = {"left": "middle right", "center": "middle center", "right": "middle left"}
 
 
-class Scale(NamedTuple):
+class PanelScale(NamedTuple):
     """An axis: its place on the sheet, and how it counts."""
 
     axis: Json
@@ -76,18 +76,21 @@ def flat(drawing: Json) -> Json:
     return {"data": [*sheet, _text_trace(words)], "layout": flat_layout}
 
 
-def _panels(layout: Json) -> Iterator[tuple[Scale, Scale]]:
+def _panels(layout: Json) -> Iterator[tuple[PanelScale, PanelScale]]:
     for key, axis in layout.items():
         if key.startswith("xaxis") and is_panel_axis(axis):
             other = layout[axis["anchor"].replace("y", "yaxis")]
             named = {**axis, "name": key.replace("xaxis", "x")}
-            yield Scale(named, layout["width"], True), Scale(other, layout["height"], False)
+            yield (
+                PanelScale(named, layout["width"], True),
+                PanelScale(other, layout["height"], False),
+            )
 
 
 # --- axes ---------------------------------------------------------------------------------------
 
 
-def _grid(x: Scale, y: Scale) -> Iterator[Json]:
+def _grid(x: PanelScale, y: PanelScale) -> Iterator[Json]:
     left, right, low, top = *x.ends, *y.ends
     for scale, ends in ((x, (low, top)), (y, (left, right))):
         axis = scale.axis
@@ -101,7 +104,7 @@ def _grid(x: Scale, y: Scale) -> Iterator[Json]:
             yield _line(scale, at, ends, other.axis["linecolor"])
 
 
-def _line(scale: Scale, at: float, ends: Point, color: str) -> Json:
+def _line(scale: PanelScale, at: float, ends: Point, color: str) -> Json:
     points = [(at, end) for end in ends] if scale.across else [(end, at) for end in ends]
     return _path(points, {"color": color, "width": 1})
 
@@ -123,7 +126,7 @@ class Word(NamedTuple):
     color: str
 
 
-def _axis_words(x: Scale, y: Scale) -> Iterator[Word]:
+def _axis_words(x: PanelScale, y: PanelScale) -> Iterator[Word]:
     font, title = x.axis["tickfont"], x.axis["title"]
     low, middle = y.ends[0], sum(x.ends) / 2
     for value, text in zip(x.axis["tickvals"], x.axis["ticktext"], strict=True):
@@ -136,7 +139,7 @@ def _axis_words(x: Scale, y: Scale) -> Iterator[Word]:
         yield Word(middle, low + TITLE, title["text"], "center", font["size"], font["color"])
 
 
-def _note(note: Json, x: Scale, y: Scale) -> tuple[Json, Word]:
+def _note(note: Json, x: PanelScale, y: PanelScale) -> tuple[Json, Word]:
     """The plate of an annotation, and its words."""
     at, font, anchor = x.at(note["x"]) + note["xshift"], note["font"], note["xanchor"]
     text, size, y_middle = note["text"], font["size"], y.at(note["y"])
@@ -166,7 +169,7 @@ def _text_trace(words: Sequence[Word]) -> Json:
 # --- traces -------------------------------------------------------------------------------------
 
 
-def _shapes(trace: Json, x: Scale, y: Scale) -> Iterator[Json]:
+def _shapes(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
     if trace["type"] == "heatmap":
         yield from _cells(trace, x, y)
     elif trace["type"] == "bar":
@@ -235,7 +238,7 @@ def _mark(point: Point, symbol: str, radius: float, fill: str, line: Json) -> Js
     return _path([(x + size * cos(a), y + size * sin(a)) for a in angles], line, fill)
 
 
-def _bars(trace: Json, x: Scale, y: Scale) -> Iterator[Json]:
+def _bars(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
     half, marker = trace["width"] / 2, trace["marker"]
     columns = trace["base"], trace["x"], trace["y"], _each(marker["color"], len(trace["x"]))
     for base, wide, middle, fill in zip(*columns, strict=True):
@@ -243,7 +246,7 @@ def _bars(trace: Json, x: Scale, y: Scale) -> Iterator[Json]:
         yield _rect(*ends, fill, marker["line"])
 
 
-def _cells(trace: Json, x: Scale, y: Scale) -> Iterator[Json]:
+def _cells(trace: Json, x: PanelScale, y: PanelScale) -> Iterator[Json]:
     gap, span = trace["xgap"] / 2, trace["zmax"] - trace["zmin"]
     for j, row in zip(trace["y"], trace["z"], strict=True):
         for i, z in zip(trace["x"], row, strict=True):

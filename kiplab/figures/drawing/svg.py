@@ -11,16 +11,16 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from .flat import Json as Json
 from .flat import flat, is_flat_trace, is_panel_axis
 from .text_width import LINE_HEIGHT
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Json = dict[str, Any]
 BASELINE = 0.27
 """How far below the middle of a line its letters stand, in font sizes."""
 _DASHES = {"solid": "", "dot": "3 3", "dash": "9 9"}
