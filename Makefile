@@ -40,10 +40,9 @@ bench: $(STAMP)
 # Real Kafka beside the engine; `make judge PAIRS="3.7 3.7/3.5-IV2"` asks these alone.
 JUDGE = $(BIN)/python -m tests.judge kraft
 # The leader's side, by Kafka's own Partition, and the proposal that it forgets.
-PARTITION = $(BIN)/python -m kiplab.judge.partition.partition_command \
-  --recordings tests/judge/partition_recordings
+PARTITION = $(BIN)/python -m tests.judge partition
 # What brokers of ZooKeeper's years accept from a controller.
-ACCEPTANCE = $(BIN)/python -m kiplab.judge.acceptance.acceptance_command
+ACCEPTANCE = $(BIN)/python -m tests.judge brokers
 # Controllers of ZooKeeper's years; `make judge CONTROLLERS="--release 2.2.2"` asks one release.
 CONTROLLERS_JUDGE = $(BIN)/python -m kiplab.judge controllers
 SCHEDULES = $(BIN)/python -m kiplab.judge schedules
@@ -79,7 +78,7 @@ judge-record: $(STAMP)
 
 # Real clusters, until an acknowledged record is gone; `make hole HOLE="--kafka 3.9 --attempts 3"`.
 hole: $(STAMP)
-	$(BIN)/python -m kiplab.judge.real_cluster.make_hole $(HOLE)
+	$(BIN)/python -m tests.judge.real_cluster.make_hole $(HOLE)
 
 # Schedules by chance, all small ones, and those of the race through the fleet's kernel and the engine,
 # with KRaft and with ZooKeeper; it goes on where it stopped. `make fleet-long LONG="--seed 7 --count 1000000"` asks others.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .classroom.forms.prediction import predict as predict
     from .classroom.together.class_work import class_work as class_work
     from .explore.search.explore_play import explore as explore
-    from .judge.acceptance.real_checkpoint import real_checkpoint as real_checkpoint
     from .judge.partition.second_proposal import second_proposal as second_proposal
+    from .judge.real_checkpoint import real_checkpoint as real_checkpoint
     from .judge.request_sizes.size_table import request_sizes as request_sizes
     from .judge.side_by_side.real_run import RealRun as RealRun
     from .judge.side_by_side.real_run import real as real
@@ -56,7 +56,7 @@ _HOMES = {
     "classroom.forms.overview": ("my_work",),
     "classroom.forms.prediction": ("predict",),
     "classroom.together.class_work": ("class_work",),
-    "judge.acceptance.real_checkpoint": ("real_checkpoint",),
+    "judge.real_checkpoint": ("real_checkpoint",),
     "judge.partition.second_proposal": ("second_proposal",),
     "judge.request_sizes.size_table": ("request_sizes",),
     "judge.side_by_side.real_run": ("RealRun", "real"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiplab.cli.command import main
-from kiplab.judge.real_cluster import make_hole
+from tests.judge.real_cluster import make_hole
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPERS = sorted((ROOT / "assets" / "papers").glob("*.md"))

@@ -27,8 +27,6 @@ MAY_NAME_THE_CONTROLLER = {
     "explore/search/hidden_parts.py": "hides a controller that nobody has looked at yet",
     "explore/search/observer_views.py": "shows the observer the controller of each moment",
     "explore/compiled/unpacking.py": "makes states from words",
-    "judge/partition/engine_leader.py": "begins with an empty one: nobody asks it",
-    "judge/conversation/engine_controller.py": "a real KRaft controller is compared with this one",
     "judge/side_by_side/told_kafka.py": "keeps what the log of a real KRaft controller says",
 }
 """Why each of these may."""

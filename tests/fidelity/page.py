@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kiplab.judge.partition.partition_judging import PartitionJudged
 from kiplab.protocol.guards import Guard, GuardKind
 from kiplab.protocol.releases import RELEASES
 from tests.fidelity.held_vectors import Held, Listed
 from tests.fidelity.real_requests import JudgedBefore
 from tests.fidelity.rule_rows import RuleRow
+from tests.judge.skeleton.judging import Judged
 from tests.made_pages import LABS, ROOT, span, table
 
 PAGE = LABS / "fidelity.md"
@@ -65,7 +65,7 @@ No real Kafka stands beside these; they follow its source, and the tests that re
 
 def page(
     judged: Sequence[JudgedBefore],
-    partitions: Sequence[PartitionJudged],
+    partitions: Sequence[Judged],
     rules: Sequence[RuleRow],
     vectors: Sequence[Listed],
     found: dict[str, list[Held]],
@@ -86,7 +86,7 @@ def page(
 
 
 def with_numbers(
-    readme: str, judged: Sequence[JudgedBefore], partitions: Sequence[PartitionJudged]
+    readme: str, judged: Sequence[JudgedBefore], partitions: Sequence[Judged]
 ) -> str:
     """The README with the numbers of requests and turns that agree."""
     requests, turns = sum(j.requests for j in judged), sum(p.turns for p in partitions)
@@ -110,9 +110,12 @@ def _beside_real_controllers(judged: Sequence[JudgedBefore]) -> str:
     return f"## Beside real controllers\n\n{words}\n{table(head, rows)}"
 
 
-def _beside_the_partition(judged: Sequence[PartitionJudged]) -> str:
+def _beside_the_partition(judged: Sequence[Judged]) -> str:
     turns = sum(one.turns for one in judged)
-    rows = [(one.patch, f"{one.runs:,}", f"{one.turns:,}", str(one.differences)) for one in judged]
+    rows = [
+        (one.patch, f"{one.conversations:,}", f"{one.turns:,}", str(len(one.differences)))
+        for one in judged
+    ]
     words = (
         f"`kafka.cluster.Partition` of {len(judged)} releases was taken through **{turns:,} turns**"
         " (fetches, appends, metadata early and late, answers of every kind), and the leader of the"

@@ -5,39 +5,42 @@ Recorded by `make judge-record`; the recordings are read here, without Java.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from kiplab.judge.acceptance import acceptance_command, acceptance_recordings
-from kiplab.judge.acceptance.acceptance_cases import acceptance_cases
-from kiplab.judge.acceptance.acceptance_command import as_compared, partings_of
-from kiplab.judge.acceptance.acceptance_recordings import (
+from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.real_checkpoint import recorded_checkpoints
+from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from kiplab.protocol.features import switched
+from tests.judge.__main__ import JUDGES
+from tests.judge.acceptance import acceptance_judge
+from tests.judge.acceptance.acceptance_cases import acceptance_cases
+from tests.judge.acceptance.acceptance_judge import (
     ACCEPTED,
     RecordedAcceptance,
-    UnrecordedAcceptanceError,
+    answers_of,
+    as_compared,
     file_of,
     keep_acceptance,
+    partings_of,
     recorded_acceptance,
 )
-from kiplab.judge.acceptance.accepting_engine import engine_answers, features_of
-from kiplab.judge.acceptance.asked_brokers import (
+from tests.judge.acceptance.accepting_engine import AcceptingEngine, features_of
+from tests.judge.acceptance.asked_brokers import (
     ASKED,
     ASKED_PATCHES,
     AT_OLDER_PROTOCOL,
     asked_broker,
 )
-from kiplab.judge.acceptance.asked_live import answers_of
-from kiplab.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
-from kiplab.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
-from kiplab.judge.acceptance.fake_controller import password_of
-from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.zookeeper_era.control_schemas import control_schemas
-from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
-from kiplab.protocol.features import switched
+from tests.judge.acceptance.checkpoint_story import RECORDS, checkpoint_story
+from tests.judge.acceptance.control_questions import ControlAnswer, ReplicaSight
+from tests.judge.acceptance.fake_controller import password_of
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.skeleton import command
+from tests.judge.skeleton.recordings import NoRecordingError
 
 APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
 WITH_EPOCHS = ASKED_PATCHES[1:]
@@ -303,9 +306,12 @@ def test_the_engine_answers_and_does_what_kafka_does_in_every_case(name: str) ->
     ],
 )
 def test_without_one_of_its_rules_the_engine_is_told_from_kafka(patch: str, guard: str) -> None:
-    without = engine_answers(patch, switched(features_of(patch), guard, False))
-    told = recorded_acceptance(patch).answers
-    assert any(tuple(map(as_compared, told[name])) != without[name] for name in told)
+    features, versions = features_of(patch), asked_broker(patch).versions
+    without = {
+        case.name: AcceptingEngine(switched(features, guard, False), versions)
+        for case in acceptance_cases()
+    }
+    assert any("request" in line for line in partings_of(recorded_acceptance(patch), without))
 
 
 def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -> None:
@@ -319,21 +325,31 @@ def test_all_that_is_passed_over_is_a_partition_without_a_log_that_3_4_keeps() -
     assert differing == {(name, refused) for name in ("3.4.0", "3.4.1", "3.4.1/2.1")}
 
 
+def test_what_is_shown_of_checkpoints_is_what_is_recorded() -> None:
+    assert recorded_checkpoints() == {name: recorded_acceptance(name).checkpoint for name in ASKED}
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 
+def judged(*words: str) -> int:
+    return command.main(JUDGES, ["brokers", *words])
+
+
 def as_if_live(monkeypatch: pytest.MonkeyPatch, found: RecordedAcceptance) -> None:
-    monkeypatch.setattr(acceptance_command, "asked_live", lambda _patch: found)
+    monkeypatch.setattr(acceptance_judge, "asked_live", lambda _patch: found)
+    monkeypatch.setattr(acceptance_judge, "ship_checkpoints", lambda: None)
 
 
 def test_agreement_is_said_in_a_line_live_and_recorded(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     as_if_live(monkeypatch, recorded_acceptance("2.2.2"))
-    count = len(acceptance_cases())
     for given, how in ((["2.2.2"], "live"), (["--recorded", "2.2.2"], "recorded")):
-        assert acceptance_command.main(given) == acceptance_command.AGREED
-        assert capsys.readouterr().out == f"2.2.2, {how}: {count} cases, 0 differences\n"
+        assert judged(*given) == command.AGREED
+        line = capsys.readouterr().out.splitlines()[1].split()
+        assert line[:3] == ["2.2.2", how, "2.2.2"]
+        assert (line[3], line[5]) == (str(len(acceptance_cases())), "0")
 
 
 def test_a_difference_is_named_with_both_answers(
@@ -345,11 +361,9 @@ def test_a_difference_is_named_with_both_answers(
     lost = msgspec.structs.replace(last, error=-1)
     changed = found.answers | {name: (*before, lost)}
     as_if_live(monkeypatch, msgspec.structs.replace(found, answers=changed))
-    assert acceptance_command.main(["2.2.2"]) == acceptance_command.PARTED
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].endswith("1 differences")
-    assert said[1].startswith(f"# {name}, request 3: Kafka ControlAnswer(error=-1")
-    assert "the engine ControlAnswer(error=0" in said[1]
+    assert judged("2.2.2") == command.PARTED
+    said = f"# {name}, request 3: error: Kafka has -1, the engine 0"
+    assert said in capsys.readouterr().out.splitlines()
 
 
 def test_another_checkpoint_is_named_too() -> None:
@@ -359,70 +373,34 @@ def test_another_checkpoint_is_named_too() -> None:
     assert line.startswith("# checkpoint: Kafka CheckpointStory(")
 
 
-@pytest.mark.usefixtures("elsewhere")
 def test_what_is_said_live_is_kept_only_when_that_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], elsewhere: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    found = msgspec.json.decode((ACCEPTED / "2.2.2.json").read_bytes(), type=RecordedAcceptance)
-    as_if_live(monkeypatch, found)
-    assert acceptance_command.main(["2.2.2"]) == acceptance_command.AGREED
+    as_if_live(monkeypatch, recorded_acceptance("2.2.2"))
+    elsewhere = tmp_path / "accepted"
+    where = ["--recordings", str(elsewhere)]
+    assert judged("2.2.2", *where) == command.AGREED
     assert not elsewhere.exists()
-    assert acceptance_command.main(["--record", "2.2.2"]) == acceptance_command.AGREED
-    assert (elsewhere / "2.2.2.json").exists()
-    assert acceptance_command.main(["--recorded", "2.5.0"]) == acceptance_command.LACKING
-    assert "acceptance_command --record 2.5.0` writes it" in capsys.readouterr().err
+    assert judged("--record", "2.2.2", *where) == command.AGREED
+    assert (elsewhere / "2.2.2.json").read_text() == (ACCEPTED / "2.2.2.json").read_text()
+    assert recorded_acceptance("2.2.2", elsewhere) == recorded_acceptance("2.2.2")
+    assert judged("--recorded", "2.5.0", *where) == command.LACKING
+    assert "`make judge-record` writes it" in capsys.readouterr().err
 
 
 def test_a_release_that_nobody_asks_is_refused_with_those_that_are(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert acceptance_command.main(["2.4.1"]) == acceptance_command.BAD_INPUT
+    assert judged("2.4.1") == command.BAD_INPUT
     assert "no broker of Kafka '2.4.1' is asked; there are 2.1.1, 2.2.2" in capsys.readouterr().err
 
 
-def test_what_the_machine_lacks_is_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def lacking(_patch: str) -> RecordedAcceptance:
-        raise MissingKafkaError("No Java was found.", "Install one.")
-
-    monkeypatch.setattr(acceptance_command, "asked_live", lacking)
-    assert acceptance_command.main(["2.2.2"]) == acceptance_command.LACKING
-    assert "No Java was found." in capsys.readouterr().err
-
-
-# --- keeping ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder without recordings."""
-    monkeypatch.setattr(acceptance_recordings, "ACCEPTED", tmp_path / "accepted")
-    recorded_acceptance.cache_clear()
-    yield tmp_path / "accepted"
-    recorded_acceptance.cache_clear()
-
-
-def test_what_is_kept_is_read_back_as_it_was(elsewhere: Path) -> None:
-    found = msgspec.json.decode((ACCEPTED / "2.2.2.json").read_bytes(), type=RecordedAcceptance)
-    assert keep_acceptance(found) == elsewhere / "2.2.2.json"
-    assert recorded_acceptance("2.2.2") == found
-    assert (elsewhere / "2.2.2.json").read_text() == (ACCEPTED / "2.2.2.json").read_text()
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_a_release_without_a_recording_says_what_writes_it() -> None:
-    with pytest.raises(UnrecordedAcceptanceError, match=r"acceptance_command --record 2\.2\.2"):
-        recorded_acceptance("2.2.2")
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_answers_to_other_questions_are_not_taken_for_answers_to_these() -> None:
-    found = msgspec.json.decode((ACCEPTED / "2.2.2.json").read_bytes(), type=RecordedAcceptance)
+def test_answers_to_other_questions_are_not_taken_for_answers_to_these(tmp_path: Path) -> None:
+    found = recorded_acceptance("2.2.2")
     old = RecordedAcceptance(found.kafka, found.versions, "0", found.answers, found.checkpoint)
-    keep_acceptance(old)
-    with pytest.raises(UnrecordedAcceptanceError, match="answers other questions than are asked"):
-        recorded_acceptance("2.2.2")
+    keep_acceptance(old, tmp_path)
+    with pytest.raises(NoRecordingError, match="answers other questions than are asked"):
+        recorded_acceptance("2.2.2", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from kiplab.judge.acceptance.control_bodies import (
+from tests.judge.acceptance.control_bodies import (
     SPOKEN,
     WhereEpochs,
     control_body,
     partition_codes,
     topic_id_of,
 )
-from kiplab.judge.acceptance.control_questions import (
+from tests.judge.acceptance.control_questions import (
     OTHER_BROKER,
     ControlApi,
     ControlQuestion,

@@ -8,7 +8,6 @@ from functools import cache
 
 import pytest
 
-from kiplab.judge.partition.partition_judging import judge_partition_recorded
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.protocol.releases import RELEASES, Mode, of_mode
 from tests.fidelity.held_vectors import held, listed
@@ -18,6 +17,7 @@ from tests.fidelity.rule_rows import rule_rows
 from tests.judge.kraft.kraft_judge import RECORDINGS, KraftJudge, judge_recording, load
 from tests.judge.kraft.pairs import JudgedPair, judged_pairs
 from tests.judge.kraft.rules import RECORD, TRANSITION, UNREACHABLE, Unreachable, rules_of
+from tests.judge.partition.partition_judge import judge_recording as judge_partition_recording
 from tests.judge.skeleton.coverage import ERROR, GUARD
 from tests.judge.skeleton.judging import Judged, Tried, untried_lines
 from tests.judge.skeleton.recordings import names_in
@@ -127,7 +127,7 @@ def test_the_page_and_the_readme_count_the_requests_of_the_recordings() -> None:
 )
 def test_the_page_and_the_readme_say_what_the_recordings_come_to(rewrite: bool) -> None:
     vectors = listed()
-    partitions = [judge_partition_recorded(r, OF_THE_PARTITION) for r in partition_releases()]
+    partitions = [judge_partition_recording(r) for r in partition_releases()]
     judged = judged_before(map(every, RECORDED))
     rules = rule_rows(all_vectors(), [vector.id for vector in vectors])
     expected = page(judged, partitions, rules, vectors, held())

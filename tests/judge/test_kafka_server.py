@@ -10,8 +10,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kiplab.judge.acceptance.control_bodies import WhereEpochs, control_body
-from kiplab.judge.acceptance.control_questions import ControlApi, ControlQuestion
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
@@ -20,6 +18,8 @@ from kiplab.judge.wire.request_frames import read_request, written_request
 from kiplab.judge.zookeeper_era.control_schemas import control_schemas
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+from tests.judge.acceptance.control_bodies import WhereEpochs, control_body
+from tests.judge.acceptance.control_questions import ControlApi, ControlQuestion
 from tests.judge.kafka_here import skip_without_kafka
 
 pytestmark = pytest.mark.kafka

@@ -14,10 +14,10 @@ import pytest
 
 from kiplab.judge.kafka_jars.jar_cache import jars_of, jars_with_test_kit
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.real_cluster import make_hole
-from kiplab.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
-from kiplab.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.real_cluster import make_hole
+from tests.judge.real_cluster.cluster_run import DRIVER, ClusterRun, Sighting
+from tests.judge.real_cluster.hole_story import STEPS, WORDS, beside_the_engine, told
 
 LOST = """\
 stalled ms=2590 state=Committed isr=0,1,2 maximal=0,1,2 epoch=0 mark=1 leader=1 late=1 healthy=1
@@ -197,7 +197,7 @@ def test_the_compiled_driver_is_that_of_the_source(tmp_path: Path) -> None:
 
 
 PARENT = """\
-from kiplab.judge.real_cluster.cluster_run import ClusterRun
+from tests.judge.real_cluster.cluster_run import ClusterRun
 with ClusterRun("3.5.2", 1, []) as run:
     for seen in run.moments():
         if seen.moment == "attempt":

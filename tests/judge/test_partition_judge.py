@@ -13,11 +13,11 @@ import pytest
 
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.partition.broker_runs import generated_run
-from kiplab.judge.partition.forgotten_proposal import stories_of
 from kiplab.judge.partition.partition_process import PARTITION_CLASSES, PartitionProcess
+from kiplab.judge.partition.second_proposal import stories_of
 from kiplab.protocol.features import parse_features
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.partition.partition_judge import generated_run, story_runs
 
 pytestmark = pytest.mark.kafka
 LIVE = ("3.3", "3.5", "3.7", "3.9", "4.3")
@@ -36,14 +36,15 @@ def process(request: pytest.FixtureRequest) -> Iterator[PartitionProcess]:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_a_generated_run_goes_the_same_way(process: PartitionProcess, seed: int) -> None:
-    run, parted = generated_run(process, parse_features(process.release), seed, TURNS)
-    assert parted is None, f"{parted.turn}\n" + "\n".join(map(str, parted.partings))
+    run = generated_run(process, parse_features(process.release), seed, TURNS)
+    last = run.done[-1]
+    assert not run.parted, f"{last.turn}\n" + "\n".join(map(str, last.partings))
     assert len(run.done) == TURNS
 
 
 def test_late_metadata_makes_a_leader_forget_whom_it_asked_for(process: PartitionProcess) -> None:
     stories = stories_of(process)
-    assert not any(story.partings for story in stories), "as in the engine"
+    assert not any(run.parted for run in story_runs(process)), "as in the engine"
     level_late, level_in_order, behind_late, behind_in_order = stories
     for late, in_order in ((level_late, level_in_order), (behind_late, behind_in_order)):
         assert late.forgotten

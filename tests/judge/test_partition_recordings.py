@@ -4,26 +4,15 @@ and no rule of a leader can be another one without being noticed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from kiplab.judge.corpus.recordings import NoRecordingError
-from kiplab.judge.partition import partition_command
-from kiplab.judge.partition.broker_runs import PARTITIONS, BrokerRun, generated_turns, is_timed
-from kiplab.judge.partition.engine_leader import EngineLeader
 from kiplab.judge.partition.partition_process import partition_releases
-from kiplab.judge.partition.run_recordings import (
-    RecordedRuns,
-    RunsHead,
-    load_runs,
-    recorded,
-    replayed,
-    save_runs,
-)
 from kiplab.protocol import replica as leaders_rules
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.features import parse_features
@@ -37,9 +26,28 @@ from kiplab.protocol.replica import (
     leader,
     remote_replicas,
 )
+from tests.judge.__main__ import JUDGES
+from tests.judge.partition import partition_judge
+from tests.judge.partition.engine_leader import EngineLeader
+from tests.judge.partition.leader_transitions import RULES, rules_of
+from tests.judge.partition.partition_judge import (
+    PARTITIONS,
+    RecordedRun,
+    RecordedRuns,
+    RunsHead,
+    generated_turns,
+    is_timed,
+    load_runs,
+    replayed,
+    save_runs,
+    side_by_side,
+)
+from tests.judge.skeleton import command
+from tests.judge.skeleton.recordings import NoRecordingError
 
-RECORDINGS = Path(__file__).parent / "partition_recordings"
 TURNS_AT_LEAST = 6_000
+FIRST = range(12)
+"""Of the runs of a release. They meet nearly every rule."""
 NO_LEADERS_RULE = {
     "320.validated-position": "consumers ask by it",
     "704.follower-refuses": "a follower refuses consumers by it, and no turn is a consumer's",
@@ -52,15 +60,35 @@ NO_LEADERS_RULE = {
 
 @cache
 def runs_of(release: str) -> RecordedRuns:
-    return load_runs(release, RECORDINGS)
+    return load_runs(release)
+
+
+def agrees(release: str, places: Iterable[int] | None) -> int:
+    """How many turns agreed."""
+    turns = 0
+    for one in replayed(runs_of(release), places=places):
+        assert not one.run.parted, f"run {one.seed}, turn {len(one.run.done)}: {one.run.last}"
+        turns += len(one.run.done)
+    return turns
 
 
 @pytest.mark.parametrize("release", partition_releases())
+def test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs(release: str) -> None:
+    assert agrees(release, FIRST) > 0
+
+
+def test_the_first_runs_of_all_releases_meet_every_rule() -> None:
+    met = set()
+    for release in partition_releases():
+        for one in replayed(runs_of(release), places=FIRST):
+            met |= set(rules_of((done.turn, done.real) for done in one.run.done))
+    assert met == set(RULES)
+
+
+@pytest.mark.long("test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs")
+@pytest.mark.parametrize("release", partition_releases())
 def test_the_engine_goes_the_way_that_kafka_went(release: str) -> None:
-    runs = runs_of(release)
-    assert runs.turns >= TURNS_AT_LEAST
-    for run, number, parted in replayed(runs):
-        assert parted is None, f"run {run.seed}, turn {number}: {parted}"
+    assert agrees(release, None) >= TURNS_AT_LEAST
 
 
 # --- teeth ----------------------------------------------------------------------------------------
@@ -88,8 +116,9 @@ def test_a_leaders_rule_that_is_switched_is_noticed(guard: str) -> None:
 
 
 def parts(release: str, **switched: tuple[str, ...]) -> bool:
+    """Whether a run notices it: the first few do, as a rule."""
     features = parse_features(release, **switched)
-    return any(parted for _, _, parted in replayed(runs_of(release), features))
+    return any(one.run.parted for one in replayed(runs_of(release), features))
 
 
 AS_IT_IS: dict[str, Callable[..., Any]] = {"isr_state": leader._isr_state}
@@ -134,35 +163,37 @@ def test_a_wrong_rule_is_noticed(
 
 
 def test_what_is_kept_of_a_run_is_read_again(tmp_path: Path) -> None:
-    engine = EngineLeader(parse_features("3.5"), PARTITIONS, timed=is_timed(4))
-    beside = EngineLeader(parse_features("3.5"), PARTITIONS, timed=is_timed(4))
-    run = BrokerRun(beside, engine)
-    assert run.follow(generated_turns(engine, 4, 60)) is None
-    kept = RecordedRuns(RunsHead("3.5.2", "3.5"), (recorded(run, 4, timed=is_timed(4)),))
-    save_runs(kept, tmp_path)
+    features, timed = parse_features("3.5"), is_timed(4)
+    beside = EngineLeader(features, PARTITIONS, timed=timed)
+    run = side_by_side(beside, features, timed=timed)
+    # The turns are chosen by what `beside` holds, which has done all before.
+    assert run.follow(generated_turns(beside, 4, 60)) is None
+    kept = partition_judge.recorded_run(run, 4)
+    save_runs(RunsHead("3.5.2", "3.5"), [kept], tmp_path)
     again = load_runs("3.5", tmp_path)
-    assert again == kept
-    assert [parted for _, _, parted in replayed(again)] == [None]
+    assert msgspec.convert(again.lines[0], RecordedRun) == kept
+    assert [one.run.parted for one in replayed(again)] == [False]
 
 
 def test_what_was_not_recorded_is_asked_for_by_name(tmp_path: Path) -> None:
-    with pytest.raises(NoRecordingError, match=r"no run of Kafka 3\.5 was recorded: there is no"):
+    with pytest.raises(NoRecordingError, match=r"Kafka 3\.5 was never recorded: there is no"):
         load_runs("3.5", tmp_path)
     (tmp_path / "3.5.xz").write_bytes(b"nothing of the kind")
-    with pytest.raises(NoRecordingError, match=r"3\.5\.xz is no recording of runs"):
+    with pytest.raises(NoRecordingError, match=r"3\.5\.xz is no recording"):
         load_runs("3.5", tmp_path)
 
 
 def test_the_command_says_what_was_recorded_and_what_came_of_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ["--recorded", "--recordings", str(RECORDINGS)]
-    assert partition_command.main(["3.5", *where]) == partition_command.AGREED
-    assert "3.5      recorded 3.5.2" in capsys.readouterr().out
-    nowhere = ["--recorded", "--recordings", str(tmp_path)]
-    assert partition_command.main(["3.5", *nowhere]) == partition_command.LACKING
+    def judged(*words: str) -> int:
+        return command.main(JUDGES, ["partition", "--recorded", *words])
+
+    assert judged("3.5") == command.AGREED
+    assert "3.5             recorded 3.5.2" in capsys.readouterr().out
+    assert judged("3.5", "--recordings", str(tmp_path)) == command.LACKING
     assert "there is no" in capsys.readouterr().err
-    assert partition_command.main(["3.2", *where]) == partition_command.BAD_INPUT
+    assert judged("3.2") == command.BAD_INPUT
     assert "the Partition of Kafka '3.2' is not judged" in capsys.readouterr().err
-    assert partition_command.main(["2.8", *where]) == partition_command.BAD_INPUT
+    assert judged("2.8") == command.BAD_INPUT
     assert "no Kafka '2.8' can be run" in capsys.readouterr().err

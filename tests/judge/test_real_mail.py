@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kiplab.extras import MissingExtraError
-from kiplab.judge.acceptance.asked_brokers import UnaskedBrokerError
-from kiplab.judge.acceptance.real_checkpoint import BROKERS, real_checkpoint
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
+from kiplab.judge.real_checkpoint import BROKERS, UnaskedBrokerError, real_checkpoint
 from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
 from kiplab.judge.zookeeper_era.real_mail import BOTH_SIDES, UnrecordedMailError, real_mail
 from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES

@@ -11,16 +11,20 @@ import pytest
 
 from kiplab.judge.kafka_jars.judged_releases import patch_release
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.partition.forgotten_proposal import ProposalStory
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.judge.partition.second_proposal import (
+    WAYS,
+    ProposalStory,
     SecondProposal,
     keep_stories,
     recorded_stories,
     second_proposal,
+    story_of,
+    told_turns,
 )
-from kiplab.protocol.features import UnknownFeatureError
+from kiplab.protocol.features import UnknownFeatureError, parse_features
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.partition.engine_leader import EngineLeader
 
 LIVE = ("3.5",)
 """Releases that are asked again whenever the suite runs."""
@@ -47,7 +51,14 @@ def test_where_the_metadata_is_late_the_proposal_is_forgotten_and_else_not(relea
     told = second_proposal(release, live=False)
     assert [s.forgotten for s in told.stories] == [s.came_late for s in told.stories]
     assert [s.missing > 0 for s in told.stories] == [s.came_late for s in told.stories]
-    assert [s.partings for s in told.stories] == [()] * 4
+
+
+@pytest.mark.parametrize("release", partition_releases())
+def test_the_engines_leader_forgets_it_as_kafkas_does(release: str) -> None:
+    for recorded, way in zip(second_proposal(release, live=False).stories, WAYS, strict=True):
+        engine = EngineLeader(parse_features(release), 1, timed=True)
+        sights = [engine.answer(told.turn) for told in told_turns(*way)]
+        assert story_of(recorded.kafka, *way, sights) == recorded
 
 
 @pytest.mark.parametrize("release", partition_releases())

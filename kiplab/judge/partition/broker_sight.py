@@ -6,8 +6,10 @@ clocks began, and 0 in a run without a clock.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 NO_EPOCHS = -2
 """For the broker epoch of a member where a release has none to give."""
@@ -95,3 +97,30 @@ def _timeless(partition: SeenPartition) -> SeenPartition:
 
 def _timeless_remote(remote: SeenRemote) -> SeenRemote:
     return replace(remote, last_fetch_ms=0, last_caught_up_ms=0)
+
+
+class SightParting(msgspec.Struct, frozen=True):
+    """One field that the two have otherwise: ``"orders-0 high_watermark"``."""
+
+    what: str
+    kafka: str
+    engine: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: Kafka has {self.kafka}, the engine {self.engine}"
+
+
+def sight_partings(kafka: BrokerSight, engine: BrokerSight) -> Iterator[SightParting]:
+    """Where the two part, field by field."""
+    yield from _fields("", kafka, engine, ("error", "read", "sent"))
+    for index, (theirs, mine) in enumerate(zip(kafka.partitions, engine.partitions, strict=True)):
+        yield from _fields(f"orders-{index} ", theirs, mine, tuple(asdict(theirs)))
+
+
+def _fields(
+    where: str, kafka: msgspec.Struct, engine: msgspec.Struct, names: tuple[str, ...]
+) -> Iterator[SightParting]:
+    for name in names:
+        theirs, mine = getattr(kafka, name), getattr(engine, name)
+        if theirs != mine:
+            yield SightParting(f"{where}{name}", repr(theirs), repr(mine))

@@ -1,14 +1,19 @@
 """Kafka's own Partition in a process of its own: started, told what happens, always ended."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
+import msgspec
+
+from ...protocol.messages import MetadataUpdate
 from ...protocol.releases import RELEASES
+from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process.child_jvm import ChildJvm
 from ..java_process.owned_process import OwnedProcess
 from ..kafka_jars.jar_cache import jars_of
 from ..kafka_jars.judged_releases import LAST_PATCH, patch_release
+from . import broker_turns as turns
+from .broker_sight import BrokerSight, without_times
+from .partition_words import PartitionWords
 
 PARTITION_CLASSES = Path(__file__).parent
 """Where the compiled classes are."""
@@ -50,3 +55,45 @@ class PartitionProcess(OwnedProcess):
     @property
     def _data(self) -> Path:
         return self._folder / "data"
+
+
+class RealLeader:
+    """A fresh broker in `process`, with so many partitions of one topic and empty logs.
+
+    Without a clock whoever is not level has lagged for too long: so much time passes before each
+    turn, and no time is told.
+    """
+
+    def __init__(self, process: PartitionProcess, partitions: int, *, timed: bool) -> None:
+        self._process = process
+        self._timed = timed
+        self._words = PartitionWords(tuple(map(turns.partition_name, range(partitions))))
+        self._known: dict[str, int] = {}
+        process.tell("anew")
+        self._tell(self._words.begin(turns.LEADER_BROKER_EPOCH))
+
+    def answer(self, turn: turns.BrokerTurn, /) -> BrokerSight:
+        """What is seen after the turn. Raises DeadKafkaError if the process has ended."""
+        if not self._timed:
+            self._process.tell(f"advance {LAG_TIME_MAX_MS + 1}")
+        if isinstance(turn, turns.PauseTurn):
+            self._process.tell(self._words.of(turn))
+            # Nothing is done by itself: what is held is seen by a look that finds nothing.
+            seen = self._tell(self._words.of(turns.LagTurn()))
+        else:
+            seen = self._tell(self._line(turn))
+        return seen if self._timed else without_times(seen)
+
+    def _tell(self, line: str) -> BrokerSight:
+        return msgspec.json.decode(self._process.tell(f"{turns.LEADER} {line}"), type=BrokerSight)
+
+    def _line(self, turn: turns.BrokerTurn) -> str:
+        if isinstance(turn, turns.LagTurn):
+            return self._words.of(turns.LagTurn(self._words.names))
+        return self._metadata(turn) if isinstance(turn, MetadataUpdate) else self._words.of(turn)
+
+    def _metadata(self, turn: MetadataUpdate) -> str:
+        told = turn.partitions
+        changed = [p.name for p in told if self._known.get(p.name) != p.partition_epoch]
+        self._known = {p.name: p.partition_epoch for p in told}
+        return self._words.metadata(turn.registrations, told, changed)

@@ -1,24 +1,89 @@
-"""`kiplab.second_proposal`: what Kafka's own Partition forgets, run now or as recorded."""
+"""`kiplab.second_proposal`: what Kafka's own Partition forgets, run now or as recorded.
 
-from __future__ import annotations
+Metadata that comes late makes a leader forget whom it asked for, and commit without a follower that
+the controller counts as in sync. Broker 1 leads and is alone in sync; it asks for broker 2 and is
+answered; it asks for broker 3; now the metadata of the first change arrives, of a partition epoch
+that it knows already. Run four ways: broker 3 was level when it was asked for, or never; and the
+metadata came before, or late.
+"""
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ...machine.lacking import LackingError
+from ...protocol import ids
 from ...protocol.features import UnknownFeatureError
+from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
+from ...protocol.messages.replication_messages import AlterPartitionResult
+from ...protocol.registrations import PartitionRegistration, Registration
+from ...protocol.replica.remote_replicas import LAG_TIME_MAX_MS
 from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.jar_cache import have_jars
 from ..kafka_jars.judged_releases import MEGABYTES, UnjudgedReleaseError, patch_release
-from .forgotten_proposal import ProposalStory, stories_of
-from .partition_command import forgotten_table
-from .partition_process import PartitionProcess, partition_releases
+from .broker_sight import BrokerSight
+from .broker_turns import (
+    LEADER,
+    LEADER_BROKER_EPOCH,
+    BrokerTurn,
+    PauseTurn,
+    ProducedTurn,
+    partition_name,
+)
+from .partition_process import PartitionProcess, RealLeader, partition_releases
 
 STORIES = Path(__file__).parent / "second_proposal.json"
 """What each patch release made of the four ways."""
+WAYS = ((True, True), (True, False), (False, True), (False, False))
+"""(broker 3 was level, the metadata came late)."""
+_COLUMNS = "{:<7} {:<9} {:<12} {:<10} {:>14} {:>13} {:>9}"
+FIRST, SECOND = ids.BrokerId(2), ids.BrokerId(3)
+"""Who is asked for first, and whom the leader forgets."""
+_EPOCHS = {
+    LEADER: LEADER_BROKER_EPOCH,
+    FIRST: ids.BrokerEpoch(101),
+    SECOND: ids.BrokerEpoch(102),
+}
+_NAME = partition_name(0)
+_LEADER_EPOCH = ids.LeaderEpoch(5)
+
+
+class StoryTurn(NamedTuple):
+    """A turn, and what it is in words."""
+
+    words: str
+    turn: BrokerTurn
+
+
+class ProposalStory(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the four ways, and what Kafka made of it. Offsets are high watermarks.
+
+    `waits_for` is the maximal ISR before the answer to the second proposal, `within_the_lag` the
+    high watermark while broker 3 may still have been level within replica.lag.time.max.ms, and
+    `at_the_end` when the controller counts it as in sync, and it has everything below `its_end`.
+    """
+
+    kafka: str
+    was_level: bool
+    came_late: bool
+    waits_for: tuple[int, ...]
+    within_the_lag: int
+    at_the_end: int
+    its_end: int
+    leader_isr: tuple[int, ...]
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether the leader waits no more for the follower that it has asked for."""
+        return SECOND not in self.waits_for
+
+    @property
+    def missing(self) -> int:
+        """How many committed records a member of the controller's ISR does not have."""
+        return max(0, self.at_the_end - self.its_end)
 
 
 class SecondProposal(msgspec.Struct, frozen=True):
@@ -34,7 +99,7 @@ class SecondProposal(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """One line for each of the four, and whether it was run now."""
         said = self.note or f"Run now, on Kafka {self.kafka}."
-        return "\n".join([*forgotten_table(self.stories), said])
+        return "\n".join([*story_table(self.stories), said])
 
     def report(self) -> dict[str, Any]:
         """Plain values."""
@@ -104,3 +169,117 @@ def _told_recorded(patch: str, why: str) -> SecondProposal:
     latest = patch_release(patch.rpartition(".")[0])
     said = f"Recorded from Kafka {latest}, not run now. {why}"
     return SecondProposal(latest, recorded_stories()[latest], said)
+
+
+# --- the four ways ------------------------------------------------------------------------------
+
+
+def stories_of(process: PartitionProcess) -> tuple[ProposalStory, ...]:
+    """All four on one release; a fraction of a second.
+
+    Raises DeadKafkaError where the process ends by itself.
+    """
+    stories = []
+    for way in WAYS:
+        leader = RealLeader(process, 1, timed=True)
+        sights = [leader.answer(told.turn) for told in told_turns(*way)]
+        stories.append(story_of(process.patch, *way, sights))
+    return tuple(stories)
+
+
+def story_of(
+    kafka: str, was_level: bool, came_late: bool, sights: Sequence[BrokerSight]
+) -> ProposalStory:
+    """What the leader held after each of `told_turns`, in short."""
+    *_, held, _, _, _, end = [sight.partitions[0] for sight in sights]
+    return ProposalStory(
+        kafka=kafka,
+        was_level=was_level,
+        came_late=came_late,
+        waits_for=held.maximal,
+        within_the_lag=held.high_watermark,
+        at_the_end=end.high_watermark,
+        its_end=next(remote.end for remote in end.remotes if remote.broker == SECOND),
+        leader_isr=end.isr,
+    )
+
+
+def told_turns(was_level: bool, came_late: bool) -> Iterator[StoryTurn]:
+    """What happens, in order. The last five: what may be seen within the lag; time; a record more;
+    the controller's answer; and the end.
+    """
+    yield StoryTurn("1 leads, alone in sync: partition epoch 10", _metadata(10, LEADER))
+    yield StoryTurn("2 is level: 1 asks for it", _fetch(FIRST, 0))
+    yield StoryTurn("and is answered: partition epoch 11", _accepted(11, LEADER, FIRST))
+    first = StoryTurn("the metadata of partition epoch 11", _metadata(11, LEADER, FIRST))
+    if not came_late:
+        yield first
+    if not was_level:
+        yield StoryTurn("1 writes four records", ProducedTurn(_NAME, 4, acks_all=False))
+    yield StoryTurn("3 has reached the high watermark: 1 asks for it", _fetch(SECOND, 0))
+    if came_late:
+        yield first._replace(words=f"{first.words}, which 1 knows already")
+    if was_level:
+        yield StoryTurn("1 writes four records", ProducedTurn(_NAME, 4, acks_all=False))
+    yield StoryTurn("2 has them, 3 does not", _fetch(FIRST, 4))
+    yield StoryTurn("31 s pass", PauseTurn(LAG_TIME_MAX_MS + 1_000))
+    yield StoryTurn("1 writes another", ProducedTurn(_NAME, 1, acks_all=False))
+    yield StoryTurn("the controller has accepted 3", _accepted(12, LEADER, FIRST, SECOND))
+    yield StoryTurn("2 has all", _fetch(FIRST, 5))
+
+
+def _metadata(partition_epoch: int, *isr: ids.BrokerId) -> MetadataUpdate:
+    state = PartitionRegistration(
+        name=_NAME,
+        replicas=(LEADER, FIRST, SECOND),
+        isr=isr,
+        leader=LEADER,
+        leader_epoch=_LEADER_EPOCH,
+        partition_epoch=ids.PartitionEpoch(partition_epoch),
+    )
+    known = tuple(
+        Registration(broker, epoch, ids.Incarnation(1), fenced=False)
+        for broker, epoch in _EPOCHS.items()
+    )
+    return MetadataUpdate(
+        offset=ids.MetadataOffset(1_000 + partition_epoch), registrations=known, partitions=(state,)
+    )
+
+
+def _fetch(follower: ids.BrokerId, offset: int) -> FetchRequest:
+    return FetchRequest(
+        version=15,
+        partition=_NAME,
+        replica=follower,
+        replica_epoch=_EPOCHS[follower],
+        leader_epoch=_LEADER_EPOCH,
+        offset=ids.Offset(offset),
+    )
+
+
+def _accepted(partition_epoch: int, *isr: ids.BrokerId) -> AlterPartitionResponse:
+    result = AlterPartitionResult(
+        partition=_NAME,
+        leader=LEADER,
+        leader_epoch=_LEADER_EPOCH,
+        partition_epoch=ids.PartitionEpoch(partition_epoch),
+        isr=isr,
+    )
+    return AlterPartitionResponse(version=3, results=(result,))
+
+
+def story_table(stories: Sequence[ProposalStory]) -> Iterator[str]:
+    """What each release made of the four ways, one in a line."""
+    yield "The second proposal of a leader; the metadata of its first comes in order, or late:"
+    heading = ("Kafka", "metadata", "3 was level", "waits for", "committed then")
+    yield _COLUMNS.format(*heading, "31 s later", "3 lacks")
+    for story in stories:
+        yield _COLUMNS.format(
+            story.kafka,
+            "late" if story.came_late else "in order",
+            "yes" if story.was_level else "never",
+            ",".join(map(str, story.waits_for)),
+            story.within_the_lag,
+            story.at_the_end,
+            story.missing,
+        )

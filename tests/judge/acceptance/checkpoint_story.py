@@ -1,9 +1,4 @@
-"""KIP-380's third case at a real broker: mail of an earlier life empties its checkpoint.
-
-A broker has F and L; it stops, and its checkpoint of high watermarks names both. In its next life a
-request of before that is about F alone comes first (KAFKA-7235). Whether the broker obeys it
-decides what the checkpoint says then, and at which high watermark L begins when the rest comes.
-"""
+"""KIP-380's third case at a real broker: see `kiplab.judge.real_checkpoint`."""
 
 from __future__ import annotations
 
@@ -13,17 +8,16 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import msgspec
+from kiplab.judge.real_checkpoint import FOLLOWED, LED, CheckpointStory
+from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.node_connection import NodeConnection
+from kiplab.judge.zookeeper_era.patience import wait_until
 
-from ..wire.message_schemas import ReleaseSchemas
-from ..wire.node_connection import NodeConnection
-from ..zookeeper_era.patience import wait_until
 from .asked_brokers import AskedBroker
 from .control_bodies import SpokenVersions, control_body
 from .control_questions import ASKED_BROKER, OTHER_BROKER, ControlQuestion
 from .live_session import LiveSession, live_session
 
-FOLLOWED, LED = "F", "L"
 RECORDS = {FOLLOWED: 5, LED: 9}
 FIRST_LEADER_EPOCHS = {FOLLOWED: 6, LED: 2}
 _OFTEN_MS = 100
@@ -36,22 +30,6 @@ _ABOUT = ("TopicStates", "UngroupedPartitionStates")
 """What a request is about, by its version."""
 _HEAD_LINES, _MAGIC = 2, 1
 BOTH = (ASKED_BROKER, OTHER_BROKER)
-
-
-class CheckpointStory(msgspec.Struct, frozen=True):
-    """The checkpoint's high watermark of each topic, from one life into the next.
-
-    `old_mail` is the answer to the request of the first life. `begun_at` are the high watermarks
-    that the partitions have after everything that came then: a follower that is not there keeps
-    them where they began.
-    """
-
-    stopped_with: dict[str, int]
-    before_any_mail: dict[str, int]
-    old_mail: int
-    after_old_mail: dict[str, int]
-    begun_at: dict[str, int]
-    at_the_end: dict[str, int]
 
 
 def checkpoint_story(

@@ -7,37 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...engine import moves
-from ...engine.cluster import Cluster, Message, MessageName
-from ...engine.events import Dropped, Event, Sent
-from ...engine.nodes import state_of, with_due, with_state
-from ...engine.step import step
-from ...protocol.features import Features
-from ...protocol.ids import CONTROLLER, BrokerId, Incarnation
-from ...protocol.kraft.controller_state import Controller
-from ...protocol.log import Log
-from ...protocol.messages import (
-    KINDS,
-    AlterPartitionItem,
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-    Body,
-    FetchRequest,
-    FetchResponse,
-    MetadataUpdate,
-    Request,
-)
-from ...protocol.replica.broker_parts import process_of
-from ...protocol.replica.broker_state import (
-    Broker,
-    Lifecycle,
-    Replica,
-    Volatile,
-    log_of,
-    replica_of,
-)
-from .broker_sight import BrokerSight
-from .broker_turns import (
+from kiplab.engine import moves
+from kiplab.engine.cluster import Cluster, Message, MessageName
+from kiplab.engine.events import Dropped, Event, Sent
+from kiplab.engine.nodes import state_of, with_due, with_state
+from kiplab.engine.step import step
+from kiplab.judge.partition.broker_sight import BrokerSight
+from kiplab.judge.partition.broker_turns import (
     LEADER,
     LEADER_BROKER_EPOCH,
     BrokerTurn,
@@ -49,7 +25,31 @@ from .broker_turns import (
     RetryTurn,
     partition_name,
 )
-from .engine_sight import EngineSight
+from kiplab.judge.partition.engine_sight import EngineSight
+from kiplab.protocol.features import Features
+from kiplab.protocol.ids import CONTROLLER, BrokerId, Incarnation
+from kiplab.protocol.kraft.controller_state import Controller
+from kiplab.protocol.log import Log
+from kiplab.protocol.messages import (
+    KINDS,
+    AlterPartitionItem,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    Body,
+    FetchRequest,
+    FetchResponse,
+    MetadataUpdate,
+    Request,
+)
+from kiplab.protocol.replica.broker_parts import process_of
+from kiplab.protocol.replica.broker_state import (
+    Broker,
+    Lifecycle,
+    Replica,
+    Volatile,
+    log_of,
+    replica_of,
+)
 
 
 class EngineLeader:
@@ -78,8 +78,8 @@ class EngineLeader:
             PauseTurn: lambda turn: self._do(moves.Advance(turn.ms)),
         }
 
-    def do(self, turn: BrokerTurn) -> BrokerSight:
-        """What is seen after the turn."""
+    def answer(self, turn: BrokerTurn, _real: BrokerSight | None = None, /) -> BrokerSight:
+        """What is observed after the turn: nothing is left open to real brokers."""
         return self._seen(self._turns[type(turn)](turn))
 
     @property

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..wire.message_schemas import ReleaseSchemas
-from ..wire.node_connection import NodeConnection
-from ..zookeeper_era.patience import wait_until
+from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.wire.node_connection import NodeConnection
+from kiplab.judge.zookeeper_era.patience import wait_until
+
 from .control_bodies import SpokenVersions, control_body, partition_codes
 from .control_questions import (
     BROKERS_ALONE,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...extras import needed_by
+from kiplab.extras import needed_by
+
 from .control_questions import FAKE_CONTROLLER
 
 if TYPE_CHECKING:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ...engine.cluster import Cluster, broker
-from ...plays.library import load
-from ...plays.runner import run_play
-from ...plays.stage import Stage
-from ...plays.values import feature_set
-from ...protocol.ids import BrokerId
-from ...protocol.replica.broker_state import log_of, replica_of
+from kiplab.engine.cluster import Cluster, broker
+from kiplab.plays.library import load
+from kiplab.plays.runner import run_play
+from kiplab.plays.stage import Stage
+from kiplab.plays.values import feature_set
+from kiplab.protocol.ids import BrokerId
+from kiplab.protocol.replica.broker_state import log_of, replica_of
+
 from .cluster_run import Sighting
 
 PLAY, PARTITION = "hole-never-level", "orders-0"

@@ -10,18 +10,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-from ...protocol.ids import (
-    NO_BROKER_EPOCH,
-    NO_LEADER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    Offset,
-)
-from ...protocol.log import EpochStart, Log, epoch_at
-from ...protocol.messages import FetchRequest
-from ...protocol.replica.broker_state import Replica
-from .broker_turns import (
+from kiplab.judge.partition.broker_turns import (
     BrokerTurn,
     LagTurn,
     LostTurn,
@@ -31,6 +20,18 @@ from .broker_turns import (
     RetryTurn,
     partition_name,
 )
+from kiplab.protocol.ids import (
+    NO_BROKER_EPOCH,
+    NO_LEADER_EPOCH,
+    BrokerEpoch,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+)
+from kiplab.protocol.log import EpochStart, Log, epoch_at
+from kiplab.protocol.messages import FetchRequest
+from kiplab.protocol.replica.broker_state import Replica
+
 from .engine_leader import EngineLeader
 from .pretended_controller import FOLLOWERS, PretendedController
 

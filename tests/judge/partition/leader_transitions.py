@@ -5,13 +5,10 @@ All of it is read off what is seen of one side before and after a turn.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ...protocol.errors import KafkaError
-from ...protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
-from .broker_sight import BrokerSight, SeenPartition
-from .broker_turns import (
+from kiplab.judge.partition.broker_sight import BrokerSight, SeenPartition
+from kiplab.judge.partition.broker_turns import (
     LEADER,
     BrokerTurn,
     LagTurn,
@@ -19,6 +16,10 @@ from .broker_turns import (
     index_of,
     partition_name,
 )
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.messages import AlterPartitionResponse, FetchRequest, MetadataUpdate
+
+from ..skeleton.coverage import Rule
 
 OFTEN_ENOUGH = 20
 """So often each is tried in the runs of a release."""
@@ -48,10 +49,14 @@ ALL_TRANSITIONS = (
     "metadata: forgets a proposal, the partition epoch is new",
     "metadata: older than what is known",
     "metadata: leads",
-    "metadata: leads on in a new reign",
+    "metadata: leads on in a new leader epoch",
     "metadata: follows",
 )
 """Every one there is."""
+
+
+_FAMILY = "leader"
+RULES = tuple(Rule(_FAMILY, name) for name in ALL_TRANSITIONS)
 
 
 def transitions(
@@ -129,17 +134,14 @@ def _of_metadata(partition_epoch: int, was: SeenPartition, now: SeenPartition) -
     if was.leader != LEADER and now.leader == LEADER:
         yield "metadata: leads"
     if was.leader == LEADER and now.leader == LEADER and now.leader_epoch > was.leader_epoch:
-        yield "metadata: leads on in a new reign"
+        yield "metadata: leads on in a new leader epoch"
     if was.leader == LEADER and now.leader != LEADER:
         yield "metadata: follows"
 
 
-def counted(runs: Iterable[Iterable[tuple[BrokerTurn, BrokerSight]]]) -> Counter[str]:
-    """How often each was seen in these runs; 0 for what never was."""
-    found: Counter[str] = Counter(dict.fromkeys(ALL_TRANSITIONS, 0))
-    for run in runs:
-        before: tuple[SeenPartition, ...] = ()
-        for turn, after in run:
-            found.update(transitions(before, turn, after))
-            before = after.partitions
-    return found
+def rules_of(run: Iterable[tuple[BrokerTurn, BrokerSight]]) -> Iterator[Rule]:
+    """What the turns of a run try, in order."""
+    before: tuple[SeenPartition, ...] = ()
+    for turn, after in run:
+        yield from (Rule(_FAMILY, name) for name in transitions(before, turn, after))
+        before = after.partitions

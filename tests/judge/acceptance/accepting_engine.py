@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...protocol.features import Features, parse_features
-from ...protocol.ids import (
+from kiplab.judge.real_checkpoint import FOLLOWED, CheckpointStory
+from kiplab.protocol.features import Features, parse_features
+from kiplab.protocol.ids import (
     NO_BROKER_EPOCH,
     NO_LEADER,
     NO_LEADER_EPOCH,
@@ -15,9 +16,11 @@ from ...protocol.ids import (
     BrokerId,
     ControllerEpoch,
     LeaderEpoch,
+    Offset,
     PartitionEpoch,
 )
-from ...protocol.messages import (
+from kiplab.protocol.log import Log, append
+from kiplab.protocol.messages import (
     LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     SessionExpired,
@@ -27,28 +30,30 @@ from ...protocol.messages import (
     UpdateMetadataRequest,
     UpdateMetadataResponse,
 )
-from ...protocol.registrations import (
+from kiplab.protocol.registrations import (
     LeaderRecoveryState,
     PartitionRegistration,
     partition,
     registration,
 )
-from ...protocol.replica.broker_parts import BrokerEffect, process_of
-from ...protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
-from ...protocol.zookeeper import broker_in_zookeeper
-from ...protocol.zookeeper.control_requests import leader_and_isr, stop_replica, update_metadata
-from ...protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
-from ...protocol.zookeeper.ensemble_sessions import expire_session
-from .acceptance_cases import acceptance_cases
+from kiplab.protocol.replica.broker_parts import BrokerEffect, process_of
+from kiplab.protocol.replica.broker_state import Broker, Durable, DurableReplica, replica_of
+from kiplab.protocol.replica.disk import checkpoint
+from kiplab.protocol.zookeeper import broker_in_zookeeper
+from kiplab.protocol.zookeeper.control_requests import leader_and_isr, stop_replica, update_metadata
+from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
+from kiplab.protocol.zookeeper.ensemble_sessions import expire_session
+
 from .asked_brokers import asked_broker
+from .checkpoint_story import BOTH, FIRST_LEADER_EPOCHS, RECORDS
 from .control_bodies import FAR_ABOVE, SpokenVersions
 from .control_questions import (
     ASKED_BROKER,
     BROKERS_ALONE,
     FAKE_CONTROLLER,
-    AcceptanceCase,
     ControlAnswer,
     ControlQuestion,
+    GivenEpoch,
     MetadataSight,
     ReplicaSight,
     SessionEvent,
@@ -84,20 +89,6 @@ def features_of(name: str) -> Features:
     return parse_features(f"{release}/{_OLDEST}" if "/" in name else release)
 
 
-def engine_answers(
-    name: str, features: Features | None = None
-) -> dict[str, tuple[ControlAnswer, ...]]:
-    """What the engine's broker answers in every case, in the place of a real one; its
-    `features` are those of that, unless others are tried.
-
-    Raises UnaskedBrokerError for a broker that is not asked.
-    """
-    versions, under = asked_broker(name).versions, features or features_of(name)
-    return {
-        case.name: AcceptingEngine(under, versions).answers_to(case) for case in acceptance_cases()
-    }
-
-
 class AcceptingEngine:
     """A broker of the engine's in a cluster of which somebody else is the controller.
 
@@ -113,13 +104,15 @@ class AcceptingEngine:
         self._ensemble: Ensemble = started.ensemble
         self.epoch = process_of(self.broker).epoch
         self.before = BrokerEpoch(self.epoch - 1)
+        self._knows_itself = False
 
-    def answers_to(self, case: AcceptanceCase) -> tuple[ControlAnswer, ...]:
-        """All that it says in a case, and does."""
-        self.tell((BROKERS_ALONE,))
-        return tuple(map(self._answer_to, case.questions))
-
-    def _answer_to(self, question: ControlQuestion) -> ControlAnswer:
+    def answer(
+        self, question: ControlQuestion, _real: ControlAnswer | None = None, /
+    ) -> ControlAnswer:
+        """What it says to the next request of a case, and does: nothing is left open to Kafka."""
+        if not self._knows_itself:
+            self.tell((BROKERS_ALONE,))
+            self._knows_itself = True
         self._change_session(question.session)
         reply = self.tell((question,))
         names = [_name(_TOPIC, p) for p in range(max(1, len(question.leader_epochs)))]
@@ -230,3 +223,60 @@ def _codes(reply: _Reply) -> tuple[int, ...]:
     if isinstance(reply, UpdateMetadataResponse):
         return ()
     return tuple(s.error.value for s in sorted(reply.partitions, key=lambda s: s.partition))
+
+
+# --- the story of its checkpoint ------------------------------------------------------------------
+
+
+def engine_checkpoint(name: str) -> CheckpointStory:
+    """What becomes of it. A partition that is not in the checkpoint counts as 0
+    there, in the engine: it is left out here too.
+
+    Raises UnaskedBrokerError for a broker that is not asked.
+    """
+    versions, features = asked_broker(name).versions, features_of(name)
+    engine = AcceptingEngine(features, versions, *map(_durable, RECORDS))
+    stopped_with = before_any_mail = _checkpoint(engine)
+    old_mail = _lead(engine, 2, "older", FOLLOWED)
+    after_old_mail = _checkpoint(engine)
+    engine.tell([ControlQuestion("UpdateMetadata")] * len(RECORDS), tuple(RECORDS))
+    _lead(engine, 3, "own", *RECORDS)
+    process = process_of(engine.broker)
+    return CheckpointStory(
+        stopped_with=stopped_with,
+        before_any_mail=before_any_mail,
+        old_mail=old_mail,
+        after_old_mail={topic: mark for topic, mark in after_old_mail.items() if mark},
+        begun_at={_topic(r.partition): r.high_watermark for r in process.replicas},
+        at_the_end=_checkpoint(engine),
+    )
+
+
+def _durable(topic: str) -> DurableReplica:
+    epoch, count = LeaderEpoch(FIRST_LEADER_EPOCHS[topic] + 1), RECORDS[topic]
+    return DurableReplica(f"{topic}-0", append(Log(), epoch, count), Offset(count))
+
+
+def _lead(engine: AcceptingEngine, incarnation: int, epoch: GivenEpoch, *topics: str) -> int:
+    """The code of its answer to a LeaderAndIsr; `incarnation` makes its leader epochs higher."""
+    asked = [
+        ControlQuestion(
+            "LeaderAndIsr",
+            (FIRST_LEADER_EPOCHS[topic] + incarnation,),
+            broker_epoch=epoch,
+            isr=BOTH,
+            replicas=BOTH,
+        )
+        for topic in topics
+    ]
+    return engine.tell(asked, topics).error.value
+
+
+def _checkpoint(engine: AcceptingEngine) -> dict[str, int]:
+    """After a round of the task that writes it, if it runs."""
+    engine.broker, _, _ = checkpoint(engine.broker)
+    return {_topic(r.partition): int(r.checkpoint) for r in engine.broker.durable.replicas}
+
+
+def _topic(partition: str) -> str:
+    return partition.rpartition("-")[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kiplab.judge.real_checkpoint import UnaskedBrokerError
+
 from .control_bodies import SPOKEN, SpokenVersions
 
 ASKED_PATCHES = ("2.1.1", "2.2.2", "2.5.0", "2.5.1", "2.6.3", "2.8.2", "3.4.0", "3.4.1")
@@ -15,10 +17,6 @@ AT_OLDER_PROTOCOL = ("2.2.2/2.1", "3.4.1/2.1")
 it has no broker epochs.
 """
 ASKED = (*ASKED_PATCHES, *AT_OLDER_PROTOCOL)
-
-
-class UnaskedBrokerError(ValueError):
-    """A broker that nobody asks; the message lists those that are."""
 
 
 class AskedBroker(NamedTuple):

@@ -10,8 +10,9 @@ from random import Random
 
 from msgspec.structs import replace
 
-from ...protocol.errors import KafkaError
-from ...protocol.ids import (
+from kiplab.judge.partition.broker_turns import LEADER, LEADER_BROKER_EPOCH, partition_name
+from kiplab.protocol.errors import KafkaError
+from kiplab.protocol.ids import (
     BrokerEpoch,
     BrokerId,
     Incarnation,
@@ -19,16 +20,15 @@ from ...protocol.ids import (
     MetadataOffset,
     PartitionEpoch,
 )
-from ...protocol.messages import (
+from kiplab.protocol.messages import (
     AlterPartitionItem,
     AlterPartitionRequest,
     AlterPartitionResponse,
     MetadataUpdate,
 )
-from ...protocol.messages.replication_messages import AlterPartitionResult
-from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
-from ...protocol.replica.isr_proposals import REVERTING
-from .broker_turns import LEADER, LEADER_BROKER_EPOCH, partition_name
+from kiplab.protocol.messages.replication_messages import AlterPartitionResult
+from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistration, Registration
+from kiplab.protocol.replica.isr_proposals import REVERTING
 
 FOLLOWERS = (BrokerId(2), BrokerId(3), BrokerId(4))
 TOP_LEVEL = (

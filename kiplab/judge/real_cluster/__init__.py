@@ -1,1 +1,0 @@
-"""A real cluster by Kafka's own test kit, driven until an acknowledged record is gone."""

@@ -1,0 +1,254 @@
+"""The judge of brokers of ZooKeeper's years: what a real one and the engine's accept from a
+controller, case by case.
+"""
+
+import argparse
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from kiplab.judge import real_checkpoint
+from kiplab.judge.real_checkpoint import CheckpointStory, UnaskedBrokerError
+from kiplab.judge.wire.message_schemas import ReleaseSchemas
+from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
+
+from ..skeleton.coverage import Rule
+from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.recordings import WRITTEN_BY, NoRecordingError
+from ..skeleton.sides import Parting, Recorded, Run
+from .acceptance_cases import acceptance_cases
+from .accepting_broker import AcceptingBroker
+from .accepting_engine import AcceptingEngine, engine_checkpoint, features_of
+from .asked_brokers import ASKED, AskedBroker, asked_broker
+from .checkpoint_story import checkpoint_story
+from .control_bodies import SpokenVersions
+from .control_questions import AcceptanceCase, ControlAnswer, ControlQuestion, ReplicaSight
+from .live_session import live_session
+
+ACCEPTED = Path(__file__).parent / "accepted"
+"""One file for each broker: JSON with an answer in a line, so that a reader sees what another
+release changes.
+"""
+_EMPTY = ReplicaSight("follower", -1)
+
+CaseRun = Run[ControlQuestion, ControlAnswer]
+
+
+class RecordedAcceptance(msgspec.Struct, frozen=True):
+    """All that was observed of one broker, of which `kafka` is the name. `cases` marks the
+    questions, which are not in it.
+    """
+
+    kafka: str
+    versions: SpokenVersions
+    cases: str
+    answers: dict[str, tuple[ControlAnswer, ...]]
+    checkpoint: CheckpointStory
+
+
+# --- live -----------------------------------------------------------------------------------------
+
+
+def asked_live(name: str) -> RecordedAcceptance:
+    """All that ``"2.2.2"``, or another of `ASKED`, answers beside a ZooKeeper of our own.
+
+    Raises MissingKafkaError, MissingExtraError or DeadKafkaError where none can be asked,
+    UnaskedBrokerError for a broker that is not asked.
+    """
+    asked, schemas = asked_broker(name), control_schemas()
+    with ZooKeeperProcess() as zookeeper:
+        port = int(zookeeper.addresses[0].rpartition(":")[2])
+        return RecordedAcceptance(
+            kafka=name,
+            versions=asked.versions,
+            cases=cases_mark(),
+            answers=answers_of(asked, port, schemas, acceptance_cases()),
+            checkpoint=checkpoint_story(asked, port, schemas),
+        )
+
+
+def answers_of(
+    asked: AskedBroker,
+    zookeeper_port: int,
+    schemas: ReleaseSchemas,
+    cases: Iterable[AcceptanceCase],
+) -> dict[str, tuple[ControlAnswer, ...]]:
+    """What one broker answers in these cases. Raises what `live_session` raises."""
+    chroot = f"asked-{asked.patch}"
+    with live_session(asked.patch, zookeeper_port, chroot, asked.settings) as session:
+        broker = AcceptingBroker(session, asked.versions, schemas)
+        try:
+            return {case.name: broker.answers_to(case) for case in cases}
+        finally:
+            broker.close()
+
+
+# --- recordings -----------------------------------------------------------------------------------
+
+
+def cases_mark() -> str:
+    """Eight hexadecimal digits of all that is asked."""
+    return f"{zlib.crc32(msgspec.json.encode(acceptance_cases())):08x}"
+
+
+@cache
+def recorded_acceptance(name: str, folder: Path = ACCEPTED) -> RecordedAcceptance:
+    """What was observed of ``"2.2.2"``. Raises NoRecordingError where there is nothing, or it
+    answers other questions, UnaskedBrokerError for a broker that is not asked.
+    """
+    asked_broker(name)
+    file = file_of(name, folder)
+    try:
+        recorded = msgspec.json.decode(file.read_bytes(), type=RecordedAcceptance)
+    except (OSError, msgspec.MsgspecError) as problem:
+        raise NoRecordingError(f"{file} cannot be read ({problem}); {WRITTEN_BY}") from None
+    if recorded.cases != cases_mark():
+        raise NoRecordingError(f"{file} answers other questions than are asked now; {WRITTEN_BY}")
+    return recorded
+
+
+def keep_acceptance(recorded: RecordedAcceptance, folder: Path = ACCEPTED) -> Path:
+    """Write it to its file, and return where."""
+    folder.mkdir(exist_ok=True)
+    file = file_of(recorded.kafka, folder)
+    plain = msgspec.to_builtins(recorded)
+    answers: Mapping[str, list[object]] = plain.pop("answers")
+    cases = (
+        f"{_json(name)}: [\n" + ",\n".join(map(_json, each)) + "\n]"
+        for name, each in answers.items()
+    )
+    text = ",\n".join(cases)
+    file.write_text(f'{{{_json(plain)[1:-1]},\n"answers": {{\n{text}\n}}}}\n')
+    recorded_acceptance.cache_clear()
+    return file
+
+
+def ship_checkpoints() -> None:
+    """Write what `kiplab.real_checkpoint` shows."""
+    stories = {name: recorded_acceptance(name).checkpoint for name in ASKED}
+    lines = ",\n".join(f"{_json(name)}: {_json(story)}" for name, story in stories.items())
+    real_checkpoint.STORIES.write_text(f"{{\n{lines}\n}}\n")
+    real_checkpoint.recorded_checkpoints.cache_clear()
+
+
+def file_of(name: str, folder: Path = ACCEPTED) -> Path:
+    """Where the recording of a broker is, or would be."""
+    return folder / f"{name.replace('/', '_')}.json"
+
+
+def _json(plain: object) -> str:
+    return msgspec.json.encode(plain).decode()
+
+
+# --- compared -------------------------------------------------------------------------------------
+
+
+def partings_of(
+    recorded: RecordedAcceptance, engines: Mapping[str, AcceptingEngine] | None = None
+) -> Iterator[str]:
+    """A line for each request that the engine's broker answers in another way, or does something
+    else at; `engines` have other rules, by the name of a case.
+    """
+    features, versions = features_of(recorded.kafka), asked_broker(recorded.kafka).versions
+    for case in acceptance_cases():
+        engine = engines[case.name] if engines else AcceptingEngine(features, versions)
+        run = CaseRun(Recorded(recorded.answers[case.name]), engine, compared)
+        last = run.follow(case.questions)
+        for parting in last.partings if last is not None else ():
+            yield f"# {case.name}, request {len(run.done)}: {parting}"
+    mine = engine_checkpoint(recorded.kafka)
+    if recorded.checkpoint != mine:
+        yield f"# checkpoint: Kafka {recorded.checkpoint}, the engine {mine}"
+
+
+def compared(real: ControlAnswer, engine: ControlAnswer) -> Iterator[Parting]:
+    """Field by field."""
+    theirs = as_compared(real)
+    for name in ControlAnswer.__struct_fields__:
+        if getattr(theirs, name) != getattr(engine, name):
+            yield Parting(name, repr(getattr(theirs, name)), repr(getattr(engine, name)))
+
+
+def as_compared(answer: ControlAnswer) -> ControlAnswer:
+    """Without partitions that have neither a log nor a leader epoch: from 3.x on Kafka keeps an
+    object for one that it refused to have, which shows in nothing else.
+    """
+    both = zip(answer.replicas, answer.on_disk, strict=True)
+    kept = tuple(None if seen == _EMPTY and not on_disk else seen for seen, on_disk in both)
+    return msgspec.structs.replace(answer, replicas=kept)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+class AcceptanceJudge:
+    """See `Judge`: a subject is a broker such as ``"2.2.2"`` or ``"2.2.2/2.1"``."""
+
+    name = "brokers"
+    about = "Ask real brokers of ZooKeeper's years and the engine's what they accept."
+    recordings = ACCEPTED
+    enough = 1
+
+    def subjects(self) -> tuple[str, ...]:
+        """Releases on both sides of every rule that changed."""
+        return ASKED
+
+    def subject(self, name: str) -> str:
+        """Raises BadSubjectError."""
+        try:
+            asked_broker(name)
+        except UnaskedBrokerError as problem:
+            raise BadSubjectError(str(problem)) from None
+        return name
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """It has none."""
+
+    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+        """Every case, now."""
+        begun = time.perf_counter()
+        answered = asked_live(subject)
+        if options.record:
+            keep_acceptance(answered, options.recordings)
+            ship_checkpoints()
+        return _judged(answered, begun, live=True)
+
+    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+        """Every case, as recorded."""
+        begun = time.perf_counter()
+        return _judged(recorded_acceptance(subject, options.recordings), begun, live=False)
+
+    def rules(self, _subject: str, /) -> Sequence[Rule]:
+        """The cases are what there is to try: all of them are, each time."""
+        return ()
+
+    def why_untried(self, _rule: Rule, _subject: str, /) -> str | None:
+        """All can be tried."""
+        return None
+
+    def column(self, subject: str) -> str:
+        """The broker."""
+        return subject
+
+    def remedy(self) -> str:
+        """Where a case is asked for."""
+        return "add a case to tests/judge/acceptance/acceptance_cases.py"
+
+
+def _judged(answered: RecordedAcceptance, begun: float, *, live: bool) -> Judged:
+    return Judged(
+        answered.kafka,
+        live,
+        answered.kafka.partition("/")[0],
+        len(answered.answers),
+        sum(map(len, answered.answers.values())),
+        tuple(partings_of(answered)),
+        Counter(),
+        time.perf_counter() - begun,
+    )

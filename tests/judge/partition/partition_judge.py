@@ -1,0 +1,289 @@
+"""The judge of the broker's side: generated turns, to Kafka's own Partition and the engine's."""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from kiplab.judge.kafka_jars.judged_releases import UnjudgedReleaseError, patch_release
+from kiplab.judge.partition.broker_sight import (
+    BrokerSight,
+    SeenPartition,
+    SeenRead,
+    SeenRequest,
+    sight_partings,
+)
+from kiplab.judge.partition.broker_turns import BrokerTurn
+from kiplab.judge.partition.partition_process import (
+    PartitionProcess,
+    RealLeader,
+    partition_releases,
+)
+from kiplab.judge.partition.second_proposal import WAYS, told_turns
+from kiplab.protocol.features import Features, parse_features
+
+from ..skeleton import recordings
+from ..skeleton.coverage import Rule
+from ..skeleton.judging import BadSubjectError, Judged
+from ..skeleton.recordings import Recording
+from ..skeleton.sides import Done, Parting, Recorded, Run, Side
+from . import leader_transitions
+from .engine_leader import EngineLeader
+from .leader_turns import LeaderTurns
+
+RECORDINGS = Path(__file__).parents[1] / "partition_recordings"
+PARTITIONS = 2
+"""Of a generated run: what waits for the AlterPartition manager waits for both."""
+RUNS, TURNS = 60, 100
+"""Of one release, and of one run."""
+
+BrokerRun = Run[BrokerTurn, BrokerSight]
+
+
+def side_by_side(
+    real: Side[BrokerTurn, BrokerSight],
+    features: Features,
+    partitions: int = PARTITIONS,
+    *,
+    timed: bool,
+) -> BrokerRun:
+    """A fresh broker on both sides."""
+    return Run(real, EngineLeader(features, partitions, timed=timed), _compared)
+
+
+def _compared(real: BrokerSight, engine: BrokerSight) -> Iterator[Parting]:
+    return (Parting(p.what, p.kafka, p.engine) for p in sight_partings(real, engine))
+
+
+def generated_turns(engine: EngineLeader, seed: int, turns: int) -> Iterator[BrokerTurn]:
+    """Each when the one before has happened to `engine`."""
+    source = LeaderTurns(seed, PARTITIONS, timed=is_timed(seed))
+    yield source.first()
+    for _ in range(turns - 1):
+        yield source.next(engine)
+
+
+def is_timed(seed: int) -> bool:
+    """Whether the run that it generates has a clock: every other one."""
+    return seed % 2 == 0
+
+
+def generated_run(
+    process: PartitionProcess, features: Features, seed: int, turns: int
+) -> BrokerRun:
+    """What `seed` generates, so many turns, up to the one in which the two part."""
+    timed = is_timed(seed)
+    engine = EngineLeader(features, PARTITIONS, timed=timed)
+    run = Run(RealLeader(process, PARTITIONS, timed=timed), engine, _compared)
+    run.follow(generated_turns(engine, seed, turns))
+    return run
+
+
+def story_runs(process: PartitionProcess) -> Iterator[BrokerRun]:
+    """The second proposal that a leader forgets, in its four ways."""
+    features = parse_features(process.release)
+    for way in WAYS:
+        run = side_by_side(RealLeader(process, 1, timed=True), features, 1, timed=True)
+        run.follow(told.turn for told in told_turns(*way))
+        yield run
+
+
+# --- recordings -----------------------------------------------------------------------------------
+
+
+class RecordedSight(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was observed after a turn; None for a partition that was as before."""
+
+    partitions: tuple[SeenPartition | None, ...]
+    error: int = 0
+    read: SeenRead | None = None
+    sent: tuple[SeenRequest, ...] = ()
+
+
+class RecordedRun(msgspec.Struct, frozen=True):
+    """One run: as many turns as sights."""
+
+    seed: int
+    timed: bool
+    turns: tuple[BrokerTurn, ...]
+    sights: tuple[RecordedSight, ...]
+
+    def answers(self) -> Iterator[BrokerSight]:
+        """All that was observed, whole again."""
+        known: tuple[SeenPartition, ...] = ()
+        for sight in self.sights:
+            kept = dict(enumerate(known))
+            kept |= {index: new for index, new in enumerate(sight.partitions) if new is not None}
+            known = tuple(kept.values())
+            yield BrokerSight(sight.error, sight.read, sight.sent, known)
+
+
+class RunsHead(msgspec.Struct, frozen=True):
+    """Where runs came from: the patch release that was run, and the release it stands for.
+
+    `covering` are the places of the runs that meet every rule.
+    """
+
+    kafka: str
+    release: str
+    covering: tuple[int, ...] = ()
+
+
+RecordedRuns = Recording[RunsHead]
+
+
+def recorded_run(run: BrokerRun, seed: int) -> RecordedRun:
+    """What is kept of a run."""
+    before: tuple[SeenPartition | None, ...] = (None,) * PARTITIONS
+    sights = []
+    for seen in (done.real for done in run.done):
+        both = zip(seen.partitions, before, strict=True)
+        partitions = tuple(None if new == old else new for new, old in both)
+        sights.append(RecordedSight(partitions, seen.error, seen.read, seen.sent))
+        before = seen.partitions
+    return RecordedRun(seed, is_timed(seed), tuple(d.turn for d in run.done), tuple(sights))
+
+
+def load_runs(release: str, folder: Path = RECORDINGS) -> RecordedRuns:
+    """Those of ``"3.5"``. Raises NoRecordingError without any, or for a file that is none."""
+    return recordings.load(_file(release, folder), RunsHead, f"the Partition of Kafka {release}")
+
+
+def save_runs(head: RunsHead, runs: Sequence[RecordedRun], folder: Path = RECORDINGS) -> Path:
+    """Write them into `folder`, and return where."""
+    return recordings.save(_file(head.release, folder), Recording(head, runs))
+
+
+def _file(release: str, folder: Path) -> Path:
+    return folder / f"{release}{recordings.SUFFIX}"
+
+
+class Replayed(NamedTuple):
+    """A recorded run with the engine beside it."""
+
+    seed: int
+    run: BrokerRun
+
+    @property
+    def last(self) -> Done[BrokerTurn, BrokerSight] | None:
+        """The turn in which the two part, if they do."""
+        return self.run.last
+
+
+def replayed(
+    runs: RecordedRuns, features: Features | None = None, places: Iterable[int] | None = None
+) -> Iterator[Replayed]:
+    """The engine beside each recorded run, or beside those at `places`.
+
+    `features` are those of the release, unless others are tried.
+    """
+    under = features or parse_features(runs.head.release)
+    for place in range(len(runs.lines)) if places is None else places:
+        kept = msgspec.convert(runs.lines[place], RecordedRun)
+        run = side_by_side(Recorded(kept.answers()), under, timed=kept.timed)
+        run.follow(kept.turns)
+        yield Replayed(kept.seed, run)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+class PartitionJudge:
+    """See `Judge`: a subject is a release."""
+
+    name = "partition"
+    about = "Let the same happen to Kafka's own Partition and to the engine's broker."
+    recordings = RECORDINGS
+    enough = leader_transitions.OFTEN_ENOUGH
+
+    def subjects(self) -> tuple[str, ...]:
+        """Every release from 3.3 on."""
+        return partition_releases()
+
+    def subject(self, name: str) -> str:
+        """Raises BadSubjectError."""
+        if name in partition_releases():
+            return name
+        try:
+            patch_release(name)
+        except UnjudgedReleaseError as problem:
+            raise BadSubjectError(str(problem)) from None
+        there = ", ".join(partition_releases())
+        raise BadSubjectError(f"the Partition of Kafka {name!r} is not judged; there are {there}")
+
+    def options(self, parser: argparse.ArgumentParser) -> None:
+        """It has none."""
+
+    def live(self, subject: str, options: argparse.Namespace) -> Judged:
+        """Generated runs, and the four ways of the second proposal."""
+        begun, features = time.perf_counter(), parse_features(subject)
+        seeds = range(options.seed or 0, (options.seed or 0) + (options.count or RUNS))
+        with PartitionProcess(subject) as process:
+            runs = [(s, generated_run(process, features, s, TURNS)) for s in seeds]
+            stories = [(number, run) for number, run in enumerate(story_runs(process))]
+            patch = process.patch
+        judged = _judged(subject, patch, [*runs, *stories], begun, live=True)
+        if options.record and not judged.differences:
+            kept = [recorded_run(run, seed) for seed, run in runs]
+            covering = recordings.covering([_rules_of(run) for _, run in runs])
+            save_runs(RunsHead(patch, subject, covering), kept, options.recordings)
+        return judged
+
+    def recorded(self, subject: str, options: argparse.Namespace) -> Judged:
+        """The runs that were recorded."""
+        return judge_recording(subject, options.recordings)
+
+    def rules(self, _subject: str, /) -> Sequence[Rule]:
+        """Everything that a leader was seen to do, whatever the release."""
+        return leader_transitions.RULES
+
+    def why_untried(self, _rule: Rule, _subject: str, /) -> str | None:
+        """All can be tried."""
+        return None
+
+    def column(self, subject: str) -> str:
+        """The release."""
+        return subject
+
+    def remedy(self) -> str:
+        """Where a rule is asked for that nothing tries."""
+        return "let leader_turns.py or pretended_controller.py in tests/judge/partition ask for it"
+
+
+def judge_recording(release: str, folder: Path = RECORDINGS) -> Judged:
+    """The runs that were recorded. Raises NoRecordingError where there are none."""
+    begun, kept = time.perf_counter(), load_runs(release, folder)
+    runs = [(one.seed, one.run) for one in replayed(kept)]
+    return _judged(release, kept.head.kafka, runs, begun, live=False)
+
+
+def _judged(
+    release: str, patch: str, runs: Sequence[tuple[int, BrokerRun]], begun: float, *, live: bool
+) -> Judged:
+    hits: Counter[Rule] = Counter()
+    for _, run in runs:
+        hits.update(_rules_of(run))
+    return Judged(
+        release,
+        live,
+        patch,
+        len(runs),
+        sum(len(run.done) for _, run in runs),
+        tuple(_difference(seed, run) for seed, run in runs if run.parted),
+        hits,
+        time.perf_counter() - begun,
+    )
+
+
+def _rules_of(run: BrokerRun) -> list[Rule]:
+    return list(leader_transitions.rules_of((done.turn, done.real) for done in run.done))
+
+
+def _difference(seed: int, run: BrokerRun) -> str:
+    last = run.done[-1]
+    partings = (f"#   {parting}" for parting in last.partings)
+    return "\n".join([f"# run {seed}, turn {len(run.done)}: {last.turn}", *partings])
