@@ -46,8 +46,13 @@ from ...protocol.messages import (
     Send,
 )
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
-from ..partition.broker_runs import SightParting, sight_partings
-from ..partition.broker_sight import BrokerSight, SeenRead, SeenRequest
+from ..partition.broker_sight import (
+    BrokerSight,
+    SeenRead,
+    SeenRequest,
+    SightParting,
+    sight_partings,
+)
 from ..partition.broker_turns import ProducedTurn
 from ..partition.engine_sight import EngineSight
 from .deciding import LeaderQuestion
