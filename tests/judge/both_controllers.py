@@ -28,10 +28,10 @@ class Both:
     """Asks both, and fails where they part."""
 
     def __init__(self, process: ControllerProcess) -> None:
-        side = RealSide(process)
-        self.kafka = side.kafka
+        self.side = RealSide(process)
+        self.kafka = self.side.kafka
         features = parse_features(f"{process.release}/{process.metadata_version}")
-        self.engine = EngineController(features, side.begin())
+        self.engine = EngineController(features, self.side.begin())
 
     def ask(self, request: Request) -> Answer:
         self.kafka.advance(1)

@@ -68,7 +68,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
 def both(process: ControllerProcess) -> Iterator[Both]:
     made = Both(process)
     yield made
-    made.kafka.clear(BROKERS)
+    made.side.clear(BROKERS)
     made.kafka.close()
 
 

@@ -22,16 +22,11 @@ from kiplab.judge.request_sizes.request_size import (
     request_size,
 )
 from kiplab.judge.request_sizes.size_table import NOTE, RequestSizes, request_sizes
-from kiplab.judge.wire.field_sizes import (
-    FieldSizes,
-    FlexibleVersionError,
-    body_size,
-    field_sizes,
-)
 from kiplab.judge.wire.message_bytes import written_message
-from kiplab.judge.wire.message_schemas import schema_of
+from kiplab.judge.wire.message_schemas import FieldSizes, body_size, schema_of
 from kiplab.judge.zookeeper_era.control_schemas import control_schemas
 from tests.figures.boxes import covered, cut_off
+from tests.judge.field_sizes import FlexibleVersionError, field_sizes
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.small_schemas import EVERYTHING
 

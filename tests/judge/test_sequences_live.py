@@ -51,7 +51,7 @@ def process(request: pytest.FixtureRequest) -> Iterator[ControllerProcess]:
 def both(process: ControllerProcess) -> Iterator[Both]:
     made = Both(process)
     yield made
-    made.kafka.clear((A, B, C, D))
+    made.side.clear((A, B, C, D))
     made.kafka.close()
 
 

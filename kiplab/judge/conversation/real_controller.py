@@ -9,10 +9,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ...protocol.facts import RecordWritten
-from ...protocol.ids import BrokerId, Incarnation, MetadataOffset
+from ...protocol.ids import BrokerId, MetadataOffset
 from ...protocol.kraft.records import PartitionChangeRecord
-from ...protocol.kraft.sessions import SESSION_TIMEOUT_MS
-from ...protocol.messages import BrokerRegistrationRequest, ElectLeadersRequest, Request, Response
+from ...protocol.messages import ElectLeadersRequest, Request, Response
 from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration
 from ...protocol.releases import METADATA_LEVEL, RELEASES, at_least
 from ..controller.controller_process import ControllerProcess
@@ -35,8 +34,6 @@ NOBODY = BrokerId(1 << 20)
 READY_S, LATE_RECORD_S, LOOK_S = 20.0, 0.5, 0.002
 WAITING_MS = 20
 """What is added to a frozen clock while the controller's own requests wait for a later moment."""
-CLEARED_LIVES = 3
-"""After a controller has resigned no session is over yet."""
 UPGRADE = 1
 """Kafka's number of the kind of change of a feature that only raises it."""
 
@@ -199,34 +196,12 @@ class RealController:
             self.topics.ids[name], self.topics.names[topic] = topic, name
         return record.name == "PartitionRecord"
 
-    def clear(self, brokers: Sequence[int]) -> int:
-        """Forget topics and brokers; the milliseconds that passed. All sessions are over first:
-        3.2 keeps what it knows of a broker that is not registered any more, and resigns when that
-        "broker" falls silent.
-
-        Raises RefusedByKafkaError.
-        """
-        passed = 0
-        for life in range(1, CLEARED_LIVES + 1):
-            # A controller looks after sessions from the first registration on.
-            anybody = BrokerRegistrationRequest(broker=NOBODY, incarnation=Incarnation(life))
-            self._connection.ask(*call_of(anybody, self.schemas, self.topics))
-            self.advance(SESSION_TIMEOUT_MS + 1)
-            passed += SESSION_TIMEOUT_MS + 1
-            self.barrier()
-            if self._is_active():
-                break
-            passed += self.return_from_resignation()
-        for broker in (*brokers, NOBODY):
-            self._connection.ask("UnregisterBroker", 0, {"BrokerId": broker})
-        for topic in tuple(self.topics.ids):
-            body = {"TopicNames": [topic], "TimeoutMs": ELECT_TIMEOUT_MS}
-            _must_be_done(
-                f"deletion of {topic}", self._connection.ask("DeleteTopics", 3, body)["Responses"]
-            )
-            del self.topics.ids[topic]
-        self.records()
-        return passed
+    def delete(self, topic: str) -> None:
+        """A topic is forgotten. Raises RefusedByKafkaError."""
+        body = {"TopicNames": [topic], "TimeoutMs": ELECT_TIMEOUT_MS}
+        answer = self._connection.ask("DeleteTopics", 3, body)
+        _must_be_done(f"deletion of {topic}", answer["Responses"])
+        del self.topics.ids[topic]
 
     # --- becoming active ------------------------------------------------------------------------
 
@@ -245,7 +220,7 @@ class RealController:
                 # It asks itself for that, and backs off by the same clock.
                 self.advance(WAITING_MS)
                 passed += WAITING_MS
-            elif not is_late and self._is_active():
+            elif not is_late and self.is_active():
                 self.records()
                 self._elected_in = self._log.leader_epoch
                 return passed
@@ -256,7 +231,8 @@ class RealController:
         code = RELEASES[self.process.release].code
         return code >= (3, 7) and at_least(self.process.metadata_version, "3.7-IV0")
 
-    def _is_active(self) -> bool:
+    def is_active(self) -> bool:
+        """Whether it is the active controller, and not one that has resigned."""
         not_registered, stale = 0, 77
         return self._poke() in (not_registered, stale)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..wire.field_sizes import FieldSizes, body_size
+from ..wire.message_schemas import FieldSizes, body_size
 
 FIELDS = Path(__file__).parent / "control_request_fields.json"
 """By API and version. `pytest --rewrite tests/judge/test_request_sizes.py` writes it."""

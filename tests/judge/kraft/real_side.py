@@ -7,8 +7,10 @@ from typing import Protocol
 
 from kiplab.judge.controller.controller_process import ControllerProcess
 from kiplab.judge.conversation.kafka_terms import ELECT_TIMEOUT_MS, KafkaCall, split
-from kiplab.judge.conversation.real_controller import RealController
-from kiplab.protocol.ids import BrokerId
+from kiplab.judge.conversation.real_controller import NOBODY, RealController
+from kiplab.protocol.ids import BrokerId, Incarnation
+from kiplab.protocol.kraft.sessions import SESSION_TIMEOUT_MS
+from kiplab.protocol.messages import BrokerRegistrationRequest
 
 from .turns import (
     Answer,
@@ -22,6 +24,9 @@ from .turns import (
     Turn,
     Waited,
 )
+
+CLEARED_LIVES = 3
+"""After a controller has resigned no session is over yet."""
 
 
 class Controller(Protocol):
@@ -91,8 +96,29 @@ class RealSide:
         )
 
     def clear(self, brokers: Sequence[BrokerId]) -> int:
-        """See `Controller`."""
-        return self.kafka.clear(brokers)
+        """Forget topics and brokers; the milliseconds that passed. All sessions are over first:
+        3.2 keeps what it knows of a broker that is not registered any more, and resigns when that
+        "broker" falls silent.
+
+        Raises RefusedByKafkaError.
+        """
+        passed = 0
+        for life in range(1, CLEARED_LIVES + 1):
+            # A controller looks after sessions from the first registration on.
+            anybody = BrokerRegistrationRequest(broker=NOBODY, incarnation=Incarnation(life))
+            self.kafka.ask(anybody)
+            self.kafka.advance(SESSION_TIMEOUT_MS + 1)
+            passed += SESSION_TIMEOUT_MS + 1
+            self.kafka.barrier()
+            if self.kafka.is_active():
+                break
+            passed += self.kafka.return_from_resignation()
+        for broker in (*brokers, NOBODY):
+            self.kafka.tell(KafkaCall("UnregisterBroker", 0, {"BrokerId": broker}))
+        for topic in tuple(self.kafka.topics.ids):
+            self.kafka.delete(topic)
+        self.kafka.records()
+        return passed
 
     def close(self) -> None:
         """Hang up; the process goes on."""

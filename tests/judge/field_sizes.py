@@ -6,22 +6,10 @@ only messages in which structs stand in arrays, as in those of a controller.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import msgspec
-
-from .message_bytes import FIXED, INT16, INT32, UUID_BYTES
-from .message_schemas import MessageSchema, SchemaField
-
-
-class FieldSizes(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A struct of a message. `fixed` are the bytes that it always takes, the lengths of its strings
-    and arrays among them; an array has what one of its elements takes.
-    """
-
-    fixed: int
-    strings: tuple[str, ...] = ()
-    arrays: dict[str, FieldSizes] = {}
+from kiplab.judge.wire.message_bytes import FIXED, INT16, INT32, UUID_BYTES
+from kiplab.judge.wire.message_schemas import FieldSizes, MessageSchema, SchemaField
 
 
 class FlexibleVersionError(ValueError):
@@ -33,19 +21,6 @@ def field_sizes(schema: MessageSchema, version: int) -> FieldSizes:
     if schema.flexible.have(version):
         raise FlexibleVersionError(f"{schema.name} v{version} is flexible")
     return _of_struct(schema.fields, version)
-
-
-def body_size(
-    sizes: FieldSizes, lengths: Mapping[str, int], counts: Mapping[str, int], times: int = 1
-) -> int:
-    """Bytes of a body, or of `times` such structs: `lengths` are those of its strings by the name
-    of the field, 0 for null; `counts` say how many elements all arrays of a name have together.
-
-    Raises KeyError for a string or an array of which nothing is said.
-    """
-    here = sizes.fixed + sum(lengths[name] for name in sizes.strings)
-    inside = (body_size(one, lengths, counts, counts[name]) for name, one in sizes.arrays.items())
-    return times * here + sum(inside)
 
 
 def _of_struct(fields: Sequence[SchemaField], version: int) -> FieldSizes:
