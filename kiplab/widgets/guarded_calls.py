@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..plays.play_errors import PlayError
 from .elements.labelled import attempted_by
@@ -30,15 +30,15 @@ class Attempts:
         self._restore, self._token, self._say = restore, token, say
         self._trying = False
 
-    def __call__(self, action: Callable[[], None]) -> None:
-        """Call `action`; what it calls in turn belongs to the same attempt."""
+    def __call__(self, action: Callable[..., None], *given: Any) -> None:
+        """Call `action` with `given`; what it calls in turn belongs to the same attempt."""
         if self._trying:
-            action()
+            action(*given)
             return
         self._trying = True
         try:
             with attempted_by(self):
-                action()
+                action(*given)
         except PlayError as problem:
             self._say(because(problem), alarm=True)
         except Exception as problem:

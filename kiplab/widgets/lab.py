@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,11 @@ from .history_tree import branch_tree as trees
 from .history_tree import lab_file
 from .history_tree.bench import Bench
 from .history_tree.branch_tree import Tree
-from .lab_columns import Scene
 from .lab_layout import folds_of, in_hand, laid_out
 from .lab_notes import because, forked
 from .markup import note, on_record, transcript, verdict_line
 from .not_open_yet import OPENING, WAIT, Lock
+from .view_model import ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300
 """Pixels; a notebook beside the list of files has that much room on a screen of 1280. It is as wide
@@ -84,7 +85,7 @@ class Lab:
         self._root = column([words(note(WAIT))], width="100%")
         self.box = self.daylight.of(Surface(self._root, pictures=True))
         look = {"theme": self.daylight.theme, "legend": False}
-        self._scene = Scene(tree, width=width or WIDTH, **look)
+        self._view = ViewModel(tree, width=width or WIDTH, **look)
         self._asked_width = width
         self._after = after
         self._waits: Any = None
@@ -96,7 +97,7 @@ class Lab:
     @property
     def tree(self) -> Tree:
         """The whole history."""
-        return self._scene.tree
+        return self._view.tree
 
     @property
     def bench(self) -> Bench:
@@ -114,15 +115,21 @@ class Lab:
 
         One that cannot be done is explained, and changes nothing.
         """
-        self._try(lambda: trees.act(self.tree, statement), forked)
+        with self._explained():
+            before = self.tree
+            after = trees.act(before, statement)
+            self._turn_to(after, forked(before, after))
 
     def do(self, line: str) -> None:
         """As `act`, for a line as it is written in a play: ``crash 2 disk=replaced``."""
-        self._try(lambda: trees.act(self.tree, benches.read_line(self.bench, line)), forked)
+        with self._explained():
+            self.act(benches.read_line(self.bench, line))
 
     def undo(self) -> None:
         """Take back the last line of this branch; the play keeps its lines, and says so."""
-        self._try(lambda: trees.undo(self.tree), lambda _, after: f"You are on {after.here.name}.")
+        with self._explained():
+            after = trees.undo(self.tree)
+            self._turn_to(after, f"You are on {after.here.name}.")
 
     def change_rules(self, features: Features) -> None:
         """The same lines of this branch under other rules."""
@@ -215,14 +222,14 @@ class Lab:
             self._waits = still_fallback.show_waiting(self.box, repr(self), WAIT)
 
     def _kept_drawing(self) -> dict[str, Any]:
-        return self._scene.drawing_of_all(theme=self.daylight.still, legend=True)
+        return self._view.drawing_of_all(theme=self.daylight.still, legend=True)
 
     # --- parts ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self._root.children = (words(note(OPENING)),)
         room = self.box.room
-        self._scene.look_at({"theme": self.daylight.theme, **self._as_wide_as(room)}, *room[1:])
+        self._view.look_at({"theme": self.daylight.theme, **self._as_wide_as(room)}, *room[1:])
         self._attempts = Attempts(self._restore, lambda: self.token, self._say)
         with self.box.held():
             with attempted_by(self._attempts):
@@ -235,21 +242,22 @@ class Lab:
         """Every part, once. One with `show(bench)` in `_followers` is kept up to date."""
         self.transport = Transport(self.seek, self._played, self.undo, self.reset)
         self.touching = PictureMenu(
-            self.bench, self._scene.drawing(), lambda: self._scene.rows, self.act, self._go
+            self.bench, self._view.drawing(), lambda: self._view.rows, self.act, self._go
         )
         self.picture = self.touching.picture
         self.jumps = JumpButtons(self.seek)
         self.guide = StepGuide(self.seek, self._say)
-        self.signs = Signs(self._scene.legend)
-        self.logs = LogsDrawer(self._scene.logs)
+        self.signs = Signs(self._view.legend)
+        self.logs = LogsDrawer(self._view.logs)
         self.invariants = InvariantStrip(self.seek)
         self.rulebook = Rulebook(self.tree.rules, self.change_rules)
         self.verdict, self.facts, self.note = words(), words(), words()
         self.transcript = words()
         self.hands, self.told, self.looking = column([]), column([]), column([])
         self.inspector = Inspector()
-        self.telling = Telling()
-        self.branching = Branches(lambda: self.tree, self._turn_to, lambda: self._scene.look)
+        self.telling = Telling(self._view.rows_so_far)
+        view = self._view
+        self.branching = Branches(lambda: view.tree, self._turn_to, lambda: view.look, view.rows_of)
         self.sharing = Sharing(lambda: self.tree, lambda: self.token, self._turn_to)
         self.folds = folds_of(self)
         self._followers: list[Any] = [self.transport, self.touching, self.jumps]
@@ -268,20 +276,18 @@ class Lab:
         self.in_flight = InFlight(self.bench, self.act)
         self.hands.children = in_hand(self)
         self.told.children = (self.transcript, self.in_flight.box)
-        self.look = Look(self._look_at)
+        self.look = Look(self._look_at, lambda: self._view.rows)
         self.looking.children = (self.look.box,)
 
     # --- changing what is shown -----------------------------------------------------------------
 
-    def _try(self, change: Callable[[], Tree], told: Callable[[Tree, Tree], str]) -> None:
-        """Change the history, or say why that cannot be done."""
-        before = self.tree
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say why what is tried cannot be done."""
         try:
-            after = change()
+            yield
         except PlayError as problem:
             self._say(because(problem), alarm=True)
-            return
-        self._turn_to(after, told(before, after))
 
     def _played(self, at: int) -> None:
         """The player has come to a step."""
@@ -294,17 +300,17 @@ class Lab:
             self.what_next.open()
 
     def _turn_to(self, tree: Tree, said: str = "", *, playing: bool = False) -> None:
-        with self._scene.kept(), self.box.held():
-            self._scene.take(tree)
+        with self._view.kept(), self.box.held():
+            self._view.take(tree)
             if self.is_open:
                 if not playing:
                     self.transport.pause()
                 self._show(said)
 
     def _look_at(self, options: dict[str, Any], high: int | None = None) -> None:
-        with self._scene.kept(), self.box.held():
-            if self._scene.look_at(options, high):
-                self.picture.paint(self._scene.drawing())
+        with self._view.kept(), self.box.held():
+            if self._view.look_at(options, high):
+                self.picture.paint(self._view.drawing())
                 self.signs.paint()
                 self.logs.paint()
                 self.branching.comparison.repaint()
@@ -332,19 +338,19 @@ class Lab:
 
     def _show(self, said: str = "") -> None:
         """Paint the picture, and have every part follow."""
-        scene, bench, here = self._scene, self.bench, self.tree.here
-        self.picture.paint(scene.drawing())
+        view, bench, here = self._view, self.bench, self.tree.here
+        self.picture.paint(view.drawing())
         with attempted_by(self._attempts):
             if self._fitted is not bench.own:
                 self._fit()
-            self.jumps.diverges = scene.diverges
+            self.jumps.diverges = view.diverges
             for part in (self.inject, self.what_next, self.in_flight, *self._followers):
                 part.show(bench)
         self.transport.show_branch(here)
         self.rulebook.show(bench.features, self.tree.rules)
-        label, branch = scene.rows.moments[bench.at].label, here.name if here.parent else ""
+        label, branch = view.rows.moments[bench.at].label, here.name if here.parent else ""
         self.verdict.value = verdict_line(bench, label, branch)
-        self.facts.value = on_record(bench, scene.look.get("partition") or scene.rows.busiest)
+        self.facts.value = on_record(bench, view.look.get("partition") or view.rows.busiest)
         self.transcript.value = transcript(bench, TRANSCRIPT_HEIGHT)
         self._say(said)
 

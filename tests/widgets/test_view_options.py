@@ -9,6 +9,7 @@ import pytest
 import kiplab
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
+from kiplab.rows.rows_of_stage import rows_of
 from kiplab.widgets.controls.view_options import Look
 from kiplab.widgets.history_tree.bench import open_bench
 from tests.figures.long_runs import long_play
@@ -25,8 +26,9 @@ def asked() -> list[dict[str, Any]]:
 @pytest.fixture
 def look(asked: list[dict[str, Any]]) -> Look:
     """Of the play of KAFKA-14139, and open."""
-    made = Look(asked.append)
-    made.show(open_bench(load("kafka-14139")))
+    bench = open_bench(load("kafka-14139"))
+    made = Look(asked.append, lambda: rows_of(bench.whole))
+    made.show(bench)
     return made
 
 

@@ -7,9 +7,10 @@ from html import escape
 from typing import Any
 
 from ...plays import verdict as verdicts
+from ...plays.stage import Stage
 from ...protocol.features import Features
+from ...rows.columns import Rows
 from ...rows.comparison import differences_html
-from ...rows.rows_of_stage import rows_of
 from ..elements.kinds import PlotlyPicture, Style
 from ..elements.labelled import button, column, dropdown, line, offer, row, watch, words
 from ..history_tree import branch_tree as trees
@@ -40,6 +41,7 @@ class Branches:
         tree: Callable[[], Tree],
         turn: Callable[[Tree, str], None],
         look: Callable[[], dict[str, Any]],
+        rows_of: Callable[[Stage], Rows],
     ) -> None:
         self._tree, self._turn = tree, turn
         self.drawing = words()
@@ -52,7 +54,7 @@ class Branches:
         self.name = line("New name", "what happens on this branch")
         self.rename = button("Rename", self._rename)
         self.answer = Answer()
-        self.comparison = BranchComparison(look)
+        self.comparison = BranchComparison(look, rows_of)
         chosen = row([self.which, self.go, self.compare, self.delete])
         named = row([self.name, self.rename])
         parts = [words(muted(_ADVICE)), self.drawing, chosen, named]
@@ -112,8 +114,10 @@ class Branches:
 class BranchComparison:
     """Two branches on one axis, and what differs in words; gone as soon as one of them changes."""
 
-    def __init__(self, look: Callable[[], dict[str, Any]]) -> None:
-        self._look = look
+    def __init__(
+        self, look: Callable[[], dict[str, Any]], rows_of: Callable[[Stage], Rows]
+    ) -> None:
+        self._look, self._rows_of = look, rows_of
         self._picture: PlotlyPicture | None = None
         self._compared: tuple[Branch, ...] = ()
         self.said, self.differences = words(), words()
@@ -123,8 +127,8 @@ class BranchComparison:
         """`upper` above, `lower` below."""
         picture = self._paint((upper, lower))
         self.said.value = muted(f"Above, first: {_titled(upper)}. Below, second: {_titled(lower)}.")
-        runs, names = (rows_of(b.bench.whole) for b in (upper, lower)), (upper.name, lower.name)
-        found = differences_html(*runs, names=names)
+        runs = (self._rows_of(branch.bench.whole) for branch in (upper, lower))
+        found = differences_html(*runs, names=(upper.name, lower.name))
         self.differences.value = f'{_TABLE}<div class="kiplab-differs">{found}</div>'
         self._compared = (upper, lower)
         self.box.children = (self.said, picture, self.differences)
@@ -137,7 +141,7 @@ class BranchComparison:
     def _paint(self, compared: tuple[Branch, ...]) -> PlotlyPicture:
         from ...figures.timeline.twin import twin
 
-        upper, lower = (rows_of(branch.bench.whole) for branch in compared)
+        upper, lower = (self._rows_of(branch.bench.whole) for branch in compared)
         look = self._look()
         width = look["width"] - FOLD_MARGINS
         names = tuple(branch.name for branch in compared)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from ...engine.events import Event, PropertyBroken
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
+from ...rows.columns import Rows
 from ...rows.difference import first_difference
 from ...rows.rows_of_stage import rows_of
 from ..history_tree.bench import Bench, open_bench
@@ -40,7 +42,7 @@ def first_violation(bench: Bench) -> Target:
     return next(steps, "no property is broken in this run")
 
 
-def divergence(tree: Tree) -> Target:
+def divergence(tree: Tree, rows_of: Callable[[Stage], Rows] = rows_of) -> Target:
     """The first step at which the picture differs from what `against` names."""
     other = against(tree)
     if other is None:
@@ -61,7 +63,11 @@ def against(tree: Tree) -> tuple[Bench, str] | None:
         return parent.bench, parent.name
     if here.bench.features == tree.rules:
         return None
-    return open_bench(here.bench.own, tree.rules), "the play under its own rules"
+    return _as_opened(here.bench.own, tree.rules), "the play under its own rules"
+
+
+# One play is switched to and fro between rules: what it was at first is worked out once.
+_as_opened = lru_cache(maxsize=1)(open_bench)
 
 
 def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:

@@ -1,8 +1,8 @@
 """The run so far in sentences and as a table: what the picture says, for reading and searching."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from ...rows.rows_of_stage import rows_of
+from ...rows.columns import Rows
 from ...rows.told_html import story_html, table_html
 from ..elements.kinds import Finder
 from ..elements.labelled import column, words
@@ -21,13 +21,14 @@ _BOX = 'class="kiplab-told" data-told data-finds tabindex="0" role="region"'
 class Telling:
     """`box` holds the words, and a line to search them."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Callable[[], Rows]) -> None:
+        self._rows = rows
         self.told = words()
         self.box = column([Finder(), self.told])
 
-    def show(self, bench: Bench) -> None:
+    def show(self, _bench: Bench) -> None:
         """The run up to where one stands."""
-        rows = rows_of(bench.here)
+        rows = self._rows()
         # With many brokers it is wider than there is room: it scrolls, also by keyboard.
         region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'
         table = f"<div {region}>{table_html(rows)}</div>"

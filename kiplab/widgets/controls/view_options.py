@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...rows.rows_of_stage import rows_of
+from ...rows.columns import Rows
 from ...rows.view import kinds_in
 from ...rows.wording import api_name
 from ..elements.kinds import Slider
@@ -22,8 +22,8 @@ class Look:
     `kinds`, `between` and `fold`, each None as long as it is left alone, and `metrics`.
     """
 
-    def __init__(self, change: Callable[[dict[str, Any]], None]) -> None:
-        self._change = change
+    def __init__(self, change: Callable[[dict[str, Any]], None], rows: Callable[[], Rows]) -> None:
+        self._change, self._rows = change, rows
         self._showing = False
         self._stops: object = None
         self.partition = dropdown("Partition followed", ())
@@ -61,7 +61,7 @@ class Look:
         if bench.stops is self._stops:
             return
         self._stops, self._showing = bench.stops, True
-        rows = rows_of(bench.whole)
+        rows = self._rows()
         self._offer_partitions(rows.meta.partitions, rows.busiest)
         self._offer_kinds(kinds_in(rows))
         to_the_end = self.last.value == self.last.max

@@ -152,7 +152,7 @@ class Folding(Html):
 
 
 class Button(Element):
-    """Calls its actions when it is pressed."""
+    """Calls its action when it is pressed."""
 
     kind = "button"
     description: Any = _shown(Unicode())
@@ -160,18 +160,9 @@ class Button(Element):
     button_style: Any = _shown(Unicode())
     """``"primary"`` for the one that is pressed most."""
 
-    def __init__(self, **traits: Any) -> None:
-        self._actions: list[Callable[[Element], None]] = []
+    def __init__(self, action: Callable[[], None], **traits: Any) -> None:
+        self.click = action
         super().__init__(**traits)
-
-    def on_click(self, action: Callable[[Element], None]) -> None:
-        """Call `action` with the button when it is pressed."""
-        self._actions.append(action)
-
-    def click(self) -> None:
-        """Press it."""
-        for action in self._actions:
-            action(self)
 
     def heard(self, name: str, _value: Any) -> None:
         """A press; one that was on its way when the button was switched off comes too late."""

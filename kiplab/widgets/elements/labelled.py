@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from traitlets import HasTraits
 
 from .kinds import Button, Checkbox, Container, Dropdown, Element, Html, Style, Text
 
-Attempt = Callable[[Callable[[], None]], None]
-"""Calls an action, and answers for what goes wrong in it."""
+Attempt = Callable[..., None]
+"""Calls an action with what is given, and answers for what goes wrong in it."""
 _attempt: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
 
 
@@ -29,9 +30,7 @@ def attempted_by(attempt: Attempt) -> Iterator[None]:
 def careful(action: Callable[..., None]) -> Callable[..., None]:
     """`action` as a callback: whoever makes the controls now answers for its failures."""
     attempt = _attempt.get()
-    if attempt is None:
-        return action
-    return lambda *given: attempt(lambda: action(*given))
+    return action if attempt is None else partial(attempt, action)
 
 
 def watch(part: HasTraits, trait: str, action: Callable[[Any], None]) -> None:
@@ -42,10 +41,7 @@ def watch(part: HasTraits, trait: str, action: Callable[[Any], None]) -> None:
 
 def button(label: str, action: Callable[[], None], tooltip: str = "") -> Button:
     """A button that calls `action`; its label says what it does."""
-    found = Button(description=label, tooltip=tooltip or label)
-    called = careful(action)
-    found.on_click(lambda _: called())
-    return found
+    return Button(careful(action), description=label, tooltip=tooltip or label)
 
 
 def dropdown(label: str, options: Iterable[tuple[str, Any]]) -> Dropdown:

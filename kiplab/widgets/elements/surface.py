@@ -96,9 +96,10 @@ class Surface(anywidget.AnyWidget):
         self._held = 0
         self._changed: dict[Element, set[str]] = {}
         self._shown: dict[str, Element] = {}
-        self._take_in()
+        self._inside: dict[str, tuple[Element, ...]] = {}
+        drawn = _has_picture(self._take_in(root)) or pictures
         seen = {"theme": Surface.seen_last, "room": Surface.room_seen_last}
-        super().__init__(plotly=self._code_for(pictures), **seen)
+        super().__init__(plotly=PlotlyCode.shared().model_id if drawn else "", **seen)
         self.on_msg(self._hear)
 
     # --- telling the page -----------------------------------------------------------------------
@@ -108,22 +109,34 @@ class Surface(anywidget.AnyWidget):
         parts = {id: part.described() for id, part in self._shown.items()}
         return {"number": self.number, "root": self.root.id, "parts": parts}
 
-    def _take_in(self) -> list[Element]:
-        """Follow what is in the tree now. Returns what is new in it."""
-        now = {part.id: part for part in self.root.everything()}
-        for id, part in self._shown.items():
-            if id not in now:
-                part.tell = None
-        new = [part for id, part in now.items() if id not in self._shown]
-        for part in new:
-            part.tell = self._note
-        self._shown = now
+    def _rearrange(self, boxes: list[Element]) -> list[Element]:
+        """Follow what came into these boxes, and what left them. Returns what is new."""
+        for box in boxes:
+            for part in self._inside.get(box.id, ()):
+                if part not in box.inside:
+                    self._let_go(part)
+        # What left one box may have come into another.
+        return [new for box in boxes if box.id in self._shown for new in self._taken_into(box)]
+
+    def _taken_into(self, box: Element) -> Iterator[Element]:
+        self._inside[box.id] = box.inside
+        for part in box.inside:
+            if part.id not in self._shown:
+                yield from self._take_in(part)
+
+    def _take_in(self, part: Element) -> list[Element]:
+        """Show a part and all that is in it. Returns these."""
+        new = list(part.everything())
+        for one in new:
+            self._shown[one.id], self._inside[one.id] = one, one.inside
+            one.tell = self._note
         return new
 
-    def _code_for(self, pictures: bool) -> str:
-        """The id of the model with plotly.js, if it is needed."""
-        needed = pictures or any(isinstance(part, PlotlyPicture) for part in self._shown.values())
-        return PlotlyCode.shared().model_id if needed else ""
+    def _let_go(self, part: Element) -> None:
+        if self._shown.pop(part.id, None) is not None:
+            part.tell = None
+            for inner in self._inside.pop(part.id):
+                self._let_go(inner)
 
     def _note(self, part: Element, name: str) -> None:
         self._changed.setdefault(part, set()).add(name)
@@ -149,10 +162,11 @@ class Surface(anywidget.AnyWidget):
 
     def _patch(self) -> dict[str, Any]:
         changed, self._changed = self._changed, {}
-        moved = any("children" in names for names in changed.values())
-        new = {part.id: part.described() for part in (self._take_in() if moved else ())}
-        if not self.plotly:
-            self.plotly = self._code_for(pictures=False)
+        boxes = [part for part, names in changed.items() if "children" in names]
+        came = self._rearrange(boxes)
+        if not self.plotly and _has_picture(came):
+            self.plotly = PlotlyCode.shared().model_id
+        new = {part.id: part.described() for part in came}
         known = {
             part.id: part.described(tuple(sorted(names)))
             for part, names in changed.items()
@@ -228,6 +242,10 @@ class Surface(anywidget.AnyWidget):
         """What a cell shows: the panel, and `text` where there are no widgets."""
         shown: Any = self._repr_mimebundle_(**options)
         return {**shown[0], "text/plain": text}
+
+
+def _has_picture(parts: list[Element]) -> bool:
+    return any(isinstance(part, PlotlyPicture) for part in parts)
 
 
 def _open_again(widget: Any) -> None:

@@ -93,7 +93,11 @@ def without_last(bench: Bench) -> Bench:
     play = replace(bench.play, statements=bench.play.statements[:-1])
     *earlier, before, last = bench.stops
     if before.lines == last.lines - 1:
-        stops = (*earlier, replace(before, stage=replace(before.stage, play=play)))
+        stage = before.stage
+        stops = (
+            *earlier,
+            before if stage.play == play else replace(before, stage=replace(stage, play=play)),
+        )
     else:
         # The line moved nothing and shared its step with others.
         stops = _stops(play, bench.features)

@@ -1,6 +1,4 @@
-"""What a Lab shows of its history: the columns behind the picture, worked out when lines change."""
-
-from __future__ import annotations
+"""What a Lab shows of its history: rows and drawings, worked out again only where lines change."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,30 +7,44 @@ from typing import Any
 from ..figures.timeline.logs_alone import logs_drawing
 from ..figures.timeline.sheet import followed_partition
 from ..figures.timeline.under_way import drawing_so_far, legend_so_far, low_enough
+from ..plays.stage import Stage
+from ..rows.columns import Rows
 from ..rows.log_blocks import log_blocks
 from ..rows.rows_of_stage import rows_of, rows_until
 from .controls.jumps import divergence
 from .history_tree.branch_tree import Tree
 
+STAGES_KEPT = 6
 
-class Scene:
+
+class ViewModel:
     """`tree` is the history, `rows` the branch where one is, `look` the options of the picture,
     `high` the pixels that there are for it, if a page has told.
 
-    `diverges` is what `jumps.divergence` found for that branch.
+    `diverges` is what `jumps.divergence` says of that branch.
     """
 
     def __init__(self, tree: Tree, **look: Any) -> None:
         self.tree, self.look = tree, look
         self.high: int | None = None
         self._unchanging = tuple(look)
+        self._kept_rows: tuple[tuple[Stage, Rows], ...] = ()
         self._derive()
 
     def _derive(self) -> None:
-        self.rows = rows_of(self.tree.here.bench.whole)
-        self.diverges = divergence(self.tree)
+        self.rows = self.rows_of(self.tree.here.bench.whole)
+        self.diverges = divergence(self.tree, self.rows_of)
         self._low: float | None = None
         self._fit()
+
+    def rows_of(self, stage: Stage) -> Rows:
+        """The rows of a stage; those of the stages that were asked for last are kept."""
+        rows = next((rows for known, rows in self._kept_rows if known is stage), None)
+        if rows is None:
+            rows = rows_of(stage)
+        others = tuple(pair for pair in self._kept_rows if pair[0] is not stage)
+        self._kept_rows = ((stage, rows), *others[: STAGES_KEPT - 1])
+        return rows
 
     def look_at(self, options: dict[str, Any], high: int | None = None) -> bool:
         """Other options, or another height; whether the picture is another one by that."""
@@ -66,12 +78,16 @@ class Scene:
             vars(self).update(before)
             raise
 
+    def rows_so_far(self) -> Rows:
+        """The rows up to the step where one stands."""
+        return rows_until(self.rows, self.tree.here.bench.here)
+
     def drawing(self, **other: Any) -> dict[str, Any]:
         """What has happened up to where one stands, on the sheet of the whole run.
 
         `other` are options in place of those in `look`.
         """
-        now = rows_until(self.rows, self.tree.here.bench.here)
+        now = self.rows_so_far()
         return drawing_so_far(now, self.rows, **{"low": self._low, **self.look, **other})
 
     def drawing_of_all(self, **other: Any) -> dict[str, Any]:
@@ -80,7 +96,7 @@ class Scene:
 
     def logs(self) -> dict[str, Any] | None:
         """The logs side by side as they are where one stands; None while nothing parted them."""
-        now = rows_until(self.rows, self.tree.here.bench.here)
+        now = self.rows_so_far()
         name = followed_partition(self.look.get("partition"), self.rows)
         if not log_blocks(now, name):
             return None
