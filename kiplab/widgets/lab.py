@@ -1,7 +1,5 @@
 """`Lab`: a run in one's hands. Step through it, break it elsewhere, change its rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,34 +15,29 @@ from . import still_fallback
 from .controls.branches import Branches
 from .controls.inflight import InFlight
 from .controls.inject import Inject
-from .controls.inspector import Inspector
+from .controls.inspector import Inspector, Telling
 from .controls.invariants import InvariantStrip
-from .controls.jump_buttons import JumpButtons
-from .controls.legend_drawer import Signs
-from .controls.logs_drawer import LogsDrawer
+from .controls.jumps import JumpButtons, StepGuide
 from .controls.offering import GoTo
+from .controls.picture_drawers import LogsDrawer, Signs
 from .controls.picture_menu import PictureMenu
-from .controls.rule_switches import left_behind, turned
-from .controls.rulebook import Rulebook
-from .controls.run_in_words import Telling
+from .controls.rulebook import Rulebook, left_behind, turned
 from .controls.sharing import Sharing
-from .controls.step_guide import StepGuide
 from .controls.transport import Transport
 from .controls.view_options import Look
 from .controls.what_next import WhatNext
 from .elements.daylight import AUTO, Daylight
 from .elements.labelled import attempted_by, column, watch, words
 from .elements.surface import Surface
-from .guarded_calls import Attempts
 from .history_tree import bench as benches
 from .history_tree import branch_tree as trees
 from .history_tree import lab_file
 from .history_tree.bench import Bench
 from .history_tree.branch_tree import Tree
 from .lab_layout import folds_of, in_hand, laid_out
-from .lab_notes import because, forked
 from .markup import note, on_record, transcript, verdict_line
-from .not_open_yet import OPENING, WAIT, Lock
+from .outcomes import Attempts, because, forked
+from .still_fallback import OPENING, WAIT, Lock
 from .view_model import ViewModel
 
 WIDTH, TRANSCRIPT_HEIGHT = 840, 300

@@ -1,7 +1,5 @@
 """The words around the picture, as HTML: verdict, transcript, notes. Everything is escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 

@@ -1,7 +1,5 @@
 """The guard matrix in a notebook: a map of buttons, and under its row what a pressed cell says."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

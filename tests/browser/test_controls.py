@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from kiplab.protocol.releases import Mode
-from kiplab.widgets.controls.rule_switches import guards_of
+from kiplab.widgets.controls.rulebook import guards_of
 from tests.browser.conftest import Student
 from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands
 from tests.browser.lab_page import LabPage

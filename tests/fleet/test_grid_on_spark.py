@@ -13,7 +13,7 @@ from kiplab.fleet.fleet_answers import quick_estimate
 from kiplab.fleet.fleet_answers.fleet_answer import FleetAnswer
 from kiplab.fleet.pipeline import RunProgress
 from kiplab.spark import session
-from kiplab.widgets.fleet_lab.grid_run import GridRun
+from kiplab.widgets.fleet_lab.grid_panel import GridRun
 from tests.fleet.small_fleet import PLAIN
 
 pytestmark = pytest.mark.spark

@@ -1,7 +1,5 @@
 """Somebody at a panel: what a button does is done to a bench, and the panel follows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kiplab.plays.grammar import parse

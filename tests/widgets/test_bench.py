@@ -1,7 +1,5 @@
 """A Lab's value: one stop per step; acting in the middle forks; a failure changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

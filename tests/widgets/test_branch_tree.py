@@ -1,7 +1,5 @@
 """A history as a tree: no branch loses a line to another, and every branch can be replayed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

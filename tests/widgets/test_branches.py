@@ -1,7 +1,5 @@
 """Branches compared: each by its name; an answer is over when something else is done."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

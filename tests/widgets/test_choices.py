@@ -1,7 +1,5 @@
 """Buttons offer what the engine allows, and say what is in the way of the rest."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.library import load, names

@@ -3,15 +3,12 @@
 The last test is the whole exercise: one record is lost on purpose, and found.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest
 
 from kiplab.plays.library import load
-from kiplab.widgets.controls.client_words import producer_in_words, reader_in_words
-from kiplab.widgets.controls.clients_panel import ClientsPanel
+from kiplab.widgets.controls.clients_panel import ClientsPanel, producer_in_words, reader_in_words
 from kiplab.widgets.controls.inject import Inject
 from kiplab.widgets.history_tree.bench import Bench, open_bench, seek
 from tests.widgets.hands import THREE, Hands, made

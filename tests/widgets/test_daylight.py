@@ -1,7 +1,5 @@
 """The page tells its theme and pictures follow; without a browser the test tells it."""
 
-from __future__ import annotations
-
 from html import unescape
 from typing import Any
 from urllib.parse import unquote

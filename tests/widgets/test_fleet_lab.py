@@ -1,7 +1,5 @@
 """The FleetLab without a browser: a slider is turned, and the answer follows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from itertools import pairwise
@@ -18,7 +16,7 @@ from kiplab.fleet.pictures.picture_rows import measured
 from kiplab.protocol.releases import Mode
 from kiplab.widgets.fleet_lab import grid_panel, lab_of_fleets
 from kiplab.widgets.fleet_lab.fleet_question import metrics_of, sets_seen
-from kiplab.widgets.fleet_lab.last_question import LastQuestion
+from kiplab.widgets.fleet_lab.lab_of_fleets import LastQuestion
 from kiplab.widgets.fleet_lab.parameter_dial import DIALS, dial_scale, dial_tooltip, spread_over
 from tests.widgets.hands import hear
 

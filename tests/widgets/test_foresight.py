@@ -1,7 +1,5 @@
 """What is foretold of a line is what follows when it is done; and foretelling does nothing."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -13,8 +11,8 @@ from kiplab.plays import verdict as verdicts
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.protocol.facts import Refused
-from kiplab.widgets.controls.foresight import NOTHING, NOTHING_ON_RECORD, SENTENCES_MAX, foreseen
-from kiplab.widgets.controls.happenings import happenings
+from kiplab.widgets.controls.offering import NOTHING, NOTHING_ON_RECORD, SENTENCES_MAX, foreseen
+from kiplab.widgets.controls.what_next import happenings
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import THREE, made
 

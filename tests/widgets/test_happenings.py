@@ -1,7 +1,5 @@
 """One list of all that can happen: the engine's own, faults apart, each line doing its move."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import get_args
 
@@ -13,8 +11,14 @@ from kiplab.engine.enabled import EVERYTHING, NOT_OFFERED, enabled
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.widgets.controls.client_actions import consumers, producers
-from kiplab.widgets.controls.happenings import WAITS_MS, Happening, happenings
-from kiplab.widgets.controls.what_next import FAULTS, ORDINARY, groups_of
+from kiplab.widgets.controls.what_next import (
+    FAULTS,
+    ORDINARY,
+    WAITS_MS,
+    Happening,
+    groups_of,
+    happenings,
+)
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, THREE, made
 from tests.widgets.test_inject import RECOVERING, every_choice

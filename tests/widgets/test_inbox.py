@@ -1,7 +1,5 @@
 """Messages in flight: in which order they are taken, what can be done to each, what is held."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine.channels import blocker

@@ -1,7 +1,5 @@
 """What can happen next: every button writes a line of a play, and that line replays."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

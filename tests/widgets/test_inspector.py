@@ -1,7 +1,5 @@
 """What every node holds: every field of the state, in Kafka's words, and what a step changed."""
 
-from __future__ import annotations
-
 import re
 import types
 import typing

@@ -1,7 +1,5 @@
 """The strip: which property holds, which broke and since when, and what is promised here."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.engine.events import PropertyBroken

@@ -1,7 +1,5 @@
 """Steps worth going to: each has a number, or a reason why there is none."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.plays.library import load, names

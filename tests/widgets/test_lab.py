@@ -1,7 +1,5 @@
 """The Lab without a browser: buttons are pressed, and everything shown follows."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -13,7 +11,7 @@ import kiplab
 from kiplab.plays.library import names
 from kiplab.widgets import Lab
 from kiplab.widgets.controls.inflight import SHOWN_MAX
-from kiplab.widgets.controls.rule_switches import at_release
+from kiplab.widgets.controls.rulebook import at_release
 from kiplab.widgets.elements.kinds import Player
 from tests.widgets.hands import fails
 

@@ -1,7 +1,5 @@
 """How a Lab lies: what is looked at comes first and together, the legend only when asked for."""
 
-from __future__ import annotations
-
 import base64
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The guard matrix in a notebook: the map first, and a cell where one looks."""
 
-from __future__ import annotations
-
 from html import unescape
 
 import pytest

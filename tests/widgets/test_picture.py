@@ -1,7 +1,5 @@
 """What a picture relies on: from step to step a picture keeps its size, its axes, its traces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Every lane, arrow and step of a picture has a menu, of the choices that the lists have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +11,7 @@ from kiplab.plays.play import Statement
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
 from kiplab.widgets.controls.offering import GoTo, Offer, OfferGroup
-from kiplab.widgets.controls.picture_menus import HERE, menu_for
+from kiplab.widgets.controls.picture_menu import HERE, menu_for
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, made
 
@@ -25,7 +23,7 @@ class Looker:
         self.bench = bench
         self.rows: Rows = rows_of(bench.whole)
 
-    def at(self, step: int) -> Looker:
+    def at(self, step: int) -> "Looker":
         self.bench = seek(self.bench, step)
         return self
 

@@ -1,13 +1,11 @@
 """Switches: a KIP is on when it refuses what it was written to refuse."""
 
-from __future__ import annotations
-
 import pytest
 
 from kiplab.protocol.features import Features, fitting, parse_features
 from kiplab.protocol.guards import GUARDS, releases_in, releases_of
 from kiplab.protocol.releases import RELEASES, Mode
-from kiplab.widgets.controls.rule_switches import (
+from kiplab.widgets.controls.rulebook import (
     SWITCHES,
     at_release,
     guards_of,

@@ -1,7 +1,5 @@
 """Sharing, saving, loading: everything comes back, and what is damaged changes nothing."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,7 +18,7 @@ from kiplab.plays.play import Statement
 from kiplab.plays.play_errors import PlayError
 from kiplab.protocol.features import parse_features
 from kiplab.widgets import Lab
-from kiplab.widgets.controls.rule_switches import turned
+from kiplab.widgets.controls.rulebook import turned
 from kiplab.widgets.history_tree import branch_tree as trees
 from kiplab.widgets.history_tree import lab_file
 from kiplab.widgets.history_tree.bench import open_bench

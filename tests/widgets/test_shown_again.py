@@ -1,17 +1,15 @@
 """A panel that got lost on its way is shown once more; then the cell says what to do."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kiplab.widgets.elements import shown_again
+from kiplab.widgets import still_fallback
 from kiplab.widgets.elements.labelled import words
-from kiplab.widgets.elements.shown_again import LOST, ShownAgain
 from kiplab.widgets.elements.surface import Surface
+from kiplab.widgets.still_fallback import LOST, ShownAgain
 
 
 class Waiting:
@@ -110,7 +108,7 @@ def test_a_panel_that_comes_after_that_takes_the_place_of_the_sentence(kernel: W
 
 def test_nobody_waits_for_ever(kernel: Waiting) -> None:
     shown(kernel)
-    for _ in range(shown_again.LATE_LOOKS + 3):
+    for _ in range(still_fallback.LATE_LOOKS + 3):
         kernel.pass_time()
     assert kernel.shown[-1]["text/plain"] == LOST
     assert kernel.later == []

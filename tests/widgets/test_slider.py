@@ -1,7 +1,5 @@
 """The slider's numbers; how it looks and moves is seen in the browser tests."""
 
-from __future__ import annotations
-
 from kiplab.widgets.elements.kinds import Slider
 
 

@@ -1,7 +1,5 @@
 """A link in the prose leads a Lab to a step, and the Lab says that it does."""
 
-from __future__ import annotations
-
 import pytest
 
 import kiplab

@@ -1,7 +1,5 @@
 """A panel as a page sees it: the whole tree once, then patches; and what the page says back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

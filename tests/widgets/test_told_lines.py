@@ -1,7 +1,5 @@
 """What a Lab tells says which events it is about, as its picture does; the page does the rest."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

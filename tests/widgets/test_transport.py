@@ -1,7 +1,5 @@
 """Moving through a run: by buttons, by the slider, by the player that counts in the browser."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The controls of what the picture shows, and what they do to a Lab."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

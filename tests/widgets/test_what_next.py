@@ -1,14 +1,12 @@
 """The list and the menus in a Lab, as a page presses them: lazily, in order, and never too late."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 import kiplab
 from kiplab.widgets import Lab
-from kiplab.widgets.elements.choice_list import ChoiceList
+from kiplab.widgets.elements.pointing import ChoiceList
 from tests.widgets.hands import hear
 
 PARTS_MAX = 5

@@ -1,16 +1,14 @@
-"""Choices as buttons, and what is not possible as text."""
-
-from __future__ import annotations
+"""Choices as buttons, and what is not possible as text; and drawers for what is wanted rarely."""
 
 from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
 from ...plays.play import Statement
-from ..elements.labelled import button, column, offer, row, words
+from ..elements.kinds import Element, ToggleButton
+from ..elements.labelled import button, column, offer, row, watch, words
 from ..markup import INK
 from .choices import Choice
-from .drawer import Drawer
 
 Act = Callable[[Statement], None]
 
@@ -80,3 +78,23 @@ def _listed(groups: Iterable[tuple[str, tuple[Choice, ...]]]) -> str:
     )
     look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
     return f'<ul style="{look}">{rows or "<li>Everything here is possible.</li>"}</ul>'
+
+
+class Drawer:
+    """`toggle` opens and closes `box`. `opened` is called when it opens: fill it only then."""
+
+    def __init__(self, label: str, opened: Callable[[], None], *inside: Element) -> None:
+        self._opened = opened
+        self.toggle = ToggleButton(description=label)
+        self.box = column(inside, display="none")
+        watch(self.toggle, "value", lambda _: self._turned())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody can see what is inside."""
+        return bool(self.toggle.value)
+
+    def _turned(self) -> None:
+        if self.is_open:
+            self._opened()
+        self.box.layout.display = "flex" if self.is_open else "none"

@@ -1,7 +1,5 @@
 """The branches of a Lab, drawn as a tree; with controls to go there, compare, rename, delete."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -17,7 +15,7 @@ from ..history_tree import branch_tree as trees
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
 from ..markup import INK, MUTED, SOFT, glyph, muted
-from .outcome_line import Answer
+from ..outcomes import Answer
 
 FOLD_MARGINS = 44
 """Pixels that are kept around what is unfolded."""

@@ -1,7 +1,5 @@
 """What can be done where one stands: each choice with its line, or with what is in its way."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

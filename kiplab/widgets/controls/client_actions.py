@@ -1,7 +1,5 @@
 """What clients can do: a producer writes, a consumer reads on, asks who leads, goes elsewhere."""
 
-from __future__ import annotations
-
 from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.consumers import consumer_of

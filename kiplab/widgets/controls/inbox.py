@@ -1,7 +1,5 @@
 """The order in which messages in flight are taken, and what is held back from now on: as values."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

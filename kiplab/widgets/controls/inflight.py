@@ -12,9 +12,8 @@ from ...protocol.ids import CONTROLLER, ZOOKEEPER, BrokerId, controller_on, node
 from ..elements.labelled import button, column, dropdown, offer, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import heading, muted, stacked
-from .actions import Act, Actions, Reasons
+from .actions import Act, Actions, Drawer, Reasons
 from .choices import Choice, about_message, content, route
-from .drawer import Drawer
 from .inbox import (
     InboxOrder,
     arranged,

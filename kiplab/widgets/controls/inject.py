@@ -1,7 +1,5 @@
 """What can happen next, as buttons: to brokers and controller, by clients; and any other line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +8,7 @@ from ...protocol.ids import BrokerId, node_name
 from ..elements.labelled import button, column, dropdown, line, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import beside, heading, muted
-from .actions import Act, Actions, Reasons
+from .actions import Act, Actions, Drawer, Reasons
 from .choices import (
     LOSS_WORDS,
     Choice,
@@ -25,7 +23,6 @@ from .choices import (
 )
 from .client_actions import delete_records
 from .clients_panel import ClientsPanel
-from .drawer import Drawer
 
 
 class _BrokerRow:

@@ -1,12 +1,13 @@
-"""What every node holds, to unfold; what the last step changed is marked, and listed on top."""
+"""What is to be read: what every node holds, to unfold, and the run so far in words."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 
+from ...rows.columns import Rows
 from ...rows.state_tree import Change, StateNode, changed, tree_of
-from ..elements.kinds import Folding
+from ...rows.told_html import story_html, table_html
+from ..elements.kinds import Finder, Folding
+from ..elements.labelled import column, words
 from ..history_tree.bench import Bench
 from ..markup import INK, LINE, MUTED
 
@@ -101,3 +102,31 @@ def _became(change: Change) -> str:
     old = "(new)" if change.old is None else change.old or "…"
     new = "(gone)" if change.new is None else change.new or "…"
     return f'{_MARK} <span class="said">{escape(old)} → {escape(new)}</span>'
+
+
+_TABLE = """<style>
+.kiplab-told { line-height: 1.45; font-size: 12px; max-height: 60vh; overflow-y: auto; }
+.kiplab-told td, .kiplab-told th { text-align: left; vertical-align: top; }
+.kiplab-told td, .kiplab-told th { padding: 3px 8px 3px 0; }
+.kiplab-told td:nth-child(n+7) { min-width: 8em; }
+.kiplab-told caption { text-align: left; padding: 4px 0; font-weight: 600; }
+</style>"""
+_BOX = 'class="kiplab-told" data-told data-finds tabindex="0" role="region"'
+
+
+class Telling:
+    """`box` holds the words, and a line to search them."""
+
+    def __init__(self, rows: Callable[[], Rows]) -> None:
+        self._rows = rows
+        self.told = words()
+        self.box = column([Finder(), self.told])
+
+    def show(self, _bench: Bench) -> None:
+        """The run up to where one stands."""
+        rows = self._rows()
+        # With many brokers it is wider than there is room: it scrolls, also by keyboard.
+        region = 'style="overflow-x:auto" tabindex="0" role="region" aria-label="table of the run"'
+        table = f"<div {region}>{table_html(rows)}</div>"
+        told = f'<div {_BOX} aria-label="the run in words">{story_html(rows)}{table}</div>'
+        self.told.value = f"{_TABLE}{told}"

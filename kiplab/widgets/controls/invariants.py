@@ -1,7 +1,5 @@
 """The properties as a thin strip: which hold, which broke and when, and what is promised here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -17,7 +15,7 @@ from ..elements.kinds import Style
 from ..elements.labelled import button, column, row, words
 from ..history_tree.bench import Bench
 from ..markup import INK, LINE, MUTED
-from .drawer import Drawer
+from .actions import Drawer
 
 
 class Standing(msgspec.Struct, frozen=True):

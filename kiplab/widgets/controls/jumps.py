@@ -1,9 +1,8 @@
-"""Steps worth going to: the next refusal, the first violation, the first divergence."""
-
-from __future__ import annotations
+"""Steps worth going to, with a button each; and links and searches in the page that lead to one."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import Any
 
 from ...engine.events import Event, PropertyBroken
 from ...plays.stage import Stage
@@ -11,6 +10,8 @@ from ...protocol.facts import Refused
 from ...rows.columns import Rows
 from ...rows.difference import first_difference
 from ...rows.rows_of_stage import rows_of
+from ..elements.kinds import Guide
+from ..elements.labelled import button, careful, offer, row
 from ..history_tree.bench import Bench, open_bench
 from ..history_tree.branch_tree import Tree
 
@@ -75,3 +76,64 @@ def _moments(stage: Stage) -> Iterator[tuple[int, Event]]:
     for performed in stage.performed:
         for event in stage.events_of(performed):
             yield performed.moment, event
+
+
+class JumpButtons:
+    """Calls `seek` with the number of a step."""
+
+    def __init__(self, seek: Callable[[int], None]) -> None:
+        self._seek = seek
+        self._targets: dict[str, Target] = {}
+        self.diverges: Target = ""
+        self.buttons = {name: self._button(name) for name in TARGETS}
+        self.box = row(self.buttons.values())
+
+    def _button(self, name: str) -> Any:
+        return button(name.capitalize(), lambda: self._jump(name))
+
+    def _jump(self, name: str) -> None:
+        target = self._targets[name]
+        if isinstance(target, int):
+            self._seek(target)
+
+    def show(self, bench: Bench) -> None:
+        """What can be reached from where one stands; `diverges` was set for the whole run."""
+        self._targets = targets(bench, self.diverges)
+        for name, made in self.buttons.items():
+            target = self._targets[name]
+            here = f"this is the step: {target}" if target == bench.at else None
+            offer(made, target if isinstance(target, str) else here, f"Go to step {target}")
+
+
+_SAID = {
+    "link": "This is step {step}, which the text speaks of.",
+    "search": "This is step {step}, where your words were found.",
+}
+"""By what has asked for it."""
+
+
+class StepGuide:
+    """Calls `seek` with the number of a step, and `say` with a sentence about it."""
+
+    def __init__(self, seek: Callable[[int], None], say: Callable[..., None]) -> None:
+        self._seek, self._say = seek, say
+        self._bench: Bench | None = None
+        self.element = Guide(careful(self._asked))
+
+    def show(self, bench: Bench) -> None:
+        """Follow the bench."""
+        if self._bench is None or bench.stops is not self._bench.stops:
+            self.element.run += 1
+        self._bench = bench
+        self.element.play, self.element.at = bench.own.name, bench.at
+
+    def _asked(self, wish: dict[str, Any]) -> None:
+        if self._bench is None:
+            return
+        step = int(wish["step"])
+        if step > self._bench.last:
+            said = f"There is no step {step} here: this run ends at step {self._bench.last}."
+            self._say(f"{said} Reset leads back to the play.", alarm=True)
+            return
+        self._seek(step)
+        self._say(_SAID[wish["by"]].format(step=step))

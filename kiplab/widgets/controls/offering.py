@@ -1,18 +1,26 @@
-"""What a list or a menu offers, as values; and the element that shows it."""
+"""What a list or a menu offers, and what would follow from it; and the element that shows it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
+from ...engine.events import Event
+from ...engine.explain import sentence
+from ...engine.truth import truth
+from ...plays import verdict as verdicts
 from ...plays.play import Statement
-from ..elements.choice_list import ChoiceList, ChoiceRow, Section
+from ...plays.play_errors import PlayError
+from ...plays.stage import Stage
+from ...plays.transcript import lines_of
+from ...protocol.facts import Destroyed, NotProposed, Refused, Truncated
 from ..elements.labelled import careful
-from ..history_tree.bench import Bench
+from ..elements.pointing import ChoiceList, ChoiceRow, Section
+from ..history_tree.bench import Bench, act
+from ..markup import record_of
+from ..outcomes import because
 from .actions import impossible
-from .choices import Choice
-from .foresight import foreseen
+from .choices import Choice, standing
+from .inbox import holds_in_words
 
 
 class GoTo(msgspec.Struct, frozen=True):
@@ -84,3 +92,87 @@ def _section(group: OfferGroup) -> Section:
 def _row(offer: Offer) -> ChoiceRow:
     said = offer.deed.text if isinstance(offer.deed, Statement) else ""
     return ChoiceRow(offer.words, said, offer.thing)
+
+
+SENTENCES_MAX, EVENTS_MAX = 3, 2
+NOTHING, NOTHING_ON_RECORD = "Nothing changes.", "Nothing changes that is on record."
+_TELLING = (Refused, NotProposed, Destroyed, Truncated)
+"""Events that are told as such; of the others, what they lead to."""
+
+
+def foreseen(bench: Bench, line: Statement) -> tuple[str, ...]:
+    """A few sentences, the most telling first: what is refused, lost, on record, on its way.
+
+    The bench stays as it is. A line that cannot be done is explained.
+    """
+    try:
+        after = act(bench, line).here
+    except PlayError as problem:
+        return (because(problem),)
+    told = tuple(_consequences(bench.here, after)) or tuple(_first_events(after))
+    if told:
+        return told[:SENTENCES_MAX]
+    return (NOTHING if after.cluster == bench.here.cluster else NOTHING_ON_RECORD,)
+
+
+def _consequences(before: Stage, after: Stage) -> Iterator[str]:
+    for event in _repeats_last(after):
+        yield _capital(f"{sentence(event).split('. ')[0]}.")
+    yield from _verdict(before, after)
+    yield from _records(before, after)
+    yield from _standings(before, after)
+    yield from _on_the_way(before, after)
+    held = holds_in_words(after)
+    if held != holds_in_words(before):
+        yield held or "Nothing is held back any more."
+
+
+def _repeats_last(after: Stage) -> list[Event]:
+    """The telling events of the last line; there is room for few, so one error is told once before
+    it is told again.
+    """
+    found = [e for e in after.events_of(after.performed[-1]) if isinstance(e, _TELLING)]
+    kinds = [getattr(event, "error", event) for event in found]
+    order = sorted(range(len(found)), key=lambda at: kinds[at] in kinds[:at])
+    return [found[at] for at in order]
+
+
+def _verdict(before: Stage, after: Stage) -> Iterator[str]:
+    now = f"{verdicts.verdict(after)}, {verdicts.sentence(after)}"
+    if now != f"{verdicts.verdict(before)}, {verdicts.sentence(before)}":
+        yield f"Verdict: {now}."
+
+
+def _records(before: Stage, after: Stage) -> Iterator[str]:
+    """``orders-0: ISR {1, 2} → {1}, partition epoch 9 → 10.``"""
+    for state in truth(after.cluster).partitions:
+        old, new = record_of(before, state.name), record_of(after, state.name)
+        changes = [f"{k} {old.get(k)} → {v}" for k, v in new.items() if old.get(k) != v]
+        if changes:
+            yield f"{state.name}: {', '.join(changes)}."
+
+
+def _standings(before: Stage, after: Stage) -> Iterator[str]:
+    for node in after.cluster.brokers:
+        old, new = standing(before.cluster, node.id), standing(after.cluster, node.id)
+        if old != new:
+            yield f"Broker {node.id}: {new}."
+
+
+def _on_the_way(before: Stage, after: Stage) -> Iterator[str]:
+    """What would be sent and not arrive by itself."""
+    known = {message.name for message in before.cluster.messages}
+    sent = [str(m.name) for m in after.cluster.messages if m.name not in known]
+    if sent:
+        yield f"Then on its way: {', '.join(sent)}."
+
+
+def _first_events(after: Stage) -> Iterator[str]:
+    """What the transcript would say first, where nothing changes that is on record."""
+    _, *told = lines_of(after, after.performed[-1])
+    for line in told[:EVENTS_MAX]:
+        yield _capital(f"{line.strip()[1:].strip()}.")
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,18 +1,165 @@
-"""The picture in one's hands: what is clicked in it opens a menu of what can happen to it."""
+"""What is clicked in the picture opens a menu of what can happen to it.
 
-from __future__ import annotations
+Things are named as in `figures.timeline.places`.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
-from ...rows.columns import Rows
+from msgspec.structs import replace
+
+from ...engine.cluster import Cluster, Message
+from ...engine.truth import partition_of
+from ...plays.stage import Stage
+from ...plays.values import LOSSES
+from ...protocol.ids import BrokerId
+from ...rows.columns import ZOOKEEPER_LANE, MessageRow, Rows
+from ...rows.step_labels import expected
 from ..elements.kinds import Container
 from ..elements.labelled import careful
-from ..elements.touched_picture import TouchedPicture
+from ..elements.pointing import TouchedPicture
 from ..history_tree.bench import Bench
 from .actions import Act
-from .offering import GoTo, Offering
-from .picture_menus import menu_for
+from .choices import (
+    Choice,
+    about_broker,
+    about_controller,
+    about_message,
+    about_partition,
+    about_time,
+    about_zookeeper,
+    leads,
+    more_about_broker,
+    more_about_partition,
+    route,
+    standing,
+)
+from .client_actions import about_consumer, consumers, delete_records, produce, sends_again
+from .inbox import hold, let_flow
+from .offering import GoTo, Offer, OfferGroup, Offering, sorted_out
+
+RECORDS = 10
+HERE = "you are there"
+
+
+def menu_for(thing: str, bench: Bench, rows: Rows) -> tuple[OfferGroup, ...]:
+    """The menu of a thing where one stands; `rows` are those of the whole run.
+
+    Nothing that comes later is told. Empty for what nothing can be done with, such as a message of
+    another run.
+    """
+    kind, _, name = thing.partition(" ")
+    return tuple(_MENUS[kind](bench, rows, name)) if kind in _MENUS else ()
+
+
+def _broker(bench: Bench, _rows: Rows, name: str) -> Iterator[OfferGroup]:
+    stage, id = bench.here, BrokerId(int(name))
+    crash, *others = about_broker(stage, id, "kept")
+    losses = (_losing(about_broker(stage, id, disk)[0]) for disk in LOSSES if disk != "kept")
+    title = f"broker {name} · {standing(stage.cluster, id)}"
+    choices = (crash, *losses, *others, *more_about_broker(stage, id))
+    yield sorted_out(title, choices, f"broker {name}")
+
+
+def _losing(crash: Choice) -> Choice:
+    """``Crash (disk replaced)``."""
+    return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
+
+
+def _controller(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
+    choices = (*about_controller(bench.here.cluster), *about_time(bench.here))
+    yield sorted_out("controller", choices, "controller")
+
+
+def _zookeeper(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
+    yield sorted_out(ZOOKEEPER_LANE, about_zookeeper(bench.here.cluster), ZOOKEEPER_LANE)
+
+
+def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
+    """One partition, or those that share a row of the picture."""
+    several = names.split(" ")
+    cluster = bench.here.cluster
+    return (_of_partition(cluster, name, len(several) > 1) for name in several)
+
+
+def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
+    state = partition_of(cluster, name)
+    choices = [*about_partition(cluster, name), *more_about_partition(cluster, name)]
+    if not briefly:
+        choices.append(produce(cluster, name, RECORDS, "all"))
+        choices += [*sends_again(cluster, name), delete_records(cluster, name)]
+        choices += chain.from_iterable(about_consumer(cluster, c, name) for c in consumers(cluster))
+    title = f"{name} · {leads(state)}" if state is not None else name
+    return sorted_out(title, tuple(choices), f"partition {name}")
+
+
+def _message(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
+    """One that is on its way can be helped or hindered; of any, one can go to where it was sent."""
+    row = next((row for row in rows.messages if row.name == name), None)
+    if row is None:
+        return
+    for message in _under_one_arrow(bench.here.cluster, name):
+        choices = (*about_message(bench.here.cluster, message), *_holding(bench.here, message))
+        title = f"{message.name.kind} #{message.name.ordinal} · {route(message)}"
+        yield sorted_out(title, choices, f"message {name}")
+    yield _going("Go to", bench, *_ends(bench, row))
+
+
+def _under_one_arrow(cluster: Cluster, name: str) -> tuple[Message, ...]:
+    """A message in flight, with those that the picture draws as one with it."""
+    first = next((m for m in cluster.messages if str(m.name) == name), None)
+    return () if first is None else tuple(m for m in cluster.messages if _path(m) == _path(first))
+
+
+def _path(message: Message) -> tuple[object, ...]:
+    name = message.name
+    return name.kind, name.sender, message.receiver, message.body.about()
+
+
+def _holding(stage: Stage, message: Message) -> tuple[Choice, ...]:
+    kind, sender = message.name.kind, message.name.sender
+    return hold(stage, kind, sender), let_flow(stage, kind, sender)
+
+
+def _ends(bench: Bench, row: MessageRow) -> Iterator[Offer]:
+    yield _go(row.x_sent, f"Step {row.x_sent}, where it was sent")
+    arrived = row.x_arrived
+    if arrived is not None and arrived <= bench.at:
+        what = {"dropped": "was lost", "refused": "was refused"}.get(row.fate, "arrived")
+        yield _go(arrived, f"Step {arrived}, where it {what}")
+
+
+def _step(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
+    step = int(name)
+    if step > bench.last:
+        return
+    # What is not there yet has no words.
+    label = f", {rows.moments[step].label}" if step <= bench.at else ""
+    branch = Offer("Branch here: choose what happens next", GoTo(step, acts=True))
+    yield _going(f"step {step}{label}", bench, _go(step, "Go there"), branch)
+
+
+def _go(step: int, words: str) -> Offer:
+    return Offer(words, GoTo(step), f"step {step}")
+
+
+def _going(title: str, bench: Bench, *offers: Offer) -> OfferGroup:
+    """Nobody goes to where one stands."""
+    here = [offer.words for offer in offers if offer.deed == GoTo(bench.at)]
+    left = tuple(offer for offer in offers if offer.deed != GoTo(bench.at))
+    return OfferGroup(title, left, tuple(f"{words}: {HERE}" for words in here))
+
+
+_MENUS: dict[str, Callable[[Bench, Rows, str], Iterator[OfferGroup]]] = {
+    "broker": _broker,
+    "controller": _controller,
+    ZOOKEEPER_LANE: _zookeeper,
+    "partition": _partition,
+    "records": _partition,
+    "message": _message,
+    "step": _step,
+}
 
 
 class PictureMenu:

@@ -1,7 +1,5 @@
 """Share a branch as a token, save the whole lab to a file, load either."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -12,7 +10,7 @@ from ..history_tree import lab_file
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import Tree
 from ..markup import INK, LINE, heading, muted
-from .outcome_line import Answer
+from ..outcomes import Answer
 
 _HOW = (
     'On a command line: kiplab play TOKEN. In a notebook: kiplab.Lab("TOKEN"). It holds every line'

@@ -5,8 +5,6 @@ most one message under way: what changes until the kernel has answered is collap
 message. However slow the kernel, it sees few positions, and the last one always.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the picture shows: the partition followed, kinds of messages, a range, what is folded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

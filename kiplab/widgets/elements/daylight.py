@@ -1,7 +1,5 @@
 """Light or dark: the theme that somebody asked for, or else that of the page around a panel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...figures.drawing.theme import LIGHT, THEMES

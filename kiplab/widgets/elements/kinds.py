@@ -372,3 +372,15 @@ class PlotlyPicture(Element):
     def paint(self, drawing: dict[str, Any]) -> None:
         """Show another drawing in place of this one."""
         self.drawing = drawing
+
+
+class Scale(Slider):
+    """`words` says what stands at each position, from 0 on; they are read aloud, too."""
+
+    kind = "scale"
+    words: Any = Tuple().tag(page=True)
+
+    @property
+    def said(self) -> str:
+        """The words of where it stands."""
+        return str(self.words[self.value])

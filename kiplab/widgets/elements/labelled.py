@@ -1,7 +1,5 @@
 """Parts with words on them, made alike everywhere; and the one wrapper for every callback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """What a FleetLab shows of an answer: a picture, a sentence, a table; and of a grid a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ...figures.drawing.svg import Json

@@ -1,7 +1,5 @@
 """What a FleetLab asks: a study at one point, seen under a few sets of KIPs, over reboot rates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.util import find_spec
@@ -12,16 +13,17 @@ from ...extras import MissingExtraError, install
 from ...figures.how_often.fleet_words import set_words
 from ...figures.how_often.number_words import number_words
 from ...figures.how_often.plot_table import plot_table_html
+from ...fleet.fleet_answers.fleet_answer import FleetAnswer
 from ...fleet.parameters.fleet_study import FleetStudy
 from ...fleet.parameters.parameter_errors import ParameterError
 from ...fleet.parameters.study_text import written
 from ...fleet.pipeline.folder_errors import StudyFolderError
+from ...fleet.pipeline.run_progress import RunProgress
 from ...machine.lacking import LackingError
 from ..elements.kinds import Text
 from ..elements.labelled import button, careful, column, dropdown, offer, row, watch, words
 from ..markup import muted, note
 from .fleet_findings import grid_table
-from .grid_run import GridRun
 from .parameter_dial import DIALS
 
 _RUN = "Run the whole grid on Spark"
@@ -179,3 +181,58 @@ def _problem_words(problem: BaseException) -> str:
     if isinstance(problem, _PROBLEMS):
         return str(problem)
     return f"The grid ended with {type(problem).__name__}: {problem}. What was done is kept."
+
+
+class GridRun:
+    """`progress` is what was heard last, `answer` and `problem` how it ended, each None until then.
+
+    A folder that holds a part of this study is gone on with.
+    """
+
+    def __init__(self, study: FleetStudy, folder: Path, years: float, *, spark: bool) -> None:
+        self.study, self.folder = study, folder
+        self.progress: RunProgress | None = None
+        self.answer: FleetAnswer | None = None
+        self.problem: BaseException | None = None
+        self._stop = threading.Event()
+        self._years, self._spark = years, spark
+        self._thread = threading.Thread(target=self._work, name="kiplab grid", daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it still goes on."""
+        return self._thread.is_alive()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to end."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Ask it to end; what is done is kept."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for its end."""
+        self._thread.join(seconds)
+
+    def _work(self) -> None:
+        try:
+            from ...fleet.fleet_answers.fleet_run import run
+
+            self.answer = run(
+                self.study,
+                self.folder,
+                years=self._years,
+                resume=self.folder.exists(),
+                progress=False,
+                heard=self._heard,
+                stop=self._stop,
+                spark=self._spark,
+            )
+        except BaseException as problem:
+            self.problem = problem
+
+    def _heard(self, now: RunProgress) -> None:
+        self.progress = now

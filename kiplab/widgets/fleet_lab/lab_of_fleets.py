@@ -1,7 +1,7 @@
 """`FleetLab`: turn a parameter of a fleet, and see how often what happens under which KIPs."""
 
-from __future__ import annotations
-
+import asyncio
+from collections.abc import Callable
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -26,16 +26,8 @@ from ..elements.labelled import button, checkbox, column, dropdown, row, watch, 
 from ..elements.surface import Surface
 from ..markup import muted, note
 from .fleet_findings import findings_drawing, findings_sentence, findings_table, rows_at
-from .fleet_question import (
-    KIPS,
-    REBOOTS,
-    FleetQuestion,
-    grid_asked,
-    metrics_of,
-    study_asked,
-)
+from .fleet_question import KIPS, REBOOTS, FleetQuestion, grid_asked, metrics_of, study_asked
 from .grid_panel import GridPanel
-from .last_question import LastQuestion
 from .parameter_dial import DIALS, ParameterDial
 
 WIDTH = 840
@@ -254,3 +246,37 @@ def _kips_of(study: FleetStudy) -> frozenset[str]:
 
 def _tooltip(kip: str) -> str:
     return f"Seen without KIP-{kip} and with it: {GUARDS[GUARD_OF[kip]].clause}"
+
+
+PATIENCE = 0.15
+"""Seconds in which nobody asks anything else."""
+
+
+class LastQuestion:
+    """Calls `answer` once it has been quiet after `ask`; at once where there is nobody to wait for,
+    as in a script.
+    """
+
+    def __init__(self, answer: Callable[[], None]) -> None:
+        self._answer = answer
+        self._waiting: asyncio.TimerHandle | None = None
+
+    def ask(self) -> None:
+        """There is another question: what waits still is not asked any more."""
+        self.forget()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._answer()
+            return
+        self._waiting = loop.call_later(PATIENCE, self._now)
+
+    def forget(self) -> None:
+        """Nobody wants to know any more."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _now(self) -> None:
+        self._waiting = None
+        self._answer()

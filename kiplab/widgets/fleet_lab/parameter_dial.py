@@ -3,13 +3,11 @@
 Everything is read off the parameter's row in the table.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from ...figures.how_often.number_words import number_words
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameter
-from ..elements.scale import Scale
+from ..elements.kinds import Scale
 
 DIALS = (
     "bounces_per_year",

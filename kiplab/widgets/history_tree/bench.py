@@ -3,8 +3,6 @@
 Every change gives a new value, so a change that fails leaves the old one as it was.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

@@ -6,8 +6,6 @@ runs the same lines again there and nowhere else, and a new branch begins under 
 it was made on. Every change gives a new value; one that cannot be made raises PlayError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, count
 

@@ -1,7 +1,5 @@
 """A Lab's tree as a file and back: branches, names, rules, positions; or one branch as a play."""
 
-from __future__ import annotations
-
 import os
 from itertools import pairwise
 from pathlib import Path

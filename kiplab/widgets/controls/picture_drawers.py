@@ -1,6 +1,4 @@
-"""The legend of a Lab's picture, folded: whoever knows the signs has more room without it."""
-
-from __future__ import annotations
+"""Drawers below a Lab's picture: its legend, and the logs side by side."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -11,7 +9,7 @@ from ...figures.drawing.still_picture import MARK, described
 from ...figures.drawing.svg import svg
 from ..elements.labelled import words
 from ..history_tree.bench import Bench
-from .drawer import Drawer
+from .actions import Drawer
 
 
 class Signs:
@@ -43,3 +41,29 @@ def as_image(drawing: dict[str, Any]) -> str:
         f'<div class="{MARK}" style="line-height:0"><img width="{layout["width"]}"'
         f' height="{layout["height"]}" alt="{alt}" src="data:image/svg+xml;base64,{data}"></div>'
     )
+
+
+class LogsDrawer:
+    """`toggle` opens and closes `box`; `logs` draws how they are where one stands, or says None."""
+
+    def __init__(self, logs: Callable[[], dict[str, Any] | None]) -> None:
+        self._logs = logs
+        self.image = words(margin="0")
+        self.drawer = Drawer("Logs", self.paint, self.image)
+        self.drawer.toggle.tooltip = "The logs of all replicas side by side, where they part"
+        self.toggle, self.box = self.drawer.toggle, self.drawer.box
+        self.toggle.layout.display = "none"
+
+    def show(self, _bench: Bench) -> None:
+        """Another step has other logs."""
+        self.paint()
+
+    def paint(self) -> None:
+        """Draw them, if they can be seen; there is no button before anybody was elected
+        uncleanly.
+        """
+        drawing = self._logs()
+        self.toggle.layout.display = "none" if drawing is None else "flex"
+        shown = drawing is not None and self.drawer.is_open
+        self.box.layout.display = "flex" if shown else "none"
+        self.image.value = as_image(drawing) if drawing is not None and shown else ""

@@ -1,16 +1,11 @@
-"""A list of things to do, each previewed where one points at it: one element, whatever its length.
-
-Its rows are data, so that a long list costs a page no more parts than a short one.
-"""
-
-from __future__ import annotations
+"""What one points at: things in a picture, and a list of what can be done with them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from traitlets import Bool, Dict, Int
 
-from .kinds import Element, Style
+from .kinds import Element, PlotlyPicture, Style
 
 
 class ChoiceRow(NamedTuple):
@@ -82,3 +77,22 @@ class ChoiceList(Element):
             self.foreseen = {"number": number, "place": place, "said": said}
         elif name == "choose":
             self._chosen(place)
+
+
+class TouchedPicture(PlotlyPicture):
+    """Calls `touched` with the name of what was clicked, or chosen by keyboard.
+
+    Where things are is said by the drawing, in the ``places`` of its layout's ``meta``
+    (`figures.timeline.places`); a page needs no answer to find out what is clicked.
+    """
+
+    kind = "touched"
+
+    def __init__(self, drawing: dict[str, Any], touched: Callable[[str], None]) -> None:
+        self._touched = touched
+        super().__init__(drawing)
+
+    def heard(self, name: str, value: Any) -> None:
+        """What was clicked."""
+        if name == "touch" and isinstance(value, str):
+            self._touched(value)
