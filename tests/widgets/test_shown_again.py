@@ -36,7 +36,7 @@ class Waiting:
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Waiting:
     waiting = Waiting()
     monkeypatch.setattr(asyncio, "get_running_loop", lambda: waiting)
-    monkeypatch.setattr(shown_again, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(still_fallback, "monotonic", lambda: 100.0)
     monkeypatch.setattr(ShownAgain, "last_run", 0.0)
     monkeypatch.setattr(Surface, "any_heard", True)
     return waiting
