@@ -81,7 +81,7 @@ from kiplab.rows import (
     unlogged,
 )
 from kiplab.rows.columns import MarkKind
-from kiplab.widgets.controls import choices
+from kiplab.widgets.controls import broker_offers
 
 
 class Table(NamedTuple):
@@ -126,8 +126,8 @@ def driven() -> set[moves.Timer]:
 
 
 def with_a_button() -> set[moves.Timer]:
-    return {moves.Timer[name] for name in named_in(choices.__file__, "Timer")} - {
-        *choices.NO_BUTTON
+    return {moves.Timer[name] for name in named_in(broker_offers.__file__, "Timer")} - {
+        *broker_offers.NO_BUTTON
     }
 
 
@@ -321,10 +321,10 @@ TABLES = (
     Table(
         "timer",
         "button",
-        "about_broker in kiplab/widgets/controls/choices.py",
+        "about_broker in kiplab/widgets/controls/broker_offers.py",
         with_a_button,
-        choices.NO_BUTTON,
-        "NO_BUTTON in kiplab/widgets/controls/choices.py",
+        broker_offers.NO_BUTTON,
+        "NO_BUTTON in kiplab/widgets/controls/broker_offers.py",
     ),
     Table(
         "timer",
@@ -482,7 +482,10 @@ TABLES = (
     ),
     Table("lifecycle", "sentence", "_LIFE in kiplab/engine/explain.py", lambda: explain._LIFE),
     Table(
-        "lifecycle", "word", "_LIFE in kiplab/widgets/controls/choices.py", lambda: choices._LIFE
+        "lifecycle",
+        "word",
+        "LIFECYCLE_WORDS in kiplab/widgets/controls/broker_offers.py",
+        lambda: broker_offers.LIFECYCLE_WORDS,
     ),
     Table(
         "lifecycle",

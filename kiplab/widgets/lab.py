@@ -13,12 +13,12 @@ from ..protocol.features import Features
 from ..runs import Run
 from . import still_fallback
 from .controls.branches import Branches
+from .controls.broker_offers import GoTo
 from .controls.inflight import InFlight
 from .controls.inject import Inject
 from .controls.inspector import Inspector, Telling
 from .controls.invariants import InvariantStrip
 from .controls.jumps import JumpButtons, StepGuide
-from .controls.offering import GoTo
 from .controls.picture_drawers import LogsDrawer, Signs
 from .controls.picture_menu import PictureMenu
 from .controls.rulebook import Rulebook, left_behind, turned
@@ -36,7 +36,7 @@ from .history_tree.bench import Bench
 from .history_tree.branch_tree import Tree
 from .lab_layout import folds_of, in_hand, laid_out
 from .markup import note, on_record, transcript, verdict_line
-from .outcomes import Attempts, because, forked
+from .press_outcomes import Attempts, because, forked
 from .still_fallback import OPENING, WAIT, Lock
 from .view_model import ViewModel
 
@@ -269,7 +269,7 @@ class Lab:
         self.in_flight = InFlight(self.bench, self.act)
         self.hands.children = in_hand(self)
         self.told.children = (self.transcript, self.in_flight.box)
-        self.look = Look(self._look_at, lambda: self._view.rows)
+        self.look = Look(self._look_at, self._view.rows_of)
         self.looking.children = (self.look.box,)
 
     # --- changing what is shown -----------------------------------------------------------------

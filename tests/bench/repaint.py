@@ -19,6 +19,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -189,7 +190,7 @@ def opening(play: Any) -> None:
 
 
 def _each(work: Callable[[int], None], numbers: Iterable[int]) -> list[float]:
-    return [_timed(lambda number=number: work(number)) for number in numbers]
+    return [_timed(partial(work, number)) for number in numbers]
 
 
 def _resident() -> float:

@@ -44,7 +44,7 @@ def test_what_nobody_watches_is_not_worked_out() -> None:
     hands = at_panel(made(THREE))
     clients(hands).watched.toggle.value = False
     before = clients(hands).written.value
-    clients(hands).choices[-2]
+    clients(hands).offers[-2]
     hands.write("produce orders-0 producer=producer")
     assert clients(hands).written.value == before
     clients(hands).watched.toggle.value = True
@@ -145,7 +145,7 @@ def test_one_record_is_lost_on_purpose_and_found(acks: str) -> None:
     if acks == "all":
         panel.button(2, "Start").click()
         panel.button(2, "Unfence").click()
-        panel.partitions[0].actions.button("Elect unclean").click()
+        panel.partitions["orders-0"].main.button("Elect unclean").click()
     broken = {id for id, _ in hands.bench.here.cluster.broken}
     epoch = 6 if acks == "all" else 5
     lost = f"offset 100 in leader epoch {epoch}, still in the log of broker 1, which is down"

@@ -10,12 +10,12 @@ from kiplab.engine import moves
 from kiplab.engine.enabled import EVERYTHING, NOT_OFFERED, enabled
 from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
-from kiplab.widgets.controls.client_actions import consumers, producers
+from kiplab.widgets.controls.broker_offers import Offer
+from kiplab.widgets.controls.cluster_offers import consumers, producers
 from kiplab.widgets.controls.what_next import (
     FAULTS,
     ORDINARY,
     WAITS_MS,
-    Happening,
     groups_of,
     happenings,
 )
@@ -47,7 +47,7 @@ def possible(bench: Bench) -> tuple[moves.Move, ...]:
     return enabled(cluster, replace(clients, advance_ms=waits))
 
 
-def of(happening: Happening) -> str:
+def of(happening: Offer) -> str:
     return happening.line.text
 
 
@@ -86,10 +86,10 @@ def test_every_kind_of_move_is_in_some_list_or_has_a_reason_not_to_be() -> None:
 def test_faults_stand_apart_and_after_the_rest() -> None:
     ordinary, faults = groups_of(happenings(seek(ALL["kafka-14139"], 1).here.cluster))
     assert (ordinary.title, faults.title) == (ORDINARY, FAULTS)
-    assert ordinary.offers[0].words == "Alter-partition #1 from broker 1 arrives"
-    said = {offer.words for offer in faults.offers}
+    assert ordinary.offers[0].label == "Alter-partition #1 from broker 1 arrives"
+    said = {offer.label for offer in faults.offers}
     assert {"Broker 2 dies, disk replaced", "Link 1–2 cut", "New controller"} < said
-    assert not said & {offer.words for offer in ordinary.offers}
+    assert not said & {offer.label for offer in ordinary.offers}
 
 
 def test_each_says_what_it_is_about_in_the_picture() -> None:

@@ -225,8 +225,8 @@ def test_a_button_is_disabled_exactly_where_its_choice_has_a_reason(crowded: Ben
     disabled = 0
     for row in hands.panel.rows:
         row.more.toggle.value = True
-        for choice in row.choices:
-            shown = row.main if choice in row.main.choices else row.others
+        for choice in row.offers:
+            shown = row.main if choice in row.main.offers else row.others
             made = shown.button(choice.label)
             assert made.disabled is (choice.reason is not None)
             assert choice.reason is None or made.tooltip == f"Not now: {choice.reason}"

@@ -13,24 +13,19 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.stage import Stage
 from kiplab.protocol.ids import BrokerId
 from kiplab.protocol.releases import Mode
-from kiplab.widgets.controls.choices import (
-    NO_BUTTON,
-    Choice,
-    about_broker,
+from kiplab.widgets.controls.broker_offers import NO_BUTTON, Offer, about_broker, more_about_broker
+from kiplab.widgets.controls.cluster_offers import (
+    about_consumer,
     about_controller,
     about_message,
     about_partition,
+    about_producer,
     about_time,
     about_zookeeper,
-    more_about_broker,
-    more_about_partition,
-)
-from kiplab.widgets.controls.client_actions import (
-    about_consumer,
-    about_producer,
     believes_to_lead,
     consumers,
     delete_records,
+    more_about_partition,
     produce,
     producers,
     reading,
@@ -72,10 +67,10 @@ def with_zookeeper() -> list[Bench]:
     return [*opened, recovering, shop]
 
 
-def every_choice(stage: Stage) -> tuple[Choice, ...]:
+def every_choice(stage: Stage) -> tuple[Offer, ...]:
     """Every button that any panel has here."""
     cluster = stage.cluster
-    found: list[Choice] = [*about_controller(cluster), *about_time(stage)]
+    found: list[Offer] = [*about_controller(cluster), *about_time(stage)]
     found += about_zookeeper(cluster) if has_zookeeper(cluster) else ()
     for node in cluster.brokers:
         found += [*about_broker(stage, node.id, "tail-lost"), *more_about_broker(stage, node.id)]
@@ -98,7 +93,7 @@ def every_choice(stage: Stage) -> tuple[Choice, ...]:
     return (*found, next_up(cluster, cluster.messages))
 
 
-def refused(bench: Bench, choice: Choice) -> bool:
+def refused(bench: Bench, choice: Offer) -> bool:
     """Whether the engine has something against a line too."""
     try:
         act(bench, choice.line)
@@ -135,7 +130,7 @@ def test_what_the_engine_refuses_is_disabled_with_its_reason(name: str) -> None:
 # --- single choices -------------------------------------------------------------------------------
 
 
-def offered(bench: Bench, id: BrokerId = TWO) -> dict[str, Choice]:
+def offered(bench: Bench, id: BrokerId = TWO) -> dict[str, Offer]:
     """The drawer of a broker, by label."""
     return {choice.label: choice for choice in more_about_broker(bench.here, id)}
 
@@ -218,7 +213,7 @@ def test_every_verb_that_is_no_raw_request_has_a_button_or_is_an_operators_upgra
     assert actions - offered_verbs == typed
 
 
-def _along(bench: Bench) -> list[Choice]:
+def _along(bench: Bench) -> list[Offer]:
     choices = [c for n in range(bench.last + 1) for c in every_choice(seek(bench, n).here)]
     cluster = bench.here.cluster
     keeper = "zookeeper" if has_zookeeper(cluster) else "controller"
@@ -268,7 +263,7 @@ def test_each_button_of_a_broker_is_a_line_that_replays(
     before: tuple[str, ...], label: str, line: str
 ) -> None:
     hands = at_panel(done(made(THREE), *before))
-    hands.panel.rows[1].more.toggle.value = True
+    hands.panel.brokers[2].more.toggle.value = True
     hands.panel.button(2, label).click()
     assert hands.lines == [line]
     assert hands.replayed()
@@ -287,16 +282,16 @@ def test_a_crash_takes_what_was_chosen(disk: str) -> None:
 def test_controller_and_partitions_have_buttons() -> None:
     hands = at_panel(made(SIX))
     hands.panel.controller.button("Fail over").click()
-    assert [row.name for row in hands.panel.partitions] == ["orders-0", "orders-1", "orders-2"]
-    hands.panel.partitions[1].actions.button("Elect preferred").click()
-    hands.panel.partitions[2].actions.button("Elect unclean").click()
+    assert list(hands.panel.partitions) == ["orders-0", "orders-1", "orders-2"]
+    hands.panel.partitions["orders-1"].main.button("Elect preferred").click()
+    hands.panel.partitions["orders-2"].main.button("Elect unclean").click()
     assert hands.lines == ["fail-over", "elect orders-1", "elect orders-2 unclean=yes"]
     assert hands.replayed()
 
 
 def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it() -> None:
     hands = at_panel(made(f"kafka 3.8\n{THREE}"))
-    drawer = hands.panel.partitions[0]
+    drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
     on = drawer.others.button("unclean.leader.election.enable=true")
     assert "does not read it (KAFKA-12670)" in on.tooltip
@@ -307,7 +302,7 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
         "configure orders unclean-leader-election=no",
     ]
     assert hands.replayed()
-    later = at_panel(made(f"kafka 3.9\n{THREE}")).panel.partitions[0]
+    later = at_panel(made(f"kafka 3.9\n{THREE}")).panel.partitions["orders-0"]
     later.more.toggle.value = True
     said = later.others.button("unclean.leader.election.enable=true").tooltip
     assert "reads it when it elects next, within 300 s" in said
@@ -315,7 +310,7 @@ def test_a_partitions_drawer_switches_its_topics_setting_and_says_who_reads_it()
 
 def test_the_end_of_a_recovery_is_offered_only_where_something_recovers() -> None:
     hands = at_panel(open_bench(load("unclean-election")))
-    drawer = hands.panel.partitions[0]
+    drawer = hands.panel.partitions["orders-0"]
     drawer.more.toggle.value = True
     finish = drawer.others.button("Finish recovery")
     assert finish.disabled
@@ -405,7 +400,7 @@ def test_what_is_impossible_is_disabled_and_can_be_read_as_text() -> None:
 
 def test_a_closed_drawer_costs_nothing_and_an_open_one_follows() -> None:
     hands = at_panel(made(THREE))
-    row = hands.panel.rows[1]
+    row = hands.panel.brokers[2]
     assert row.others.buttons == []
     row.more.toggle.value = True
     assert not row.others.button("Heartbeat").disabled

@@ -10,7 +10,8 @@ from kiplab.plays.library import load, names
 from kiplab.plays.play import Statement
 from kiplab.rows.columns import Rows
 from kiplab.rows.rows_of_stage import rows_of, rows_until
-from kiplab.widgets.controls.offering import GoTo, Offer, OfferGroup
+from kiplab.widgets.controls.broker_offers import GoTo, Offer
+from kiplab.widgets.controls.offering import OfferGroup
 from kiplab.widgets.controls.picture_menu import HERE, menu_for
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 from tests.widgets.hands import SIX, made
@@ -47,7 +48,7 @@ class Looker:
 
     def offers(self, thing: str) -> dict[str, Offer]:
         """The offers of a thing, by their words."""
-        return {o.words: o for group in self.menu(thing) for o in group.offers}
+        return {o.label: o for group in self.menu(thing) for o in group.offers}
 
     def notes(self, thing: str) -> list[str]:
         """What cannot be done with it now, and why."""
@@ -66,24 +67,24 @@ def test_everything_in_the_picture_has_a_menu_that_keeps_its_word(name: str) -> 
             offers = looker.offers(thing)
             assert offers or looker.notes(thing), thing
             for offer in offers.values():
-                if isinstance(offer.deed, Statement):
-                    assert act(looker.bench, offer.deed).at >= looker.bench.at
+                if offer.to is None:
+                    assert act(looker.bench, offer.line).at >= looker.bench.at
                 else:
-                    assert 0 <= offer.deed.step <= looker.bench.last
+                    assert 0 <= offer.to.step <= looker.bench.last
 
 
 def test_a_brokers_lane_offers_what_its_buttons_do_and_says_why_not() -> None:
     looker = looking_at("kafka-14139", 1)
     offers = looker.offers("broker 2")
-    lines = {o.deed.text for o in offers.values() if isinstance(o.deed, Statement)}
+    lines = {o.line.text for o in offers.values() if o.to is None}
     wanted = {"crash 2", "crash 2 disk=tail-lost", "crash 2 disk=replaced", "expire 2", "fetch 2"}
     assert wanted < lines
     crash = Statement("crash", ("2",), (("disk", "replaced"),))
-    assert offers["Crash (disk replaced)"].deed == crash
+    assert offers["Crash (disk replaced)"].line == crash
     assert "Start: broker 2 is running already" in looker.notes("broker 2")
     (group,) = looker.at(3).menu("broker 2")
     assert group.title == "broker 2 · down, fenced"
-    assert group.offers[0].words == "Start"
+    assert group.offers[0].label == "Start"
     (down,) = (note for note in group.not_now if note.endswith(": broker 2 is down"))
     assert down.startswith("Crash, Crash (tail lost), Crash (disk replaced), Unfence, Fetch")
 
@@ -95,11 +96,11 @@ def test_the_arrow_of_a_message_on_its_way_is_delivered_dropped_and_held() -> No
     for words in ("Deliver", "Drop", "Duplicate", "Time out", "Lose reply", "Let it flow"):
         assert words in offers
     assert looker.notes(arrow) == ["Hold back: it is held back already"]
-    deliver = offers["Deliver"].deed
+    deliver = offers["Deliver"].line
     assert isinstance(deliver, Statement)
     delivered = act(looker.bench, deliver)
     assert delivered.here.cluster.messages == ()
-    assert offers["Step 1, where it was sent"].deed == GoTo(1)
+    assert offers["Step 1, where it was sent"].to == GoTo(1)
     assert not any("arrived" in words for words in offers)
 
 
@@ -107,7 +108,7 @@ def test_the_arrow_of_a_message_that_has_arrived_leads_to_its_two_ends() -> None
     looker = looking_at("kafka-14139", 8)
     (arrow,) = (arrow[0] for arrow in looker.places["arrows"])
     (group,) = looker.menu(arrow)
-    assert [o.words for o in group.offers] == [
+    assert [o.label for o in group.offers] == [
         "Step 1, where it was sent",
         "Step 6, where it arrived",
     ]
@@ -127,9 +128,9 @@ def test_a_step_can_be_gone_to_or_be_where_a_branch_begins() -> None:
     looker = looking_at("kafka-14139", 3)
     (group,) = looker.menu("step 2")
     assert group.title == "step 2, broker 2 dies, disk replaced"
-    assert [o.deed for o in group.offers] == [GoTo(2), GoTo(2, acts=True)]
+    assert [o.to for o in group.offers] == [GoTo(2), GoTo(2, acts=True)]
     assert looker.notes("step 3") == [f"Go there: {HERE}"]
-    assert [o.deed for o in looker.offers("step 3").values()] == [GoTo(3, acts=True)]
+    assert [o.to for o in looker.offers("step 3").values()] == [GoTo(3, acts=True)]
 
 
 def test_a_step_that_is_still_to_come_says_nothing_of_itself() -> None:

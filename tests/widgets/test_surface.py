@@ -297,7 +297,7 @@ def test_a_lab_is_few_models_also_with_every_panel_open(monkeypatch: pytest.Monk
         for title in lab.folds.headings:
             lab.folds.open(title)
         lab.inject.clients.watched.toggle.value = True
-        for partition in lab.inject.partitions:
+        for partition in lab.inject.partitions.values():
             partition.more.toggle.value = True
         for step in range(lab.bench.last + 1):
             lab.seek(step)

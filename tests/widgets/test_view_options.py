@@ -24,9 +24,8 @@ def asked() -> list[dict[str, Any]]:
 @pytest.fixture
 def look(asked: list[dict[str, Any]]) -> Look:
     """Of the play of KAFKA-14139, and open."""
-    bench = open_bench(load("kafka-14139"))
-    made = Look(asked.append, lambda: rows_of(bench.whole))
-    made.show(bench)
+    made = Look(asked.append, rows_of)
+    made.show(open_bench(load("kafka-14139")))
     return made
 
 
@@ -107,9 +106,7 @@ def test_a_longer_run_is_shown_to_its_end(look: Look) -> None:
 def test_the_same_run_is_not_read_again(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = open_bench(load("kafka-14139"))
     look.show(bench)
-    monkeypatch.setattr(
-        "kiplab.widgets.controls.view_options.rows_of", lambda _: pytest.fail("read again")
-    )
+    monkeypatch.setattr(look, "_rows_of", lambda _: pytest.fail("read again"))
     look.show(bench)
 
 

@@ -8,13 +8,13 @@ from ...plays.play import Statement
 from ..elements.kinds import Element, ToggleButton
 from ..elements.labelled import button, column, offer, row, watch, words
 from ..markup import INK
-from .choices import Choice
+from .broker_offers import Offer
 
 Act = Callable[[Statement], None]
 
 
 class Actions:
-    """A row of buttons, one per choice; `act` gets the line of the one that is pressed.
+    """A row of buttons, one per each; `act` gets the line of the one that is pressed.
 
     Buttons are kept and used again: a browser never forgets a widget. `after` stands behind them.
     """
@@ -22,34 +22,34 @@ class Actions:
     def __init__(self, act: Act, *after: Any) -> None:
         self._act = act
         self._after = after
-        self.choices: tuple[Choice, ...] = ()
+        self.offers: tuple[Offer, ...] = ()
         self.buttons: list[Any] = []
         self.box = row(after, flex_flow="row wrap")
 
-    def show(self, choices: tuple[Choice, ...]) -> None:
+    def show(self, offers: tuple[Offer, ...]) -> None:
         """Offer these, and say in the tooltip what is in the way of the others."""
-        self.choices = choices
-        while len(self.buttons) < len(choices):
+        self.offers = offers
+        while len(self.buttons) < len(offers):
             self.buttons.append(self._made(len(self.buttons)))
-        shown = self.buttons[: len(choices)]
-        for made, choice in zip(shown, choices, strict=True):
-            made.description = choice.label
-            offer(made, choice.reason, f"{choice.advice}: {choice.line.text}")
+        shown = self.buttons[: len(offers)]
+        for made, each in zip(shown, offers, strict=True):
+            made.description = each.label
+            offer(made, each.reason, f"{each.advice}: {each.line.text}")
         self.box.children = (*shown, *self._after)
 
     def button(self, label: str) -> Any:
         """A button by its label. Raises KeyError if there is none."""
-        shown = {c.label: b for c, b in zip(self.choices, self.buttons, strict=False)}
+        shown = {c.label: b for c, b in zip(self.offers, self.buttons, strict=False)}
         return shown[label]
 
     def _made(self, place: int) -> Any:
-        return button("", lambda: self._act(self.choices[place].line))
+        return button("", lambda: self._act(self.offers[place].line))
 
 
 class Reasons:
     """A drawer with everything that cannot be done now: a disabled button cannot be reached."""
 
-    def __init__(self, reasons: Callable[[], Iterable[tuple[str, tuple[Choice, ...]]]]) -> None:
+    def __init__(self, reasons: Callable[[], Iterable[tuple[str, tuple[Offer, ...]]]]) -> None:
         self._reasons = reasons
         self.text = words()
         self.drawer = Drawer("Not possible now, and why", self.show, self.text)
@@ -61,20 +61,20 @@ class Reasons:
             self.text.value = _listed(self._reasons())
 
 
-def impossible(choices: tuple[Choice, ...]) -> tuple[str, ...]:
+def impossible(offers: tuple[Offer, ...]) -> tuple[str, ...]:
     """``"Start, Unfence: broker 2 is running already"``: one per reason, labels in order."""
     labels: dict[str, list[str]] = {}
-    for choice in choices:
-        if choice.reason is not None:
-            labels.setdefault(choice.reason, []).append(choice.label)
+    for each in offers:
+        if each.reason is not None:
+            labels.setdefault(each.reason, []).append(each.label)
     return tuple(f"{', '.join(found)}: {reason}" for reason, found in labels.items())
 
 
-def _listed(groups: Iterable[tuple[str, tuple[Choice, ...]]]) -> str:
+def _listed(groups: Iterable[tuple[str, tuple[Offer, ...]]]) -> str:
     rows = "".join(
         f"<li><b>{escape(name)}</b><br>{'<br>'.join(escape(line) for line in lines)}</li>"
-        for name, choices in groups
-        if (lines := impossible(choices))
+        for name, offers in groups
+        if (lines := impossible(offers))
     )
     look = f"color:{INK};font-size:12px;line-height:1.45;margin:2px 0;padding-left:18px"
     return f'<ul style="{look}">{rows or "<li>Everything here is possible.</li>"}</ul>'

@@ -15,7 +15,7 @@ from ..history_tree import branch_tree as trees
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import TRUNK, Branch, Tree
 from ..markup import INK, MUTED, SOFT, glyph, muted
-from ..outcomes import Answer
+from ..press_outcomes import Answer
 
 FOLD_MARGINS = 44
 """Pixels that are kept around what is unfolded."""

@@ -26,8 +26,8 @@ from ..elements.labelled import column, dropdown, row, watch, words
 from ..history_tree.bench import Bench
 from ..markup import beside, heading, muted
 from .actions import Act, Actions, Drawer
-from .choices import Choice
-from .client_actions import (
+from .broker_offers import Offer
+from .cluster_offers import (
     about_consumer,
     about_producer,
     believes_to_lead,
@@ -89,9 +89,9 @@ class ClientsPanel:
         return [self._writer, self.written, self.read]
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
+    def offers(self) -> tuple[Offer, ...]:
         """Everything that they can do."""
-        return (*self.actions.choices, *self.reads.choices, *self._sending())
+        return (*self.actions.offers, *self.reads.offers, *self._sending())
 
     def show(self, bench: Bench) -> None:
         """Follow the bench."""
@@ -119,7 +119,7 @@ class ClientsPanel:
         if self.watched.is_open:
             self._watch()
 
-    def _sending(self) -> tuple[Choice, ...]:
+    def _sending(self) -> tuple[Offer, ...]:
         cluster, name, who = self._bench.here.cluster, self.partition.value, self.producer.value
         return about_producer(cluster, who, name, self.count.value, self.acks.value)
 

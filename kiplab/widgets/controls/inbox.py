@@ -11,7 +11,8 @@ from ...plays.play import Statement
 from ...plays.stage import Pattern, Stage
 from ...plays.values import node_word
 from ...protocol.ids import BrokerId, node_name
-from .choices import Choice, about_message
+from .broker_offers import Offer
+from .cluster_offers import about_message
 
 
 class InboxOrder(msgspec.Struct, frozen=True):
@@ -63,10 +64,10 @@ def moved(cluster: Cluster, order: InboxOrder, name: MessageName, by: int) -> In
     return InboxOrder(tuple(names))
 
 
-def next_up(cluster: Cluster, inbox: tuple[Message, ...]) -> Choice:
+def next_up(cluster: Cluster, inbox: tuple[Message, ...]) -> Offer:
     """Deliver the first message of `inbox` that can arrive."""
     if not inbox:
-        return Choice("Deliver next", Statement("deliver"), "nothing is on its way")
+        return Offer("Deliver next", Statement("deliver"), "nothing is on its way")
     ready = (m for m in inbox if why_not(cluster, Deliver(m.name)) is None)
     first = about_message(cluster, next(ready, inbox[0]))[0]
     return replace(first, label="Deliver next")
@@ -87,7 +88,7 @@ def _follows(cluster: Cluster, later: Message, earlier: Message) -> bool:
 # --- holding back ---------------------------------------------------------------------------------
 
 
-def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Choice:
+def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
     """Keep back what is sent from now on."""
     asked = Pattern(kind, sender)
     said = [kept for pattern, kept in standing_holds(stage) if _overlap(pattern, asked)]
@@ -97,12 +98,10 @@ def hold(stage: Stage, kind: str, sender: BrokerId | None) -> Choice:
         reason = "in this play every message waits until it is delivered"
     elif covered and all(said):
         reason = "it is held back already"
-    return Choice(
-        "Hold back", _line("hold", kind, sender), reason, "What is sent from now on waits"
-    )
+    return Offer("Hold back", _line("hold", kind, sender), reason, "What is sent from now on waits")
 
 
-def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Choice:
+def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Offer:
     """End the holding back: what waits arrives, and what comes is delivered at once."""
     asked = Pattern(kind, sender)
     held = any(kept and _overlap(pattern, asked) for pattern, kept in standing_holds(stage))
@@ -111,7 +110,7 @@ def let_flow(stage: Stage, kind: str, sender: BrokerId | None) -> Choice:
     )
     reason = None if held or waiting else "nothing of that kind is held back"
     advice = "What waits arrives, and nothing is held back from now on"
-    return Choice("Let it flow", _line("release", kind, sender), reason, advice)
+    return Offer("Let it flow", _line("release", kind, sender), reason, advice)
 
 
 def standing_holds(stage: Stage) -> tuple[tuple[Pattern, bool], ...]:

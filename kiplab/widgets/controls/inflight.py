@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...engine.cluster import Cluster, Message, MessageName
+from ...engine.explain import describe
 from ...engine.nodes import has_zookeeper
 from ...engine.zookeeper_routes import kinds_in
 from ...plays.play import Statement
@@ -13,7 +14,8 @@ from ..elements.labelled import button, column, dropdown, offer, row, watch, wor
 from ..history_tree.bench import Bench
 from ..markup import heading, muted, stacked
 from .actions import Act, Actions, Drawer, Reasons
-from .choices import Choice, about_message, content, route
+from .broker_offers import Offer
+from .cluster_offers import about_message, route
 from .inbox import (
     InboxOrder,
     arranged,
@@ -29,7 +31,7 @@ SHOWN_MAX = 12
 """Messages with buttons; of more than these only the number is told."""
 EVERY_KIND, ANYBODY = "every kind", "anybody"
 _AT_ONCE = 2
-"""Deliver and Drop are at hand; the other choices about a message are in a drawer."""
+"""Deliver and Drop are at hand; the other offers about a message are in a drawer."""
 
 
 class _MessageRow:
@@ -38,7 +40,7 @@ class _MessageRow:
     def __init__(self, inbox: InFlight) -> None:
         self._inbox = inbox
         self.name: MessageName | None = None
-        self.choices: tuple[Choice, ...] = ()
+        self.offers: tuple[Offer, ...] = ()
         self.text = words()
         self.earlier = button("Earlier", lambda: self._move(-1))
         self.later = button("Later", lambda: self._move(1))
@@ -57,15 +59,15 @@ class _MessageRow:
             self._inbox.move(self.name, by)
 
     def _show_more(self) -> None:
-        self.others.show(self.choices[_AT_ONCE:])
+        self.others.show(self.offers[_AT_ONCE:])
 
     def show(self, cluster: Cluster, inbox: tuple[Message, ...], place: int) -> None:
         """Be the message at `place`, counted from 1."""
         message = inbox[place - 1]
         self.name = message.name
-        self.text.value = stacked(f"{place}. {route(message)}", content(message))
-        self.choices = about_message(cluster, message)
-        self.main.show(self.choices[:_AT_ONCE])
+        self.text.value = stacked(f"{place}. {route(message)}", describe(message.body))
+        self.offers = about_message(cluster, message)
+        self.main.show(self.offers[:_AT_ONCE])
         for made, by, advice in ((self.earlier, -1, "sooner"), (self.later, 1, "later")):
             reason = why_not_moved(cluster, inbox, message.name, by)
             offer(made, reason, f"“Deliver next” takes it {advice}; nothing is delivered yet")
@@ -176,19 +178,19 @@ class InFlight:
             self.kind.options = options
             self.kind.value = chosen if chosen in kinds else EVERY_KIND
 
-    def _reasons(self) -> list[tuple[str, tuple[Choice, ...]]]:
+    def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
         shown = [made for made in self.rows if made.box in self.list.children]
-        told = [(str(made.name), made.choices + self._moves(made)) for made in shown]
-        held = (*self.next.choices, *self.holds.actions.choices)
+        told = [(str(made.name), made.offers + self._moves(made)) for made in shown]
+        held = (*self.next.offers, *self.holds.actions.offers)
         return [*told, ("what is sent from now on", held)]
 
-    def _moves(self, made: _MessageRow) -> tuple[Choice, ...]:
+    def _moves(self, made: _MessageRow) -> tuple[Offer, ...]:
         if made.name is None:
             return ()
         cluster, name = self._bench.here.cluster, made.name
         nowhere = Statement()
         return tuple(
-            Choice(label, nowhere, why_not_moved(cluster, self.inbox, name, by))
+            Offer(label, nowhere, why_not_moved(cluster, self.inbox, name, by))
             for label, by in (("Earlier", -1), ("Later", 1))
         )
 

@@ -9,89 +9,47 @@ from ..elements.labelled import button, column, dropdown, line, row, watch, word
 from ..history_tree.bench import Bench
 from ..markup import beside, heading, muted
 from .actions import Act, Actions, Drawer, Reasons
-from .choices import (
-    LOSS_WORDS,
-    Choice,
-    about_broker,
+from .broker_offers import LOSS_WORDS, Offer, about_broker, more_about_broker, standing
+from .clients_panel import ClientsPanel
+from .cluster_offers import (
     about_controller,
     about_partition,
     about_time,
+    delete_records,
     leads,
-    more_about_broker,
     more_about_partition,
-    standing,
 )
-from .client_actions import delete_records
-from .clients_panel import ClientsPanel
 
 
-class _BrokerRow:
-    """One broker: how it does, what happens to it most often, and the rest in a drawer."""
+class _Row:
+    """A broker or a partition: how it does, what is wanted most often, and the rest in a drawer."""
 
-    def __init__(self, id: BrokerId, act: Act) -> None:
-        self.id = id
-        self._bench: Bench | None = None
+    def __init__(self, thing: str, act: Act) -> None:
+        self._rest: Callable[[], tuple[Offer, ...]] = tuple
         self.state = words()
         self.others = Actions(act)
         self.more = Drawer("More", self._show_more, self.others.box)
         self.main = Actions(act, self.more.toggle)
         self.box = column([self.state, self.main.box, self.more.box])
-        self.box.add_class(f"kiplab-broker-{id}")
+        self.box.add_class(f"kiplab-{thing}")
 
-    def show(self, bench: Bench, disk: str) -> None:
-        self._bench = bench
-        self.state.value = beside(node_name(self.id), standing(bench.here.cluster, self.id))
-        self.main.show(about_broker(bench.here, self.id, disk))
+    def show(
+        self, state: str, offers: tuple[Offer, ...], rest: Callable[[], tuple[Offer, ...]]
+    ) -> None:
+        """`rest` is what stands in the drawer, and is asked while it is open."""
+        self._rest = rest
+        self.state.value = state
+        self.main.show(offers)
         if self.more.is_open:
             self._show_more()
 
     def _show_more(self) -> None:
         self.others.show(self._rest())
 
-    def _rest(self) -> tuple[Choice, ...]:
-        return () if self._bench is None else more_about_broker(self._bench.here, self.id)
-
     @property
-    def choices(self) -> tuple[Choice, ...]:
+    def offers(self) -> tuple[Offer, ...]:
         """Everything that can happen to it, in the drawer or not."""
-        return (*self.main.choices, *self._rest())
-
-
-class _PartitionRow:
-    """One partition: who leads it, its elections, and the rest in a drawer."""
-
-    def __init__(self, name: str, act: Act) -> None:
-        self.name = name
-        self._bench: Bench | None = None
-        self.state = words()
-        self.others = Actions(act)
-        self.more = Drawer("More", self._show_more, self.others.box)
-        self.actions = Actions(act, self.more.toggle)
-        self.box = column([self.state, self.actions.box, self.more.box])
-        self.box.add_class(f"kiplab-partition-{name}")
-
-    def show(self, bench: Bench) -> None:
-        self._bench = bench
-        cluster = bench.here.cluster
-        state = partition_of(cluster, self.name)
-        self.state.value = beside(self.name, leads(state) if state is not None else "")
-        self.actions.show(about_partition(cluster, self.name))
-        if self.more.is_open:
-            self._show_more()
-
-    def _show_more(self) -> None:
-        self.others.show(self._rest())
-
-    def _rest(self) -> tuple[Choice, ...]:
-        if self._bench is None:
-            return ()
-        cluster = self._bench.here.cluster
-        return (*more_about_partition(cluster, self.name), delete_records(cluster, self.name))
-
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        """Everything that can be done with it, in the drawer or not."""
-        return (*self.actions.choices, *self._rest())
+        return (*self.main.offers, *self._rest())
 
 
 class Inject:
@@ -106,8 +64,9 @@ class Inject:
         self.disk = dropdown("A crash takes", list(LOSS_WORDS.items()))
         self.disk.layout.margin = "2px"
         watch(self.disk, "value", lambda _: self.show(self._bench))
-        self.rows = [_BrokerRow(node.id, act) for node in cluster.brokers]
-        self.partitions = [_PartitionRow(p.name, act) for p in truth(cluster).partitions]
+        self.brokers = {node.id: _Row(f"broker-{node.id}", act) for node in cluster.brokers}
+        names = [state.name for state in truth(cluster).partitions]
+        self.partitions = {name: _Row(f"partition-{name}", act) for name in names}
         self.controller, self.time = Actions(act), Actions(act)
         self.clients = ClientsPanel(bench, act)
         self.line = line("Any other line", "produce orders-0 count=10")
@@ -123,9 +82,9 @@ class Inject:
         )
         time = [words(heading("Time")), self.time.box] if self._bench.here.cluster.timed else []
         return [
-            *(made.box for made in self.rows),
+            *(made.box for made in self.brokers.values()),
             controller,
-            *(made.box for made in self.partitions),
+            *(made.box for made in self.partitions.values()),
             self.clients.box,
             *time,
             row([self.line, self.do]),
@@ -136,30 +95,43 @@ class Inject:
     def show(self, bench: Bench) -> None:
         """What can happen now."""
         self._bench = bench
-        for broker in self.rows:
-            broker.show(bench, self.disk.value)
+        for id in self.brokers:
+            self._show_broker(id)
         self.controller.show(about_controller(bench.here.cluster))
-        for made in self.partitions:
-            made.show(bench)
+        for name in self.partitions:
+            self._show_partition(name)
         self.clients.show(bench)
         self.time.show(about_time(bench.here))
         self.written.value = muted(_last_line(bench))
         self.reasons.show()
 
+    def _show_broker(self, id: BrokerId) -> None:
+        here = self._bench.here
+        state = beside(node_name(id), standing(here.cluster, id))
+        often = about_broker(here, id, self.disk.value)
+        self.brokers[id].show(state, often, lambda: more_about_broker(here, id))
+
+    def _show_partition(self, name: str) -> None:
+        cluster = self._bench.here.cluster
+        state = partition_of(cluster, name)
+        self.partitions[name].show(
+            beside(name, leads(state) if state is not None else ""),
+            about_partition(cluster, name),
+            lambda: (*more_about_partition(cluster, name), delete_records(cluster, name)),
+        )
+
     def button(self, broker: int, label: str) -> Any:
         """A button by its broker and label; the drawer's once it is open. KeyError for none."""
-        made = next((row for row in self.rows if row.id == broker), None)
-        if made is None:
-            raise KeyError(broker)
+        made = self.brokers[BrokerId(broker)]
         try:
             return made.main.button(label)
         except KeyError:
             return made.others.button(label)
 
-    def _reasons(self) -> list[tuple[str, tuple[Choice, ...]]]:
-        brokers = [(node_name(made.id), made.choices) for made in self.rows]
-        partitions = [(made.name, made.choices) for made in self.partitions]
-        return [*brokers, *partitions, ("clients", self.clients.choices)]
+    def _reasons(self) -> list[tuple[str, tuple[Offer, ...]]]:
+        brokers = [(node_name(id), made.offers) for id, made in self.brokers.items()]
+        partitions = [(name, made.offers) for name, made in self.partitions.items()]
+        return [*brokers, *partitions, ("clients", self.clients.offers)]
 
 
 def _last_line(bench: Bench) -> str:

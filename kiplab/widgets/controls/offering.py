@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
+from msgspec.structs import replace
 
 from ...engine.events import Event
 from ...engine.explain import sentence
@@ -14,28 +15,13 @@ from ...plays.stage import Stage
 from ...plays.transcript import lines_of
 from ...protocol.facts import Destroyed, NotProposed, Refused, Truncated
 from ..elements.labelled import careful
-from ..elements.pointing import ChoiceList, ChoiceRow, Section
+from ..elements.pointing import ChoiceList, Section
 from ..history_tree.bench import Bench, act
 from ..markup import record_of
-from ..outcomes import because
+from ..press_outcomes import because
 from .actions import impossible
-from .choices import Choice, standing
+from .broker_offers import GoTo, Offer, standing
 from .inbox import holds_in_words
-
-
-class GoTo(msgspec.Struct, frozen=True):
-    """Stand on a step; with `acts`, to do something there that the run did not."""
-
-    step: int
-    acts: bool = False
-
-
-class Offer(msgspec.Struct, frozen=True):
-    """What can be done, in words, and what it is about in the picture."""
-
-    words: str
-    deed: Statement | GoTo
-    thing: str = ""
 
 
 class OfferGroup(msgspec.Struct, frozen=True):
@@ -46,10 +32,11 @@ class OfferGroup(msgspec.Struct, frozen=True):
     not_now: tuple[str, ...] = ()
 
 
-def sorted_out(title: str, choices: tuple[Choice, ...], thing: str) -> OfferGroup:
-    """Choices about a thing: those that can be made now, and why the others cannot."""
-    offers = (Offer(c.label, c.line, thing) for c in choices if c.reason is None)
-    return OfferGroup(title, tuple(offers), impossible(choices))
+def sorted_out(title: str, offers: Iterable[Offer], thing: str) -> OfferGroup:
+    """Offers about a thing: those that can be done now, and why the others cannot."""
+    every = tuple(offers)
+    possible = tuple(replace(one, thing=thing) for one in every if one.reason is None)
+    return OfferGroup(title, possible, impossible(every))
 
 
 class Offering:
@@ -60,39 +47,36 @@ class Offering:
     ) -> None:
         self._bench, self._act, self._go = bench, act, go
         self._offers: tuple[Offer, ...] = ()
-        chosen, foresee = careful(self._chosen), self._foresee
-        self.list = ChoiceList(foresee, chosen, pops=pops)
+        self.list = ChoiceList(self._foresee, careful(self._chosen), pops=pops)
 
     def show(self, bench: Bench, groups: Iterable[OfferGroup]) -> None:
         """Offer these where one stands."""
-        self._bench, told = bench, tuple(groups)
-        self._offers = tuple(offer for group in told for offer in group.offers)
-        self.list.show([_section(group) for group in told])
+        self._bench, shown = bench, tuple(groups)
+        self._offers = tuple(offer for group in shown for offer in group.offers)
+        self.list.show([_section(group) for group in shown])
 
     def _foresee(self, place: int) -> tuple[str, ...]:
-        deed = self._offers[place].deed
-        if isinstance(deed, Statement):
-            return foreseen(self._bench, deed)
-        then = "Choose there what happens next; this run is kept." if deed.acts else ""
-        return tuple(filter(None, (f"The Lab stands on step {deed.step}.", then)))
+        offer = self._offers[place]
+        if offer.to is None:
+            return foreseen(self._bench, offer.line)
+        then = "Choose there what happens next; this run is kept." if offer.to.acts else ""
+        return tuple(filter(None, (f"The Lab stands on step {offer.to.step}.", then)))
 
     def _chosen(self, place: int) -> None:
-        deed = self._offers[place].deed
-        if isinstance(deed, Statement):
-            self._act(deed)
+        offer = self._offers[place]
+        if offer.to is None:
+            self._act(offer.line)
         else:
-            self._go(deed)
+            self._go(offer.to)
 
 
 def _section(group: OfferGroup) -> Section:
-    notes = tuple(f"Not now: {note}." for note in group.not_now)
-    return Section(group.title, tuple(_row(offer) for offer in group.offers), notes)
+    rows = [[offer.label, offer.line.text, offer.thing] for offer in group.offers]
+    notes = [f"Not now: {note}." for note in group.not_now]
+    return {"title": group.title, "rows": rows, "notes": notes}
 
 
-def _row(offer: Offer) -> ChoiceRow:
-    said = offer.deed.text if isinstance(offer.deed, Statement) else ""
-    return ChoiceRow(offer.words, said, offer.thing)
-
+# --- what would follow ----------------------------------------------------------------------------
 
 SENTENCES_MAX, EVENTS_MAX = 3, 2
 NOTHING, NOTHING_ON_RECORD = "Nothing changes.", "Nothing changes that is on record."

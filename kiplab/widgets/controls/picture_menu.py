@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster, Message
 from ...engine.truth import partition_of
+from ...plays.play import Statement
 from ...plays.stage import Stage
 from ...plays.values import LOSSES
 from ...protocol.ids import BrokerId
@@ -20,24 +21,11 @@ from ..elements.kinds import Container
 from ..elements.labelled import careful
 from ..elements.pointing import TouchedPicture
 from ..history_tree.bench import Bench
+from . import cluster_offers as about
 from .actions import Act
-from .choices import (
-    Choice,
-    about_broker,
-    about_controller,
-    about_message,
-    about_partition,
-    about_time,
-    about_zookeeper,
-    leads,
-    more_about_broker,
-    more_about_partition,
-    route,
-    standing,
-)
-from .client_actions import about_consumer, consumers, delete_records, produce, sends_again
+from .broker_offers import GoTo, Offer, about_broker, more_about_broker, standing
 from .inbox import hold, let_flow
-from .offering import GoTo, Offer, OfferGroup, Offering, sorted_out
+from .offering import OfferGroup, Offering, sorted_out
 
 RECORDS = 10
 HERE = "you are there"
@@ -58,22 +46,22 @@ def _broker(bench: Bench, _rows: Rows, name: str) -> Iterator[OfferGroup]:
     crash, *others = about_broker(stage, id, "kept")
     losses = (_losing(about_broker(stage, id, disk)[0]) for disk in LOSSES if disk != "kept")
     title = f"broker {name} · {standing(stage.cluster, id)}"
-    choices = (crash, *losses, *others, *more_about_broker(stage, id))
-    yield sorted_out(title, choices, f"broker {name}")
+    offers = (crash, *losses, *others, *more_about_broker(stage, id))
+    yield sorted_out(title, offers, f"broker {name}")
 
 
-def _losing(crash: Choice) -> Choice:
+def _losing(crash: Offer) -> Offer:
     """``Crash (disk replaced)``."""
     return replace(crash, label=f"{crash.label} ({expected(crash.line).partition(', ')[2]})")
 
 
 def _controller(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
-    choices = (*about_controller(bench.here.cluster), *about_time(bench.here))
-    yield sorted_out("controller", choices, "controller")
+    offers = (*about.about_controller(bench.here.cluster), *about.about_time(bench.here))
+    yield sorted_out("controller", offers, "controller")
 
 
 def _zookeeper(bench: Bench, _rows: Rows, _name: str) -> Iterator[OfferGroup]:
-    yield sorted_out(ZOOKEEPER_LANE, about_zookeeper(bench.here.cluster), ZOOKEEPER_LANE)
+    yield sorted_out(ZOOKEEPER_LANE, about.about_zookeeper(bench.here.cluster), ZOOKEEPER_LANE)
 
 
 def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
@@ -85,13 +73,18 @@ def _partition(bench: Bench, _rows: Rows, names: str) -> Iterator[OfferGroup]:
 
 def _of_partition(cluster: Cluster, name: str, briefly: bool) -> OfferGroup:
     state = partition_of(cluster, name)
-    choices = [*about_partition(cluster, name), *more_about_partition(cluster, name)]
+    offers = [
+        *about.about_partition(cluster, name),
+        *about.more_about_partition(cluster, name),
+    ]
     if not briefly:
-        choices.append(produce(cluster, name, RECORDS, "all"))
-        choices += [*sends_again(cluster, name), delete_records(cluster, name)]
-        choices += chain.from_iterable(about_consumer(cluster, c, name) for c in consumers(cluster))
-    title = f"{name} · {leads(state)}" if state is not None else name
-    return sorted_out(title, tuple(choices), f"partition {name}")
+        offers.append(about.produce(cluster, name, RECORDS, "all"))
+        offers += [*about.sends_again(cluster, name), about.delete_records(cluster, name)]
+        offers += chain.from_iterable(
+            about.about_consumer(cluster, who, name) for who in about.consumers(cluster)
+        )
+    title = f"{name} · {about.leads(state)}" if state is not None else name
+    return sorted_out(title, tuple(offers), f"partition {name}")
 
 
 def _message(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
@@ -100,9 +93,12 @@ def _message(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
     if row is None:
         return
     for message in _under_one_arrow(bench.here.cluster, name):
-        choices = (*about_message(bench.here.cluster, message), *_holding(bench.here, message))
-        title = f"{message.name.kind} #{message.name.ordinal} · {route(message)}"
-        yield sorted_out(title, choices, f"message {name}")
+        offers = (
+            *about.about_message(bench.here.cluster, message),
+            *_holding(bench.here, message),
+        )
+        title = f"{message.name.kind} #{message.name.ordinal} · {about.route(message)}"
+        yield sorted_out(title, offers, f"message {name}")
     yield _going("Go to", bench, *_ends(bench, row))
 
 
@@ -117,7 +113,7 @@ def _path(message: Message) -> tuple[object, ...]:
     return name.kind, name.sender, message.receiver, message.body.about()
 
 
-def _holding(stage: Stage, message: Message) -> tuple[Choice, ...]:
+def _holding(stage: Stage, message: Message) -> tuple[Offer, ...]:
     kind, sender = message.name.kind, message.name.sender
     return hold(stage, kind, sender), let_flow(stage, kind, sender)
 
@@ -136,18 +132,22 @@ def _step(bench: Bench, rows: Rows, name: str) -> Iterator[OfferGroup]:
         return
     # What is not there yet has no words.
     label = f", {rows.moments[step].label}" if step <= bench.at else ""
-    branch = Offer("Branch here: choose what happens next", GoTo(step, acts=True))
+    branch = _leading("Branch here: choose what happens next", GoTo(step, acts=True))
     yield _going(f"step {step}{label}", bench, _go(step, "Go there"), branch)
 
 
 def _go(step: int, words: str) -> Offer:
-    return Offer(words, GoTo(step), f"step {step}")
+    return _leading(words, GoTo(step), f"step {step}")
+
+
+def _leading(words: str, to: GoTo, thing: str = "") -> Offer:
+    return Offer(words, Statement(), thing=thing, to=to)
 
 
 def _going(title: str, bench: Bench, *offers: Offer) -> OfferGroup:
     """Nobody goes to where one stands."""
-    here = [offer.words for offer in offers if offer.deed == GoTo(bench.at)]
-    left = tuple(offer for offer in offers if offer.deed != GoTo(bench.at))
+    here = [offer.label for offer in offers if offer.to == GoTo(bench.at)]
+    left = tuple(offer for offer in offers if offer.to != GoTo(bench.at))
     return OfferGroup(title, left, tuple(f"{words}: {HERE}" for words in here))
 
 

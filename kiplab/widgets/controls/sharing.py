@@ -10,7 +10,7 @@ from ..history_tree import lab_file
 from ..history_tree.bench import Bench
 from ..history_tree.branch_tree import Tree
 from ..markup import INK, LINE, heading, muted
-from ..outcomes import Answer
+from ..press_outcomes import Answer
 
 _HOW = (
     'On a command line: kiplab play TOKEN. In a notebook: kiplab.Lab("TOKEN"). It holds every line'

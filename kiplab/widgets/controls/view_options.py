@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...plays.stage import Stage
 from ...rows.columns import Rows
 from ...rows.view import kinds_in
 from ...rows.wording import api_name
@@ -20,8 +21,10 @@ class Look:
     `kinds`, `between` and `fold`, each None as long as it is left alone, and `metrics`.
     """
 
-    def __init__(self, change: Callable[[dict[str, Any]], None], rows: Callable[[], Rows]) -> None:
-        self._change, self._rows = change, rows
+    def __init__(
+        self, change: Callable[[dict[str, Any]], None], rows_of: Callable[[Stage], Rows]
+    ) -> None:
+        self._change, self._rows_of = change, rows_of
         self._showing = False
         self._stops: object = None
         self.partition = dropdown("Partition followed", ())
@@ -59,7 +62,7 @@ class Look:
         if bench.stops is self._stops:
             return
         self._stops, self._showing = bench.stops, True
-        rows = self._rows()
+        rows = self._rows_of(bench.whole)
         self._offer_partitions(rows.meta.partitions, rows.busiest)
         self._offer_kinds(kinds_in(rows))
         to_the_end = self.last.value == self.last.max

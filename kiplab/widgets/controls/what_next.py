@@ -1,17 +1,13 @@
 """One list of all that can happen next, faults apart; it opens in the place of the buttons."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
-import msgspec
 from msgspec.structs import replace
 
 from ...engine import moves
 from ...engine.cluster import Cluster
 from ...engine.enabled import EVERYTHING, Menu, enabled
 from ...plays.move_lines import statement_of
-from ...plays.play import Statement
 from ...protocol.ids import host_of, node_name
 from ...rows.step_labels import expected
 from ...rows.wording import plural
@@ -19,9 +15,9 @@ from ..elements.kinds import Element
 from ..elements.labelled import watch
 from ..history_tree.bench import Bench
 from .actions import Act, Drawer
-from .choices import in_short
-from .client_actions import consumers, producers
-from .offering import GoTo, Offer, OfferGroup, Offering
+from .broker_offers import GoTo, Offer
+from .cluster_offers import consumers, in_short, producers
+from .offering import OfferGroup, Offering
 
 TITLE, ORDINARY, FAULTS = "What can happen next", "In the ordinary course", "Faults"
 
@@ -57,30 +53,18 @@ class WhatNext:
         self._covered.layout.display = "none" if self.drawer.is_open else "flex"
 
 
-def groups_of(found: tuple[Happening, ...]) -> Iterator[OfferGroup]:
+def groups_of(happenings: tuple[Offer, ...]) -> Iterator[OfferGroup]:
     """What is no fault first."""
     for title, are_faults in ((ORDINARY, False), (FAULTS, True)):
-        here = (h for h in found if h.is_fault is are_faults)
-        yield OfferGroup(title, tuple(Offer(h.words, h.line, h.thing) for h in here))
+        here = tuple(offer for offer in happenings if offer.is_fault is are_faults)
+        yield OfferGroup(title, here)
 
 
 WAITS_MS = (500, 2_000, 9_000)
 """How long one can wait in a run with a clock."""
 
 
-class Happening(msgspec.Struct, frozen=True):
-    """Something that can happen: in words, as the line of a play, and to what in the picture.
-
-    `thing` is named as in `figures.timeline.places`.
-    """
-
-    words: str
-    line: Statement
-    thing: str
-    is_fault: bool
-
-
-def happenings(cluster: Cluster) -> tuple[Happening, ...]:
+def happenings(cluster: Cluster) -> tuple[Offer, ...]:
     """All that can happen: what is on its way first, then in the engine's order."""
     return tuple(_happening(cluster, move) for move in enabled(cluster, menu_of(cluster)))
 
@@ -94,12 +78,12 @@ def menu_of(cluster: Cluster) -> Menu:
     return replace(clients, advance_ms=waits)
 
 
-def _happening(cluster: Cluster, move: moves.Move) -> Happening:
+def _happening(cluster: Cluster, move: moves.Move) -> Offer:
     line, words = statement_of(move), _words(move)
     if isinstance(move, moves.AboutMessage):
         line = in_short(cluster, line, move.message)
-    said = words[0].upper() + words[1:]
-    return Happening(said, line, _thing(move), isinstance(move, moves.FAULTS))
+    label, is_fault = words[0].upper() + words[1:], isinstance(move, moves.FAULTS)
+    return Offer(label, line, thing=_thing(move), is_fault=is_fault)
 
 
 def _words(move: moves.Move) -> str:

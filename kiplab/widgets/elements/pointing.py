@@ -1,29 +1,17 @@
 """What one points at: things in a picture, and a list of what can be done with them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from traitlets import Bool, Dict, Int
 
 from .kinds import Element, PlotlyPicture, Style
 
-
-class ChoiceRow(NamedTuple):
-    """What it does in words; beside them the line that is written; and what it is about in a
-    picture, named as in `figures.timeline.places`.
-    """
-
-    words: str
-    said: str = ""
-    thing: str = ""
-
-
-class Section(NamedTuple):
-    """Rows under a heading, and what there is to say of others that are not there."""
-
-    title: str
-    rows: Sequence[ChoiceRow]
-    notes: Sequence[str] = ()
+Section = dict[str, Any]
+"""``title``, ``rows`` under that heading and ``notes`` on others that are not there. A row says
+what it does in words, the line that is written, and what it is about in a picture, named as in
+`figures.timeline.places`.
+"""
 
 
 class ChoiceList(Element):
@@ -50,18 +38,14 @@ class ChoiceList(Element):
         layout: Style | None = None,
     ) -> None:
         self._foresee, self._chosen = foresee, chosen
-        self._rows: tuple[ChoiceRow, ...] = ()
+        self._count = 0
         super().__init__(layout, pops=pops, offers={"number": 0, "sections": []})
 
     def show(self, sections: Sequence[Section]) -> None:
         """Offer these and no others; what was foretold of the last ones is true no more."""
-        self._rows = tuple(row for section in sections for row in section.rows)
-        listed = [
-            {"title": title, "rows": [list(row) for row in rows], "notes": list(notes)}
-            for title, rows, notes in sections
-        ]
-        if listed or self.offers["sections"]:
-            self.offers = {"number": self.offers["number"] + 1, "sections": listed}
+        self._count = sum(len(section["rows"]) for section in sections)
+        if sections or self.offers["sections"]:
+            self.offers = {"number": self.offers["number"] + 1, "sections": list(sections)}
 
     def call(self) -> None:
         """Have it opened, and give it the focus."""
@@ -70,7 +54,7 @@ class ChoiceList(Element):
     def heard(self, name: str, value: Any) -> None:
         """A row of this very list was pointed at, or pressed."""
         number, place = value
-        if number != self.offers["number"] or not 0 <= place < len(self._rows):
+        if number != self.offers["number"] or not 0 <= place < self._count:
             return
         if name == "foresee":
             said = list(self._foresee(place))

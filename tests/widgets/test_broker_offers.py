@@ -4,13 +4,8 @@ import pytest
 
 from kiplab.plays.library import load, names
 from kiplab.protocol.ids import BrokerId, controller_on
-from kiplab.widgets.controls.choices import (
-    Choice,
-    about_broker,
-    about_message,
-    more_about_broker,
-    standing,
-)
+from kiplab.widgets.controls.broker_offers import Offer, about_broker, more_about_broker, standing
+from kiplab.widgets.controls.cluster_offers import about_message
 from kiplab.widgets.controls.inbox import hold
 from kiplab.widgets.history_tree.bench import Bench, act, open_bench, read_line, seek
 
@@ -22,7 +17,7 @@ def at(step: int, name: str = "kafka-14139") -> Bench:
     return seek(open_bench(load(name)), step)
 
 
-def offered(bench: Bench, disk: str = "kept") -> dict[str, Choice]:
+def offered(bench: Bench, disk: str = "kept") -> dict[str, Offer]:
     """What can happen to broker 2, by label."""
     return {choice.label: choice for choice in about_broker(bench.here, TWO, disk)}
 
@@ -122,7 +117,7 @@ ZERO, ONE = BrokerId(0), BrokerId(1)
 BOUNCE = "380-missed-bounce"
 
 
-def all_of(bench: Bench, id: BrokerId = TWO) -> dict[str, Choice]:
+def all_of(bench: Bench, id: BrokerId = TWO) -> dict[str, Offer]:
     """All that can happen to a broker, by label."""
     found = (*about_broker(bench.here, id, "kept"), *more_about_broker(bench.here, id))
     return {choice.label: choice for choice in found}

@@ -1,0 +1,260 @@
+"""What can be done with a broker where one stands: offers, each with its line and why it cannot be.
+
+An offer is a move with the engine's `why_not`. Buttons, menus in the picture and the list of what
+can happen next show the same offers.
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from ...engine import moves
+from ...engine.cluster import Cluster, broker
+from ...engine.impossible_moves import why_not
+from ...engine.nodes import has_zookeeper, is_cut
+from ...engine.truth import controller_of, registration_of, session_lasts, truth
+from ...plays.move_lines import statement_of
+from ...plays.play import Statement
+from ...plays.play_errors import PlayError
+from ...plays.stage import Stage
+from ...plays.values import LOSSES
+from ...plays.verbs import Impossible, perform
+from ...protocol.ids import CONTROLLER, NO_LEADER, ZOOKEEPER, BrokerId, host_of, node_name
+from ...protocol.releases import RELEASES
+from ...protocol.replica.broker_state import Lifecycle, Loss
+
+LOSS_WORDS = {"nothing": "kept", "what was not flushed": "tail-lost", "the whole disk": "replaced"}
+"""What a crash takes with it, in words, and as the play's line says it."""
+
+
+class GoTo(msgspec.Struct, frozen=True):
+    """Stand on a step; with `acts`, to do something there that the run did not."""
+
+    step: int
+    acts: bool = False
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """Its label, the line it writes, why it cannot be done now (None: it can), advice.
+
+    `thing` is what it is about in the picture, named as in `figures.timeline.places`. One that only
+    leads to a step has `to` in place of a line.
+    """
+
+    label: str
+    line: Statement
+    reason: str | None = None
+    advice: str = ""
+    thing: str = ""
+    is_fault: bool = False
+    to: GoTo | None = None
+
+
+def offer_of(cluster: Cluster, move: moves.Move, label: str, advice: str = "") -> Offer:
+    """A move as an offer; the advice of `_ADVICE` unless another is given."""
+    if not advice:
+        advice = (_WITH_ZOOKEEPER if has_zookeeper(cluster) else {}).get(label) or _ADVICE[label]
+    return Offer(label, statement_of(move), why_not(cluster, move), advice)
+
+
+def tried(stage: Stage, line: Statement, reason: str | None, label: str, advice: str) -> Offer:
+    """A line of several moves: the first can be in its way, or any that follows."""
+    if reason is None:
+        try:
+            perform(stage, line, 0)
+        except Impossible as problem:
+            reason = problem.reason
+        except PlayError as problem:
+            reason = problem.problem
+    return Offer(label, line, reason, advice)
+
+
+_ADVICE = {
+    "Crash": "The process dies; what it takes is chosen above",
+    "Expire": "The controller finds the session over and fences the broker",
+    "Start": "A new process starts and registers: a new broker epoch",
+    "Unfence": "Recovery is over: the broker asks to be unfenced",
+    "Fetch": "The follower fetches once from its leader",
+    "Shut down": "A controlled shutdown begins: the broker asks the controller to be let go",
+    "Recover": "Its logs are ready: from the next heartbeat on it wants to be unfenced",
+    "Heartbeat": "The broker tells the controller that it lives",
+    "Declare inactive": (
+        "The controller has waited too long for its heartbeat, and lets others lead"
+    ),
+    "Fence itself": "No heartbeat of it was answered for too long: it refuses clients from now on",
+    "Catch up": "The follower fetches until it is level with its leader",
+    "Check lag": "As leader it looks for ISR members that fell behind",
+    "Fail over": "Another controller becomes active; it has the metadata log and no heartbeats",
+    "Elect preferred": "An operator asks for the first replica of the list as leader",
+    "Elect unclean": (
+        "An operator lets a replica outside the ISR lead: committed records may be lost"
+    ),
+    "Deliver": "It arrives",
+    "Drop": "It is lost, and nobody notices",
+    "Duplicate": "Its sender gives up waiting and sends it again",
+    "Time out": "It is lost, and its sender notices",
+    "Lose reply": "It arrives and is processed; its answer never comes",
+    "Send": "It sends the records to whom it takes for the leader, and keeps them until it is told",
+    "Send again": "It asks who leads where that is in doubt, and sends what is not acknowledged",
+    "Poll": "It reads on from where it is",
+    "Refresh metadata": "It asks a broker who leads",
+    "Reset to earliest": "It goes to the beginning",
+    "Reset to latest": "It goes to the end",
+}
+_WITH_ZOOKEEPER = {
+    "Expire": "ZooKeeper ends the session, and what was ephemeral in it is gone",
+    "Start": "A new process starts, opens a session with ZooKeeper and registers there",
+    "Fail over": "An operator deletes /controller: whoever hears of it first tries to be the next",
+}
+
+
+# --- brokers --------------------------------------------------------------------------------------
+
+
+def about_broker(stage: Stage, id: BrokerId, disk: str) -> tuple[Offer, ...]:
+    """What happens to a broker most often, in the order of the buttons.
+
+    `disk` is one of the values of LOSS_WORDS.
+    """
+    cluster = stage.cluster
+    return (
+        offer_of(cluster, moves.Crash(id, Loss(LOSSES[disk])), "Crash"),
+        offer_of(cluster, moves.ExpireSession(id), "Expire"),
+        offer_of(cluster, moves.Start(id), "Start"),
+        *(() if has_zookeeper(cluster) else (_unfence(stage, id),)),
+        offer_of(cluster, moves.Fire(id, moves.Timer.FETCH), "Fetch"),
+    )
+
+
+def more_about_broker(stage: Stage, id: BrokerId) -> tuple[Offer, ...]:
+    """What else can happen to a broker; the last ones cut or mend its links."""
+    cluster = stage.cluster
+    fetch = moves.Fire(id, moves.Timer.FETCH)
+    return (
+        _several(stage, id, "shut-down", moves.ShutDown(id), "Shut down"),
+        *_recovery(cluster, id),
+        *_heartbeat(cluster, id),
+        _several(stage, id, "catch-up", fetch, "Catch up"),
+        offer_of(cluster, moves.Fire(id, moves.Timer.LAG_CHECK), "Check lag"),
+        *_links(cluster, id),
+    )
+
+
+def _several(stage: Stage, id: BrokerId, verb: str, first: moves.Move, label: str) -> Offer:
+    """A verb about a broker that is several moves."""
+    reason = why_not(stage.cluster, first)
+    return tried(stage, Statement(verb, (str(id),)), reason, label, _ADVICE[label])
+
+
+def _recovery(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
+    """With ZooKeeper a broker that starts is in the cluster at once, and nobody is fenced."""
+    if has_zookeeper(cluster):
+        return ()
+    return (offer_of(cluster, moves.FinishRecovery(id), "Recover"),)
+
+
+def _heartbeat(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
+    """With ZooKeeper only KIP-343 has brokers send them to the controller, and two clocks that say
+    when they have come to nothing for too long.
+    """
+    beat = offer_of(cluster, moves.Fire(id, moves.Timer.HEARTBEAT), "Heartbeat")
+    if not has_zookeeper(cluster):
+        return (beat,)
+    if RELEASES[cluster.features.release_of(id)].specified is None:
+        return ()
+    ends = (("Declare inactive", True), ("Fence itself", False))
+    return (
+        beat,
+        *(offer_of(cluster, moves.HeartbeatTimeout(id, at), label) for label, at in ends),
+    )
+
+
+_TYPED = "rarely wanted in a lab: its line can be written into the play"
+NO_BUTTON: dict[moves.Timer, str] = {
+    **dict.fromkeys((moves.Timer.RETRY, moves.Timer.CHECKPOINT, moves.Timer.FLUSH), _TYPED),
+    moves.Timer.ANNOUNCE_ISR: _TYPED,
+    **dict.fromkeys((moves.Timer.ELECT_UNCLEAN, moves.Timer.BALANCE_LEADERS), _TYPED),
+}
+"""Timers that no button fires, and why."""
+
+
+def _unfence(stage: Stage, id: BrokerId) -> Offer:
+    """The play's ``unfence`` ends a recovery first; a broker that has recovered sends a heartbeat.
+
+    A broker that is not fenced has nothing to ask for.
+    """
+    node = broker(stage.cluster, id)
+    lifecycle = node.process.lifecycle if node and node.process else Lifecycle.STARTING
+    if lifecycle in (Lifecycle.STARTING, Lifecycle.RECOVERY):
+        ready = lifecycle is Lifecycle.RECOVERY
+        reason = None if ready else why_not(stage.cluster, moves.FinishRecovery(id))
+        line = Statement("unfence", (str(id),))
+        return tried(stage, line, reason, "Unfence", _ADVICE["Unfence"])
+    beat = offer_of(stage.cluster, moves.Fire(id, moves.Timer.HEARTBEAT), "Unfence")
+    registration = registration_of(stage.cluster, id)
+    if registration is not None and not registration.fenced:
+        return replace(beat, reason=f"{node_name(id)} is not fenced")
+    return beat
+
+
+def _links(cluster: Cluster, id: BrokerId) -> tuple[Offer, ...]:
+    """Cut off from who keeps the metadata and from whom it follows, and from the broker that is the
+    controller; a link that is cut can be healed.
+    """
+    leaders = _leaders_of(cluster, id)
+    apart = _apart(cluster)
+    ends = {*apart, *leaders, *(n for link in cluster.cut if id in link for n in link)} - {id}
+    names = {end: node_name(end) for end in ends} | apart | {n: f"leader {n}" for n in leaders}
+    links = tuple(link_offer(cluster, id, end, names[end]) for end in sorted(ends))
+    if leaders or len(links) > len(apart.keys() - {id}):
+        return links
+    cut = Statement("cut", (str(id), "LEADER"))
+    return (*links, Offer("Cut off from leader", cut, f"broker {id} follows nobody"))
+
+
+def _apart(cluster: Cluster) -> dict[BrokerId, str]:
+    """Whom every broker has a link to, and their names: the controller, wherever it lives, and
+    ZooKeeper.
+    """
+    if not has_zookeeper(cluster):
+        return {CONTROLLER: node_name(CONTROLLER)}
+    active = controller_of(cluster)
+    hosts = {} if active is None else {host_of(active): node_name(active)}
+    return {ZOOKEEPER: node_name(ZOOKEEPER), **hosts}
+
+
+def link_offer(cluster: Cluster, id: BrokerId, end: BrokerId, who: str) -> Offer:
+    """Cut the link between two nodes, or heal it where it is cut."""
+    if is_cut(cluster, id, end):
+        advice = "The link comes back; what waited on it goes on"
+        return offer_of(cluster, moves.Heal(id, end), f"Heal link to {who}", advice)
+    advice = "The link goes down; what is on it waits"
+    return offer_of(cluster, moves.Cut(id, end), f"Cut off from {who}", advice)
+
+
+def _leaders_of(cluster: Cluster, id: BrokerId) -> set[BrokerId]:
+    """Whom a broker fetches from, by the controller's word and by its own belief."""
+    leaders = {state.leader for state in truth(cluster).partitions if id in state.replicas}
+    node = broker(cluster, id)
+    if node is not None and node.process is not None:
+        leaders |= {replica.leader for replica in node.process.replicas}
+    return leaders - {id, NO_LEADER}
+
+
+def standing(cluster: Cluster, id: BrokerId) -> str:
+    """How a broker does, in a few words: ``"runs as epoch 41, fenced"``."""
+    node = broker(cluster, id)
+    registration = registration_of(cluster, id)
+    fenced = ", fenced" if registration is not None and registration.fenced else ""
+    if node is None or node.process is None:
+        gone = has_zookeeper(cluster) and not session_lasts(cluster, id)
+        return "down" if gone else f"down{fenced or ', not noticed yet'}"
+    epoch = f" as epoch {node.process.epoch}" if node.process.epoch >= 0 else ""
+    return f"{LIFECYCLE_WORDS[node.process.lifecycle]}{epoch}{fenced}"
+
+
+LIFECYCLE_WORDS = {
+    Lifecycle.STARTING: "waits to register",
+    Lifecycle.RECOVERY: "recovering",
+    Lifecycle.RUNNING: "runs",
+    Lifecycle.PENDING_CONTROLLED_SHUTDOWN: "shutting down",
+}
