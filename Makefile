@@ -44,10 +44,10 @@ PARTITION = $(BIN)/python -m tests.judge partition
 # What brokers of ZooKeeper's years accept from a controller.
 ACCEPTANCE = $(BIN)/python -m tests.judge brokers
 # Controllers of ZooKeeper's years; `make judge CONTROLLERS="--release 2.2.2"` asks one release.
-CONTROLLERS_JUDGE = $(BIN)/python -m kiplab.judge controllers
-SCHEDULES = $(BIN)/python -m kiplab.judge schedules
+CONTROLLERS_JUDGE = $(BIN)/python -m tests.judge.zookeeper.controllers_command
+SCHEDULES = $(BIN)/python -m tests.judge.zookeeper.schedules_command
 # ZooKeeper itself.
-ZOOKEEPER_JUDGE = $(BIN)/python -m kiplab.judge zookeeper
+ZOOKEEPER_JUDGE = $(BIN)/python -m tests.judge.zookeeper_server.zookeeper_command
 
 judge: $(STAMP)
 	$(JUDGE) --coverage $(PAIRS)

@@ -12,7 +12,7 @@ import pytest
 
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.real_checkpoint import recorded_checkpoints
-from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from kiplab.protocol.features import switched
 from tests.judge.__main__ import JUDGES

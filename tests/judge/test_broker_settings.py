@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.zookeeper_era.broker_settings import broker_settings
-from kiplab.judge.zookeeper_era.kafka_server import SERVER_LAUNCHER
+from kiplab.judge.zookeeper_era.kafka_server import SERVER_LAUNCHER, broker_settings
 
 
 def settings(**more: str | int) -> dict[str, str]:

@@ -6,29 +6,27 @@ from collections import Counter
 
 import pytest
 
-from kiplab.judge.zookeeper_era import control_coverage, controllers_command
-from kiplab.judge.zookeeper_era.control_coverage import (
+from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES
+from kiplab.protocol.features import parse_features
+from kiplab.protocol.guards import GUARDS, GuardKind
+from tests.judge.zookeeper import control_coverage, controllers_command
+from tests.judge.zookeeper.control_coverage import (
     ControlCoverage,
-    coverage_lines,
-    untried,
-    why_untried,
-)
-from kiplab.judge.zookeeper_era.control_rules import (
     ControlRule,
     Tried,
     asked_for_guards,
     asked_for_in,
     control_rules,
+    coverage_lines,
+    untried,
+    why_untried,
 )
-from kiplab.judge.zookeeper_era.engine_sequences import (
+from tests.judge.zookeeper.engine_sequences import (
     ENGINE_RELEASES,
     engine_sequences,
     features_judged,
 )
-from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
-from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES
-from kiplab.protocol.features import parse_features
-from kiplab.protocol.guards import GUARDS, GuardKind
+from tests.judge.zookeeper.judged_situations import SITUATIONS
 
 all_releases = pytest.mark.parametrize("patch", CONTROLLER_RELEASES)
 FEATURES = {patch: parse_features(release) for patch, release in ENGINE_RELEASES.items()}

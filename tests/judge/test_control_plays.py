@@ -22,11 +22,10 @@ from kiplab.judge.side_by_side.columns_text import columns_text
 from kiplab.judge.side_by_side.deciding import StaleRecordingError
 from kiplab.judge.side_by_side.real_run import real
 from kiplab.judge.side_by_side.recorded_columns import HeardPlay, heard_plays
-from kiplab.judge.zookeeper_plays.control_columns import ControlColumns
+from kiplab.judge.zookeeper_era.gates import watched_path
+from kiplab.judge.zookeeper_plays.control_columns import CONTROL_RECORDINGS, ControlColumns
 from kiplab.judge.zookeeper_plays.control_play import play_on_recording
-from kiplab.judge.zookeeper_plays.control_recordings import CONTROL_RECORDINGS
 from kiplab.judge.zookeeper_plays.played_cluster import PlayedCluster
-from kiplab.judge.zookeeper_plays.watch_gate import watched_path
 from kiplab.plays.library import load, names
 from kiplab.protocol.features import parse_features
 from kiplab.protocol.releases import RELEASES, Mode

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
-from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES, recorded_sequences
+from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES, recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import (
     LEADER_AND_ISR,
     NO_EPOCH,
@@ -19,7 +18,8 @@ from kiplab.judge.zookeeper_era.sequences import (
     SentRequest,
     StateZnode,
 )
-from kiplab.judge.zookeeper_era.situations import CONTROLLER, CreateTopic, Listen
+from tests.judge.zookeeper.judged_situations import SITUATIONS
+from tests.judge.zookeeper.situations import CONTROLLER, CreateTopic, Listen
 
 BEFORE_380, SINCE_380 = "2.1.1", CONTROLLER_RELEASES[1:]
 WRITE_IT = "run python -m kiplab.judge controllers --record"

@@ -9,19 +9,18 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from kiplab.judge import __main__ as judge
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.zookeeper_era import controllers_command as command
-from kiplab.judge.zookeeper_era.controllers_command import Hear, live_controllers
-from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
-from kiplab.judge.zookeeper_era.live_situation import DOES
-from kiplab.judge.zookeeper_era.sequence_recordings import recorded_sequences
-from kiplab.judge.zookeeper_era.sequence_text import difference_lines
+from kiplab.judge.zookeeper_era.real_mail import recorded_sequences
 from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.situations import JudgedSituation, Listen, SituationStep
 from tests.judge.kafka_here import skip_without_kafka
+from tests.judge.zookeeper import controllers_command as command
+from tests.judge.zookeeper.controllers_command import Hear, live_controllers
+from tests.judge.zookeeper.judged_situations import SITUATIONS
+from tests.judge.zookeeper.live_situation import DOES
+from tests.judge.zookeeper.sequence_text import difference_lines
+from tests.judge.zookeeper.situations import JudgedSituation, Listen, SituationStep
 
-BOUNCE = ["controllers", "--release", "2.2.2", "--situation", "bounce"]
+BOUNCE = ["--release", "2.2.2", "--situation", "bounce"]
 
 
 def recorded(situation: JudgedSituation, patch: str) -> tuple[Passage, ...]:
@@ -34,7 +33,7 @@ def without_the_last(situation: JudgedSituation, patch: str) -> tuple[Passage, .
 
 
 def run(capsys: pytest.CaptureFixture[str], *given: str) -> tuple[int, str, str]:
-    code = judge.main(given)
+    code = command.main(given)
     said = capsys.readouterr()
     return code, said.out, said.err
 
@@ -89,7 +88,7 @@ def test_what_the_machine_lacks_is_one_sentence(
 
 
 def test_a_situation_that_a_release_has_not_says_why(capsys: pytest.CaptureFixture[str]) -> None:
-    of_before = ["controllers", "--release", "2.1.1", "--situation", "protocol-2.1", "--recorded"]
+    of_before = ["--release", "2.1.1", "--situation", "protocol-2.1", "--recorded"]
     code, out, _ = run(capsys, *of_before)
     assert code == 0
     assert out.startswith("Kafka 2.1.1, protocol-2.1: that is its own protocol")

@@ -7,7 +7,10 @@ from typing import get_args
 import pytest
 
 from kiplab.judge.zookeeper_era.engine_mail import as_in_the_engine
-from kiplab.judge.zookeeper_era.engine_sequences import (
+from kiplab.judge.zookeeper_era.real_mail import CONTROLLER_RELEASES, recorded_sequences
+from kiplab.judge.zookeeper_era.sequences import Passage
+from kiplab.protocol.features import Features, parse_features, switched
+from tests.judge.zookeeper.engine_sequences import (
     ENGINE_RELEASES,
     NOT_TOLD,
     TOLD,
@@ -15,11 +18,8 @@ from kiplab.judge.zookeeper_era.engine_sequences import (
     engine_sequences,
     features_judged,
 )
-from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
-from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES, recorded_sequences
-from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.situations import Listen, SituationStep
-from kiplab.protocol.features import Features, parse_features, switched
+from tests.judge.zookeeper.judged_situations import SITUATIONS
+from tests.judge.zookeeper.situations import Listen, SituationStep
 
 RECORDED = [
     (patch, name)

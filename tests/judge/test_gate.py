@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Iterator
 
 import pytest
 
-from kiplab.judge.zookeeper_era.background_loop import BackgroundLoop
-from kiplab.judge.zookeeper_era.gate import Gate
+from kiplab.judge.wire.message_bytes import INT32
+from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
 
 PATIENCE_S = 20
 
@@ -35,6 +36,15 @@ class Both:
         self.zookeeper.close()
         self.gate.close()
 
+    def answer(self, text: bytes) -> None:
+        """One frame of ZooKeeper's."""
+        self.zookeeper.sendall(INT32.pack(len(text)) + text)
+
+    def expect(self, *texts: bytes) -> None:
+        """These frames are what the controller gets next."""
+        framed = b"".join(INT32.pack(len(text)) + text for text in texts)
+        assert self.heard(self.controller, len(framed)) == framed
+
     def heard(self, by: socket.socket, size: int) -> bytes:
         said = b""
         while len(said) < size:
@@ -52,13 +62,13 @@ def both(loop: BackgroundLoop) -> Iterator[Both]:
 def test_an_open_gate_lets_both_speak(both: Both) -> None:
     both.controller.sendall(b"question")
     assert both.heard(both.zookeeper, 8) == b"question"
-    both.zookeeper.sendall(b"answer")
-    assert both.heard(both.controller, 6) == b"answer"
+    both.answer(b"answer")
+    both.expect(b"answer")
 
 
 def test_behind_a_shut_gate_only_the_controller_is_heard(both: Both) -> None:
     both.gate.shut()
-    both.zookeeper.sendall(b"changed")
+    both.answer(b"changed")
     both.controller.sendall(b"question")
     assert both.heard(both.zookeeper, 8) == b"question"
     both.controller.setblocking(False)
@@ -68,11 +78,11 @@ def test_behind_a_shut_gate_only_the_controller_is_heard(both: Both) -> None:
 
 def test_what_was_held_back_comes_in_order_when_it_opens(both: Both) -> None:
     both.gate.shut()
-    both.zookeeper.sendall(b"deleted,")
-    both.zookeeper.sendall(b"created,")
+    both.answer(b"deleted,")
+    both.answer(b"created,")
     both.gate.open()
-    both.zookeeper.sendall(b"changed")
-    assert both.heard(both.controller, 23) == b"deleted,created,changed"
+    both.answer(b"changed")
+    both.expect(b"deleted,", b"created,", b"changed")
 
 
 def test_a_gate_that_is_closed_hangs_up_on_both(both: Both) -> None:
@@ -81,3 +91,18 @@ def test_a_gate_that_is_closed_hangs_up_on_both(both: Both) -> None:
     assert both.zookeeper.recv(1) == b""
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", both.gate.port))
+
+
+def test_watches_that_are_held_back_come_one_by_one_and_all_else_passes(both: Both) -> None:
+    def watch(path: bytes) -> bytes:
+        return struct.pack(">iqiiii", -1, -1, 0, 4, 3, len(path)) + path
+
+    both.gate.hold_watches()
+    both.answer(watch(b"/brokers/ids"))
+    both.answer(watch(b"/controller"))
+    both.answer(b"an answer to the controller")
+    both.expect(b"an answer to the controller")
+    assert both.gate.let_through("/controller")
+    both.expect(watch(b"/controller"))
+    assert both.gate.let_through("/brokers/ids")
+    both.expect(watch(b"/brokers/ids"))

@@ -15,8 +15,7 @@ from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
 from kiplab.judge.wire.request_frames import read_request, written_request
-from kiplab.judge.zookeeper_era.control_schemas import control_schemas
-from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
+from kiplab.judge.zookeeper_era.kafka_server import KafkaServer, control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 from tests.judge.acceptance.control_bodies import WhereEpochs, control_body
 from tests.judge.acceptance.control_questions import ControlApi, ControlQuestion

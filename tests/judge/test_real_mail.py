@@ -8,10 +8,14 @@ from kiplab.extras import MissingExtraError
 from kiplab.judge.java_process.child_jvm import DeadKafkaError
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
 from kiplab.judge.real_checkpoint import BROKERS, UnaskedBrokerError, real_checkpoint
-from kiplab.judge.zookeeper_era.judged_situations import SITUATIONS
-from kiplab.judge.zookeeper_era.real_mail import BOTH_SIDES, UnrecordedMailError, real_mail
-from kiplab.judge.zookeeper_era.sequence_recordings import CONTROLLER_RELEASES
+from kiplab.judge.zookeeper_era.real_mail import (
+    BOTH_SIDES,
+    CONTROLLER_RELEASES,
+    UnrecordedMailError,
+    real_mail,
+)
 from kiplab.judge.zookeeper_server import two_lives
+from tests.judge.zookeeper.judged_situations import SITUATIONS
 
 
 @pytest.mark.parametrize("name", SITUATIONS)

@@ -24,7 +24,7 @@ from kiplab.judge.request_sizes.request_size import (
 from kiplab.judge.request_sizes.size_table import NOTE, RequestSizes, request_sizes
 from kiplab.judge.wire.message_bytes import written_message
 from kiplab.judge.wire.message_schemas import FieldSizes, body_size, schema_of
-from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from tests.figures.boxes import covered, cut_off
 from tests.judge.field_sizes import FlexibleVersionError, field_sizes
 from tests.judge.kafka_here import skip_without_kafka

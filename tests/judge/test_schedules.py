@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from kiplab.judge.corpus.recordings import NoRecordingError
-from kiplab.judge.zookeeper_era import schedules_command as command
-from kiplab.judge.zookeeper_era.controllers_command import Hear
-from kiplab.judge.zookeeper_era.engine_sequences import (
+from kiplab.judge.zookeeper_era.sequences import Passage
+from kiplab.judge.zookeeper_era.waiting import TooQuietError
+from kiplab.protocol.features import parse_features, switched
+from tests.judge.zookeeper import schedules_command as command
+from tests.judge.zookeeper.controllers_command import Hear
+from tests.judge.zookeeper.engine_sequences import (
     ENGINE_RELEASES,
     engine_differences,
     engine_sequences,
 )
-from kiplab.judge.zookeeper_era.patience import TooQuietError
-from kiplab.judge.zookeeper_era.random_situations import random_situation, turns_of
-from kiplab.judge.zookeeper_era.schedule_recordings import load_schedules
-from kiplab.judge.zookeeper_era.schedules_command import judged_schedule
-from kiplab.judge.zookeeper_era.sequences import Passage
-from kiplab.judge.zookeeper_era.shorter_situations import is_possible
-from kiplab.judge.zookeeper_era.situations import JudgedSituation, Listen
-from kiplab.protocol.features import parse_features, switched
+from tests.judge.zookeeper.random_situations import random_situation, turns_of
+from tests.judge.zookeeper.schedule_recordings import load_schedules
+from tests.judge.zookeeper.schedules_command import judged_schedule
+from tests.judge.zookeeper.shorter_situations import is_possible
+from tests.judge.zookeeper.situations import JudgedSituation, Listen
 
 SCHEDULES = Path(__file__).parent / "controller_schedules"
 RECORDED = ("2.2.2", "3.4.1")

@@ -11,22 +11,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kiplab.judge import __main__ as judge
 from kiplab.judge.kafka_jars.missing_kafka import MissingKafkaError
-from kiplab.judge.zookeeper_server import scripted_engine, zookeeper_command
-from kiplab.judge.zookeeper_server.script_comparing import (
-    ComparedScript,
-    ScriptParting,
-    compared,
-    parting_text,
-)
-from kiplab.judge.zookeeper_server.script_coverage import TO_TRY, tried, untried
-from kiplab.judge.zookeeper_server.script_steps import OpenStep, WriteStep
-from kiplab.judge.zookeeper_server.scripted_engine import ScriptedEngine
 from kiplab.judge.zookeeper_server.two_lives import BrokerLife, TwoLives, two_lives
-from kiplab.judge.zookeeper_server.zookeeper_command import TICK_MS
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
-from kiplab.judge.zookeeper_server.zookeeper_scripts import script, script_root
 from kiplab.protocol.ids import BrokerId, Incarnation, SessionId, Zxid
 from kiplab.protocol.zookeeper.ensemble import Ensemble, kafka_ensemble
 from kiplab.protocol.zookeeper.ensemble_sessions import Ended, close_session, open_session
@@ -40,6 +27,18 @@ from kiplab.protocol.zookeeper.ensemble_writes import (
 )
 from kiplab.protocol.zookeeper.znodes import BrokerZnode, broker_path
 from tests.judge.zookeeper_here import needs_zookeeper
+from tests.judge.zookeeper_server import scripted_engine, zookeeper_command
+from tests.judge.zookeeper_server.script_comparing import (
+    ComparedScript,
+    ScriptParting,
+    compared,
+    parting_text,
+)
+from tests.judge.zookeeper_server.script_coverage import TO_TRY, tried, untried
+from tests.judge.zookeeper_server.script_steps import OpenStep, WriteStep
+from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
+from tests.judge.zookeeper_server.zookeeper_command import TICK_MS
+from tests.judge.zookeeper_server.zookeeper_scripts import script, script_root
 
 SCRIPTS = range(40)
 ONE = BrokerId(1)
@@ -194,7 +193,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *scripts: ComparedScript, lives: TwoLiv
     monkeypatch.setattr(zookeeper_command, "ZooKeeperProcess", lambda **_: server)
     monkeypatch.setattr(zookeeper_command, "compared", lambda _, seeds: scripts[: len(seeds)])
     monkeypatch.setattr(zookeeper_command, "two_lives", lambda **_: lives)
-    return judge.main(["zookeeper", "--scripts", str(len(scripts))])
+    return zookeeper_command.main(["--scripts", str(len(scripts))])
 
 
 def test_the_command_prints_what_was_tried_the_differences_and_two_lives(
@@ -226,14 +225,14 @@ def test_without_java_the_command_says_so_in_a_sentence(
         raise MissingKafkaError("No Java.", "Install one.")
 
     monkeypatch.setattr(zookeeper_command, "ZooKeeperProcess", lacking)
-    assert judge.main(["zookeeper"]) == 3
+    assert zookeeper_command.main([]) == 3
     assert capsys.readouterr().err == "judge: No Java. Install one.\n"
 
 
 @pytest.mark.parametrize("count", ["0", "many", "-1"])
 def test_no_number_of_scripts_is_refused(count: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        judge.main(["zookeeper", f"--scripts={count}"])
+        zookeeper_command.main([f"--scripts={count}"])
     assert f"'{count}' is no number of scripts; ask for 1 or more" in capsys.readouterr().err
 
 

@@ -11,7 +11,7 @@ from ...protocol.ids import CONTROLLER, BrokerId
 from ...protocol.releases import Mode
 from ..kafka_jars import judged_releases
 from ..partition.partition_process import partition_releases
-from ..zookeeper_plays.played_cluster import first_controller
+from ..zookeeper_plays.engine_ear import first_controller
 from .scene import untold
 from .two_columns import Judges
 

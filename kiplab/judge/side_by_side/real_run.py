@@ -21,7 +21,7 @@ from ..kafka_jars.judged_releases import MEGABYTES
 from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..zookeeper_plays.control_columns import ControlColumns
 from ..zookeeper_plays.control_play import play_on_controller, play_on_recording
-from ..zookeeper_plays.played_cluster import first_controller
+from ..zookeeper_plays.engine_ear import first_controller
 from .chosen import BOTH, CONTROLLER_ALONE, Chosen, chosen
 from .columns_text import WIDEST, AnyColumns, columns_text
 from .live_columns import live_columns, told_leaders

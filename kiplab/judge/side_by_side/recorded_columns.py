@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ...engine.events import Event
 from ...plays.runner import run_play
 from ..zookeeper_era.sequences import Passage
-from ..zookeeper_plays.control_recordings import CONTROL_RECORDINGS
+from ..zookeeper_plays.control_columns import CONTROL_RECORDINGS
 from .chosen import Chosen
 from .deciding import StaleRecordingError
 from .two_columns import RealSide, TwoColumns

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .journal import Received
 from .sequences import (
     LEADER_AND_ISR,
     NO_EPOCH,
@@ -15,8 +14,12 @@ from .sequences import (
     SentRequest,
     StoppedReplica,
 )
-from .situations import IDLE
+from .waiting import Received
 
+IDLE = "zz-idle"
+"""A topic of the controller's own broker that nothing ever happens to: whoever is told of it is
+told of every partition there is.
+"""
 MARKER = "zz-marker"
 """The topic by which a barrier is told from all other mail."""
 _OURS = (IDLE, MARKER)

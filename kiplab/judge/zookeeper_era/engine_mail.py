@@ -9,28 +9,20 @@ from msgspec.structs import replace
 
 from ...engine.cluster import Cluster
 from ...engine.nodes import ensemble_of
-from ...protocol.ids import (
-    NO_BROKER_EPOCH,
-    BrokerEpoch,
-    BrokerId,
-    LeaderEpoch,
-    PartitionEpoch,
-)
+from ...protocol.ids import NO_BROKER_EPOCH
 from ...protocol.messages import (
-    AlterPartitionItem,
     AlterPartitionRequest,
     AlterPartitionResponse,
     AlterPartitionResult,
-    IsrMember,
     LeaderAndIsrRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
 from ...protocol.messages.api_message import ControlRequest
-from ...protocol.registrations import LeaderRecoveryState, PartitionRegistration, topic_of
-from ...protocol.releases import RELEASES
+from ...protocol.registrations import PartitionRegistration, topic_of
 from ...protocol.zookeeper.ensemble import find
 from ...protocol.zookeeper.znodes import PartitionStateZnode, partition_state_path
+from .control_mail import IDLE
 from .sequences import (
     LEADER_AND_ISR,
     NO_EPOCH,
@@ -44,7 +36,6 @@ from .sequences import (
     StateZnode,
     StoppedReplica,
 )
-from .situations import IDLE, AskForIsr
 
 _APIS: dict[type[ControlRequest], str] = {
     LeaderAndIsrRequest: LEADER_AND_ISR,
@@ -97,25 +88,6 @@ def engine_request(
         partitions=tuple(sorted(told, key=lambda partition: partition.topic)),
         stopped=tuple(sorted(stopped, key=lambda replica: replica.topic)),
         live=tuple(sorted(getattr(request, "live_brokers", getattr(request, "live_leaders", ())))),
-    )
-
-
-def alter_request(step: AskForIsr, release: str, epoch: int) -> AlterPartitionRequest:
-    """What is asked of either controller, with this broker epoch, in a version that it knows."""
-    known = RELEASES[release].alter_partition
-    state = LeaderRecoveryState.RECOVERING if step.recovering else LeaderRecoveryState.RECOVERED
-    item = AlterPartitionItem(
-        partition=partition_name(step.topic),
-        leader_epoch=LeaderEpoch(step.leader_epoch),
-        partition_epoch=PartitionEpoch(step.zk_version),
-        isr=tuple(IsrMember(BrokerId(member), NO_BROKER_EPOCH) for member in step.isr),
-        recovery=state,
-    )
-    return AlterPartitionRequest(
-        version=min(step.version, known),
-        broker=BrokerId(step.broker),
-        broker_epoch=BrokerEpoch(epoch),
-        items=(item,),
     )
 
 

@@ -1,4 +1,7 @@
-"""A real broker beside a ZooKeeper: started, stopped, killed, started again, and always ended."""
+"""A real broker beside a ZooKeeper: started, stopped, killed, started again, and always ended.
+
+Its settings are such that little happens by itself.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,66 @@ from pathlib import Path
 from ..java_process.child_jvm import ChildJvm, DeadKafkaError, java_of_kafka
 from ..java_process.owned_process import OwnedProcess, free_port
 from ..kafka_jars.jar_cache import jars_of_zookeeper_era
-from .broker_settings import LOG_TO_STDERR, broker_settings
+from ..wire.message_schemas import ReleaseSchemas, schemas_in
+
+SESSION_TIMEOUT_MS = 60_000
+"""Long enough to look at a broker that hears nothing from ZooKeeper."""
+_CONNECT_MS = 30_000
+
+_ALWAYS = {
+    "zookeeper.session.timeout.ms": SESSION_TIMEOUT_MS,
+    "zookeeper.connection.timeout.ms": _CONNECT_MS,
+    "controlled.shutdown.enable": "false",
+    "auto.leader.rebalance.enable": "false",
+    "auto.create.topics.enable": "false",
+    # It wants more memory than all the rest.
+    "log.cleaner.enable": "false",
+    "num.network.threads": 1,
+    "num.io.threads": 2,
+    "num.recovery.threads.per.data.dir": 1,
+    "background.threads": 2,
+    "offsets.topic.num.partitions": 1,
+    "offsets.topic.replication.factor": 1,
+}
+LOG_TO_STDERR = """\
+log4j.rootLogger=WARN, stderr
+log4j.appender.stderr=org.apache.log4j.ConsoleAppender
+log4j.appender.stderr.target=System.err
+log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
+log4j.appender.stderr.layout.ConversionPattern=[%d] %p %m (%c)%n
+"""
+"""For the log that every one of these releases writes by."""
+
+
+def broker_settings(
+    broker: int, port: int, zookeeper: str, data: Path, more: Mapping[str, str | int]
+) -> str:
+    """The text of ``server.properties``: a broker at that port of the loopback interface, its
+    cluster kept at `zookeeper`, such as ``"127.0.0.1:2181/chroot"``, its logs in the folder `data`.
+
+    `more` are Kafka's own settings by name; they come last, and so replace ours.
+    """
+    settings: dict[str, object] = {
+        **_ALWAYS,
+        "broker.id": broker,
+        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "zookeeper.connect": zookeeper,
+        "log.dirs": data,
+        **more,
+    }
+    return "".join(f"{name}={value}\n" for name, value in settings.items())
+
+
+SCHEMAS_OF = "3.4.1"
+"""Whose jars describe every version that an older release speaks, too: the older have no schemas,
+or fewer.
+"""
+
+
+def control_schemas() -> ReleaseSchemas:
+    """Every control request in every version. Raises MissingKafkaError where no jars can be had."""
+    return schemas_in(sorted(jars_of_zookeeper_era(SCHEMAS_OF).glob("kafka-clients-*.jar")))
+
 
 SERVER_LAUNCHER = Path(__file__).parent
 """Where the compiled class is."""

@@ -1,18 +1,69 @@
-"""`kiplab.real_mail`: what real controllers of ZooKeeper's years sent, as it was recorded."""
+"""`kiplab.real_mail`: what real controllers of ZooKeeper's years sent, as it was recorded.
+
+The recordings are JSON, one request a line.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
+from pathlib import Path
 from textwrap import fill
 
 import msgspec
 
 from ...protocol.errors import KafkaError
-from .judged_situations import SITUATIONS
-from .sequence_recordings import CONTROLLER_RELEASES, recorded_sequences
 from .sequences import NO_EPOCH, Passage, SentRequest, ShutdownAnswer, StateZnode
 
+SEQUENCES = Path(__file__).parent / "controller_sequences"
+"""One file for each patch release."""
+CONTROLLER_RELEASES = ("2.1.1", "2.2.2", "2.6.3", "2.8.2", "3.4.1")
+"""Releases whose controllers are judged."""
+
+Heard = dict[str, tuple[Passage, ...]]
+"""Passages by the name of the situation."""
+
+
+@cache
+def recorded_sequences(patch: str) -> Heard:
+    """What was recorded of a patch release; empty where nothing was."""
+    file = SEQUENCES / f"{patch}.json"
+    return msgspec.json.decode(file.read_bytes(), type=Heard) if file.exists() else {}
+
+
+SAYS = {
+    "beginnings": "Brokers and topics appear, a broker dies and comes back, a topic is deleted.",
+    "bounce": "Case D: broker 1 bounces, and the controller never sees it absent.",
+    "last-member": "Case D with broker 2 gone: broker 1 bounces, the only member of the ISR of L.",
+    "earlier-mail": "Case A: mail of a controlled shutdown reaches the next generation.",
+    "stale-shutdown": (
+        "Case B: a ControlledShutdown of the earlier generation comes after a bounce that was seen."
+    ),
+    "shutdown-answers": (
+        "What a ControlledShutdown is answered, by the id and the epoch it carries."
+    ),
+    "late-answer": (
+        "Broker 1 answers late, so that requests wait for it; it bounces unseen, then seen."
+    ),
+    "fail-over": "/controller is deleted, and the same broker is elected again.",
+    "deposed": (
+        "A controller that does not know that it was deposed is asked for a controlled shutdown."
+    ),
+    "protocol-2.1": "Case D under the inter-broker protocol of before KIP-380: no epoch is sent.",
+    "one-change": "In one transaction broker 4 appears, 2 bounces and 3 is gone.",
+    "expiry": "The session of broker 1 expires while its process lives; it registers again.",
+    "alter-isr": (
+        "Leader 2 asks the controller for other ISRs, with epochs and members of every kind."
+    ),
+}
+"""What happens in each situation that is recorded, in the order in which they are told."""
+_OWN_WRITES = "leaders write the ISR to ZooKeeper by themselves"
+UNFIT = {
+    "protocol-2.1": {"2.1.1": "that is its own protocol: see the situation bounce"},
+    "alter-isr": dict.fromkeys(("2.1.1", "2.2.2", "2.6.3"), _OWN_WRITES),
+}
+"""Why a release has no such situation, by situation and patch release."""
 BOTH_SIDES = ("2.1.1", "2.2.2")
 """The last release before KIP-380, and one that has it."""
 _WIDTH, _BELOW = 96, " " * 8
@@ -60,17 +111,18 @@ def real_mail(situation: str, *kafka: str) -> RealMail:
 
     Raises UnrecordedMailError for a situation or a release of which there is no recording.
     """
-    if situation not in SITUATIONS:
-        known = ", ".join(SITUATIONS)
+    if situation not in SAYS:
+        known = ", ".join(SAYS)
         raise UnrecordedMailError(f"there is no situation {situation!r}; there are {known}")
     heard = {patch: _recorded(situation, patch) for patch in kafka or BOTH_SIDES}
-    return RealMail(situation, SITUATIONS[situation].says, heard)
+    return RealMail(situation, SAYS[situation], heard)
 
 
 def _recorded(situation: str, patch: str) -> tuple[Passage, ...]:
-    why_not = SITUATIONS[situation].why_not(patch)
+    unfit = UNFIT.get(situation, {})
+    why_not = unfit.get(patch, "")
     if patch not in CONTROLLER_RELEASES or why_not:
-        known = ", ".join(p for p in CONTROLLER_RELEASES if not SITUATIONS[situation].why_not(p))
+        known = ", ".join(p for p in CONTROLLER_RELEASES if p not in unfit)
         raise UnrecordedMailError(
             f"nothing is recorded of {situation} with Kafka {patch}"
             f"{f' ({why_not})' if why_not else ''}; there is {known}"

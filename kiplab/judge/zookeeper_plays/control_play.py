@@ -21,9 +21,9 @@ from ..kafka_jars.missing_kafka import MissingKafkaError
 from ..side_by_side.deciding import StaleRecordingError
 from ..side_by_side.scene import untold
 from ..wire.message_schemas import NoSchemasError, ReleaseSchemas
-from ..zookeeper_era.control_schemas import control_schemas
-from ..zookeeper_era.patience import TooQuietError
+from ..zookeeper_era.kafka_server import control_schemas
 from ..zookeeper_era.sequences import Passage
+from ..zookeeper_era.waiting import TooQuietError
 from .control_columns import ControlColumns
 from .engine_ear import EngineEar, delivered
 from .play_mirror import PlayMirror, written_states

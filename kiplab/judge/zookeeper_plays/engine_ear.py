@@ -11,7 +11,7 @@ from ...engine.events import Dropped, Sent
 from ...engine.given_situation import Setup
 from ...engine.history import Recorded
 from ...engine.nodes import ensemble_of
-from ...protocol.ids import BrokerId, controller_on
+from ...protocol.ids import NO_BROKER_EPOCH, BrokerId, controller_on
 from ...protocol.messages import (
     AlterPartitionRequest,
     AlterPartitionResponse,
@@ -24,9 +24,47 @@ from ...protocol.messages import (
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ..zookeeper_era.engine_mail import alter_answer, engine_request, engine_znode
-from ..zookeeper_era.sequences import AlterAnswer, Passage, SentRequest, ShutdownAnswer
-from .generations import Generations
-from .played_cluster import first_controller
+from ..zookeeper_era.sequences import NO_EPOCH, AlterAnswer, Passage, SentRequest, ShutdownAnswer
+
+
+class Generations:
+    """The incarnations of brokers in a play, in the order of their registrations, by names such as
+    ``"b1g2"``: the second registration of broker 1.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[tuple[int, str]]] = {}
+
+    def begin(self, broker: int, epoch: int) -> str:
+        """The next one of a broker: it has this epoch in the play."""
+        known = self._known.setdefault(broker, [])
+        known.append((epoch, f"b{broker}g{len(known) + 1}"))
+        return known[-1][1]
+
+    def epochs_of(self, broker: int) -> list[tuple[int, str]]:
+        """Every epoch that a broker has had, and the generation's name."""
+        return self._known.get(broker, [])
+
+    def now(self, broker: int) -> str:
+        """The last one of a broker that has registered."""
+        return self._known[broker][-1][1]
+
+    def name(self, broker: int, epoch: int) -> str:
+        """Whose epoch that is."""
+        if epoch == NO_BROKER_EPOCH:
+            return NO_EPOCH
+        return dict(self.epochs_of(broker)).get(epoch, f"unknown epoch {epoch}")
+
+    @property
+    def by_epoch(self) -> dict[tuple[int, int], str]:
+        """The names by broker and epoch."""
+        return {(b, epoch): name for b, known in self._known.items() for epoch, name in known}
+
+    @property
+    def epochs(self) -> tuple[tuple[str, int], ...]:
+        """The epochs by name."""
+        return tuple((name, epoch) for known in self._known.values() for epoch, name in known)
+
 
 _ANSWERS = (LeaderAndIsrResponse, UpdateMetadataResponse, StopReplicaResponse)
 
@@ -146,3 +184,10 @@ def newly_gone(before: Cluster, after: Cluster) -> Iterator[int]:
 
 def _registered(cluster: Cluster) -> list[tuple[int, int]]:
     return [(r.broker, r.epoch) for r in ensemble_of(cluster).registrations]
+
+
+def first_controller(setup: Setup) -> int:
+    """The broker that is the controller when a play begins."""
+    if setup.controller is not None:
+        return setup.controller
+    return min(broker.id for broker in setup.brokers if broker.up)

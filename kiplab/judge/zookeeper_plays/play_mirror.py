@@ -25,11 +25,7 @@ from ...protocol.messages import (
 from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import below, find
-from ...protocol.zookeeper.znodes import (
-    ISR_CHANGES_PATH,
-    IsrChangeZnode,
-    PartitionStateZnode,
-)
+from ...protocol.zookeeper.znodes import ISR_CHANGES_PATH, IsrChangeZnode, PartitionStateZnode
 from ..zookeeper_era.sequences import AlterAnswer, Passage, ShutdownAnswer
 from .engine_ear import answered, delivered, is_mail_of, newly_gone, newly_registered
 from .played_cluster import PlayedCluster

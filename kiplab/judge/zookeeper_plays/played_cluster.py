@@ -14,30 +14,30 @@ from ...protocol.messages import AlterPartitionRequest, ElectLeadersRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.znodes import PartitionStateZnode
 from ..wire.message_schemas import ReleaseSchemas
-from ..zookeeper_era.asked_controller import BROKER_NOT_AVAILABLE, AskedController
-from ..zookeeper_era.background_loop import BackgroundLoop
-from ..zookeeper_era.barrier import Barrier
-from ..zookeeper_era.broker_registrations import (
+from ..zookeeper_era.asked_controller import BROKER_NOT_AVAILABLE, AskedController, Barrier
+from ..zookeeper_era.control_mail import IDLE, MARKER, is_bare_marker, sent_request
+from ..zookeeper_era.engine_mail import alter_answer
+from ..zookeeper_era.gates import BackgroundLoop, Gate
+from ..zookeeper_era.kafka_server import KafkaServer
+from ..zookeeper_era.kafka_znodes import (
+    CONTROLLER_EPOCH,
     add_registration,
     commit,
+    create_topic,
     end,
     registration,
     session,
+    state_of,
+    state_path,
+    state_text,
+    write_first_znodes,
     znode_of,
 )
-from ..zookeeper_era.control_mail import MARKER, is_bare_marker, sent_request
-from ..zookeeper_era.engine_mail import alter_answer
-from ..zookeeper_era.journal import Journal, Received
-from ..zookeeper_era.kafka_server import KafkaServer
-from ..zookeeper_era.patience import TooQuietError, wait_until
 from ..zookeeper_era.sequences import AlterAnswer, SentRequest, StateZnode
-from ..zookeeper_era.situations import IDLE, JudgedTopic
-from ..zookeeper_era.topic_znodes import create_topic, state_of
+from ..zookeeper_era.waiting import Journal, Received, TooQuietError, wait_until
 from ..zookeeper_server.zookeeper_process import ZooKeeperProcess
-from .first_znodes import CONTROLLER_EPOCH, state_path, state_text, write_first_znodes
-from .generations import Generations
+from .engine_ear import Generations, first_controller
 from .permitted_broker import PermittedBroker
-from .watch_gate import WatchGate
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -96,7 +96,7 @@ class PlayedCluster:
         self._client: KazooClient = session(self._port, "")
         stack.callback(end, self._client)
         self._loop = stack.enter_context(BackgroundLoop())
-        self._gate = WatchGate(self._loop, self._port)
+        self._gate = Gate(self._loop, self._port)
         stack.callback(self._gate.close)
         stack.callback(self._end_fakes)
         write_first_znodes(self._client, self._setup)
@@ -119,13 +119,13 @@ class PlayedCluster:
     def _take_over(self) -> None:
         self.wait_for_controller(self._setup.controller_epoch - 1)
         for name in (MARKER, IDLE):
-            create_topic(self._client, JudgedTopic(name, (self.controller_id,)))
+            create_topic(self._client, name, (self.controller_id,))
         self._barrier = Barrier(self._client, self._journal, self.asked.about_nobody)
         self._barrier.come_to_rest(sorted(self._sessions), ())
         self._journal.take()
         for fake in self._fakes.values():
             fake.shut()
-        self._gate.shut()
+        self._gate.hold_watches()
 
     def _end_fakes(self) -> None:
         for client in self._sessions.values():
@@ -258,10 +258,3 @@ class PlayedCluster:
         topics = sorted(topic_of(partition.name) for partition in self._setup.partitions)
         found = (state_of(self._client, topic) for topic in topics)
         return tuple(state for state in found if state is not None)
-
-
-def first_controller(setup: Setup) -> int:
-    """The broker that is the controller when a play begins."""
-    if setup.controller is not None:
-        return setup.controller
-    return min(broker.id for broker in setup.brokers if broker.up)

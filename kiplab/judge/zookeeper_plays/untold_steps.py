@@ -14,8 +14,8 @@ from ...protocol.messages.api_message import ControlRequest
 from ...protocol.registrations import topic_of
 from ...protocol.zookeeper.ensemble import find as find_znode
 from ...protocol.zookeeper.znodes import CONTROLLER_PATH, ControllerZnode
+from ..zookeeper_era.kafka_znodes import VERSIONS_MAX
 from .engine_ear import newly_gone
-from .first_znodes import VERSIONS_MAX
 
 _OWN_BROKER = "broker {} is the real controller's own, and stays up, registered and on its release"
 _LOST = moves.Drop | moves.TimeOut | moves.Duplicate | moves.LoseReply

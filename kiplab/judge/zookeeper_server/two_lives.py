@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ...extras import MissingExtraError, needed_by
 from ..java_process.child_jvm import DeadKafkaError
 from ..kafka_jars.missing_kafka import MissingKafkaError
-from .kazoo_sessions import KazooSession
+from ..zookeeper_era.kafka_znodes import add_registration, end, session
 from .zookeeper_process import ZooKeeperProcess
 
 
@@ -79,20 +79,22 @@ def two_lives(*, live: bool | None = None) -> TwoLives:
 
 def _asked() -> TwoLives:
     with needed_by("a real ZooKeeper"):
-        import kazoo.client  # noqa: F401
+        from kazoo.handlers.threading import KazooTimeoutError
     with ZooKeeperProcess(servers=2) as ensemble:
-        first, second = (_life(ensemble, server) for server in (2, 1))
+        try:
+            first, second = (_life(ensemble, server) for server in (2, 1))
+        except KazooTimeoutError as problem:
+            raise DeadKafkaError(f"ZooKeeper does not answer: {problem}") from None
     return TwoLives(first, second)
 
 
 def _life(ensemble: ZooKeeperProcess, server: int) -> BrokerLife:
-    session = KazooSession(ensemble.addresses[server - 1])
+    client = session(int(ensemble.addresses[server - 1].rpartition(":")[2]), "")
     try:
-        session.client.ensure_path("/brokers/ids")
-        registration = session.client.transaction()
-        registration.create("/brokers/ids/1", ephemeral=True)
-        registration.set_data("/brokers/ids/1", b"{}", version=0)
-        _, stat = registration.commit()
-        return BrokerLife(stat.czxid, session.id, server)
+        client.ensure_path("/brokers/ids")
+        transaction = client.transaction()
+        add_registration(transaction, 1, b"{}")
+        _, stat = transaction.commit()
+        return BrokerLife(stat.czxid, int(client.client_id[0]), server)
     finally:
-        session.close()
+        end(client)

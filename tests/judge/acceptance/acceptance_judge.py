@@ -15,7 +15,7 @@ import msgspec
 from kiplab.judge import real_checkpoint
 from kiplab.judge.real_checkpoint import CheckpointStory, UnaskedBrokerError
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
-from kiplab.judge.zookeeper_era.control_schemas import control_schemas
+from kiplab.judge.zookeeper_era.kafka_server import control_schemas
 from kiplab.judge.zookeeper_server.zookeeper_process import ZooKeeperProcess
 
 from ..skeleton.coverage import Rule

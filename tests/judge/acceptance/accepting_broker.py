@@ -6,7 +6,7 @@ from typing import Any
 
 from kiplab.judge.wire.message_schemas import ReleaseSchemas
 from kiplab.judge.wire.node_connection import NodeConnection
-from kiplab.judge.zookeeper_era.patience import wait_until
+from kiplab.judge.zookeeper_era.waiting import wait_until
 
 from .control_bodies import SpokenVersions, control_body, partition_codes
 from .control_questions import (

@@ -6,10 +6,9 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 
-from kiplab.judge.zookeeper_era.background_loop import BackgroundLoop
-from kiplab.judge.zookeeper_era.gate import Gate
+from kiplab.judge.zookeeper_era.gates import BackgroundLoop, Gate
 from kiplab.judge.zookeeper_era.kafka_server import KafkaServer
-from kiplab.judge.zookeeper_era.patience import wait_until
+from kiplab.judge.zookeeper_era.waiting import wait_until
 
 from .control_bodies import LOOPBACK, WhereEpochs
 from .control_questions import ASKED_BROKER

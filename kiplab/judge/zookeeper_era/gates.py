@@ -1,0 +1,198 @@
+"""A gate between a controller and ZooKeeper, which can hold back what ZooKeeper says.
+
+Behind a shut gate the controller is blind while its send threads run on. That makes exact what is
+a race otherwise: a bounce that nobody noticed, late control requests, a controller that does not
+know that it was deposed. It must open again within two thirds of the session timeout, or the
+session is lost.
+
+A gate that holds back watches lets everything else through. In the engine a watch that fired may be
+late, while whatever a controller reads or writes is done at once: as with a controller whose queue
+of events is long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import threading
+from collections.abc import Coroutine
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, NamedTuple, TypeVar
+
+from ..wire.message_bytes import INT32
+
+PATIENCE_S = 20
+LATE_S = 5.0
+"""So long a watch may take to fire that the engine's has."""
+HELD_PATHS = ("/brokers/ids", "/controller")
+_CHECK_AGAIN_S = 0.01
+_CHUNK = 65536
+_HEADER = struct.Struct(">iqi")
+_EVENT = struct.Struct(">iii")
+_NOTIFICATION = -1
+"""The xid of what nobody asked for."""
+_T = TypeVar("_T")
+
+
+class BackgroundLoop:
+    """``with BackgroundLoop() as loop: loop.do(something())``: an event loop in a thread of its
+    own, for fakes that answer while the judge waits. What runs in it ends with it.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> BackgroundLoop:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.do(_end_all())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(PATIENCE_S)
+        self._loop.close()
+
+    def do(self, what: Coroutine[Any, Any, _T]) -> _T:
+        """What it comes to. Raises TimeoutError after `PATIENCE_S`, and whatever `what` raises."""
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result(PATIENCE_S)
+
+
+async def _end_all() -> None:
+    """End every conversation that is still going on."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+class _HeldWatch(NamedTuple):
+    path: str
+    frame: bytes
+    to_kafka: asyncio.StreamWriter
+
+
+class Gate:
+    """Listens at `port` of the loopback interface, and passes everything on to ZooKeeper's port."""
+
+    def __init__(self, loop: BackgroundLoop, zookeeper_port: int) -> None:
+        self._loop, self._zookeeper_port = loop, zookeeper_port
+        self._relays: set[asyncio.Task[None]] = set()
+        self._held: list[_HeldWatch] = []
+        self._holds_watches = False
+        self.is_open = True
+        self.port: int = loop.do(self._listen())
+
+    def shut(self) -> None:
+        """Hold back what ZooKeeper says from now on."""
+        self._loop.do(self._set(open_now=False))
+
+    def open(self) -> None:
+        """Let it through, what was held back first."""
+        self._loop.do(self._set(open_now=True))
+
+    def hold_watches(self) -> None:
+        """Hold back what watches of HELD_PATHS say from now on, and nothing else."""
+        self._holds_watches = True
+
+    def let_through(self, path: str) -> bool:
+        """Let the first held watch of `path` through; whether there was one within `LATE_S`."""
+        return self._loop.do(self._let_through(path))
+
+    def close(self) -> None:
+        """Hang up on both sides, and listen no more."""
+        self._loop.do(self._close())
+
+    async def _listen(self) -> int:
+        self._may_pass = asyncio.Event()
+        self._may_pass.set()
+        self._server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    async def _set(self, *, open_now: bool) -> None:
+        self.is_open = open_now
+        if open_now:
+            self._may_pass.set()
+        else:
+            self._may_pass.clear()
+
+    async def _let_through(self, path: str) -> bool:
+        end = asyncio.get_running_loop().time() + LATE_S
+        while (watch := next((h for h in self._held if h.path == path), None)) is None:
+            if asyncio.get_running_loop().time() > end:
+                return False
+            await asyncio.sleep(_CHECK_AGAIN_S)
+        self._held.remove(watch)
+        watch.to_kafka.write(watch.frame)
+        return True
+
+    async def _close(self) -> None:
+        self._server.close()
+        for relay in self._relays:
+            relay.cancel()
+        await asyncio.gather(*self._relays, return_exceptions=True)
+
+    async def _relay(
+        self, from_kafka: asyncio.StreamReader, to_kafka: asyncio.StreamWriter
+    ) -> None:
+        relay = asyncio.current_task()
+        assert relay is not None
+        self._relays.add(relay)
+        try:
+            await self._join(from_kafka, to_kafka)
+        # Nobody waits for it but `close`, which has cancelled it.
+        except asyncio.CancelledError:
+            pass
+        finally:
+            to_kafka.close()
+            self._relays.discard(relay)
+
+    async def _join(self, from_kafka: asyncio.StreamReader, to_kafka: asyncio.StreamWriter) -> None:
+        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._zookeeper_port)
+        try:
+            await asyncio.gather(
+                _pass_on(from_kafka, to_server), self._answer(from_server, to_kafka)
+            )
+        finally:
+            to_server.close()
+
+    async def _answer(
+        self, from_server: asyncio.StreamReader, to_kafka: asyncio.StreamWriter
+    ) -> None:
+        """Pass on what the server says, frame by frame, as far as it may pass."""
+        with suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                size = await from_server.readexactly(INT32.size)
+                body = await from_server.readexactly(INT32.unpack(size)[0])
+                await self._may_pass.wait()
+                path = watched_path(body) if self._holds_watches else None
+                if path is not None and path.startswith(HELD_PATHS):
+                    self._held.append(_HeldWatch(path, size + body, to_kafka))
+                else:
+                    to_kafka.write(size + body)
+                    await to_kafka.drain()
+        to_kafka.close()
+
+
+async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await source.read(_CHUNK):
+            target.write(data)
+            await target.drain()
+    target.close()
+
+
+def watched_path(body: bytes) -> str | None:
+    """The path that a notification of ZooKeeper's is about; None for every other frame."""
+    if len(body) < _HEADER.size or _HEADER.unpack_from(body)[0] != _NOTIFICATION:
+        return None
+    _, _, length = _EVENT.unpack_from(body, _HEADER.size)
+    begin = _HEADER.size + _EVENT.size
+    return body[begin : begin + length].decode()

@@ -1,0 +1,96 @@
+"""What a script of ZooKeeper's consists of, and what is compared of an answer."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Protocol
+
+import msgspec
+
+from kiplab.protocol.zookeeper.ensemble_writes import Operation
+
+
+class HowEnded(StrEnum):
+    """How a session ends: its process closes it, another client takes it over and closes it, or
+    nobody is heard of for so long that it expires."""
+
+    CLOSED = "closed"
+    TAKEN = "taken"
+    LAPSED = "lapsed"
+
+
+class ReadKind(StrEnum):
+    """The three reads that may leave a watch."""
+
+    GET = "get"
+    CHILDREN = "children"
+    EXISTS = "exists"
+
+
+class OpenStep(msgspec.Struct, frozen=True):
+    """A session opens under this name."""
+
+    who: str
+
+
+class EndStep(msgspec.Struct, frozen=True):
+    """A session ends."""
+
+    who: str
+    how: HowEnded
+
+
+class WriteStep(msgspec.Struct, frozen=True):
+    """Operations, as one multi or one alone."""
+
+    who: str
+    operations: tuple[Operation, ...]
+    multi: bool
+
+
+class ReadStep(msgspec.Struct, frozen=True):
+    """One read."""
+
+    who: str
+    kind: ReadKind
+    path: str
+    watch: bool
+
+
+class GhostStep(msgspec.Struct, frozen=True):
+    """Whoever had a session that has ended comes back with its id."""
+
+    who: str
+    path: str
+
+
+ScriptStep = OpenStep | EndStep | WriteStep | ReadStep | GhostStep
+
+ScriptAnswer = tuple[Any, ...]
+"""What was said, and last the zxid that the script has come to, counted from its beginning."""
+
+
+class ScriptedSide(Protocol):
+    """Whom a script is told: the engine, or a real ZooKeeper."""
+
+    def answer(self, step: ScriptStep) -> ScriptAnswer:
+        """What it says."""
+
+    def heard(self) -> dict[str, list[tuple[str, str]]]:
+        """What the watches of each session, of those that are open, have said: type and path."""
+
+
+def text_of_step(step: ScriptStep) -> str:
+    """A step in one line."""
+    if isinstance(step, WriteStep):
+        what = ", ".join(_operation_text(operation) for operation in step.operations)
+        return f"{step.who}: {'multi(' + what + ')' if step.multi else what}"
+    fields = {f: getattr(step, f) for f in step.__struct_fields__ if f != "who"}
+    name = type(step).__name__.removesuffix("Step").lower()
+    return " ".join([f"{step.who}: {name}", *(f"{f}={v}" for f, v in fields.items())])
+
+
+def _operation_text(operation: Operation) -> str:
+    fields = {f: getattr(operation, f) for f in operation.__struct_fields__}
+    shown = [str(v) if f == "path" else f"{f}={v}" for f, v in fields.items()]
+    return f"{type(operation).__name__}({', '.join(shown)})"

@@ -1,0 +1,132 @@
+"""A script as the engine's ensemble answers it."""
+
+from __future__ import annotations
+
+from kiplab.protocol.ids import BrokerId, Incarnation, PartitionEpoch, SessionId
+from kiplab.protocol.zookeeper.ensemble import below, empty_ensemble, find
+from kiplab.protocol.zookeeper.ensemble_reads import children, exists, get
+from kiplab.protocol.zookeeper.ensemble_sessions import close_session, expire_session, open_session
+from kiplab.protocol.zookeeper.ensemble_writes import (
+    Create,
+    Fired,
+    SetData,
+    ZooKeeperError,
+    transact,
+)
+from kiplab.protocol.zookeeper.znodes import Stat, TextZnode, Znode
+from tests.judge.zookeeper_server.script_steps import (
+    EndStep,
+    GhostStep,
+    HowEnded,
+    OpenStep,
+    ReadKind,
+    ReadStep,
+    ScriptAnswer,
+    ScriptStep,
+    WriteStep,
+)
+
+_NOBODY = BrokerId(0)
+
+
+class ScriptedEngine:
+    """The engine before a script that happens below `root`; `open` are the sessions by name."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        opened = open_session(empty_ensemble(), _NOBODY, Incarnation(0))
+        # As kazoo creates what it is given no contents for.
+        operations = (Create(root, TextZnode(""), counts_children=True),)
+        made = transact(opened.ensemble, opened.session, operations)
+        self.ensemble = made.ensemble
+        self._first = self.ensemble.zxid
+        self._last_session = opened.session
+        self.open: dict[str, SessionId] = {}
+        self.ended: dict[str, SessionId] = {}
+        self._heard: dict[str, list[tuple[str, str]]] = {}
+        self._names: dict[SessionId, str] = {}
+
+    def answer(self, step: ScriptStep) -> ScriptAnswer:
+        """What it says."""
+        said = self._answer(step)
+        return (*said, self.ensemble.zxid - self._first)
+
+    def heard(self) -> dict[str, list[tuple[str, str]]]:
+        """What the watches of each open session have said: type and path."""
+        return {name: self._heard[name] for name in sorted(self.open)}
+
+    def _answer(self, step: ScriptStep) -> ScriptAnswer:
+        match step:
+            case OpenStep():
+                return self._open(step)
+            case EndStep():
+                return self._end(step)
+            case WriteStep():
+                return self._write(step)
+            case ReadStep():
+                return self._read(step)
+            case GhostStep():
+                asked = (SetData(step.path, TextZnode("ghost")),)
+                came = transact(self.ensemble, self.ended[step.who], asked)
+                self.ensemble = came.ensemble
+                return (came.error.value,)
+
+    def _open(self, step: OpenStep) -> ScriptAnswer:
+        opened = open_session(self.ensemble, _NOBODY, Incarnation(0))
+        self.ensemble, session = opened
+        self.open[step.who], self._names[session] = session, step.who
+        self._heard[step.who] = []
+        rises, self._last_session = session > self._last_session, session
+        return ("rises" if rises else "does not rise",)
+
+    def _end(self, step: EndStep) -> ScriptAnswer:
+        session = self.open.pop(step.who)
+        self.ended[step.who] = session
+        end = expire_session if step.how is HowEnded.LAPSED else close_session
+        ended = end(self.ensemble, session)
+        self.ensemble = ended.ensemble
+        self._tell(ended.fired)
+        return ("heard", self._heard.pop(step.who))
+
+    def _write(self, step: WriteStep) -> ScriptAnswer:
+        came = transact(self.ensemble, self.open[step.who], step.operations)
+        self.ensemble = came.ensemble
+        self._tell(came.fired)
+        if came.error is not ZooKeeperError.NONE:
+            return (came.error.value, came.failing)
+        return tuple(self._stat(r) if isinstance(r, Stat) else r for r in came.results)
+
+    def _read(self, step: ReadStep) -> ScriptAnswer:
+        who, path = self.open[step.who], step.path
+        if step.kind is ReadKind.GET:
+            got = get(self.ensemble, who, path, watch=step.watch)
+            self.ensemble = got.ensemble
+            if got.znode is None:
+                return (got.error.value,)
+            return (_text(got.znode), *self._stat(got.znode.stat), self._children(path))
+        if step.kind is ReadKind.CHILDREN:
+            listed = children(self.ensemble, who, path, watch=step.watch)
+            self.ensemble = listed.ensemble
+            return (listed.names,) if listed.error is ZooKeeperError.NONE else (listed.error.value,)
+        found = exists(self.ensemble, who, path, watch=step.watch)
+        self.ensemble = found.ensemble
+        if found.stat is None:
+            return (found.error.value,)
+        return (*self._stat(found.stat), self._children(path))
+
+    def _tell(self, fired: tuple[Fired, ...]) -> None:
+        for one in fired:
+            said = (one.event.type.value, one.event.path)
+            self._heard[self._names[one.session]].append(said)
+
+    def _stat(self, stat: Stat) -> tuple[int, int, PartitionEpoch, str]:
+        """The zxids counted from the script's beginning, and whose it is by name."""
+        owner = self._names.get(stat.ephemeral_owner, "")
+        return stat.czxid - self._first, stat.mzxid - self._first, stat.version, owner
+
+    def _children(self, path: str) -> int:
+        return len(below(self.ensemble.znodes, path)) if find(self.ensemble, path) else 0
+
+
+def _text(found: Znode) -> str | None:
+    return found.data.text if isinstance(found.data, TextZnode) else None

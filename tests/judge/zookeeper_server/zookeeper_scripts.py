@@ -1,0 +1,153 @@
+"""Random scripts of what a few sessions ask ZooKeeper: equal seeds give equal scripts.
+
+Which paths and versions are asked for is chosen beside an engine that follows, so that many
+operations succeed and the others fail in every way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from kiplab.protocol.ids import PartitionEpoch
+from kiplab.protocol.zookeeper.ensemble import find
+from kiplab.protocol.zookeeper.ensemble_writes import (
+    ANY_VERSION,
+    CheckVersion,
+    Create,
+    Delete,
+    Operation,
+    SetData,
+)
+from kiplab.protocol.zookeeper.znodes import TextZnode, parent_path
+from tests.judge.zookeeper_server.script_steps import (
+    EndStep,
+    GhostStep,
+    HowEnded,
+    OpenStep,
+    ReadKind,
+    ReadStep,
+    ScriptStep,
+    WriteStep,
+)
+from tests.judge.zookeeper_server.scripted_engine import ScriptedEngine
+
+NAMES = ("a", "b", "c")
+STEPS = 15
+LAPSE_EVERY = 10
+"""One script in so many lets a session expire, which takes real time."""
+
+
+def script_root(seed: int) -> str:
+    """Below which path the whole script happens."""
+    return f"/script-{seed}"
+
+
+def script(seed: int) -> tuple[ScriptStep, ...]:
+    """What is asked, one step after the other."""
+    random, engine = Random(seed), ScriptedEngine(script_root(seed))
+    steps: list[ScriptStep] = []
+    for step in _steps(seed, random, engine):
+        engine.answer(step)
+        steps.append(step)
+    return tuple(steps)
+
+
+def _steps(seed: int, random: Random, engine: ScriptedEngine) -> Iterator[ScriptStep]:
+    yield OpenStep(NAMES[0])
+    yield OpenStep(NAMES[1])
+    for _ in range(STEPS):
+        yield _step(random, engine)
+    if seed % LAPSE_EVERY == 0 and engine.open:
+        yield EndStep(random.choice(sorted(engine.open)), HowEnded.LAPSED)
+        yield _read(random, engine) if engine.open else OpenStep(NAMES[2])
+
+
+def _step(random: Random, engine: ScriptedEngine) -> ScriptStep:
+    absent = [name for name in NAMES if name not in engine.open]
+    if not engine.open or (absent and random.random() < 0.08):
+        return OpenStep(random.choice(absent))
+    if engine.ended and random.random() < 0.04:
+        return GhostStep(random.choice(sorted(engine.ended)), _there(random, engine))
+    chance = random.random()
+    if chance < 0.08:
+        how = random.choice((HowEnded.CLOSED, HowEnded.TAKEN))
+        return EndStep(random.choice(sorted(engine.open)), how)
+    return _read(random, engine) if chance < 0.43 else _write(random, engine)
+
+
+def _read(random: Random, engine: ScriptedEngine) -> ReadStep:
+    who = random.choice(sorted(engine.open))
+    kind = random.choice(list(ReadKind))
+    # Whoever asks whether there is something often waits for it.
+    missing = kind is ReadKind.EXISTS and random.random() < 0.5
+    path = _new(random, engine) if missing else _there(random, engine, root=True)
+    return ReadStep(who, kind, path, random.random() < 0.9)
+
+
+def _write(random: Random, engine: ScriptedEngine) -> WriteStep:
+    who = random.choice(sorted(engine.open))
+    if random.random() < 0.6:
+        return WriteStep(who, (_operation(random, engine, alone=True),), multi=False)
+    count = random.randint(1, 4)
+    operations = [_operation(random, engine, alone=False) for _ in range(count)]
+    if random.random() < 0.3:
+        operations[:2] = _registration(random, engine)
+    return WriteStep(who, tuple(operations), multi=True)
+
+
+def _registration(random: Random, engine: ScriptedEngine) -> list[Operation]:
+    """As a broker registers from 2.2 on (KIP-380)."""
+    path = _new(random, engine)
+    created = Create(path, TextZnode(""), ephemeral=True, counts_children=True)
+    return [created, SetData(path, TextZnode("x"), _FIRST)]
+
+
+_FIRST = PartitionEpoch(0)
+
+
+def _operation(random: Random, engine: ScriptedEngine, *, alone: bool) -> Operation:
+    chance = random.random()
+    if chance < 0.45:
+        path = _new(random, engine)
+        data = None if alone and random.random() < 0.2 else _text(random)
+        sequential = random.random() < 0.2
+        return Create(
+            f"{parent_path(path)}/n-" if sequential else path,
+            data,
+            ephemeral=random.random() < 0.35,
+            sequential=sequential,
+            counts_children=True,
+        )
+    path = _there(random, engine)
+    version = _version(random, engine, path)
+    if chance < 0.7:
+        return SetData(path, _text(random), version)
+    if chance < 0.9 or alone:
+        return Delete(path, version)
+    return CheckVersion(path, version)
+
+
+def _text(random: Random) -> TextZnode:
+    return TextZnode(random.choice("xyz"))
+
+
+def _version(random: Random, engine: ScriptedEngine, path: str) -> PartitionEpoch:
+    found = find(engine.ensemble, path)
+    right = found.stat.version if found is not None else _FIRST
+    return random.choice((ANY_VERSION, right, right, PartitionEpoch(random.randint(0, 2))))
+
+
+def _there(random: Random, engine: ScriptedEngine, *, root: bool = False) -> str:
+    """Mostly a path that there is; the script's own root only where nothing can happen to it."""
+    known = [z.path for z in engine.ensemble.znodes if z.path.startswith(f"{engine.root}/")]
+    if root:
+        known.append(engine.root)
+    return random.choice(known) if known and random.random() < 0.75 else _new(random, engine)
+
+
+def _new(random: Random, engine: ScriptedEngine) -> str:
+    """A path below one that there is, seldom below one that there is not."""
+    above = [z.path for z in engine.ensemble.znodes if z.path.startswith(engine.root)]
+    at = random.choice(above) if random.random() < 0.9 else f"{engine.root}/c/c"
+    return f"{at}/{random.choice('abc')}"
