@@ -14,8 +14,7 @@ from .extras import MissingExtraError, needed_by
 
 if TYPE_CHECKING:
     # For type checkers and editors, which cannot read the table below; a test holds them equal.
-    from kiplab import fleet as fleet
-
+    from . import fleet as fleet
     from .classroom.attempts import check as check
     from .classroom.forms.check_panels import AnswerSheet as AnswerSheet
     from .classroom.forms.check_panels import Ordering as Ordering
