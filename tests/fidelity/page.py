@@ -1,14 +1,15 @@
 """The page `labs/fidelity.md`: what of Kafka is held, by what, and what is coarser.
 
 Its tables are read off what holds each rule: the table of guards, the vectors, the recordings of
-real Kafka, and one section of ARCHITECTURE.md. `pytest --rewrite tests/judge/test_corpus.py` writes
-it, and the numbers of the README.
+real Kafka, and ``coarser.md`` beside this file. `pytest --rewrite tests/judge/test_corpus.py`
+writes it, and the numbers of the README.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from kiplab.protocol.guards import Guard, GuardKind
 from kiplab.protocol.releases import RELEASES
@@ -16,10 +17,10 @@ from tests.fidelity.held_vectors import Held, Listed
 from tests.fidelity.real_requests import JudgedBefore
 from tests.fidelity.rule_rows import RuleRow
 from tests.judge.skeleton.judging import Judged
-from tests.made_pages import LABS, ROOT, span, table
+from tests.made_pages import LABS, span, table
 
 PAGE = LABS / "fidelity.md"
-COARSER = "## Where the model is coarser than Kafka"
+COARSER = Path(__file__).with_name("coarser.md")
 _KINDS = {
     GuardKind.REFUSAL: "refuses",
     GuardKind.RULE: "behaves",
@@ -78,7 +79,7 @@ def page(
         IN_PLAYS,
         UNJUDGED,
         _rules(rules, judged),
-        _coarser(),
+        COARSER.read_text(encoding="utf-8").rstrip("\n"),
         _vectors(vectors, found),
         _left_out(vectors),
     )
@@ -160,12 +161,6 @@ def _real_answers(guard: Guard, judged: Sequence[JudgedBefore]) -> str:
         return "-"
     fewest = min(by_release, key=lambda release: by_release[release])
     return f"{sum(by_release.values()):,} on {len(by_release)}; {by_release[fewest]:,} on {fewest}"
-
-
-def _coarser() -> str:
-    """The section of ARCHITECTURE.md, which says it for developers too."""
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    return COARSER + text.partition(COARSER)[2].partition("\n## ")[0]
 
 
 def _vectors(vectors: Sequence[Listed], found: dict[str, list[Held]]) -> str:
