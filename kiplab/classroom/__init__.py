@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .exercises.committed import committed as committed
     from .exercises.epochs import epochs_moved as epochs_moved
     from .exercises.first_failing_rule import rulings_of as rulings_of
-    from .exercises.fleet_losses import loss_of as loss_of
     from .exercises.losing_order import EVENTS as EVENTS
-    from .exercises.missing_rule import mystery as mystery
+    from .exercises.proofs import mystery as mystery
+    from .exercises.reading_rates import loss_of as loss_of
     from .exercises.what_ifs import ALL_WHAT_IFS as ALL_WHAT_IFS
     from .forms.check_panels import Ordering as Ordering
     from .forms.held_back import after as after
@@ -30,9 +30,9 @@ _HOMES = {
     "exercises.committed": ("acknowledged", "committed"),
     "exercises.epochs": ("epochs_moved",),
     "exercises.first_failing_rule": ("rulings_of",),
-    "exercises.fleet_losses": ("loss_of",),
+    "exercises.reading_rates": ("loss_of",),
     "exercises.losing_order": ("EVENTS",),
-    "exercises.missing_rule": ("mystery",),
+    "exercises.proofs": ("mystery",),
     "exercises.what_ifs": ("ALL_WHAT_IFS",),
     "forms.held_back": ("after", "explain"),
     "forms.check_panels": ("Ordering",),

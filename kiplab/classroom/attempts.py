@@ -24,10 +24,11 @@ def check(id: str, answer: object, *, kafka: str | None = None) -> Checked:
     Under another release (``kafka="3.7"``), where the answer depends on it, it is an experiment:
     not kept, and told as much about as the next attempt would be. No answer yet is no attempt, and
     the same answer once more is none either. Raises ExerciseIdError, a ValueError, for the id of no
-    exercise, MissingExtraError where a package is missing.
+    exercise, MissingExtraError where a package is missing, ValueError for a release where the
+    answer does not depend on it.
     """
     if kafka is not None:
-        return exercise(id).judge(answer, kafka=kafka).at_attempt(_so_far(id).attempts + 1)
+        return exercise(id).judge(answer, kafka).at_attempt(_so_far(id).attempts + 1)
     checked = exercise(id).judge(answer)
     if not checked.attempted:
         return checked

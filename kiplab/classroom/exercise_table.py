@@ -3,7 +3,6 @@
 It is the file ``kiplab/classroom/exercises.toml``, in the order of the labs.
 """
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
@@ -11,6 +10,7 @@ from importlib.resources import files
 import msgspec
 from msgspec.structs import replace
 
+from .exercises.answers import AnswerCheck
 from .exercises.check_result import Checked
 from .exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
 
@@ -46,20 +46,19 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The choice that is right; empty for an exercise."""
         return self.choices[LETTERS_OF_CHOICES.index(self.right)] if self.right else ""
 
-    def judge(self, answer: object, **release: str | None) -> Checked:
+    def judge(self, answer: object, kafka: str | None = None) -> Checked:
         """All there is to say about an answer; nothing is kept. `kafka` names another release.
 
-        Raises ExerciseIdError for a prediction, MissingExtraError where a package is missing.
+        Raises ExerciseIdError for a prediction, MissingExtraError where a package is missing, and
+        ValueError for a release where the answer does not depend on it.
         """
         if not self.check:
             raise ExerciseIdError(
                 f"{self.id!r} is a prediction: ask it by kiplab.predict({self.id!r})"
             )
         module, _, name = self.check.partition(".")
-        check: Callable[..., Checked] = getattr(
-            import_module(f".exercises.{module}", __package__), name
-        )
-        return check(answer, **release)
+        check: AnswerCheck = getattr(import_module(f".exercises.{module}", __package__), name)
+        return check(answer, kafka)
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,11 +11,11 @@ from kiplab.classroom.exercises.committed import (
     SCHEDULES,
     acknowledged,
     check_acknowledged,
+    check_high_watermark,
     check_schedules,
     committed,
     schedule,
 )
-from kiplab.classroom.exercises.watermark import check_high_watermark
 
 MARKS = (100, 100, 100, 110, 110, 110, 120, 120)
 COPIES = "min.insync.replicas copies are enough to commit a record"

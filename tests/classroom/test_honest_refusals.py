@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplab.classroom.exercises.honest_refusals import check_refusals
+from kiplab.classroom.exercises.first_failing_rule import check_refusals
 
 ASKS, ARRIVES = ("hold alter-partition", "catch-up 3"), "deliver alter-partition"
 FENCED = (*ASKS, "crash 3", "expire 3", ARRIVES)

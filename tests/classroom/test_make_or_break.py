@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.make_or_break import (
-    check_accepted,
-    check_lose_acknowledged,
-    check_reigns,
-)
+from kiplab.classroom.exercises.committed import check_lose_acknowledged
+from kiplab.classroom.exercises.epochs import check_reigns
 from kiplab.classroom.exercises.own_runs import FORMS
+from kiplab.classroom.exercises.timeline_reading import check_accepted
 
 BEGIN = ["produce orders-0 count=20", "catch-up 3", "hold alter-partition from=1", "catch-up 2"]
 DIES, ARRIVES = "crash 3", "deliver alter-partition from=1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.unharmed_loss import check_nobody_dies, least
+from kiplab.classroom.exercises.losing_schedule import check_nobody_dies, least
 
 FORGET = (
     *("hold metadata", "hold alter-partition", "fetch 3", "deliver alter-partition", "fetch 2"),

@@ -7,8 +7,15 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.falling_sessions import OWN, check_session_ids
-from kiplab.classroom.exercises.late_mail import CHECKS, MESSAGES, cause_of, needed, objector
+from kiplab.classroom.exercises.late_messages import (
+    CHECKS,
+    MESSAGES,
+    OWN,
+    cause_of,
+    check_session_ids,
+    needed,
+    objector,
+)
 from kiplab.judge.zookeeper_server.two_lives import RECORDED
 from kiplab.plays.library import load
 from kiplab.protocol.facts import LeaderElected, Polled

@@ -7,9 +7,8 @@ import re
 import pytest
 
 import kiplab
-from kiplab.classroom.exercises.believed_incarnations import RUN, rulings
+from kiplab.classroom.exercises.believed_incarnations import RUN, letters, rulings
 from kiplab.classroom.exercises.two_timeouts import DECLARE, FENCE, between, orders
-from kiplab.classroom.exercises.what_became import letters
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.protocol.facts import (

@@ -9,9 +9,14 @@ import pytest
 
 import kiplab
 from kiplab import fleet
-from kiplab.classroom.exercises.fleet_losses import CAUSES, loss_of
-from kiplab.classroom.exercises.reading_rates import RATE_STATEMENTS
-from kiplab.classroom.exercises.safer_fleet import FACTORS, FIXED, times_fewer
+from kiplab.classroom.exercises.reading_rates import (
+    CAUSES,
+    FACTORS,
+    FIXED,
+    RATE_STATEMENTS,
+    loss_of,
+    times_fewer,
+)
 from kiplab.classroom.exercises.what_ifs import (
     ALL_WHAT_IFS,
     WHAT_IFS,

@@ -1,10 +1,16 @@
-"""Answers to exercises with several parts: read generously, judged part by part."""
+"""How answers to exercises are read, generously, and judged: the shapes of a check.
+
+A check is a value that is called with an answer: `TrueStatements` (the letters of what holds),
+`PartsInOrder` (parts, each judged for itself) and `WholeAnswer`; a run of one's own is in
+`own_runs`. None of them keeps anything.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -18,18 +24,64 @@ _NONES = ("-", "none", "no", "0")
 """Ways to say: none of them."""
 PARTS_MAX = 1_000
 """More than any exercise has, and few enough to look at."""
+Idea = tuple[str, str]
+"""(the idea behind a wrong answer, empty where none is known; a hint where to look)."""
+_IDEA = re.compile(r"^(\S[^:\n]*):(.*)\n((?:[ ]+.*\n)+)", re.MULTILINE)
+STILL_OPEN: Idea = ("", "One has no answer yet. If it is none of them, write -.")
+"""A part that is BLANK among parts that are not."""
 
 
-class Slip(msgspec.Struct, frozen=True):
-    """One part that is wrong: what to call it, where to look, the idea behind it if known.
+def ideas(text: str) -> dict[str, Idea]:
+    """Ideas by their keys, from a text: a line ``key: the idea``, and below it, indented, the hint.
 
-    `group` is what this part shares with others, but not with all.
+    A key with nothing behind it has a hint alone.
+    """
+    entries: list[tuple[str, str, str]] = _IDEA.findall(text)
+    return {key: (idea.strip(), " ".join(hint.split())) for key, idea, hint in entries}
+
+
+class UnfitError(ValueError):
+    """Something that is no answer to this question: no point, and no attempt."""
+
+
+class AnswerCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """How the answers to one exercise are judged. `of` are the points that the right one earns.
+
+    `by_release` says that the answer depends on the release, and may be judged under another one.
     """
 
-    part: str
-    hint: str
-    misconception: str = ""
-    group: str = ""
+    of: int
+    by_release: bool = False
+
+    def __call__(self, answer: object, kafka: str | None = None) -> Checked:
+        """Judge `answer`; one that is no answer at all gets a sentence, and never an error.
+
+        `kafka` is a release, perhaps with a metadata version: ``"3.6/3.5-IV2"``; without one the
+        exercise's own. Raises ValueError for a release where the answer does not depend on it.
+        """
+        if kafka is not None and not self.by_release:
+            raise ValueError("this exercise is about one release only; leave kafka= out")
+        try:
+            return self.judge(answer, {"kafka": kafka} if self.by_release else {})
+        except UnfitError as problem:
+            return Checked(points=0, of=self.of, message=str(problem), attempted=False)
+
+    def judge(self, answer: object, release: Mapping[str, str | None]) -> Checked:
+        """The verdict. Raises UnfitError for what is no answer."""
+        raise NotImplementedError
+
+
+class WholeAnswer(AnswerCheck, frozen=True, kw_only=True):
+    """An answer that is judged as a whole."""
+
+    judged: Callable[[object], Checked]
+
+    def judge(self, answer: object, _release: Mapping[str, str | None]) -> Checked:
+        """What `judged` says."""
+        return self.judged(answer)
+
+
+# --- reading --------------------------------------------------------------------------------------
 
 
 def parts(answer: object) -> list[str]:
@@ -53,52 +105,178 @@ def parts(answer: object) -> list[str]:
     return [str(answer)]
 
 
-def is_none(said: str) -> bool:
+def is_none(part: str) -> bool:
     """Whether this part of an answer says: none of them. An empty one says nothing at all."""
-    return said.strip().lower() in _NONES
+    return part.strip().lower() in _NONES
 
 
-def unanswered(given: Sequence[str], of: int, wanted: str) -> Checked | None:
-    """The verdict on an answer that is empty or all BLANK; None if there is something to judge.
+def demand_answer(given: Sequence[str], wanted: str) -> None:
+    """Raises UnfitError for an answer that is empty or all BLANK.
 
     `wanted` is what an answer looks like: ``"six answers, in order"``.
     """
-    if set(given) - {BLANK, ""}:
-        return None
-    return unfit(of, f"Not answered yet: give {wanted}.")
+    if not set(given) - {BLANK, ""}:
+        raise UnfitError(f"Not answered yet: give {wanted}.")
 
 
-def unordered(answer: object, of: int, wanted: str) -> Checked | None:
-    """The verdict on a set where the order counts; None for anything that has an order."""
-    if not isinstance(answer, set | frozenset) or not answer:
-        return None
-    return unfit(of, f"A set has no order: give {wanted}, as a list or as one line of text.")
+def demand_order(answer: object, wanted: str) -> None:
+    """Raises UnfitError for a set, where the order counts."""
+    if isinstance(answer, set | frozenset) and answer:
+        raise UnfitError(f"A set has no order: give {wanted}, as a list or as one line of text.")
 
 
-def unfit(of: int, message: str) -> Checked:
-    """The verdict on something that is no answer to this question: no point, and no attempt."""
-    return Checked(points=0, of=of, message=message, attempted=False)
-
-
-def in_order(answer: object, wanted: int, what: str) -> list[str] | Checked:
+def in_order(answer: object, wanted: int, form: str) -> list[str]:
     """The parts of an answer whose order counts, BLANK where one is empty.
 
-    A Checked says so if there is none yet, if there are not `wanted` of them, or if it is a set.
+    Raises UnfitError if there is none yet, if there are not `wanted` of them, or for a set.
     """
-    asked = f"{wanted} {what}, in order"
+    asked = f"{wanted} {form}, in order"
     given = [part or BLANK for part in parts(answer)]
-    wrong = unordered(answer, wanted, asked) or unanswered(given, wanted, asked)
-    if wrong is not None:
-        return wrong
-    if len(given) == wanted:
-        return given
-    return unfit(wanted, f"Give {asked}. Here are {len(given)}.")
+    demand_order(answer, asked)
+    demand_answer(given, asked)
+    if len(given) != wanted:
+        raise UnfitError(f"Give {asked}. Here are {len(given)}.")
+    return given
 
 
-def still_open(part: str, group: str) -> Slip:
-    """The slip of a part that is BLANK among parts that are not."""
-    hint = "One has no answer yet. If it is none of them, write -."
-    return Slip(part, hint, group=group)
+def letters_among(known: Collection[str], use: str) -> Callable[[list[str]], list[str]]:
+    """Reads parts that are one letter each. Raises UnfitError for a letter that is not `known`."""
+
+    def read(given: list[str]) -> list[str]:
+        letters = [part.upper() for part in given]
+        strange = sorted({part for part in letters if part not in (*known, BLANK)})
+        if strange:
+            named = ", ".join(part[:20] for part in strange[:5])
+            raise UnfitError(f"There is no {named}. Use {use}.")
+        return letters
+
+    return read
+
+
+def letter_set(part: str) -> frozenset[str]:
+    """The letters of one part, in capitals."""
+    return frozenset() if is_none(part) else frozenset(c for c in part.upper() if c.isalnum())
+
+
+def sets_among(
+    known: Collection[str], what: str = "", use: str = ""
+) -> Callable[[list[str]], list[str | frozenset[str]]]:
+    """Reads parts that are several letters each, or none; BLANK stays what it is.
+
+    `what` is what a letter stands for. Raises UnfitError for a letter that is not `known`.
+    """
+    use = use or f"{' '.join(known)}, or - for none"
+
+    def read(given: list[str]) -> list[str | frozenset[str]]:
+        strange = sorted(frozenset().union(*map(letter_set, given)) - set(known))
+        if strange:
+            named = " ".join(filter(None, [what, ", ".join(strange[:5])]))
+            raise UnfitError(f"There is no {named}. Use {use}.")
+        return [part if part == BLANK else letter_set(part) for part in given]
+
+    return read
+
+
+def chosen_letters(answer: object, among: Sequence[str]) -> set[str]:
+    """The letters chosen. Raises UnfitError if there is one that nothing stands for."""
+    given = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
+    letters = " ".join(among)
+    demand_answer(given, f"the letters of those that are true, among {letters}, or - for none")
+    if len(given) == 1 and is_none(given[0]):
+        return set()
+    chosen = {part.upper() for part in given if part}
+    unknown = sorted(chosen - set(among))
+    if unknown:
+        named = ", ".join(word[:20] for word in unknown[:5])
+        raise UnfitError(f"Choose among {letters}. There is no {named}.")
+    return chosen
+
+
+# --- judging part by part -------------------------------------------------------------------------
+
+
+class Slip(msgspec.Struct, frozen=True):
+    """One part that is wrong: what to call it, the idea behind it and where to look.
+
+    `group` is what this part shares with others, but not with all.
+    """
+
+    part: str
+    idea: Idea
+    group: str
+
+
+class TrueStatements(AnswerCheck, frozen=True, kw_only=True):
+    """Which of several statements hold: each that is chosen or left out rightly is a point.
+
+    `true` says which do, `ideas` has the idea behind a wrong choice by the statement's letter,
+    `groups` the letters of each group. `what` is what a statement is called.
+    """
+
+    what: str
+    true: Callable[..., Collection[str]]
+    ideas: Mapping[str, Idea]
+    groups: Mapping[str, str]
+    praise: str
+
+    def judge(self, answer: object, release: Mapping[str, str | None]) -> Checked:
+        """A slip for each letter that is chosen and does not hold, or the other way round."""
+        chosen = chosen_letters(answer, tuple(self.ideas))
+        wrong = sorted(chosen ^ set(self.true(**release)))
+        return summed(self.of, [self._slip(letter) for letter in wrong], self.praise)
+
+    def _slip(self, letter: str) -> Slip:
+        group = next(name for name, letters in self.groups.items() if letter in letters)
+        return Slip(f"{self.what} {letter}", self.ideas[letter], group)
+
+
+class PartsInOrder(AnswerCheck, frozen=True, kw_only=True):
+    """Parts whose order counts: each that is right is a point.
+
+    `form` is what they look like, `read` brings them into the form of `true`, `idea` has the idea
+    behind a wrong one: (place from 0, what was answered, what is right). `part` and `group` name
+    the part at a place. `open_is_wrong` says that a part left BLANK has an idea like any other.
+    """
+
+    form: str
+    read: Callable[[list[str]], Sequence[Any]] = list
+    true: Callable[..., Sequence[Any]]
+    idea: Callable[..., Idea]
+    part: Callable[[int], str]
+    group: Callable[[int], str]
+    praise: str
+    token: Callable[..., str] = lambda **_: ""
+    open_is_wrong: bool = False
+
+    def judge(self, answer: object, release: Mapping[str, str | None]) -> Checked:
+        """A slip for each part that is not the one at its place in `true`."""
+        given = self.read(in_order(answer, self.of, self.form))
+        pairs = enumerate(zip(given, self.true(**release), strict=True))
+        slips = [
+            Slip(self.part(place), self._idea(place, mine, true, release), self.group(place))
+            for place, (mine, true) in pairs
+            if mine != true
+        ]
+        return summed(self.of, slips, self.praise, self.token(**release))
+
+    def _idea(
+        self, place: int, mine: object, true: object, release: Mapping[str, str | None]
+    ) -> Idea:
+        if mine == BLANK and not self.open_is_wrong:
+            return STILL_OPEN
+        return self.idea(place, mine, true, **release)
+
+
+def numbered(what: str) -> Callable[[int], str]:
+    """Names parts by their number, counted from 1: ``"message 3"``."""
+    return lambda place: f"{what} {place + 1}"
+
+
+def halves(what: str, of: int) -> Callable[[int], str]:
+    """Groups parts that have but their order: ``"steps 1 to 4"``, ``"steps 5 to 8"``."""
+    middle = of // 2
+    first, second = f"{what} 1 to {middle}", f"{what} {middle + 1} to {of}"
+    return lambda place: first if place < middle else second
 
 
 def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Checked:
@@ -108,48 +286,23 @@ def summed(of: int, slips: Sequence[Slip], praise: str, token: str = "") -> Chec
     """
     if not slips:
         return Checked(points=of, of=of, message=praise, token=token)
-    told = next((slip for slip in slips if slip.misconception), slips[0])
+    misconception, hint = next((slip.idea for slip in slips if slip.idea[0]), slips[0].idea)
     right = of - len(slips)
     return Checked(
         points=right,
         of=of,
         message=f"{right or 'None'} of {of} {'is' if right < 2 else 'are'} right.",
-        hint=told.hint,
+        hint=hint,
         where=_listed("Look again among", (slip.group for slip in slips)),
         which=_listed("Look again at", (slip.part for slip in slips)),
-        misconception=told.misconception,
+        misconception=misconception,
         token=token,
     )
 
 
 def _listed(head: str, names: Iterable[str]) -> str:
-    """``"Look again at: message 2, message 3."``; empty without a name."""
-    told = ", ".join(dict.fromkeys(name for name in names if name))
-    return f"{head}: {told}." if told else ""
-
-
-def half(place: int, of: int, what: str) -> str:
-    """The group of a part, counted from 1, where they have but their order: ``"steps 1 to 4"``."""
-    middle = of // 2
-    first, last = (1, middle) if place <= middle else (middle + 1, of)
-    return f"{what} {first} to {last}"
-
-
-def chosen_letters(answer: object, among: Sequence[str]) -> set[str] | Checked:
-    """The letters chosen; a Checked that says so if there is one that nothing stands for."""
-    given = [answer] if isinstance(answer, str) and is_none(answer) else parts(answer)
-    wanted = f"the letters of those that are true, among {' '.join(among)}, or - for none"
-    missing = unanswered(given, len(among), wanted)
-    if missing is not None:
-        return missing
-    if len(given) == 1 and is_none(given[0]):
-        return set()
-    letters = {part.upper() for part in given if part}
-    unknown = sorted(letters - set(among))
-    if not unknown:
-        return letters
-    named = ", ".join(word[:20] for word in unknown[:5])
-    return unfit(len(among), f"Choose among {' '.join(among)}. There is no {named}.")
+    """``"Look again at: message 2, message 3."``."""
+    return f"{head}: {', '.join(dict.fromkeys(names))}."
 
 
 def moments(stage: Stage) -> Iterator[tuple[Performed, Cluster]]:

@@ -1,9 +1,8 @@
-"""Exercises on a proposal that its leader forgets: what keeps the record, and what closes the hole.
+"""Exercises of lab 11 on a proposal that its leader forgets: what keeps the record, what closes the
+hole.
 
 The engine judges each change of the play, and the explorer each rule.
 """
-
-from __future__ import annotations
 
 from functools import cache
 
@@ -19,8 +18,7 @@ from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...plays.verdict import lost
 from ...protocol.features import parse_features
-from .answers import Slip, chosen_letters, half, summed
-from .check_result import Checked
+from .answers import TrueStatements, ideas
 
 NEVER_LEVEL, LEVEL = "hole-never-level", "hole-level"
 KAFKA = "3.5"
@@ -67,46 +65,6 @@ CHANGES = {
     ),
 }
 """What is changed in the play. After some of these no committed record is lost."""
-RULES = {
-    "A": "497.pending-outlives-metadata",
-    "B": "966.committed-with-min-isr",
-    "C": "kafka-15021.committed-without-ineligible",
-    "D": "903.bump-leader-epochs",
-    "E": "903.epoch-from-metadata",
-}
-"""Rules that might close the hole; none of them is on in Kafka 3.5."""
-BOUNDS = {"writes": 2, "crashes": 0}
-"""Within these each rule is judged."""
-
-
-def check_what_saves(answer: object) -> Checked:
-    """Judge after which of CHANGES no committed record is lost: ``"AB"`` names two of them.
-
-    Each change chosen or left out rightly is a point.
-    """
-    given = chosen_letters(answer, tuple(CHANGES))
-    if isinstance(given, Checked):
-        return given
-    saving = {letter for letter in CHANGES if not lost(changed(letter))}
-    slips = [_wrong_change(letter) for letter in sorted(given ^ saving)]
-    praise = "All seven are right: the hole is narrow, and it is there."
-    return summed(len(CHANGES), slips, praise)
-
-
-def check_what_closes(answer: object) -> Checked:
-    """Judge which of RULES closes the hole within BOUNDS: ``"AB"`` names two of them.
-
-    Each rule chosen or left out rightly is a point.
-    """
-    given = chosen_letters(answer, tuple(RULES))
-    if isinstance(given, Checked):
-        return given
-    closing = {letter for letter in RULES if searched(letter).verdict == PROVED}
-    slips = [_wrong_rule(letter) for letter in sorted(given ^ closing)]
-    return summed(len(RULES), slips, "All five are right, each by a search of every order.")
-
-
-# --- what the engine and the explorer say -------------------------------------------------------
 
 
 @cache
@@ -121,6 +79,43 @@ def changed(letter: str) -> Stage:
     return run_play(parse(lines, f"change {letter}"), parse_features(change.kafka))
 
 
+check_what_saves = TrueStatements(
+    of=len(CHANGES),
+    what="change",
+    true=lambda: [letter for letter in CHANGES if not lost(changed(letter))],
+    ideas=ideas("""
+A: a setting about acknowledgements decides who is elected
+   min.insync.replicas says when a leader refuses to write. Is anybody missing here?
+B:
+   Of the ISR, the first in the list of replicas is elected. Who of them has the record?
+C: the later the metadata, the worse
+   What does the leader forget, once the second change is decided?
+D:
+   Who has the record by then? Is a broker that has it a danger?
+E: a proper shutdown waits until everybody has everything
+   A controlled shutdown moves the leadership. To whom, and does anybody compare logs?
+F: a newer release has closed it
+   Ask it: kiplab.run with kafka="3.9".
+G: a forgotten proposal is committed over at once
+   A follower that was level lately is waited for, whoever forgot it. For how long?
+"""),
+    groups={"changes 1 to 3": "ABC", "changes 4 to 7": "DEFG"},
+    praise="All seven are right: the hole is narrow, and it is there.",
+)
+"""After which of CHANGES no committed record is lost: ``"AB"`` names two of them."""
+
+RULES = {
+    "A": "497.pending-outlives-metadata",
+    "B": "966.committed-with-min-isr",
+    "C": "kafka-15021.committed-without-ineligible",
+    "D": "903.bump-leader-epochs",
+    "E": "903.epoch-from-metadata",
+}
+"""Rules that might close the hole; none of them is on in Kafka 3.5."""
+BOUNDS = {"writes": 2, "crashes": 0}
+"""Within these each rule is judged."""
+
+
 @cache
 def searched(letter: str) -> Explored:
     """The search within BOUNDS with one of RULES on."""
@@ -128,63 +123,23 @@ def searched(letter: str) -> Explored:
     return explore_play(question_about(load(NEVER_LEVEL), rules, bounds=BOUNDS))
 
 
-# --- wrong answers ------------------------------------------------------------------------------
-
-_CHANGES = {
-    "A": (
-        "a setting about acknowledgements decides who is elected",
-        "min.insync.replicas says when a leader refuses to write. Is anybody missing here?",
-    ),
-    "B": (
-        "",
-        "Of the ISR, the first in the list of replicas is elected. Who of them has the record?",
-    ),
-    "C": (
-        "the later the metadata, the worse",
-        "What does the leader forget, once the second change is decided?",
-    ),
-    "D": ("", "Who has the record by then? Is a broker that has it a danger?"),
-    "E": (
-        "a proper shutdown waits until everybody has everything",
-        "A controlled shutdown moves the leadership. To whom, and does anybody compare logs?",
-    ),
-    "F": (
-        "a newer release has closed it",
-        'Ask it: kiplab.run with kafka="3.9".',
-    ),
-    "G": (
-        "a forgotten proposal is committed over at once",
-        "A follower that was level lately is waited for, whoever forgot it. For how long?",
-    ),
-}
-
-
-def _wrong_change(letter: str) -> Slip:
-    idea, hint = _CHANGES[letter]
-    group = half(tuple(CHANGES).index(letter) + 1, len(CHANGES), "changes")
-    return Slip(f"change {letter}", hint, idea, group)
-
-
-_TRY = "Switch your suspect on, and search. Is it proved, or is there a way?"
-_CLOSES = {
-    "A": ("", "What is it that gets lost first: a record, or a proposal?"),
-    "B": (
-        "a larger ISR closes it",
-        "How large is the ISR when the record counts as committed? Is that too small?",
-    ),
-    "C": ("", _TRY),
-    "D": (
-        "a new reign mends whatever went wrong",
-        "When does this rule begin a new reign? Does a broker register here?",
-    ),
-    "E": (
-        "the hole is about broker epochs",
-        "Is there an epoch of a broker that is out of date here? Nobody has died yet.",
-    ),
-}
-
-
-def _wrong_rule(letter: str) -> Slip:
-    idea, hint = _CLOSES[letter]
-    group = "rules about committing" if letter in "ABC" else "rules about broker epochs"
-    return Slip(f"rule {letter}", hint, idea, group)
+check_what_closes = TrueStatements(
+    of=len(RULES),
+    what="rule",
+    true=lambda: [letter for letter in RULES if searched(letter).verdict == PROVED],
+    ideas=ideas("""
+A:
+   What is it that gets lost first: a record, or a proposal?
+B: a larger ISR closes it
+   How large is the ISR when the record counts as committed? Is that too small?
+C:
+   Switch your suspect on, and search. Is it proved, or is there a way?
+D: a new reign mends whatever went wrong
+   When does this rule begin a new reign? Does a broker register here?
+E: the hole is about broker epochs
+   Is there an epoch of a broker that is out of date here? Nobody has died yet.
+"""),
+    groups={"rules about committing": "ABC", "rules about broker epochs": "DE"},
+    praise="All five are right, each by a search of every order.",
+)
+"""Which of RULES closes the hole within BOUNDS: ``"AB"`` names two of them."""

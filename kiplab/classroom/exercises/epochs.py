@@ -1,63 +1,33 @@
-"""Exercises: which epochs does an event move, and which one refuses a stale message?"""
+"""The exercises of lab 02: which epochs an event moves, which one refuses a stale message, and how
+one leader gets through three leader epochs.
+"""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from functools import cache
 
 from ...engine.cluster import Cluster
 from ...engine.truth import truth
 from ...plays.stage import Stage
 from ...protocol.facts import Refused
+from ...protocol.ids import BrokerId
+from ...protocol.registrations import PartitionRegistration
 from ...runs import run
-from .answers import BLANK, Slip, half, in_order, is_none, moments, still_open, summed, unfit
-from .check_result import Checked
+from .answers import Idea, PartsInOrder, halves, ideas, moments, numbered, sets_among
+from .committed import state_of
+from .own_runs import Judged, OwnRun
 
 TWELVE, FENCES = "epochs-twelve", "epochs-fences"
 FETCH = 4
-"""Which of the messages of ``epochs-fences`` is the fetch."""
+"""Which of the messages of FENCES is the fetch."""
 EPOCHS = {"C": "controller epoch", "B": "broker epoch", "L": "leader epoch", "P": "partition epoch"}
 """A letter for each epoch."""
+LAST_EPOCH = 7
+"""The leader epoch to reach; the play begins in 5."""
+_LEADER = BrokerId(1)
+_USE = ", ".join(f"{letter} ({epoch})" for letter, epoch in EPOCHS.items())
+_SETS = sets_among(EPOCHS, "epoch", _USE)
 
 
-def check_epochs(answer: object, kafka: str | None = None) -> Checked:
-    """Judge which epochs each of the twelve events of ``epochs-twelve`` moves.
-
-    One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for none.
-    `kafka` is a release, perhaps with a metadata version: ``"3.6/3.5-IV2"``.
-    """
-    found = run(TWELVE, kafka=kafka)
-    events = epochs_moved(found.stage)
-    given = in_order(answer, len(events), "words, one for each event")
-    if isinstance(given, Checked):
-        return given
-    if (unknown := _unknown(given)) is not None:
-        return unknown
-    slips = [
-        _wrong_event(place, text, said, moved, half(place, len(events), "events"))
-        for place, ((text, moved), said) in enumerate(zip(events, given, strict=True), 1)
-        if said == BLANK or _set(said) != moved
-    ]
-    return summed(len(events), slips, "All twelve events are right.", found.token)
-
-
-def check_fences(answer: object, kafka: str | None = None) -> Checked:
-    """Judge which epoch gives each message of ``epochs-fences`` away: a letter of EPOCHS each."""
-    found = run(FENCES, kafka=kafka)
-    fences = fenced_by(found.stage)
-    given = in_order(answer, len(fences), "letters, one for each message")
-    if isinstance(given, Checked):
-        return given
-    if (unknown := _unknown(given)) is not None:
-        return unknown
-    slips = [
-        _wrong_fence(place, fence, said.upper(), half(place, len(fences), "messages"))
-        for place, (fence, said) in enumerate(zip(fences, given, strict=True), 1)
-        if said.upper() != fence
-    ]
-    return summed(len(fences), slips, "Each number guards against another past.", found.token)
-
-
-# --- what the engine says -----------------------------------------------------------------------
+# --- what the engine says -------------------------------------------------------------------------
 
 
 def epochs_moved(stage: Stage) -> list[tuple[str, frozenset[str]]]:
@@ -92,85 +62,141 @@ def _letter(name: str) -> str:
     return next(letter for letter, epoch in EPOCHS.items() if name.split()[0] == epoch.split()[0])
 
 
-# --- wrong answers ------------------------------------------------------------------------------
+# --- twelve events --------------------------------------------------------------------------------
+
+_EVENTS = ideas("""
+crash: a crash is noticed at once
+   Nobody is told of a crash. What ends a session?
+fencing: fencing always bumps the partition epoch
+   Was the broker in the ISR? If not, there is nothing to write about the partition.
+ISR change: the leader epoch changes on every ISR change
+   The leader epoch moves when a record sets the leader. Did this one?
+same leader: a new leader epoch needs a new leader
+   Before metadata version 3.6-IV0 a shrink writes the leader anew, even the same one.
+start: a registration touches the broker's partitions
+   A registration writes one record, about the broker.
+unfence: unfencing is a new life
+   The broker epoch is minted at registration.
+fail-over: a new controller elects the leaders anew
+   The new controller takes over the partitions as the metadata log has them.
+other:
+   Step through the play, and watch the four rows.
+""")
 
 
-def _set(said: str) -> frozenset[str]:
-    if is_none(said):
-        return frozenset()
-    return frozenset(letter for letter in said.upper() if letter.isalpha())
+@cache
+def _twelve(kafka: str | None) -> list[tuple[str, frozenset[str]]]:
+    return epochs_moved(run(TWELVE, kafka=kafka).stage)
 
 
-def _unknown(given: Sequence[str]) -> Checked | None:
-    strange = sorted({letter for said in given for letter in _set(said)} - set(EPOCHS))
-    if not strange:
-        return None
-    letters = ", ".join(f"{letter} ({epoch})" for letter, epoch in EPOCHS.items())
-    return unfit(len(given), f"There is no epoch {', '.join(strange[:5])}. Use {letters}.")
+def _event_idea(place: int, mine: frozenset[str], moved: frozenset[str], kafka: str | None) -> Idea:
+    verb = _twelve(kafka)[place][0].split()[0]
+    return _EVENTS[_event_key(verb, mine - moved, moved - mine)]
 
 
-def _wrong_event(number: int, text: str, said: str, moved: frozenset[str], group: str) -> Slip:
-    part = f"event {number} ({text})"
-    if said == BLANK:
-        return still_open(part, group)
-    misconception, hint = _idea(text.split()[0], _set(said), moved)
-    return Slip(part, hint, misconception, group)
+def _event_key(verb: str, extra: frozenset[str], missing: frozenset[str]) -> str:
+    if verb == "crash" and extra:
+        return "crash"
+    if verb == "expire" and "P" in extra:
+        return "fencing"
+    if verb in ("expire", "catch-up") and "L" in extra:
+        return "ISR change"
+    if verb == "expire" and "L" in missing:
+        return "same leader"
+    if verb == "start" and extra & {"L", "P"}:
+        return "start"
+    if verb == "unfence" and "B" in extra:
+        return "unfence"
+    return "fail-over" if verb == "fail-over" and extra else "other"
 
 
-def _wrong_fence(number: int, fence: str, said: str, group: str) -> Slip:
-    misconception, hint = _fence_idea(number, fence, said)
-    return Slip(f"message {number}", hint, misconception, group)
+check_epochs = PartsInOrder(
+    of=12,
+    by_release=True,
+    form="words, one for each event",
+    read=_SETS,
+    true=lambda kafka: [moved for _, moved in _twelve(kafka)],
+    idea=_event_idea,
+    part=lambda place: f"event {place + 1} ({_twelve(None)[place][0]})",
+    group=halves("events", 12),
+    praise="All twelve events are right.",
+    token=lambda kafka: run(TWELVE, kafka=kafka).token,
+)
+"""Which epochs each of the twelve events of TWELVE moves.
+
+One word per event: ``"LP"`` for the leader and the partition epoch, ``"-"`` for none.
+"""
 
 
-_COMPARE = "Hold each number of the message against the one that is on record. Which is too old?"
+# --- what gives it away ---------------------------------------------------------------------------
 
 
-def _fence_idea(number: int, fence: str, said: str) -> tuple[str, str]:
-    """(the idea behind it, what to look at)."""
-    if said == "C":
-        return "every request carries the controller epoch", _COMPARE
+def _fence_idea(place: int, mine: str, fence: str) -> Idea:
+    hint = "Hold each number of the message against the one that is on record. Which is too old?"
+    if mine == "C":
+        return "every request carries the controller epoch", hint
     if fence == "B":
-        return "a broker's earlier life shows in the partition's epochs", _COMPARE
-    if number == FETCH and said == "P":
+        return "a broker's earlier life shows in the partition's epochs", hint
+    if place + 1 == FETCH and mine == "P":
         hint = "A fetch changes nothing, so it names no version. Which number does it carry?"
         return "a fetch is checked like AlterPartition", hint
-    if (fence, said) == ("L", "P"):
-        return "an old leader is kept out by the partition epoch", _COMPARE
-    if (fence, said) == ("P", "L"):
-        return "every version of a partition is a reign of its own", _COMPARE
-    return "", _COMPARE
+    if (fence, mine) == ("L", "P"):
+        return "an old leader is kept out by the partition epoch", hint
+    if (fence, mine) == ("P", "L"):
+        return "every version of a partition is a reign of its own", hint
+    return "", hint
 
 
-def _idea(verb: str, said: frozenset[str], moved: frozenset[str]) -> tuple[str, str]:
-    """(the idea behind it, what to look at)."""
-    extra, missing = said - moved, moved - said
-    if verb == "crash" and extra:
-        return "a crash is noticed at once", "Nobody is told of a crash. What ends a session?"
-    if verb == "expire" and "P" in extra:
-        return (
-            "fencing always bumps the partition epoch",
-            "Was the broker in the ISR? If not, there is nothing to write about the partition.",
-        )
-    if verb in ("expire", "catch-up") and "L" in extra:
-        return (
-            "the leader epoch changes on every ISR change",
-            "The leader epoch moves when a record sets the leader. Did this one?",
-        )
-    if verb == "expire" and "L" in missing:
-        return (
-            "a new leader epoch needs a new leader",
-            "Before metadata version 3.6-IV0 a shrink writes the leader anew, even the same one.",
-        )
-    if verb == "start" and extra & {"L", "P"}:
-        return (
-            "a registration touches the broker's partitions",
-            "A registration writes one record, about the broker.",
-        )
-    if verb == "unfence" and "B" in extra:
-        return "unfencing is a new life", "The broker epoch is minted at registration."
-    if verb == "fail-over" and extra:
-        return (
-            "a new controller elects the leaders anew",
-            "The new controller takes over the partitions as the metadata log has them.",
-        )
-    return "", "Step through the play, and watch the four rows."
+def _single_letters(given: list[str]) -> list[str]:
+    _SETS(given)
+    return [part.upper() for part in given]
+
+
+check_fences = PartsInOrder(
+    of=4,
+    by_release=True,
+    form="letters, one for each message",
+    read=_single_letters,
+    true=lambda kafka: fenced_by(run(FENCES, kafka=kafka).stage),
+    idea=lambda place, mine, fence, **_: _fence_idea(place, mine, fence),
+    part=numbered("message"),
+    group=halves("messages", 4),
+    praise="Each number guards against another past.",
+    token=lambda kafka: run(FENCES, kafka=kafka).token,
+    open_is_wrong=True,
+)
+"""Which epoch gives each message of FENCES away: a letter of EPOCHS each."""
+
+
+# --- three leader epochs of one leader ------------------------------------------------------------
+
+
+def _reached(stage: Stage) -> Judged:
+    states = [state_of(cluster) for _, cluster in moments(stage)]
+    reached = max((state.leader_epoch for state in states), default=0)
+    if reached < LAST_EPOCH:
+        return _too_few(state_of(stage.history.start), states)
+    until = next(n for n, state in enumerate(states) if state.leader_epoch >= LAST_EPOCH)
+    if all(state.leader == _LEADER for state in states[: until + 1]):
+        return Judged(2, f"Leader epoch {reached}, and it was broker 1 all the while.")
+    message = f"Leader epoch {reached}, but broker 1 did not lead all the while."
+    hint = "Leave broker 1 alone. On Kafka 3.5, which record sets the leader, even the same one?"
+    return Judged(1, message, hint, "a new leader epoch needs a new leader")
+
+
+def _too_few(first: PartitionRegistration, states: list[PartitionRegistration]) -> Judged:
+    last = states[-1] if states else first
+    versions = last.partition_epoch - first.partition_epoch
+    epochs = last.leader_epoch - first.leader_epoch
+    message = f"The partition epoch has moved by {versions}, the leader epoch by {epochs}."
+    if versions > epochs:
+        hint = "A growing ISR leaves the leader alone. What does a shrinking one do, up to 3.5?"
+        return Judged(0, message, hint, "the leader epoch changes on every ISR change")
+    return Judged(0, message, "Which of the twelve events moved L, and left the leader in place?")
+
+
+check_reigns = OwnRun(of=2, begins=TWELVE, judged=_reached)
+"""A run of TWELVE in which broker 1 leads throughout, into LAST_EPOCH.
+
+A point for the epoch, one if nobody else ever leads.
+"""

@@ -1,10 +1,8 @@
-"""Exercise: eight requests to the controller. Which error, and which is the first rule that fails?
+"""The exercises of lab 03: eight requests to the controller, and three honest refusals.
 
-The play ``alter-partition-eight`` knows. What else is wrong with a request is found by taking away
-the rules that come before.
+Which error, and which is the first rule that fails? The play EIGHT knows. What else is wrong with a
+request is found by taking away the rules that come before.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -13,15 +11,15 @@ from functools import cache
 import msgspec
 from msgspec.structs import replace
 
-from ...plays.grammar import VERBS
 from ...plays.library import load
 from ...plays.play import Play
 from ...plays.stage import Stage
+from ...plays.verdict import refused
 from ...protocol.errors import KafkaError
 from ...protocol.facts import Refused
 from ...runs import run
-from .answers import BLANK, Slip, half, in_order, is_none, summed, unfit
-from .check_result import Checked
+from .answers import BLANK, Idea, PartsInOrder, UnfitError, halves, ideas, is_none, numbered
+from .own_runs import Judged, OwnRun, header_of
 
 EIGHT = "alter-partition-eight"
 TAKEN = "-"
@@ -62,39 +60,16 @@ class Ruling(msgspec.Struct, frozen=True):
     letter: str
 
 
-def check_first_rule(answer: object, kafka: str | None = None) -> Checked:
-    """Judge error and first failing rule of each request of ``alter-partition-eight``.
-
-    Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES behind the error;
-    ``"NONE -"`` for a request that is taken. A point for each of which both are right. `kafka` is
-    a release, perhaps with a metadata version.
-    """
-    found = run(EIGHT, kafka=kafka)
-    rulings = rulings_of(found.stage)
-    given = in_order(answer, len(rulings), "answers, each an error and the letter of a rule")
-    if isinstance(given, Checked):
-        return given
-    read = [_read(said) for said in given]
-    slips = []
-    for number, (said, true) in enumerate(zip(read, rulings, strict=True), 1):
-        if said is None:
-            return _strange(given[number - 1], len(rulings))
-        if said != true:
-            slips.append(_wrong(number, said, true, len(rulings), kafka))
-    praise = "All eight are right: one answer each, from the first rule that fails."
-    return summed(len(rulings), slips, praise, found.token)
-
-
-# --- what the engine says -----------------------------------------------------------------------
+# --- what the engine says -------------------------------------------------------------------------
 
 
 def rulings_of(stage: Stage) -> list[Ruling]:
     """What became of each request of a run, in order; BLANK for the rule if nobody says it."""
     return [
-        Ruling(refused.error.name, _LETTERS.get(refused.guard or "", BLANK))
-        if refused
+        Ruling(refusal.error.name, _LETTERS.get(refusal.guard or "", BLANK))
+        if refusal
         else Ruling(KafkaError.NONE.name, TAKEN)
-        for refused in _refusals(stage)
+        for refusal in _refusals(stage)
     ]
 
 
@@ -106,10 +81,10 @@ def failing(number: int, kafka: str | None = None) -> str:
     """
     play, off = _alone(number, kafka), list[str]()
     while True:
-        *_, refused = _refusals(run(play, kafka=kafka, off=tuple(off)).stage)
-        if refused is None or refused.guard is None:
+        *_, refusal = _refusals(run(play, kafka=kafka, off=tuple(off)).stage)
+        if refusal is None or refusal.guard is None:
             return "".join(_LETTERS[guard] for guard in off)
-        off.append(refused.guard)
+        off.append(refusal.guard)
 
 
 def _refusals(stage: Stage) -> Iterator[Refused | None]:
@@ -126,20 +101,20 @@ def _alone(number: int, kafka: str | None) -> Play:
     sent = [s for s in whole.play.statements if s.verb == "send"]
     before = zip(sent[: number - 1], rulings_of(whole), strict=False)
     taken = (s for s, ruling in before if ruling.letter == TAKEN)
-    header = (s for s in load(EIGHT).statements if s.verb in VERBS and VERBS[s.verb].header)
-    return replace(whole.play, statements=(*header, *taken, sent[number - 1]))
+    return replace(whole.play, statements=(*header_of(load(EIGHT)), *taken, sent[number - 1]))
 
 
-# --- reading and wrong answers ------------------------------------------------------------------
+# --- the first rule that fails --------------------------------------------------------------------
 
 
-def _read(said: str) -> Ruling | None:
-    """The error and the letter of an answer, in any order, BLANK for one that is open.
+def _read(given: list[str]) -> list[Ruling]:
+    return [_ruling(part) for part in given]
 
-    None for anything that is neither.
-    """
+
+def _ruling(part: str) -> Ruling:
+    """The error and the letter of an answer, in any order, BLANK for one that is open."""
     error, letter, nothing = "", "", False
-    for word in re.split(r"[\s,;:/+]+", said.upper()):
+    for word in re.split(r"[\s,;:/+]+", part.upper()):
         if is_none(word):
             nothing = True
         elif word in ANSWERS and not error:
@@ -147,53 +122,108 @@ def _read(said: str) -> Ruling | None:
         elif word in _WRITTEN and not letter:
             letter = _WRITTEN[word]
         elif word not in ("", BLANK):
-            return None
+            letters = f"The letters are {' '.join(LETTERS_OF_RULES)}."
+            raise UnfitError(f"This is no error with a letter: {part[:60]!r}. {letters}")
     open_ = (KafkaError.NONE.name, TAKEN) if nothing else (BLANK, BLANK)
     return Ruling(error or open_[0], letter or open_[1])
 
 
-def _strange(said: str, of: int) -> Checked:
-    letters = " ".join(LETTERS_OF_RULES)
-    return unfit(of, f"This is no error with a letter: {said[:60]!r}. The letters are {letters}.")
-
-
-_ON_RECORD = "Hold each number against what is on record when the request arrives."
 _LATER = "What one answer names is wrong as well. Is there a rule that is asked earlier, and fails?"
-_IDEAS = {
-    ("B", "N"): ("what is asked is judged before who asks", _LATER),
-    ("B", "L"): ("what is asked is judged before who asks", _LATER),
-    ("L", "P"): ("compare and set comes first", _LATER),
-    ("S", "P"): ("compare and set comes first", _LATER),
-    ("N", "P"): (
-        "a number that differs is out of date",
-        "Too old and too new are not the same fault. Who knows more, if a request is too new?",
+_IDEAS = ideas(f"""
+B N: what is asked is judged before who asks
+   {_LATER}
+B L: what is asked is judged before who asks
+   {_LATER}
+L P: compare and set comes first
+   {_LATER}
+S P: compare and set comes first
+   {_LATER}
+N P: a number that differs is out of date
+   Too old and too new are not the same fault. Who knows more, if a request is too new?
+I F: a broker that must not join weighs most
+   {_LATER}
+F E: an epoch that differs is noticed before a fence
+   {_LATER}
+- E: a broker epoch that is not known is refused
+   An ISR may name a broker without an epoch. What is there to compare then?
+P -: the same request again gets the same answer
+   One request comes twice. What is on record when the second one arrives?
+half:
+   One lacks its error or its rule: give both, and NONE - where no rule fails.
+error:
+   A rule is right, and the error beside it is not what it answers with.
+broken: the gravest fault is the one that is named
+   {_LATER}
+other:
+   Hold each number against what is on record when the request arrives.
+""")
+"""By the rule that fails first, and the one that was named."""
+
+
+def _idea(place: int, mine: Ruling, true: Ruling, kafka: str | None) -> Idea:
+    if BLANK in (mine.error, mine.letter):
+        return _IDEAS["half"]
+    if mine.letter == true.letter:
+        return _IDEAS["error"]
+    other = "broken" if mine.letter in failing(place + 1, kafka) else "other"
+    return _IDEAS.get(f"{true.letter} {mine.letter}", _IDEAS[other])
+
+
+check_first_rule = PartsInOrder(
+    of=8,
+    by_release=True,
+    form="answers, each an error and the letter of a rule",
+    read=_read,
+    true=lambda kafka: rulings_of(run(EIGHT, kafka=kafka).stage),
+    idea=_idea,
+    part=numbered("request"),
+    group=halves("requests", 8),
+    praise="All eight are right: one answer each, from the first rule that fails.",
+    token=lambda kafka: run(EIGHT, kafka=kafka).token,
+)
+"""Error and first failing rule of each request of EIGHT.
+
+Eight parts such as ``"FENCED_LEADER_EPOCH L"``, a letter of LETTERS_OF_RULES behind the error;
+``"NONE -"`` for a request that is taken. A point for each of which both are right.
+"""
+
+
+# --- three refusals -------------------------------------------------------------------------------
+
+ERRORS = 3
+"""How many different ones are asked for."""
+_HINTS = {
+    KafkaError.INELIGIBLE_REPLICA.name: (
+        "What if the broker that is asked for is fenced before the request arrives?"
     ),
-    ("I", "F"): ("a broker that must not join weighs most", _LATER),
-    ("F", "E"): ("an epoch that differs is noticed before a fence", _LATER),
-    (TAKEN, "E"): (
-        "a broker epoch that is not known is refused",
-        "An ISR may name a broker without an epoch. What is there to compare then?",
+    KafkaError.FENCED_LEADER_EPOCH.name: (
+        "Up to 3.5 an ISR that shrinks begins a new reign. Who could leave it, while a request is"
+        " on its way?"
     ),
-    ("P", TAKEN): (
-        "the same request again gets the same answer",
-        "One request comes twice. What is on record when the second one arrives?",
+    KafkaError.STALE_BROKER_EPOCH.name: (
+        "What if the leader itself begins another life, while its request is on its way?"
     ),
 }
-"""By the rule that fails first, and the one that was named: (the idea, what to look at)."""
+"""What leads to an error that is not there yet."""
 
 
-def _wrong(number: int, said: Ruling, true: Ruling, of: int, kafka: str | None) -> Slip:
-    idea, hint = _idea(said, true, failing(number, kafka))
-    return Slip(f"request {number}", hint, idea, half(number, of, "requests"))
+def _refused_alike(stage: Stage) -> Judged:
+    met = [str(r["error"]) for r in refused(stage) if r["request"] == "alter-partition"]
+    errors = list(dict.fromkeys(met))
+    if not errors:
+        hint = (
+            "Hold the request of the leader, let something happen that it does not know, and only"
+            " then let it arrive."
+        )
+        return Judged(0, "No AlterPartition request is refused here.", hint)
+    named = ", ".join(errors)
+    missing = [hint for error, hint in _HINTS.items() if error not in errors]
+    idea = "a late request is a late request" if len(met) > len(errors) and missing else ""
+    if len(errors) >= ERRORS:
+        message = f"Refused for three reasons, and nobody has forged a thing: {named}."
+        return Judged(ERRORS, message, "", idea)
+    return Judged(len(errors), f"Refused so far: {named}.", missing[0], idea)
 
 
-def _idea(said: Ruling, true: Ruling, broken: str) -> tuple[str, str]:
-    if BLANK in (said.error, said.letter):
-        return "", "One lacks its error or its rule: give both, and NONE - where no rule fails."
-    if said.letter == true.letter:
-        return "", "A rule is right, and the error beside it is not what it answers with."
-    if (true.letter, said.letter) in _IDEAS:
-        return _IDEAS[true.letter, said.letter]
-    if said.letter in broken:
-        return "the gravest fault is the one that is named", _LATER
-    return "", _ON_RECORD
+check_refusals = OwnRun(of=ERRORS, begins="isr-two-of-three", judged=_refused_alike)
+"""A run in which AlterPartition is refused: a point for each error, up to ERRORS."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from itertools import islice
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,35 +18,75 @@ from ...plays.stage import Stage
 from ...plays.tokens import encode, is_token
 from ...protocol.features import UnknownFeatureError
 from ...runs import Run
-from .answers import BLANK, unfit
+from .answers import BLANK, AnswerCheck, UnfitError
 from .check_result import Checked
 
 FORMS = "a Lab, its run, a token, or the events of a play with ; between"
 """What an answer may be."""
+UNCLEAN = "elect orders-0 unclean=yes"
+"""A line that loses records by itself."""
 _NOT_THE_SITUATION = ("", "title", "question", "kafka", "metadata", "off", "on", "manual", "expect")
 _NEVER = ("send ", "upgrade ")
 """Lines that no answer may have: a request that no broker sent, and other rules on the way."""
 
 
-def own_run(
-    answer: object, name: str, of: int, *, forbidden: tuple[str, ...] = ()
-) -> Stage | Checked:
-    """The run that the answer is, in the situation and under the rules of the play `name`.
+class Judged(NamedTuple):
+    """What a run of one's own earns, and what there is to say about it."""
+
+    points: int
+    message: str
+    hint: str = ""
+    misconception: str = ""
+
+
+class OwnRun(AnswerCheck, frozen=True, kw_only=True):
+    """A run in the situation, and under the rules, of the play `begins`; `judged` says its worth.
 
     `forbidden` are lines, or their beginnings, that would make it too easy; raw requests always
-    are. A Checked says in a sentence why an answer is no such run; it is worth nothing of `of`.
+    are.
+    """
+
+    begins: str
+    judged: Callable[[Stage], Judged]
+    forbidden: tuple[str, ...] = ()
+
+    def judge(self, answer: object, _release: Mapping[str, str | None]) -> Checked:
+        """The verdict on what happened in the run."""
+        stage = own_run(answer, self.begins, self.forbidden)
+        return as_checked(stage, self.of, self.judged(stage))
+
+
+def as_checked(stage: Stage, of: int, judged: Judged) -> Checked:
+    """The verdict on a run, with its token."""
+    points, message, hint, idea = judged
+    token = token_of(stage)
+    return Checked(
+        points=points, of=of, message=message, hint=hint, misconception=idea, token=token
+    )
+
+
+def own_run(answer: object, name: str, forbidden: tuple[str, ...] = ()) -> Stage:
+    """The run that the answer is, in the situation and under the rules of the play `name`.
+
+    Raises UnfitError, which says in a sentence why an answer is no such run.
     """
     if _is_blank(answer):
-        return unfit(of, f"Not answered yet: give {FORMS}.")
+        raise UnfitError(f"Not answered yet: give {FORMS}.")
     try:
         stage = _stage(answer, load(name))
     except (PlayError, UnknownFeatureError) as problem:
-        return unfit(of, f"This cannot be played: {problem}.")
+        raise UnfitError(f"This cannot be played: {problem}.") from None
     if stage is None:
-        found = type(answer).__name__
-        return unfit(of, f"Give {FORMS}. This is of type {found}.")
+        raise UnfitError(f"Give {FORMS}. This is of type {type(answer).__name__}.")
     reason = _strange(stage, load(name), forbidden)
-    return unfit(of, reason) if reason else stage
+    if reason:
+        raise UnfitError(reason)
+    return stage
+
+
+def done(stage: Stage) -> list[Statement]:
+    """The lines of a run that did what they say."""
+    return [p.statement for p in stage.performed if p.not_applicable is None]
 
 
 def token_of(stage: Stage) -> str:
@@ -55,10 +96,19 @@ def token_of(stage: Stage) -> str:
     return encode(replace(stage.play, statements=tuple(lines)), stage.features)
 
 
+def header_of(play: Play) -> tuple[Statement, ...]:
+    """The lines that say where a play begins."""
+    return tuple(s for s in play.statements if s.verb in VERBS and VERBS[s.verb].header)
+
+
+def written_after(play: Play, lines: str) -> Play:
+    """Lines in the situation of `play`."""
+    return parse(f"{format_play(replace(play, statements=header_of(play)))}{lines}\n")
+
+
 def situation(play: Play) -> tuple[Statement, ...]:
     """The lines that say where a play begins, without its words and its rules."""
-    header = (s for s in play.statements if s.verb in VERBS and VERBS[s.verb].header)
-    bare = (replace(s, comment=None) for s in header if s.verb not in _NOT_THE_SITUATION)
+    bare = (replace(s, comment=None) for s in header_of(play) if s.verb not in _NOT_THE_SITUATION)
     return tuple(sorted(bare, key=lambda s: s.text))
 
 
@@ -90,14 +140,12 @@ def _lines(answer: object) -> str | None:
 
 def _written(lines: str, own: Play) -> Stage:
     """Lines in the situation of `own`. Raises PlayError, counting from the first of `lines`."""
-    header = tuple(s for s in own.statements if s.verb in VERBS and VERBS[s.verb].header)
-    before = format_play(replace(own, statements=header))
     try:
-        return run_play(parse(f"{before}{lines}\n"))
+        return run_play(written_after(own, lines))
     except PlayError as problem:
-        number = max(problem.line - len(header), 1)
-        said = f"line {number}: {problem.problem}"
-        raise PlayError(said, expected=problem.expected) from None
+        number = max(problem.line - len(header_of(own)), 1)
+        text = f"line {number}: {problem.problem}"
+        raise PlayError(text, expected=problem.expected) from None
 
 
 def _strange(stage: Stage, own: Play, forbidden: tuple[str, ...]) -> str:
@@ -106,6 +154,6 @@ def _strange(stage: Stage, own: Play, forbidden: tuple[str, ...]) -> str:
         return f"This begins in another situation. Begin with the play {own.name}."
     if stage.features != features_of(own):
         return f"Leave the rules as they are: Kafka {features_of(own).label()}."
-    done = (p.statement.text for p in stage.performed if p.not_applicable is None)
-    cheap = next((text for text in done if text.startswith((*_NEVER, *forbidden))), "")
+    texts = (statement.text for statement in done(stage))
+    cheap = next((text for text in texts if text.startswith((*_NEVER, *forbidden))), "")
     return f"Do it without: {cheap}" if cheap else ""

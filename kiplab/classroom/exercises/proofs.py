@@ -1,23 +1,33 @@
-"""Exercises on what a search says: a proof within its bounds, and a matrix of guards."""
-
-from __future__ import annotations
+"""Exercises of lab 09 on what a search says: a proof within its bounds, a matrix of guards, and
+clusters that lack one rule.
+"""
 
 from functools import cache
 
+import msgspec
+
+from ...explore.levels.level_table import ExploreError
 from ...explore.matrix.cells import Matrix
-from ...explore.matrix.guard_matrix import PENDING, matrix_of
+from ...explore.matrix.guard_matrix import DEFAULT_GUARDS, PENDING, matrix_of
 from ...explore.search.explore_play import explore_play
 from ...explore.search.explored import Explored
 from ...explore.search.question import question_about
 from ...explore.search_terms import PROVED
 from ...plays.library import load
+from ...plays.runner import run_play
 from ...protocol.features import parse_features
-from .answers import Slip, chosen_letters, in_order, is_none, summed, unfit
-from .check_result import Checked
+from ...protocol.guards import named
+from ...runs import Run
+from .answers import Idea, PartsInOrder, TrueStatements, UnfitError, ideas, is_none
+from .check_result import broken
 
 KAFKA = "3.5"
 PROVEN, RACE = "isr-two-of-three", "kafka-14139"
 """The plays whose situations the proof and the matrix are about."""
+
+
+# --- what a proof says ----------------------------------------------------------------------------
+
 STATEMENTS = {
     "A": "no order of these events lets a replica be elected that lacks a committed record",
     "B": "two crashes do no harm either",
@@ -27,54 +37,6 @@ STATEMENTS = {
     "F": "a running Kafka 3.5 loses nothing in this way",
     "G": "with no record written, and logs that are empty, a proof says nothing about records",
 }
-GUARDS = ("841", "903", "497.maximal-isr", "497.partition-epoch")
-"""The guards of the matrix."""
-HOLES = {
-    "F": "the request is accepted while broker 2 is fenced",
-    "R": "the request is accepted when broker 2 has returned, in another life",
-    "M": "a record is committed that a proposed member does not have",
-}
-"""Three ways to harm."""
-_OPENED = {"841": "F", "903": "R", "497.maximal-isr": "M"}
-"""The way that is open without each of them: the last steps of its shortest counterexample."""
-
-
-def check_proof(answer: object) -> Checked:
-    """Judge which STATEMENTS the proof for ``isr-two-of-three`` supports: ``"AC"`` names two.
-
-    The proof is about Kafka 3.5 as specified, within 1 write, 1 crash and 0 fences. Each statement
-    chosen or left out rightly is a point.
-    """
-    given = chosen_letters(answer, tuple(STATEMENTS))
-    if isinstance(given, Checked):
-        return given
-    slips = [_wrong_statement(letter) for letter in sorted(given ^ supported())]
-    praise = "All seven are right: a proof says what was searched, and not a word more."
-    return summed(len(STATEMENTS), slips, praise)
-
-
-def check_holes(answer: object) -> Checked:
-    """Judge four parts on the matrix of GUARDS for ``kafka-14139``.
-
-    The one of HOLES that 841 closes, the one that 903 closes, the guards that are never needed
-    (``"-"`` for none), and how many of the sixteen sets are proved to suffice.
-    """
-    given = in_order(answer, 4, "parts: a hole, a hole, a guard and a number")
-    if isinstance(given, Checked):
-        return given
-    strange = [said[:20] for said in given[:2] if said.upper() not in HOLES]
-    if strange:
-        return unfit(4, f"There is no hole {', '.join(strange)}. Use {' '.join(HOLES)}.")
-    slips = [
-        _wrong_part(place, said, true)
-        for place, (said, true) in enumerate(zip(map(_plain, given), truth(), strict=True))
-        if said != true
-    ]
-    praise = "Each closes what the other leaves open, and no set without both is enough."
-    return summed(4, slips, praise)
-
-
-# --- what the explorer says ---------------------------------------------------------------------
 
 
 @cache
@@ -90,13 +52,60 @@ def supported() -> frozenset[str]:
     """The letters of the STATEMENTS that follow. Nothing follows about other bounds, about a rule
     that was never needed, or about what is no model.
     """
-    found, empty = proof(), proof(writes=0)
+    whole, empty = proof(), proof(writes=0)
     facts = {
-        "A": found.verdict == PROVED,
-        "D": any(guard.startswith("903.") for guard in found.vacuity.fired),
+        "A": whole.verdict == PROVED,
+        "D": any(guard.startswith("903.") for guard in whole.vacuity.fired),
         "G": empty.verdict == PROVED and not empty.vacuity.committed,
     }
     return frozenset(letter for letter, fact in facts.items() if fact)
+
+
+check_proof = TrueStatements(
+    of=len(STATEMENTS),
+    what="statement",
+    true=supported,
+    ideas=ideas("""
+A:
+   Read the sentence of the proof again. What does it say of every order?
+B: what holds for one fault holds for two
+   The bounds are part of the sentence. How many crashes were searched?
+C: a fault that was not searched does no harm
+   0 sessions: no such end of a session was ever tried.
+D:
+   Look among the rules that fired: proof.vacuity.fired.
+E: a rule that was never needed here is never needed
+   It never had anything to refuse. So this search says nothing about it, for or against.
+F: a proof about a model is a proof about Kafka
+   The search is of this model, and of its rules as specified. What does Kafka do as built?
+G: every proof says that something was safe
+   If nothing is ever committed, what could be lost? Search with writes=0, read the vacuity.
+"""),
+    groups={
+        "what was searched": "ABC",
+        "what it says of rules": "DE",
+        "what it is worth": "FG",
+    },
+    praise="All seven are right: a proof says what was searched, and not a word more.",
+)
+"""Which STATEMENTS the proof for PROVEN supports: ``"AC"`` names two.
+
+The proof is about Kafka 3.5 as specified, within 1 write, 1 crash and 0 fences.
+"""
+
+
+# --- which hole -----------------------------------------------------------------------------------
+
+GUARDS = ("841", "903", "497.maximal-isr", "497.partition-epoch")
+"""The guards of the matrix."""
+HOLES = {
+    "F": "the request is accepted while broker 2 is fenced",
+    "R": "the request is accepted when broker 2 has returned, in another life",
+    "M": "a record is committed that a proposed member does not have",
+}
+"""Three ways to harm."""
+_OPENED = {"841": "F", "903": "R", "497.maximal-isr": "M"}
+"""The way that is open without each of them: the last steps of its shortest counterexample."""
 
 
 @cache
@@ -110,89 +119,194 @@ def charted() -> Matrix:
 @cache
 def truth() -> tuple[str, str, str, str]:
     """(hole of 841, hole of 903, guards never needed, sets that suffice)."""
-    found = charted()
-    enough = sum(cell.verdict == PROVED for cell in found.cells)
-    never = " ".join(found.redundant) or "-"
+    chart = charted()
+    enough = sum(cell.verdict == PROVED for cell in chart.cells)
+    never = " ".join(chart.redundant) or "-"
     return _OPENED["841"], _OPENED["903"], never, str(enough)
 
 
-# --- reading and wrong answers ------------------------------------------------------------------
+_PARTS = ("the hole of 841", "the hole of 903", "never needed", "sets that suffice")
+_HOLES = ideas("""
+0 R: KIP-841 keeps a broker out once it has been fenced
+   KIP-841 asks whether broker 2 is fenced *now*. Read the way without 841: when is that?
+1 F: KIP-903 makes KIP-841 superfluous
+   While broker 2 is fenced it has not registered again. Which epoch is on record then?
+2 841: a later rule makes the earlier one superfluous
+   Compare the line without 841 with the one in which nothing is off.
+2 -: every check is needed in every situation
+   Is there a rule whose lines are all like their neighbours without it?
+3 1: only all rules together suffice
+   Count every line that says proved, also where something is off.
+holes:
+   Read the shortest way without that rule from its end. Is broker 2 fenced then?
+others:
+   Go through the table: which rule makes no line differ from the one without it?
+""")
 
 
-def _plain(said: str) -> str:
+def _holes(given: list[str]) -> list[str]:
+    strange = [part[:20] for part in given[:2] if part.upper() not in HOLES]
+    if strange:
+        raise UnfitError(f"There is no hole {', '.join(strange)}. Use {' '.join(HOLES)}.")
+    return [_plain(part) for part in given]
+
+
+def _plain(part: str) -> str:
     """One spelling of a part: ``f`` is F, ``partition-epoch`` its guard, ``none`` is ``-``."""
-    if said.upper() in HOLES:
-        return said.upper()
-    wanted = said.lower().removeprefix("kip-")
+    if part.upper() in HOLES:
+        return part.upper()
+    wanted = part.lower().removeprefix("kip-")
     if is_none(wanted):
         return "-"
     return next((g for g in GUARDS if wanted in (g, g.partition(".")[2])), wanted)
 
 
-_STATEMENTS = {
-    "A": ("", "Read the sentence of the proof again. What does it say of every order?"),
-    "B": (
-        "what holds for one fault holds for two",
-        "The bounds are part of the sentence. How many crashes were searched?",
+check_holes = PartsInOrder(
+    of=len(_PARTS),
+    form="parts: a hole, a hole, a guard and a number",
+    read=_holes,
+    true=truth,
+    idea=lambda place, mine, _true: _HOLES.get(
+        f"{place} {mine}", _HOLES["holes" if place < 2 else "others"]
     ),
-    "C": (
-        "a fault that was not searched does no harm",
-        "0 sessions: no such end of a session was ever tried.",
-    ),
-    "D": ("", "Look among the rules that fired: proof.vacuity.fired."),
-    "E": (
-        "a rule that was never needed here is never needed",
-        "It never had anything to refuse. So this search says nothing about it, for or against.",
-    ),
-    "F": (
-        "a proof about a model is a proof about Kafka",
-        "The search is of this model, and of its rules as specified. What does Kafka do as built?",
-    ),
-    "G": (
-        "every proof says that something was safe",
-        "If nothing is ever committed, what could be lost? Search with writes=0, read the vacuity.",
-    ),
-}
+    part=_PARTS.__getitem__,
+    group=lambda place: "the holes" if place < 2 else "the rule, the number",
+    praise="Each closes what the other leaves open, and no set without both is enough.",
+    open_is_wrong=True,
+)
+"""Four parts on the matrix of GUARDS for RACE.
+
+The one of HOLES that 841 closes, the one that 903 closes, the guards that are never needed (``"-"``
+for none), and how many of the sixteen sets are proved to suffice.
+"""
 
 
-_SEARCHED, _RULES, _WORTH = "what was searched", "what it says of rules", "what it is worth"
-_ABOUT = dict(zip(STATEMENTS, (*[_SEARCHED] * 3, *[_RULES] * 2, *[_WORTH] * 2), strict=True))
-"""The group of each statement."""
+# --- the missing rule -----------------------------------------------------------------------------
+
+SUSPECTS = DEFAULT_GUARDS
+"""One of these is off in each of the clusters."""
+MISSING = {"A": "497.maximal-isr", "B": "903", "C": "631.one-live-incarnation"}
+"""What is off in which cluster."""
+_HIDDEN = f"{KAFKA}, one rule missing"
 
 
-def _wrong_statement(letter: str) -> Slip:
-    idea, hint = _STATEMENTS[letter]
-    return Slip(f"statement {letter}", hint, idea, _ABOUT[letter])
+class Clue(msgspec.Struct, frozen=True):
+    """What a search of one cluster shows: everything but the name of the rule that is missing.
+
+    `steps` is the length of the shortest way to harm, None if there is none within the bounds.
+    """
+
+    cluster: str
+    sentence: str
+    steps: int | None
+    story: str
+
+    def __repr__(self) -> str:
+        sentence = f"{self.cluster}: {self.sentence}"
+        return broken(f"{sentence}\n\n{self.story}" if self.story else sentence)
 
 
-_PARTS = ("the hole of 841", "the hole of 903", "never needed", "sets that suffice")
-_IDEAS = {
-    (0, "R"): (
-        "KIP-841 keeps a broker out once it has been fenced",
-        "KIP-841 asks whether broker 2 is fenced *now*. Read the way without 841: when is that?",
-    ),
-    (1, "F"): (
-        "KIP-903 makes KIP-841 superfluous",
-        "While broker 2 is fenced it has not registered again. Which epoch is on record then?",
-    ),
-    (2, "841"): (
-        "a later rule makes the earlier one superfluous",
-        "Compare the line without 841 with the one in which nothing is off.",
-    ),
-    (2, "-"): (
-        "every check is needed in every situation",
-        "Is there a rule whose lines are all like their neighbours without it?",
-    ),
-    (3, "1"): (
-        "only all rules together suffice",
-        "Count every line that says proved, also where something is off.",
-    ),
-}
+class Mystery(msgspec.Struct, frozen=True):
+    """The two brokers of ``kafka-14139``, as specified in Kafka 3.5 but for one rule."""
+
+    cluster: str
+
+    def explore(self, **bounds: int) -> Clue:
+        """Search it; bounds as of `kiplab.explore`. Raises ExploreError for an unknown bound."""
+        found = _explored(MISSING[self.cluster], tuple(sorted(bounds.items())))
+        sentence = found.sentence.replace(found.features, _HIDDEN)
+        return Clue(self.cluster, sentence, found.steps, _story(found))
+
+    def __repr__(self) -> str:
+        return repr(self.explore())
 
 
-def _wrong_part(number: int, said: str, _true: str) -> Slip:
-    hint = "Read the shortest way without that rule from its end. Is broker 2 fenced then?"
-    if number > 1:
-        hint = "Go through the table: which rule makes no line differ from the one without it?"
-    idea, hint = _IDEAS.get((number, said), ("", hint))
-    return Slip(_PARTS[number], hint, idea, "the holes" if number < 2 else "the rule, the number")
+def mystery(cluster: str) -> Mystery:
+    """One of the clusters A, B and C. Raises ExploreError for another."""
+    letter = str(cluster).strip().upper()
+    if letter not in MISSING:
+        raise ExploreError(f"there is no cluster {cluster!r}; the clusters are {_listed()}")
+    return Mystery(letter)
+
+
+@cache
+def _explored(off: str, bounds: tuple[tuple[str, int], ...]) -> Explored:
+    rules = parse_features(KAFKA, off=(off,), on=(PENDING,))
+    return explore_play(question_about(load(RACE), rules, bounds=dict(bounds)))
+
+
+def _story(found: Explored) -> str:
+    """The shortest way in words, without the line that names the rules."""
+    if found.play is None:
+        return ""
+    _, _, story = Run(run_play(found.play)).text().partition("\n")
+    return story.strip("\n")
+
+
+def _listed() -> str:
+    return ", ".join(MISSING)
+
+
+_CLUSTERS = tuple(MISSING)
+_SUSPECTS = ideas("""
+A 497.partition-epoch: a proposal is harmless until it is accepted
+   The version was right when the request came. What was committed while it was on its way, and
+   who had it?
+A 841: data is lost only where a disk is lost
+   Nobody crashes here at all. Which rule is about records, not about brokers?
+A 903: data is lost only where a disk is lost
+   Nobody crashes here at all. Which rule is about records, not about brokers?
+B 841: KIP-841 keeps a broker out once it has been fenced
+   Is broker 2 fenced at the moment when the request is accepted? Look at the line before.
+B 497.partition-epoch: fencing always bumps the partition epoch
+   Broker 2 was outside the ISR when it was fenced. Was there anything to compare?
+C 903: a broker that comes back empty has to ask for its place in the ISR
+   Broker 1 never left the ISR, so nobody asked. What takes a dead broker out, and when?
+C 841: a broker that comes back empty has to ask for its place in the ISR
+   No fenced broker joins here. Which line is missing between the crash and the start?
+other:
+   Switch your suspect off with kiplab.explore. Is the shortest way the same, step by step?
+""")
+"""By the cluster, and the suspect that was named."""
+
+
+def _suspects(given: list[str]) -> list[str]:
+    read = [_suspect(part) for part in given]
+    strange = [part[:30] for part, suspect in zip(given, read, strict=True) if suspect is None]
+    if strange:
+        raise UnfitError(
+            f"Choose among {', '.join(SUSPECTS)}. None of them is {', '.join(strange)}."
+        )
+    return [suspect for suspect in read if suspect is not None]
+
+
+def _suspect(part: str) -> str | None:
+    """The suspect that is meant; None for none of them, or for several."""
+    wanted = part.strip().lower().removeprefix("kip-")
+    exact = [s for s in SUSPECTS if wanted in (s, s.partition(".")[2])]
+    meant = exact or [s for s in SUSPECTS if wanted and set(named(wanted)) & set(named(s))]
+    return meant[0] if len(meant) == 1 else None
+
+
+def _suspect_idea(place: int, mine: str, _true: str) -> Idea:
+    return _SUSPECTS.get(f"{_CLUSTERS[place]} {mine}", _SUSPECTS["other"])
+
+
+check_missing_guard = PartsInOrder(
+    of=len(MISSING),
+    form=f"names, one for each of the clusters {_listed()}",
+    read=_suspects,
+    true=lambda: list(MISSING.values()),
+    idea=_suspect_idea,
+    part=lambda place: f"cluster {_CLUSTERS[place]}",
+    group=(
+        "the cluster where nobody crashes",
+        *["those where a broker crashes"] * 2,
+    ).__getitem__,
+    praise="Three rules, three holes: each known by the shortest way through it.",
+    open_is_wrong=True,
+)
+"""Which of SUSPECTS is off in each of the clusters, in order: three names.
+
+A name is a guard or a KIP; where a KIP has but one suspect, its number will do.
+"""

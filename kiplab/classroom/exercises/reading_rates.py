@@ -1,12 +1,26 @@
-"""Exercise: what do a rate, its interval, and the lack of both say?
+"""Exercises of lab 10: what a rate and its interval say, a fleet made safer, and a loss as a play.
 
-Where a statement has a number in it, the number is worked out by the package's own statistics.
+Forced windows judge how much safer: how often the last replica of a partition is lost, before two
+changes and after them.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
-from .answers import Slip, chosen_letters, summed
+from ...extras import needed_by
+from ...fleet.parameters.fleet_study import read_study
+from ...fleet.parameters.parameter_checks import checked
+from ...fleet.parameters.parameter_errors import ParameterError
+from ...fleet.parameters.parameter_table import PARAMETERS, Parameters
+from ...plays.play import Play
+from .answers import TrueStatements, UnfitError, WholeAnswer, ideas
 from .check_result import Checked
+
+FLEET = "small"
+
+
+# --- what a rate says -----------------------------------------------------------------------------
 
 RATE_STATEMENTS = {
     "A": "`none seen` and `cannot happen` say the same: it is safe",
@@ -16,46 +30,140 @@ RATE_STATEMENTS = {
     "E": "at one loss in 10^14 years nobody alive will see one: the model vouches for it",
     "F": "what is worked out for brokers that fail one by one is a lower bound",
 }
-_TRUE = frozenset("BDF")
+
+check_rates = TrueStatements(
+    of=len(RATE_STATEMENTS),
+    what="statement",
+    true=lambda: "BDF",
+    ideas=ideas("""
+A: zero is zero
+   One of the two is about what was looked at, the other about a rule. Which has a bound?
+B:
+   What is the upper bound after zero events? Look at a row that says: at most.
+C: more partitions are more evidence
+   How many power cuts were there? They decide how much is known.
+D:
+   Run longer, and look at both: the interval, and the default marked as assumed.
+E: a long mean time is a guarantee
+   The number is right within the model. Which ways to lose data does the model not have?
+F:
+   What do brokers have in common that no rate of single failures knows?
+"""),
+    groups={
+        "what zero says": "AB",
+        "what there is more of": "CD",
+        "what the model leaves out": "EF",
+    },
+    praise="A rate is worth what its interval, its unit and its assumptions are worth.",
+)
+"""Which RATE_STATEMENTS hold: ``"AC"`` names two."""
 
 
-def check_rates(answer: object) -> Checked:
-    """Judge which RATE_STATEMENTS hold: ``"AC"`` names two.
+# --- a safer fleet --------------------------------------------------------------------------------
 
-    Each statement chosen or left out rightly is a point.
+LOST_KIPS, LOSS = frozenset({"841", "903"}), "last_replica_loss"
+FACTORS = (2.0, 5.0, 10.0)
+"""A point each for so many times fewer losses."""
+CHANGES = 2
+FIXED = ("replication_factor", "min_insync_replicas", "crashes_per_year")
+"""What is not theirs to change: copies cost money, and crashes come as they come."""
+
+
+def _judged(answer: object) -> Checked:
+    if not isinstance(answer, Mapping) or not answer:
+        raise UnfitError('Not answered yet: give changes by name, like {"shutdown_s": 1}.')
+    demand_usual(answer)
+    of, factor = len(FACTORS), times_fewer(tuple(sorted(answer.items())))
+    points = sum(factor >= wanted for wanted in FACTORS)
+    message = f"Lost with the last replica {factor:.3g} times less often."
+    if points == of:
+        return Checked(points=points, of=of, message=message)
+    slow = any("alter_partition" in str(name) for name in answer)
+    return Checked(
+        points=points,
+        of=of,
+        message=f"{message} The next point is at {FACTORS[points]:g} times.",
+        hint="It takes a replica that is away, a crash of the other one, and a crash that costs"
+        " records. Which of the three can you make rarer, or shorter?",
+        misconception="requests that are quick keep the last replica" if slow else "",
+        where=f"Look again at: {', '.join(map(str, answer))}.",
+    )
+
+
+def demand_usual(answer: Mapping[Any, Any]) -> None:
+    """Raises UnfitError for too many changes, and for one that is not theirs or not usual."""
+    if len(answer) > CHANGES:
+        raise UnfitError(f"Here are {len(answer)} changes. Two are all that you get.")
+    for name, value in answer.items():
+        if name in FIXED:
+            raise UnfitError(f"{name} stays as it is. Leave {', '.join(FIXED)} alone.")
+        try:
+            number = checked(str(name), value)
+        except ParameterError as problem:
+            raise UnfitError(f"{problem}.") from None
+        low, high = PARAMETERS[str(name)].usual
+        if not low <= number <= high:
+            raise UnfitError(
+                f"{name} goes from {low:g} to {high:g} here: what is usual. {number:g} is not."
+            )
+
+
+@cache
+def times_fewer(changes: tuple[tuple[str, Any], ...]) -> float:
+    """How many times rarer the loss is with these changes; infinite where nothing is left of it.
+
+    Raises MissingExtraError without numpy and scipy.
     """
-    given = chosen_letters(answer, tuple(RATE_STATEMENTS))
-    if isinstance(given, Checked):
-        return given
-    slips = [_misread(letter) for letter in sorted(given ^ _TRUE)]
-    praise = "A rate is worth what its interval, its unit and its assumptions are worth."
-    return summed(len(RATE_STATEMENTS), slips, praise)
+    start = read_study(FLEET).scenarios[0].parameters
+    after = _rate(Parameters(**{**_fields(start), **dict(changes)}))
+    return _rate(start) / after if after else float("inf")
 
 
-_SAID = {
-    "A": (
-        "zero is zero",
-        "One of the two is about what was looked at, the other about a rule. Which has a bound?",
-    ),
-    "B": ("", "What is the upper bound after zero events? Look at a row that says: at most."),
-    "C": (
-        "more partitions are more evidence",
-        "How many power cuts were there? They decide how much is known.",
-    ),
-    "D": ("", "Run longer, and look at both: the interval, and the default marked as assumed."),
-    "E": (
-        "a long mean time is a guarantee",
-        "The number is right within the model. Which ways to lose data does the model not have?",
-    ),
-    "F": ("", "What do brokers have in common that no rate of single failures knows?"),
-}
-_ABOUT = {
-    **dict.fromkeys("AB", "what zero says"),
-    **dict.fromkeys("CD", "what there is more of"),
-    **dict.fromkeys("EF", "what the model leaves out"),
-}
+def _rate(parameters: Parameters) -> float:
+    from ...fleet.estimators.forced_windows import forced_rates
+
+    return float(getattr(forced_rates(parameters, LOST_KIPS, seed=0)[LOSS], "rate", 0.0))
 
 
-def _misread(letter: str) -> Slip:
-    idea, hint = _SAID[letter]
-    return Slip(f"statement {letter}", hint, idea, _ABOUT[letter])
+def _fields(parameters: Parameters) -> dict[str, Any]:
+    return {name: getattr(parameters, name) for name in PARAMETERS}
+
+
+check_safer_fleet = WholeAnswer(of=len(FACTORS), judged=_judged)
+"""A mapping of at most two parameters, each within its usual range.
+
+Raises MissingExtraError without numpy and scipy.
+"""
+
+
+# --- a loss, as a play ----------------------------------------------------------------------------
+
+KIPS = "841+903"
+CAUSES = ("shock_loss", "last_replica_loss", "unclean_loss")
+"""What is frequent enough to be met, the most frequent first."""
+_YEARS = 200_000
+
+
+def loss_of(cause: str = CAUSES[0], **parameters: Any) -> Play:
+    """The first loss by one of CAUSES in the small fleet with both KIPs, 200,000 partition-years.
+
+    Parameters given by name replace those of the fleet. Raises ParameterError for a parameter,
+    LookupError for no such cause and where none was met, MissingExtraError without numba.
+    """
+    if cause not in CAUSES:
+        raise LookupError(f"there is no story of {cause!r}; there are {', '.join(CAUSES)}")
+    with needed_by("a story of a fleet"):
+        import numba  # noqa: F401
+    return _story(cause, tuple(sorted(parameters.items())))
+
+
+@cache
+def _story(cause: str, parameters: tuple[tuple[str, Any], ...]) -> Play:
+    from ...fleet.agreement.story_search import stories
+    from ...fleet.fleet_answers.quick_estimate import changed
+    from ...fleet.parameters.fleet_study import read_study
+
+    (scenario,) = changed(read_study(FLEET), dict(parameters)).scenarios
+    for story in stories(scenario, seed=0, features=KIPS, metric=cause, years=_YEARS):
+        return story.play
+    raise LookupError(f"{_YEARS:,} partition-years have no {cause} that can be told")

@@ -1,10 +1,8 @@
-"""Exercise: settings for three businesses, judged by what three bad nights do to each.
+"""Exercise of lab 06: settings for three businesses, judged by what three bad nights do to each.
 
 No key says which settings are right: the engine plays the nights under those that were chosen, and
 what was lost and refused is held against what the business can bear.
 """
-
-from __future__ import annotations
 
 import re
 from functools import cache
@@ -13,17 +11,28 @@ from itertools import product
 import msgspec
 
 from ...engine.cluster import broker
-from ...engine.truth import partition_of
 from ...plays.grammar import parse
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...protocol.facts import BatchAcknowledged
 from ...protocol.replica.broker_state import log_of
 from ...rows.client_records import missing, told_written
-from .answers import BLANK, PARTS_MAX, Slip, in_order, still_open, summed, unfit
+from .answers import (
+    BLANK,
+    PARTS_MAX,
+    STILL_OPEN,
+    Idea,
+    Slip,
+    UnfitError,
+    WholeAnswer,
+    ideas,
+    in_order,
+    summed,
+)
 from .check_result import Checked
+from .committed import PARTITION, state_of
 
-PARTITION = "orders-0"
+Settings = tuple[str, str, str]
 MIN_IN_SYNC, ACKS, UNCLEAN = ("1", "2", "3"), ("1", "all"), ("true", "false")
 """What min.insync.replicas, acks and unclean.leader.election.enable may be."""
 _SITUATION = """
@@ -103,40 +112,16 @@ class Night(msgspec.Struct, frozen=True):
     served: frozenset[str]
 
 
-def check_businesses(answer: object) -> Checked:
-    """Judge settings for BUSINESSES, in order, each as text: min.insync.replicas, acks, unclean.
-
-    ``["2 all false", ...]``: played through NIGHTS, and held to what each of them can bear.
-    """
-    wanted = 'settings, each like "2 all false"'
-    given = in_order(_bare(answer), len(BUSINESSES), wanted)
-    if isinstance(given, Checked):
-        return given
-    odd = [said for said in given if _words(said) and _settings(said) is None]
-    if odd:
-        return unfit(
-            len(BUSINESSES),
-            f"{odd[0][:40]!r} is no choice of settings. Write min.insync.replicas (1 to 3), acks"
-            ' (1 or all) and unclean.leader.election.enable (true or false): "2 all false".',
-        )
-    slips = [
-        slip
-        for business, said in zip(BUSINESSES, given, strict=True)
-        if (slip := _judged(business, said)) is not None
-    ]
-    return summed(len(BUSINESSES), slips, "Three businesses, three choices, and each has a price.")
-
-
 # --- what the engine says -----------------------------------------------------------------------
 
 
 @cache
-def nights(settings: tuple[str, str, str]) -> tuple[Night, ...]:
+def nights(settings: Settings) -> tuple[Night, ...]:
     """What the NIGHTS do under (min.insync.replicas, acks, unclean.leader.election.enable)."""
     return tuple(_night(night_play(name, settings)) for name in NIGHTS)
 
 
-def night_play(night: str, settings: tuple[str, str, str]) -> Stage:
+def night_play(night: str, settings: Settings) -> Stage:
     """One of NIGHTS, played under these settings."""
     wanted, acks, unclean = settings
     enabled = "yes" if unclean == "true" else "no"
@@ -158,26 +143,17 @@ def bills() -> str:
     return "\n".join(lines)
 
 
-def bearable(business: Business) -> list[tuple[str, str, str]]:
-    """Every choice of settings under which it bears all three nights."""
-    every = product(MIN_IN_SYNC, ACKS, UNCLEAN)
-    return [settings for settings in every if not _complaint(business, nights(settings))[1]]
-
-
 def _served(found: tuple[Night, ...]) -> frozenset[str]:
     return frozenset().union(*(night.served for night in found))
 
 
 def _night(stage: Stage) -> Night:
-    state = partition_of(stage.cluster, PARTITION)
-    assert state is not None
-    leader = broker(stage.cluster, state.leader)
+    leader = broker(stage.cluster, state_of(stage.cluster).leader)
     assert leader is not None, "every night ends with a leader"
-    log = log_of(leader, state.name)
-    told = told_written(stage)
-    gone = sum(part.count for t in told for part in missing(log, t.records))
-    heard = (e.producer for e in stage.events if isinstance(e, BatchAcknowledged))
-    return Night(gone, frozenset(heard))
+    log = log_of(leader, PARTITION)
+    gone = sum(part.count for t in told_written(stage) for part in missing(log, t.records))
+    served = (e.producer for e in stage.events if isinstance(e, BatchAcknowledged))
+    return Night(gone, frozenset(served))
 
 
 def _bare(answer: object) -> object:
@@ -186,69 +162,79 @@ def _bare(answer: object) -> object:
         answer = answer.split(";")
     if not isinstance(answer, list | tuple):
         return answer
-    return [said if _words(str(said)) else BLANK for said in answer[:PARTS_MAX]]
+    return [part if _words(str(part)) else BLANK for part in answer[:PARTS_MAX]]
 
 
-def _words(said: str) -> list[str]:
-    return re.findall(r"\w+", said.lower())
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
 
 
-def _settings(said: str) -> tuple[str, str, str] | None:
-    words = _words(said)
+def _settings(part: str) -> Settings | None:
+    words = _words(part)
     if len(words) != 3:
         return None
     wanted, acks, unclean = words
-    known = wanted in MIN_IN_SYNC and acks in ACKS and unclean in UNCLEAN
-    return (wanted, acks, unclean) if known else None
+    valid = wanted in MIN_IN_SYNC and acks in ACKS and unclean in UNCLEAN
+    return (wanted, acks, unclean) if valid else None
 
 
-# --- wrong answers ------------------------------------------------------------------------------
+# --- what it costs each business ------------------------------------------------------------------
 
-_LOST = (
-    (
-        "acknowledged means that somebody else has it, too",
-        "In the first night the leader dies before anybody has fetched. Who had told the producer"
-        " that its records are written?",
-    ),
-    (
-        "the partition waits for those who have the records",
-        "In the second night broker 3 comes back first, without ten records. Who lets it lead?",
-    ),
-    (
-        "acks=all means three copies",
-        "In the third night a single broker is in sync, and burns. What should have been the"
-        " answer to a producer then?",
-    ),
-)
-_UNSERVED = {
-    "second": (
-        "more copies cost nothing",
-        "One of three brokers is down, and nothing can be written. How many have to be in sync?",
-    ),
-    "third": (
-        "a partition is offline only when all its replicas are",
-        "A broker runs, and nothing can be written, for those who were in sync are down.",
-    ),
-    "fourth": (
-        "a refusal is safer, and so it is better",
-        "One broker is left, with everything, and the producer is refused. Can they bear that?",
-    ),
-}
+_LOST = ideas("""
+first: acknowledged means that somebody else has it, too
+   In the first night the leader dies before anybody has fetched. Who had told the producer that
+   its records are written?
+second: the partition waits for those who have the records
+   In the second night broker 3 comes back first, without ten records. Who lets it lead?
+third: acks=all means three copies
+   In the third night a single broker is in sync, and burns. What should have been the answer to a
+   producer then?
+""")
+"""By the night."""
+_UNSERVED = ideas("""
+second: more copies cost nothing
+   One of three brokers is down, and nothing can be written. How many have to be in sync?
+third: a partition is offline only when all its replicas are
+   A broker runs, and nothing can be written, for those who were in sync are down.
+fourth: a refusal is safer, and so it is better
+   One broker is left, with everything, and the producer is refused. Can they bear that?
+""")
+"""By the producer."""
 
 
-def _complaint(business: Business, found: tuple[Night, ...]) -> tuple[str, str]:
+def complaint(business: Business, settings: Settings) -> Idea:
     """(the idea behind it, where to look) of the first thing that it cannot bear, or empty."""
-    for night, bears, told in zip(found, business.bears, _LOST, strict=True):
+    outcomes = nights(settings)
+    for night, bears, idea in zip(outcomes, business.bears, _LOST.values(), strict=True):
         if night.lost > bears:
-            return told
-    refused = [name for name in business.takes if name not in _served(found)]
+            return idea
+    refused = [name for name in business.takes if name not in _served(outcomes)]
     return _UNSERVED[refused[0]] if refused else ("", "")
 
 
-def _judged(business: Business, said: str) -> Slip | None:
-    settings = _settings(said)
+def _judged(answer: object) -> Checked:
+    of = len(BUSINESSES)
+    given = in_order(_bare(answer), of, 'settings, each like "2 all false"')
+    odd = [part for part in given if _words(part) and _settings(part) is None]
+    if odd:
+        raise UnfitError(
+            f"{odd[0][:40]!r} is no choice of settings. Write min.insync.replicas (1 to 3), acks"
+            ' (1 or all) and unclean.leader.election.enable (true or false): "2 all false".'
+        )
+    slips = (_slip(business, part) for business, part in zip(BUSINESSES, given, strict=True))
+    praise = "Three businesses, three choices, and each has a price."
+    return summed(of, [slip for slip in slips if slip is not None], praise)
+
+
+def _slip(business: Business, part: str) -> Slip | None:
+    settings = _settings(part)
     group = "those that cannot wait" if "third" in business.takes else "those that can wait"
-    if settings is None:
-        return still_open(business.name, group)
-    idea, hint = _complaint(business, nights(settings))
-    return Slip(business.name, hint, idea, group) if hint else None
+    idea = STILL_OPEN if settings is None else complaint(business, settings)
+    return Slip(business.name, idea, group) if any(idea) else None
+
+
+check_businesses = WholeAnswer(of=len(BUSINESSES), judged=_judged)
+"""Settings for BUSINESSES, in order, each as text: min.insync.replicas, acks, unclean.
+
+``["2 all false", ...]``: played through NIGHTS, and held to what each of them can bear.
+"""

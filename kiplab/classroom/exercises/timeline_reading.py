@@ -1,17 +1,25 @@
-"""Exercise: six questions that one timeline answers. The rows behind the picture know."""
+"""The exercises of lab 00: six questions that one timeline answers, and a request accepted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import msgspec
 
+from ...engine.cluster import Cluster
+from ...engine.nodes import is_up
+from ...plays.stage import Stage
+from ...plays.verdict import refused
+from ...protocol.ids import BrokerId
 from ...rows.columns import MessageRow, Rows
 from ...runs import run
-from .answers import Slip, half, in_order, summed
-from .check_result import Checked
+from .answers import Idea, PartsInOrder, halves, moments, numbered
+from .committed import state_of
+from .own_runs import Judged, OwnRun
 
 PLAY = "timeline-first"
+_DEAD = BrokerId(3)
 
 
 class ReadingQuestion(msgspec.Struct, frozen=True):
@@ -22,31 +30,6 @@ class ReadingQuestion(msgspec.Struct, frozen=True):
     tempting: Callable[[Rows], str]
     misconception: str
     hint: str
-
-
-def check_reading(answer: object, kafka: str | None = None) -> Checked:
-    """Judge six answers, in the order of QUESTIONS, as text or numbers.
-
-    `kafka` is the release whose timeline was read; None is the play's own.
-    """
-    given = in_order(answer, len(QUESTIONS), "answers")
-    if isinstance(given, Checked):
-        return given
-    found = run(PLAY, kafka=kafka)
-    rows = found.rows()
-    slips = [
-        _slip(number, question, said, rows)
-        for number, (question, said) in enumerate(zip(QUESTIONS, given, strict=True), 1)
-        if _plain(said) != _plain(question.find(rows))
-    ]
-    return summed(len(QUESTIONS), slips, "You can read a timeline.", found.token)
-
-
-def _slip(number: int, question: ReadingQuestion, said: str, rows: Rows) -> Slip:
-    tempted = _plain(said) == _plain(question.tempting(rows))
-    idea = question.misconception if tempted else ""
-    group = half(number, len(QUESTIONS), "questions")
-    return Slip(f"question {number}", question.hint, idea, group)
 
 
 def _plain(text: str) -> str:
@@ -116,3 +99,75 @@ QUESTIONS = (
     ),
 )
 """The questions, in order; answers are read from the run, none is written down here."""
+
+
+def _reading_idea(place: int, mine: str, _true: str, kafka: str | None) -> Idea:
+    question = QUESTIONS[place]
+    tempted = mine == _plain(question.tempting(_rows(kafka)))
+    return question.misconception if tempted else "", question.hint
+
+
+@cache
+def _rows(kafka: str | None) -> Rows:
+    return run(PLAY, kafka=kafka).rows()
+
+
+check_reading = PartsInOrder(
+    of=len(QUESTIONS),
+    by_release=True,
+    form="answers",
+    read=lambda given: [_plain(part) for part in given],
+    true=lambda kafka: [_plain(question.find(_rows(kafka))) for question in QUESTIONS],
+    idea=_reading_idea,
+    part=numbered("question"),
+    group=halves("questions", len(QUESTIONS)),
+    praise="You can read a timeline.",
+    token=lambda kafka: run(PLAY, kafka=kafka).token,
+    open_is_wrong=True,
+)
+"""Six answers, in the order of QUESTIONS, as text or numbers, about the timeline of a release."""
+
+
+# --- get it accepted ------------------------------------------------------------------------------
+
+
+def _acceptance(stage: Stage) -> Judged:
+    joined = _joined(stage)
+    if any(not is_up(cluster, _DEAD) for cluster in joined):
+        message = "Accepted: the ISR has a member that is dead. The controller cannot know it yet."
+        return Judged(2, message)
+    if joined:
+        message = "Accepted, and broker 3 was alive. When is it dead, and nobody knows?"
+        hint = "A broker is dead from its crash on. The controller hears of it later."
+        return Judged(1, message, hint)
+    return _not_accepted(stage)
+
+
+def _joined(stage: Stage) -> list[Cluster]:
+    """The situation after each line by which broker 2 joined broker 3 in the ISR."""
+    before, joined = set(state_of(stage.history.start).isr), []
+    for _, cluster in moments(stage):
+        isr = set(state_of(cluster).isr)
+        if 2 in isr - before and 3 in isr & before:
+            joined.append(cluster)
+        before = isr
+    return joined
+
+
+def _not_accepted(stage: Stage) -> Judged:
+    requests = (r for r in refused(stage) if r["request"] == "alter-partition")
+    errors = ", ".join(dict.fromkeys(str(r["error"]) for r in requests))
+    if errors:
+        hint = "It is the end of broker 3's session that moves the epochs. Be quicker than that."
+        idea = "a crash is what the controller reacts to"
+        return Judged(0, f"The request is refused: {errors}.", hint, idea)
+    message = "No request that adds broker 2 and names broker 3 is accepted here."
+    hint = "Broker 1 asks when broker 2 has caught up. Then the request has to arrive."
+    return Judged(0, message, hint)
+
+
+check_accepted = OwnRun(of=2, begins=PLAY, judged=_acceptance)
+"""A run of PLAY in which a request that names broker 3 is accepted.
+
+A point for the ISR with brokers 2 and 3, one more if broker 3 is dead when it gets there.
+"""

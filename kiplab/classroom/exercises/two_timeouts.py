@@ -1,24 +1,19 @@
-"""Exercise: two timeouts of one silence (KIP-343). Which pair leaves no window between them?
+"""Exercise of lab 08: two timeouts of one silence (KIP-343). Which pair leaves no window?
 
 When each is over is a sum. What happens between them the engine says: after the first one a client
 writes to both brokers, and whoever takes it serves.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from functools import cache
 
 from msgspec.structs import replace
 
-from ...plays.grammar import VERBS, parse
 from ...plays.library import load
-from ...plays.play import format_play
 from ...plays.runner import do_line, open_stage
 from ...protocol.facts import Appended
-from .answers import BLANK, Slip, in_order, is_none, still_open, summed, unfit
-from .check_result import Checked
+from .answers import BLANK, Idea, PartsInOrder, UnfitError, ideas, is_none, numbered
+from .own_runs import written_after
 
 SITUATION = "343-two-leaders"
 """The play whose situation and rules this is about."""
@@ -32,27 +27,22 @@ NEVER_TWO, NEVER_NOBODY, NEITHER = range(3)
 """What is asked for: never two who take records, never nobody who does, and both."""
 _TRIED = ((60, 1), (1, 60))
 """Far apart, one way round and the other: what neither pair does, no pair does."""
+_IDEAS = ideas("""
+0: a broker knows when it has been given up
+   Broker 1 serves until its own timeout is over. From when on does broker 2?
+1: who is careful is available
+   Broker 1 has fenced itself. Since when may somebody else lead?
+2: with the right numbers nobody pays
+   One of the two is over first. What happens until the other one is?
+no order: two clocks on two machines have no order
+   They begin with the same heartbeat: one when it is sent, one when it arrives. Which is first?
+close: the longer timeout ends later
+   The last heartbeat may take no time at all, or three seconds. When is each over then?
+""")
+"""By the wish that a pair does not fulfil, or what is behind it."""
 
 
-def check_timeouts(answer: object) -> Checked:
-    """Judge a pair of timeouts for each wish, in seconds: ``["9 18", "18 9", "-"]``.
-
-    The controller's comes first, which runs from the arrival of the last heartbeat; then the
-    broker's, which runs from the moment when it was sent. ``-`` says that there is no such pair.
-    """
-    given = in_order(answer, len(_IDEAS), "answers, each two numbers of seconds, or -")
-    if isinstance(given, Checked):
-        return given
-    strange = next((s for s in given if s != BLANK and not is_none(s) and _pair(s) is None), "")
-    if strange:
-        form = "the controller's seconds, then the broker's, like 12 15, or - for none"
-        return unfit(len(_IDEAS), f"This is no pair: {strange[:20]!r}. Give {form}.")
-    slips = [slip for wish, said in enumerate(given) for slip in _judged(wish, said)]
-    praise = "Between the two there are two leaders, or none. Which, is a choice."
-    return summed(len(_IDEAS), slips, praise)
-
-
-# --- what the engine says -----------------------------------------------------------------------
+# --- what the engine says -------------------------------------------------------------------------
 
 
 def orders(controller_s: int, broker_s: int) -> frozenset[tuple[str, str]]:
@@ -60,22 +50,19 @@ def orders(controller_s: int, broker_s: int) -> frozenset[tuple[str, str]]:
 
     At the same moment is either of them.
     """
-    found = set()
+    possible = set()
     for took in range(ON_ITS_WAY_S + 1):
         declared = took + controller_s
-        found |= {(DECLARE, FENCE)} if declared <= broker_s else set()
-        found |= {(FENCE, DECLARE)} if broker_s <= declared else set()
-    return frozenset(found)
+        possible |= {(DECLARE, FENCE)} if declared <= broker_s else set()
+        possible |= {(FENCE, DECLARE)} if broker_s <= declared else set()
+    return frozenset(possible)
 
 
 @cache
 def between(order: tuple[str, str]) -> int:
     """How many brokers take records after the first of the two, and before the second."""
-    play = load(SITUATION)
-    header = tuple(s for s in play.statements if s.verb in VERBS and VERBS[s.verb].header)
-    before = format_play(replace(play, statements=header))
     lines = "\n".join([*CUT_OFF, order[0], *WRITES, order[1]])
-    written = parse(f"{before}{lines}\n")
+    written = written_after(load(SITUATION), lines)
     # Whoever does not lead takes no record: that is the answer, and no error of the play.
     stage = replace(open_stage(written), strict=False)
     for number, statement in enumerate(written.statements, 1):
@@ -95,54 +82,49 @@ def can_be(wish: int) -> bool:
     return any(fulfils(wish, *pair) for pair in _TRIED)
 
 
-# --- reading and wrong answers ------------------------------------------------------------------
+# --- reading and wrong answers --------------------------------------------------------------------
 
 
-def _pair(said: str) -> tuple[int, int] | None:
-    found = re.fullmatch(r"\D*(\d{1,6})\D+(\d{1,6})\D*", said)
-    return None if found is None else (int(found[1]), int(found[2]))
+def _pair(part: str) -> tuple[int, int] | None:
+    seconds = re.fullmatch(r"\D*(\d{1,6})\D+(\d{1,6})\D*", part)
+    return None if seconds is None else (int(seconds[1]), int(seconds[2]))
 
 
-_IDEAS = (
-    (
-        "a broker knows when it has been given up",
-        "Broker 1 serves until its own timeout is over. From when on does broker 2?",
-    ),
-    (
-        "who is careful is available",
-        "Broker 1 has fenced itself. Since when may somebody else lead?",
-    ),
-    (
-        "with the right numbers nobody pays",
-        "One of the two is over first. What happens until the other one is?",
-    ),
-)
-"""By the wish: the idea behind a pair that does not fulfil it, and what to look at."""
-_NO_ORDER = (
-    "two clocks on two machines have no order",
-    "They begin with the same heartbeat: one when it is sent, one when it arrives. Which is first?",
-)
-_CLOSE = (
-    "the longer timeout ends later",
-    "The last heartbeat may take no time at all, or three seconds. When is each over then?",
-)
+def _judged_wishes(given: list[str]) -> list[object]:
+    """True for a wish that is fulfilled, else what was answered: a pair, None for none of them."""
+    strange = next((p for p in given if p != BLANK and not is_none(p) and _pair(p) is None), "")
+    if strange:
+        form = "the controller's seconds, then the broker's, like 12 15, or - for none"
+        raise UnfitError(f"This is no pair: {strange[:20]!r}. Give {form}.")
+    return [_judged_wish(wish, part) for wish, part in enumerate(given)]
 
 
-def _judged(wish: int, said: str) -> Iterator[Slip]:
-    part = f"wish {wish + 1}"
-    group = "those with one never" if wish != NEITHER else "the one with two"
-    if said == BLANK:
-        yield still_open(part, group)
-        return
-    pair = _pair(said)
-    if fulfils(wish, *pair) if pair else not can_be(wish):
-        return
-    idea, hint = _idea(wish, pair)
-    yield Slip(part, hint, idea, group)
+def _judged_wish(wish: int, part: str) -> object:
+    if part == BLANK:
+        return part
+    pair = _pair(part)
+    return (fulfils(wish, *pair) if pair else not can_be(wish)) or pair
 
 
-def _idea(wish: int, pair: tuple[int, int] | None) -> tuple[str, str]:
+def _idea(wish: int, pair: tuple[int, int] | None, _true: bool) -> Idea:
     if pair is None:
-        return _NO_ORDER
+        return _IDEAS["no order"]
     undecided = len(orders(*pair)) > 1
-    return _CLOSE if undecided and wish != NEITHER else _IDEAS[wish]
+    return _IDEAS["close" if undecided and wish != NEITHER else str(wish)]
+
+
+check_timeouts = PartsInOrder(
+    of=3,
+    form="answers, each two numbers of seconds, or -",
+    read=_judged_wishes,
+    true=lambda: [True] * 3,
+    idea=_idea,
+    part=numbered("wish"),
+    group=lambda wish: "those with one never" if wish != NEITHER else "the one with two",
+    praise="Between the two there are two leaders, or none. Which, is a choice.",
+)
+"""A pair of timeouts for each wish, in seconds: ``["9 18", "18 9", "-"]``.
+
+The controller's comes first, which runs from the arrival of the last heartbeat; then the broker's,
+which runs from the moment when it was sent. ``-`` says that there is no such pair.
+"""

@@ -1,6 +1,7 @@
-"""Exercise: which offsets vanish with an unclean election? The run says."""
+"""Exercises of lab 06: which offsets vanish with an unclean election, and what consumers notice.
 
-from __future__ import annotations
+The run says.
+"""
 
 import re
 from functools import cache
@@ -8,16 +9,29 @@ from functools import cache
 import msgspec
 
 from ...engine.cluster import Cluster, broker
+from ...engine.consumers import consumer_of
 from ...engine.events import CommittedLost
 from ...plays.grammar import parse
 from ...plays.runner import run_play
 from ...plays.stage import Stage
+from ...protocol.facts import ConsumerRaised, PositionTruncated
 from ...protocol.ids import BrokerId
 from ...protocol.replica.broker_state import Broker, log_of, replica_of
-from .answers import PARTS_MAX, is_none, moments, unfit
+from ...rows.client_records import missing, stretches
+from ...runs import run
+from .answers import (
+    PARTS_MAX,
+    PartsInOrder,
+    UnfitError,
+    WholeAnswer,
+    ideas,
+    is_none,
+    letters_among,
+    moments,
+)
 from .check_result import Checked
-from .committed import PARTITION
-from .own_runs import token_of
+from .committed import PARTITION, state_of
+from .own_runs import Judged, as_checked
 
 RUN = """
 title Which offsets vanish?
@@ -40,33 +54,6 @@ elect orders-0 unclean=yes
 OLD, NEW = BrokerId(1), BrokerId(2)
 POINTS = 2
 _WANTED = 'the offsets, as in "10..19", or - for none'
-
-
-def check_vanishing(answer: object) -> Checked:
-    """Judge which offsets of RUN vanish: ``"10..19"``, a range, or every one of them.
-
-    A point for the first of them, one for the last.
-    """
-    named = _named(answer)
-    if isinstance(named, Checked):
-        return named
-    run = vanishing()
-    true = range(run.first, run.last + 1)
-    token = token_of(run.stage)
-    if named == set(true):
-        message = f"Offsets {run.first} to {run.last}: what the new leader's log had not got."
-        return Checked(points=POINTS, of=POINTS, message=message, token=token)
-    points = (min(named, default=-1) == run.first) + (max(named, default=-1) == run.last)
-    message, hint, idea = _wrong(named, run)
-    whole = named == set(range(min(named, default=0), max(named, default=-1) + 1))
-    return Checked(
-        points=points if whole else 0,
-        of=POINTS,
-        message=message,
-        hint=hint,
-        misconception=idea,
-        token=token,
-    )
 
 
 class Vanishing(msgspec.Struct, frozen=True):
@@ -104,69 +91,147 @@ def vanishing() -> Vanishing:
 
 
 def _node(cluster: Cluster, id: BrokerId) -> Broker:
-    found = broker(cluster, id)
-    assert found is not None
-    return found
+    node = broker(cluster, id)
+    assert node is not None, "these plays end with every broker up"
+    return node
 
 
-# --- what was answered --------------------------------------------------------------------------
+# --- the offsets that vanish ----------------------------------------------------------------------
+
+_IDEAS = ideas("""
+none: what acks=all acknowledged cannot be lost
+   Lay the two logs side by side. Where does the shorter end?
+all: all that the old leader had goes with it
+   Broker 2 leads with its own log. What had it fetched?
+epoch: an unclean election throws away the leader epoch in which it happens
+   A leader epoch says where logs may part, not that they do. What has broker 2 of it?
+high watermark: a broker that becomes leader cuts its log at its high watermark
+   A new leader keeps all that its log has, known as committed or not.
+end: the log end offset is that of the last record
+   The log end offset is where the next record will be: nothing is there yet.
+beyond:
+   Count what was written.
+other:
+   Where does the log of broker 2 end, and where that of broker 1?
+""")
 
 
-def _named(answer: object) -> set[int] | Checked:
-    """The offsets that an answer names; a Checked for one that names none and says no "none"."""
+def _judged(answer: object) -> Checked:
+    """A point for the first of them, one for the last."""
+    named, run = _named(answer), vanishing()
+    first, last = min(named, default=-1), max(named, default=-1)
+    if named == set(range(run.first, run.last + 1)):
+        message = f"Offsets {run.first} to {run.last}: what the new leader's log had not got."
+        return as_checked(run.stage, POINTS, Judged(POINTS, message))
+    whole = named == set(range(max(first, 0), last + 1))
+    points = (first == run.first) + (last == run.last) if whole else 0
+    message, key = _wrong(named, run)
+    idea, hint = _IDEAS[key]
+    return as_checked(run.stage, POINTS, Judged(points, message, hint, idea))
+
+
+def _named(answer: object) -> set[int]:
+    """The offsets that an answer names. Raises UnfitError if it names none and says no "none"."""
     if isinstance(answer, str):
         return set() if is_none(answer) and answer.strip() != "0" else _read(answer)
     if isinstance(answer, range | list | tuple | set | frozenset) and len(answer) <= PARTS_MAX:
         return _read(" ".join(str(part) for part in answer))
-    return unfit(POINTS, f"Not answered yet: give {_WANTED}.")
+    raise UnfitError(f"Not answered yet: give {_WANTED}.")
 
 
 _SPAN = r"([0-9]{1,9})(?:\s*(?:\.\.|-|\u2013|to)\s*([0-9]{1,9}))?"
 _TEXT = re.compile(rf"\s*(?:offsets?\s+)?{_SPAN}(?:[\s,;]+{_SPAN})*\s*")
 
 
-def _read(text: str) -> set[int] | Checked:
+def _read(text: str) -> set[int]:
     if _TEXT.fullmatch(text) is None:
-        return unfit(POINTS, f"Not answered yet: give {_WANTED}.")
+        raise UnfitError(f"Not answered yet: give {_WANTED}.")
     ends = [(int(first), int(last or first)) for first, last in re.findall(_SPAN, text)]
     if any(last - first > PARTS_MAX for first, last in ends):
-        return unfit(POINTS, f"No log here is as long as that: give {_WANTED}.")
+        raise UnfitError(f"No log here is as long as that: give {_WANTED}.")
     return {offset for first, last in ends for offset in range(first, last + 1)}
 
 
-# --- wrong answers ------------------------------------------------------------------------------
-
-
-def _wrong(named: set[int], run: Vanishing) -> tuple[str, str, str]:
-    """(message, hint, idea)."""
+def _wrong(named: set[int], run: Vanishing) -> tuple[str, str]:
+    """(message, the key of the idea)."""
     if not named:
-        message = "Something vanishes: an acknowledged record is in no leader's log any more."
-        return message, "Lay the two logs side by side. Where does the shorter end?", _SAFE
+        return "Something vanishes: an acknowledged record is in no leader's log any more.", "none"
     first, last = min(named), max(named)
-    ideas = {
-        0: (
-            "all that the old leader had goes with it",
-            "Broker 2 leads with its own log. What had it fetched?",
-        ),
-        run.epoch: (
-            "an unclean election throws away the leader epoch in which it happens",
-            "A leader epoch says where logs may part, not that they do. What has broker 2 of it?",
-        ),
-        run.known: (
-            "a broker that becomes leader cuts its log at its high watermark",
-            "A new leader keeps all that its log has, known as committed or not.",
-        ),
-    }
-    if first in ideas and first != run.first:
-        idea, hint = ideas[first]
-        return f"Not all of that vanishes: not offset {first}, for one.", hint, idea
+    begins = {0: "all", run.epoch: "epoch", run.known: "high watermark"}
+    if first in begins and first != run.first:
+        return f"Not all of that vanishes: not offset {first}, for one.", begins[first]
     if (first, last) == (run.first, run.end):
-        hint = "The log end offset is where the next record will be: nothing is there yet."
-        return "There is no record there.", hint, "the log end offset is that of the last record"
+        return "There is no record there.", "end"
     if last > run.last:
-        return f"There is no record at offset {last}.", "Count what was written.", ""
-    message = "These are not the offsets that vanish, or not all of them."
-    return message, "Where does the log of broker 2 end, and where that of broker 1?", ""
+        return f"There is no record at offset {last}.", "beyond"
+    return "These are not the offsets that vanish, or not all of them.", "other"
 
 
-_SAFE = "what acks=all acknowledged cannot be lost"
+check_vanishing = WholeAnswer(of=POINTS, judged=_judged)
+"""Which offsets of RUN vanish: ``"10..19"``, a range, or every one of them."""
+
+
+# --- four consumers -------------------------------------------------------------------------------
+
+PLAY = "704-consumers"
+VALIDATION = "320.validated-position"
+CONSUMERS = (
+    ("before", ()),
+    ("cautious", ()),
+    ("forgetful", ()),
+    ("newcomer", ()),
+    ("forgetful", (VALIDATION,)),
+)
+"""Whom it is asked of, and what is off."""
+NOTHING, BACK, THROWS, UNSEEN = "N", "B", "X", "S"
+"""Has nothing to notice; is told, and goes **b**ack; throws; does not notice (**s**ilently)."""
+_NOTICED = ideas("""
+before: an unclean election is felt by everybody who reads
+   It has read offsets 0 to 7. Which of them are gone?
+cautious: without a reset policy a consumer waits where it is
+   auto.offset.reset=none. Who decides where it goes on, if not the client?
+forgetful: an offset that exists again is as good as before
+   Offset 15 exists again when it asks. Of which leader epoch was what it has read before?
+newcomer: what was lost is missing for those who come later
+   It has read nothing yet. What is there to contradict?
+forgetful, without the validation: the broker sees that a consumer has read something else
+   It asks for offset 15, and there is one. Who compares leader epochs now?
+""")
+_CONSUMERS = tuple(_NOTICED)
+
+
+@cache
+def noticed(consumer: str, off: tuple[str, ...]) -> str:
+    """The letter of a consumer of PLAY, with these guards off."""
+    stage = run(PLAY, off=off).stage
+    if any(isinstance(e, ConsumerRaised) and e.consumer == consumer for e in stage.events):
+        return THROWS
+    if any(isinstance(e, PositionTruncated) and e.consumer == consumer for e in stage.events):
+        return BACK
+    return UNSEEN if _has_what_is_gone(stage.cluster, consumer) else NOTHING
+
+
+def _has_what_is_gone(cluster: Cluster, consumer: str) -> bool:
+    """Whether it holds records that the leader has not."""
+    reader = consumer_of(cluster, consumer, PARTITION)
+    assert reader is not None, "every consumer asked about is one of the play"
+    log = log_of(_node(cluster, state_of(cluster).leader), PARTITION)
+    return bool(missing(log, stretches(reader.observed)))
+
+
+def _consumer_group(place: int) -> str:
+    seen = noticed(*CONSUMERS[place])
+    return "those whose records are gone" if seen != NOTHING else "the others"
+
+
+check_what_they_notice = PartsInOrder(
+    of=len(CONSUMERS),
+    form="letters, each N, B, X or S",
+    read=letters_among((NOTHING, BACK, THROWS, UNSEEN), "N, B, X or S"),
+    true=lambda: [noticed(*consumer) for consumer in CONSUMERS],
+    idea=lambda place, _mine, _true: _NOTICED[_CONSUMERS[place]],
+    part=_CONSUMERS.__getitem__,
+    group=_consumer_group,
+    praise="Two are told, and one would never have known.",
+)
+"""A letter for each of CONSUMERS, in order: N, B, X or S."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kiplab.classroom.exercises.check_result import Checked
-from kiplab.classroom.exercises.falling_sessions import OWN, check_session_ids
-from kiplab.classroom.exercises.late_mail import (
+from kiplab.classroom.exercises.late_messages import (
     BEFORE,
     CHECKS,
     MESSAGES,
+    OWN,
     SYMPTOMS,
     check_needed_checks,
+    check_session_ids,
     check_symptoms,
     check_who_objects,
     one_check_off,
