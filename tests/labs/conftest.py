@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.labs.running import ROOT
@@ -15,3 +17,10 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.delenv("KIPLAB_WORK", raising=False)
+
+
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work of cells that run here, without a kernel, is kept in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from kiplab.protocol.kraft.alter_partition import CHECKS
 from kiplab.protocol.releases import Mode
 from kiplab.protocol.replica.isr_proposals import REVERTING, WAITING
 from kiplab.runs import guards
-from tests.labs.running import RIGHT, cells, prose, run_lab, text_of, texts
+from tests.labs.running import RIGHT, cells, prose, shown, texts
 
 LAB = "03-alter-partition"
 MENDED = "alter-partition-mended"
@@ -154,17 +153,14 @@ def test_only_32_answers_two_of_the_eight_otherwise(
     assert found == others
 
 
-def test_a_real_controller_answers_all_eight_alike_as_recorded_where_none_is_here(
-    tmp_path: Path,
-) -> None:
-    right = {"first-rule-check": RIGHT["first-rule-check"]}
-    only = ("setup", "first-rule-check", "real")
-    shown = text_of(run_lab(LAB, tmp_path, only=only, answers=right)["real"])
-    head, *lines = shown.partition("\n\n")[0].splitlines()
+@pytest.mark.usefixtures("own_folder")
+def test_a_real_controller_answers_all_eight_alike_as_recorded_where_none_is_here() -> None:
+    text = shown(LAB, "setup", "first-rule-check", "real", answers=RIGHT)["real"]["text/plain"]
+    head, *lines = text.partition("\n\n")[0].splitlines()
     assert head.split(maxsplit=1) == ["engine", "Apache Kafka 3.5.2, recorded"]
     answers = [r.error for r in rulings_of(kiplab.run(EIGHT).stage)]
     assert [line.split() for line in lines] == [[error, error] for error in answers]
-    assert "Recorded from Kafka 3.5.2, not run now." in shown
+    assert "Recorded from Kafka 3.5.2, not run now." in text
 
 
 def test_who_is_told_an_error_alone_names_no_rule() -> None:

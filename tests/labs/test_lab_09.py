@@ -12,34 +12,33 @@ import kiplab
 from kiplab.classroom.exercises.proofs import charted
 from kiplab.explore.search.explore_play import explore
 from kiplab.plays.grammar import parse
-from tests.labs.running import PREDICTIONS, RIGHT, SHUT, cells, prose, run_lab, text_of
+from tests.labs.running import PREDICTIONS, RIGHT, SHUT, cells, prose, shown
 
 LAB = "09-could-it-still-go-wrong"
 EXERCISE = ("setup", "matrix", "ways", "holes-check", "holes-why")
 GIVEN_AWAY = ("never needed", "of 16 sets", "suffice")
 
 
-def test_nothing_counts_the_sets_that_suffice_before_there_is_an_answer(tmp_path: Path) -> None:
-    shown = run_lab(LAB, tmp_path, only=EXERCISE)
-    assert text_of(shown["holes-why"]).startswith(SHUT)
-    told = json.dumps([shown[cell] for cell in EXERCISE])
+@pytest.mark.usefixtures("own_folder")
+def test_the_map_comes_with_the_answer_and_nothing_counts_the_sets_before(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = shown(LAB, *EXERCISE)
+    assert before["holes-why"]["text/plain"].startswith(SHUT)
+    told = f"{before}{capsys.readouterr().out}"
     assert [word for word in GIVEN_AWAY if word in told] == []
+    opened = str(shown(LAB, *EXERCISE, answers=RIGHT)["holes-why"])
+    assert [word for word in GIVEN_AWAY if word not in opened] == []
 
 
-def test_the_map_comes_with_the_answer(tmp_path: Path) -> None:
-    shown = run_lab(LAB, tmp_path, only=EXERCISE, answers=RIGHT)
-    told = json.dumps(shown["holes-why"])
-    assert [word for word in GIVEN_AWAY if word not in told] == []
-
-
-def test_the_clock_tells_29_seconds_from_31(tmp_path: Path) -> None:
+def test_the_clock_tells_29_seconds_from_31(own_folder: Path) -> None:
     locked = {"explorer/every-order": PREDICTIONS[LAB]}
-    (tmp_path / "kiplab-work.json").write_text(json.dumps({"predictions": locked}))
-    shown = run_lab(LAB, tmp_path, only=("setup", "rule", "calm", "clock", "sooner"))
-    said = text_of(shown["clock"])
+    (own_folder / "kiplab-work.json").write_text(json.dumps({"predictions": locked}))
+    shows = shown(LAB, "setup", "rule", "calm", "clock", "sooner")
+    said = shows["clock"]["text/plain"]
     assert "29 seconds: safe." in said
     assert "31 seconds: harm." in said
-    assert "· high watermark of orders-0 0 -> 1 on broker 1" in text_of(shown["sooner"])
+    assert "· high watermark of orders-0 0 -> 1 on broker 1" in shows["sooner"]["text/plain"]
 
 
 RULE = "497.pending-outlives-metadata"

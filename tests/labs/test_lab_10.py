@@ -24,7 +24,7 @@ from kiplab.classroom.exercises.what_ifs import (
     rates_of,
 )
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, event_rate
-from tests.labs.running import BETWEEN, cells, run_lab, text_of
+from tests.labs.running import BETWEEN, cells, shown
 
 LAB = "10-fleet"
 CAUSE = "shock_loss"
@@ -124,9 +124,8 @@ def test_beyond_what_is_usual_or_with_three_changes_it_is_no_answer() -> None:
         assert judged.message.endswith(".")
 
 
-def test_the_sliders_open_with_the_last_of_the_what_ifs(tmp_path: Path) -> None:
+def test_the_sliders_open_with_the_last_of_the_what_ifs(own_folder: Path) -> None:
     *most, last = BETWEEN.items()
     for locked, said in ((most, "above. 1 to go."), ([*most, last], "<FleetLab: last_replica")):
-        (tmp_path / "kiplab-work.json").write_text(json.dumps({"predictions": dict(locked)}))
-        shown = run_lab(LAB, tmp_path, only=("setup", "fleet-lab"))
-        assert said in text_of(shown["fleet-lab"])
+        (own_folder / "kiplab-work.json").write_text(json.dumps({"predictions": dict(locked)}))
+        assert said in shown(LAB, "setup", "fleet-lab")["fleet-lab"]["text/plain"]

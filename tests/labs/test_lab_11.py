@@ -14,7 +14,7 @@ from kiplab.classroom.exercises.closing_the_hole import CHANGES, RULES
 from kiplab.explore.search.explore_play import explore
 from kiplab.judge.partition.partition_process import partition_releases
 from kiplab.plays.library import load
-from tests.labs.running import PREDICTIONS, ROOT, cells, prose, run_lab, text_of, texts
+from tests.labs.running import PLOTLY, PREDICTIONS, ROOT, cells, prose, shown, texts
 
 LAB = "11-the-hole-that-is-still-open"
 PAPER = (ROOT / "assets" / "papers" / "forgotten-isr-proposal.md").read_text(encoding="utf-8")
@@ -63,23 +63,26 @@ def test_the_steps_that_it_names_are_those_of_the_run() -> None:
     assert "broker 3 truncates offset 101" in step(14)
 
 
-def test_a_real_controller_lets_it_in_and_elects_it_as_recorded_where_none_is_here(
-    tmp_path: Path,
-) -> None:
+@pytest.fixture
+def locked(own_folder: Path) -> None:
+    """The prediction is locked in."""
     work = {"predictions": {"hole/late-metadata": PREDICTIONS[LAB]}}
-    (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
-    (figure,) = run_lab(LAB, tmp_path, only=("setup", "real"))["real"]
-    told = json.dumps(figure["data"]["application/vnd.plotly.v1+json"], ensure_ascii=False)
+    (own_folder / "kiplab-work.json").write_text(json.dumps(work))
+
+
+@pytest.mark.usefixtures("locked")
+def test_a_real_controller_lets_it_in_and_elects_it_as_recorded_where_none_is_here() -> None:
+    figure = shown(LAB, "setup", "real")["real"]
+    told = json.dumps(figure[PLOTLY], ensure_ascii=False)
     assert "Apache Kafka 3.5.2, recorded" in told
     assert len(json.dumps(figure)) < 200_000
     asked = kiplab.real(PLAY, kafka="3.5", live=False)
     assert (asked.agree, asked.verdict["kafka"]) == (True, "loss")
 
 
-def test_kafkas_own_leader_is_asked_too_or_its_recording(tmp_path: Path) -> None:
-    work = {"predictions": {"hole/late-metadata": PREDICTIONS[LAB]}}
-    (tmp_path / "kiplab-work.json").write_text(json.dumps(work))
-    said = text_of(run_lab(LAB, tmp_path, only=("setup", "partition"))["partition"])
+@pytest.mark.usefixtures("locked")
+def test_kafkas_own_leader_is_asked_too_or_its_recording() -> None:
+    said = shown(LAB, "setup", "partition")["partition"]["text/plain"]
     for patch in ("3.5.2", "4.1.2"):
         assert f"Recorded from Kafka {patch}, not run now." in said
     assert max(map(len, said.splitlines())) <= LINE

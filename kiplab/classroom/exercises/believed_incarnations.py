@@ -14,7 +14,7 @@ from ...protocol.facts import Refused
 from ...protocol.features import parse_features
 from ...rows.heartbeat_fates import FATES
 from .answers import Idea, PartsInOrder, halves, ideas, is_none, letters_among, numbered
-from .own_runs import UNCLEAN, Judged, OwnRun, token_of
+from .own_runs import UNCLEAN, OwnRun, RunVerdict, token_of
 
 RUN = """
 title Two processes, one broker id
@@ -106,20 +106,20 @@ WITH_EPOCHS = parse_features("kip-343")
 """The rules of OWN, and a partition epoch in each IsrChange, as Kafka came to have it."""
 
 
-def _swapped(stage: Stage) -> Judged:
+def _swapped(stage: Stage) -> RunVerdict:
     noticed = run_play(stage.play, WITH_EPOCHS)
     if not any(isinstance(e, Refused) and e.guard == GUARD for e in noticed.events):
         message = "Every IsrChange arrives in the order in which it was sent."
         hint = "The first copy is still on its way. What has to happen before it arrives?"
-        return Judged(0, message, hint, "a request that was sent again is gone")
+        return RunVerdict(0, message, hint, "a request that was sent again is gone")
     if verdict(stage) != LOSS:
         message = "A request that is out of date is obeyed, and no committed record is lost."
         hint = "Who is in the ISR may lead. What does broker 2 lack at that moment, if anything?"
-        return Judged(1, message, hint, "an ISR that is a little too large does no harm")
+        return RunVerdict(1, message, hint, "an ISR that is a little too large does no harm")
     if verdict(noticed) == LOSS:
         message = "A record is lost, and with partition epochs it would be lost as well."
-        return Judged(1, message, "Leave every disk whole, and every election clean.")
-    return Judged(2, "Lost, by a request that was right when it was written.")
+        return RunVerdict(1, message, "Leave every disk whole, and every election clean.")
+    return RunVerdict(2, "Lost, by a request that was right when it was written.")
 
 
 check_swapped = OwnRun(of=2, begins=OWN, judged=_swapped, forbidden=(UNCLEAN,))

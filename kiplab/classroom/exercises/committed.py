@@ -22,7 +22,7 @@ from ...protocol.registrations import PartitionRegistration
 from ...protocol.replica.broker_state import Broker, Replica, log_of, replica_of
 from ...runs import run
 from .answers import Idea, PartsInOrder, TrueStatements, halves, ideas, moments
-from .own_runs import UNCLEAN, Judged, OwnRun
+from .own_runs import UNCLEAN, OwnRun, RunVerdict
 
 PARTITION, STALE, COMMITTED = "orders-0", "isr-stale-member", "isr-committed"
 END = 110
@@ -279,20 +279,20 @@ check_high_watermark = PartsInOrder(
 # --- lose what was acknowledged -------------------------------------------------------------------
 
 
-def _loss_of_acknowledged(stage: Stage) -> Judged:
+def _loss_of_acknowledged(stage: Stage) -> RunVerdict:
     if not _acknowledged_by_all(stage):
         message = "The producer is not told that its ten records are written, so they are no loss."
         hint = "acks=all answers when every member of the ISR has them. Let brokers 2 and 3 copy."
-        return Judged(0, message, hint)
+        return RunVerdict(0, message, hint)
     if not any(item["first"] < END and item["last"] >= END - 10 for item in lost(stage)):
         return _nothing_lost(stage)
     disks = sum(p.statement.arg("disk") == "replaced" for p in stage.performed)
     if disks <= 1:
-        return Judged(3, "Acknowledged by the whole ISR, and gone with a single disk.")
+        return RunVerdict(3, "Acknowledged by the whole ISR, and gone with a single disk.")
     message = f"Lost, for the price of {disks} disks. One is enough."
     hint = "Only members of the ISR count for an election. How small can the ISR become?"
     idea = "an acknowledged record is lost only when every disk that had it is lost"
-    return Judged(2, message, hint, idea)
+    return RunVerdict(2, message, hint, idea)
 
 
 def _acknowledged_by_all(stage: Stage) -> bool:
@@ -300,14 +300,14 @@ def _acknowledged_by_all(stage: Stage) -> bool:
     return all(s.arg("acks") != "1" for s in produced) and acknowledged(stage)
 
 
-def _nothing_lost(stage: Stage) -> Judged:
+def _nothing_lost(stage: Stage) -> RunVerdict:
     message = "The ten records are acknowledged, and nothing committed is lost."
     if any(p.statement.arg("disk") == "replaced" for p in stage.performed):
         hint = "Another member of the ISR has them still, or nobody leads yet. Who is elected?"
         idea = "a disk that is lost takes acknowledged records with it"
-        return Judged(1, message, hint, idea)
+        return RunVerdict(1, message, hint, idea)
     hint = "A broker that crashes keeps its log. Which broker's disk matters, and when?"
-    return Judged(1, message, hint)
+    return RunVerdict(1, message, hint)
 
 
 check_lose_acknowledged = OwnRun(

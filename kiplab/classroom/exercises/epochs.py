@@ -13,7 +13,7 @@ from ...protocol.registrations import PartitionRegistration
 from ...runs import run
 from .answers import Idea, PartsInOrder, halves, ideas, moments, numbered, sets_among
 from .committed import state_of
-from .own_runs import Judged, OwnRun
+from .own_runs import OwnRun, RunVerdict
 
 TWELVE, FENCES = "epochs-twelve", "epochs-fences"
 FETCH = 4
@@ -171,28 +171,30 @@ check_fences = PartsInOrder(
 # --- three leader epochs of one leader ------------------------------------------------------------
 
 
-def _reached(stage: Stage) -> Judged:
+def _reached(stage: Stage) -> RunVerdict:
     states = [state_of(cluster) for _, cluster in moments(stage)]
     reached = max((state.leader_epoch for state in states), default=0)
     if reached < LAST_EPOCH:
         return _too_few(state_of(stage.history.start), states)
     until = next(n for n, state in enumerate(states) if state.leader_epoch >= LAST_EPOCH)
     if all(state.leader == _LEADER for state in states[: until + 1]):
-        return Judged(2, f"Leader epoch {reached}, and it was broker 1 all the while.")
+        return RunVerdict(2, f"Leader epoch {reached}, and it was broker 1 all the while.")
     message = f"Leader epoch {reached}, but broker 1 did not lead all the while."
     hint = "Leave broker 1 alone. On Kafka 3.5, which record sets the leader, even the same one?"
-    return Judged(1, message, hint, "a new leader epoch needs a new leader")
+    return RunVerdict(1, message, hint, "a new leader epoch needs a new leader")
 
 
-def _too_few(first: PartitionRegistration, states: list[PartitionRegistration]) -> Judged:
+def _too_few(first: PartitionRegistration, states: list[PartitionRegistration]) -> RunVerdict:
     last = states[-1] if states else first
     versions = last.partition_epoch - first.partition_epoch
     epochs = last.leader_epoch - first.leader_epoch
     message = f"The partition epoch has moved by {versions}, the leader epoch by {epochs}."
     if versions > epochs:
         hint = "A growing ISR leaves the leader alone. What does a shrinking one do, up to 3.5?"
-        return Judged(0, message, hint, "the leader epoch changes on every ISR change")
-    return Judged(0, message, "Which of the twelve events moved L, and left the leader in place?")
+        return RunVerdict(0, message, hint, "the leader epoch changes on every ISR change")
+    return RunVerdict(
+        0, message, "Which of the twelve events moved L, and left the leader in place?"
+    )
 
 
 check_reigns = OwnRun(of=2, begins=TWELVE, judged=_reached)

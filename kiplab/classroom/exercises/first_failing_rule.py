@@ -19,7 +19,7 @@ from ...protocol.errors import KafkaError
 from ...protocol.facts import Refused
 from ...runs import run
 from .answers import BLANK, Idea, PartsInOrder, UnfitError, halves, ideas, is_none, numbered
-from .own_runs import Judged, OwnRun, header_of
+from .own_runs import OwnRun, RunVerdict, header_of
 
 EIGHT = "alter-partition-eight"
 TAKEN = "-"
@@ -207,7 +207,7 @@ _HINTS = {
 """What leads to an error that is not there yet."""
 
 
-def _refused_alike(stage: Stage) -> Judged:
+def _refused_alike(stage: Stage) -> RunVerdict:
     met = [str(r["error"]) for r in refused(stage) if r["request"] == "alter-partition"]
     errors = list(dict.fromkeys(met))
     if not errors:
@@ -215,14 +215,14 @@ def _refused_alike(stage: Stage) -> Judged:
             "Hold the request of the leader, let something happen that it does not know, and only"
             " then let it arrive."
         )
-        return Judged(0, "No AlterPartition request is refused here.", hint)
+        return RunVerdict(0, "No AlterPartition request is refused here.", hint)
     named = ", ".join(errors)
     missing = [hint for error, hint in _HINTS.items() if error not in errors]
     idea = "a late request is a late request" if len(met) > len(errors) and missing else ""
     if len(errors) >= ERRORS:
         message = f"Refused for three reasons, and nobody has forged a thing: {named}."
-        return Judged(ERRORS, message, "", idea)
-    return Judged(len(errors), f"Refused so far: {named}.", missing[0], idea)
+        return RunVerdict(ERRORS, message, "", idea)
+    return RunVerdict(len(errors), f"Refused so far: {named}.", missing[0], idea)
 
 
 check_refusals = OwnRun(of=ERRORS, begins="isr-two-of-three", judged=_refused_alike)

@@ -19,7 +19,7 @@ from ...protocol.features import Features, parse_features
 from ...protocol.ids import BrokerId, SessionId
 from ...protocol.zookeeper_facts import BrokersCompared, SessionOpened
 from .answers import Idea, PartsInOrder, ideas, letters_among, numbered, sets_among
-from .own_runs import Judged, OwnRun
+from .own_runs import OwnRun, RunVerdict
 
 BACK = 1
 """The broker that comes back in each of the plays."""
@@ -235,26 +235,26 @@ def falls(stage: Stage) -> bool:
     return False
 
 
-def _session_ids(stage: Stage) -> Judged:
+def _session_ids(stage: Stage) -> RunVerdict:
     if not falls(stage):
         message = "Nothing is missed: every session has a higher id than the one before."
         hint = "Each server of ZooKeeper counts for itself. At which one does which life begin?"
-        return Judged(0, message, hint, "a later session has a higher id")
+        return RunVerdict(0, message, hint, "a later session has a higher id")
     if verdict(stage) == SAFE:
         return _unharmed(stage)
     if verdict(run_play(stage.play, CZXIDS)) != SAFE:
         message = "Harm is done, and with czxids there would be harm as well."
         hint = "Leave out what does harm by itself: what is held back has to arrive in the end."
-        return Judged(1, message, hint)
-    return Judged(2, "Missed, since a number fell. With czxids nothing is missed.")
+        return RunVerdict(1, message, hint)
+    return RunVerdict(2, "Missed, since a number fell. With czxids nothing is missed.")
 
 
-def _unharmed(stage: Stage) -> Judged:
+def _unharmed(stage: Stage) -> RunVerdict:
     message = "A session id has fallen, and no harm is done."
     if any(isinstance(e, BrokersCompared) and e.dead for e in stage.events):
         hint = "The controller has seen that broker 1 was gone. Keep it busy until 1 is back."
-        return Judged(1, message, hint, "a number that falls does harm by itself")
-    return Judged(1, message, "The controller has not looked since. Let it hear of the change.")
+        return RunVerdict(1, message, hint, "a number that falls does harm by itself")
+    return RunVerdict(1, message, "The controller has not looked since. Let it hear of the change.")
 
 
 check_session_ids = OwnRun(of=2, begins=OWN, judged=_session_ids)

@@ -11,7 +11,7 @@ from ...plays.library import load
 from ...plays.runner import run_play
 from ...plays.stage import Stage
 from ...plays.verdict import HARM, LOSS, refused, verdict
-from .own_runs import UNCLEAN, Judged, OwnRun, done
+from .own_runs import UNCLEAN, OwnRun, RunVerdict, done
 
 PLAY, PROPERTY = "kafka-14139", "no-committed-record-lost"
 BOUNDS = {"writes": 0, "crashes": 1, "fences": 1}
@@ -40,7 +40,7 @@ def explored() -> Explored:
     return explore_play(question_about(play, property=PROPERTY, bounds=BOUNDS, engine="step"))
 
 
-def _shorter(stage: Stage) -> Judged:
+def _shorter(stage: Stage) -> RunVerdict:
     if verdict(stage) != LOSS:
         return _nothing_lost(stage)
     if goal_of(stage, PROPERTY).excused:
@@ -48,27 +48,27 @@ def _shorter(stage: Stage) -> Judged:
             "Lost, but with the disk of the last member of the ISR: no rule promises otherwise."
         )
         hint = "Leave broker 1's disk alone. Whom could the controller elect, other than broker 1?"
-        return Judged(0, message, hint, "every loss is a hole in the protocol")
+        return RunVerdict(0, message, hint, "every loss is a hole in the protocol")
     count, least = events(stage), shortest()
     if count <= least:
-        return Judged(3, f"Lost in {count} events. The explorer's own way has {least}.")
+        return RunVerdict(3, f"Lost in {count} events. The explorer's own way has {least}.")
     message = f"Lost in {count} events. There is a way in {least}."
     if count <= least + NEAR:
         hint = "kiplab.minimise(...) leaves out what is not needed. What did it leave out, and why?"
-        return Judged(2, message, hint)
+        return RunVerdict(2, message, hint)
     hint = "The records are lost as soon as somebody leads without them. What happens after that?"
-    return Judged(1, message, hint, "records are lost when the last copy is thrown away")
+    return RunVerdict(1, message, hint, "records are lost when the last copy is thrown away")
 
 
-def _nothing_lost(stage: Stage) -> Judged:
+def _nothing_lost(stage: Stage) -> RunVerdict:
     errors = ", ".join(dict.fromkeys(str(r["error"]) for r in refused(stage)))
     if errors:
         message = f"Nothing committed is lost: a request is refused, {errors}."
         hint = "Which rule refused it, and what would have to be true when the request arrives?"
         idea = "a late request is dangerous while the broker it names is fenced"
-        return Judged(0, message, hint, idea)
+        return RunVerdict(0, message, hint, idea)
     hint = "Somebody has to lead without the records. Who may be elected, and how does it get in?"
-    return Judged(0, "Nothing committed is lost.", hint)
+    return RunVerdict(0, "Nothing committed is lost.", hint)
 
 
 check_shorter = OwnRun(of=3, begins=PLAY, judged=_shorter, forbidden=(UNCLEAN,))
@@ -100,7 +100,7 @@ def _unharmed() -> Stage:
     return run_play(play)
 
 
-def _nobody_died(stage: Stage) -> Judged:
+def _nobody_died(stage: Stage) -> RunVerdict:
     if verdict(stage) != LOSS or goal_of(stage, PROPERTY).excused:
         return _not_elected(stage)
     died = sum(statement.verb in ("crash", "shut-down") for statement in done(stage))
@@ -109,22 +109,22 @@ def _nobody_died(stage: Stage) -> Judged:
     if died:
         message = f"Lost in {count} events, and for it {died} had to die. Nobody need."
         hint = "What does the controller act on: that a broker is dead, or that it is not heard?"
-        return Judged(points, message, hint, "data is lost only where something breaks")
+        return RunVerdict(points, message, hint, "data is lost only where something breaks")
     if count > least():
         message = f"Lost in {count} events, and everybody lives. The search needs {least()}."
-        return Judged(points, message, "One record is enough. Which of yours does nobody miss?")
-    return Judged(points, f"Lost in {count} events. Every broker lives, every disk is whole.")
+        return RunVerdict(points, message, "One record is enough. Which of yours does nobody miss?")
+    return RunVerdict(points, f"Lost in {count} events. Every broker lives, every disk is whole.")
 
 
-def _not_elected(stage: Stage) -> Judged:
+def _not_elected(stage: Stage) -> RunVerdict:
     if verdict(stage) == HARM:
         message = "Nothing is lost yet, but a broker that lacks the record could be elected."
-        return Judged(0, message, "Let it be elected: end the session of the leader.")
+        return RunVerdict(0, message, "Let it be elected: end the session of the leader.")
     hint = (
         "The leader has to have asked for a second broker, when the metadata about the first one"
         " arrives. Hold both, the requests and the metadata."
     )
-    return Judged(0, "Nothing committed is lost.", hint)
+    return RunVerdict(0, "Nothing committed is lost.", hint)
 
 
 check_nobody_dies = OwnRun(of=3, begins=BEGINS, judged=_nobody_died, forbidden=(UNCLEAN,))

@@ -12,7 +12,7 @@ from ...rows.client_records import EpochRecords, missing, told_written
 from .answers import UnfitError, WholeAnswer
 from .check_result import Checked
 from .committed import PARTITION, state_of
-from .own_runs import Judged, as_checked, done, own_run
+from .own_runs import RunVerdict, as_checked, done, own_run
 
 BEGINS = "unclean-election"
 """The play whose situation and rules the exercise begins with."""
@@ -82,35 +82,35 @@ def _number(offset: object) -> int | None:
     return offset if isinstance(offset, int) and not isinstance(offset, bool) else None
 
 
-def _verdict(stage: Stage, offset: int) -> Judged:
+def _verdict(stage: Stage, offset: int) -> RunVerdict:
     gone, promised = _gone(stage), _promised(stage)
     if not gone & promised:
         return _kept(stage, gone)
     if not _elected_uncleanly(stage):
         message = "Lost, but by another way: nobody was elected uncleanly."
         hint = "Leave the disks whole. Which election takes a broker from outside the ISR?"
-        return Judged(0, message, hint)
+        return RunVerdict(0, message, hint)
     return _lost(stage, gone, promised, offset)
 
 
-def _lost(stage: Stage, gone: set[int], promised: set[int], named: int) -> Judged:
+def _lost(stage: Stage, gone: set[int], promised: set[int], named: int) -> RunVerdict:
     points = 1 + (named in gone & promised)
     if len(gone) > 1:
         others = gone - promised
         whose = f", and {len(others)} of them no producer was told of" if others else ""
         message = f"{len(gone)} records are lost{whose}. One is wanted."
         hint = "How many does the producer send, after the last broker has left the ISR?"
-        return Judged(points, message, hint)
+        return RunVerdict(points, message, hint)
     if _disks(stage):
         message = "One record is lost, and something of a disk with it. No disk need suffer."
         hint = "A broker that is out of the ISR lacks records with its log whole."
         idea = "data is lost only where a disk is"
-        return Judged(points, message, hint, idea)
+        return RunVerdict(points, message, hint, idea)
     if points == 1:
-        return Judged(2, *_misnamed(gone, named))
+        return RunVerdict(2, *_misnamed(gone, named))
     (offset,) = gone
     message = f"Acknowledged with acks=all, and gone: offset {offset}, and no other."
-    return Judged(POINTS, message)
+    return RunVerdict(POINTS, message)
 
 
 def _misnamed(gone: set[int], named: int) -> tuple[str, str, str]:
@@ -126,24 +126,24 @@ def _misnamed(gone: set[int], named: int) -> tuple[str, str, str]:
     return message, "Watch the clients: what was acknowledged, and what does the leader lack?", ""
 
 
-def _kept(stage: Stage, gone: set[int]) -> Judged:
+def _kept(stage: Stage, gone: set[int]) -> RunVerdict:
     """No record is lost that acks=all acknowledged."""
     lacking = _lacked(stage)
     if gone:
         message = f"{_many(gone)} committed, and lost; but no producer was told of it by acks=all."
         hint = "Let a producer by name send it (Send, or producer= in the line), with acks=all."
-        return Judged(0, message, hint)
+        return RunVerdict(0, message, hint)
     if lacking:
         message = f"{_many(lacking)} lost that acks=1 had acknowledged. That is no broken promise."
         hint = "acks=1 answers for the leader alone. When does acks=all do so too?"
         idea = "a record that is acknowledged is committed, whatever the acks"
-        return Judged(0, message, hint, idea)
+        return RunVerdict(0, message, hint, idea)
     message = "Nothing committed is lost."
     if state_of(stage.cluster).leader == NO_LEADER:
         hint = "Nobody leads, and whoever has the record keeps it. Who else could lead, if asked?"
-        return Judged(0, message, hint)
+        return RunVerdict(0, message, hint)
     hint = "The new leader has every record. Let one be acknowledged that only broker 1 has."
-    return Judged(0, message, hint)
+    return RunVerdict(0, message, hint)
 
 
 def _many(records: set[int]) -> str:

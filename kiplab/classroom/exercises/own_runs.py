@@ -30,7 +30,7 @@ _NEVER = ("send ", "upgrade ")
 """Lines that no answer may have: a request that no broker sent, and other rules on the way."""
 
 
-class Judged(NamedTuple):
+class RunVerdict(NamedTuple):
     """What a run of one's own earns, and what there is to say about it."""
 
     points: int
@@ -47,7 +47,7 @@ class OwnRun(AnswerCheck, frozen=True, kw_only=True):
     """
 
     begins: str
-    judged: Callable[[Stage], Judged]
+    judged: Callable[[Stage], RunVerdict]
     forbidden: tuple[str, ...] = ()
 
     def judge(self, answer: object, _release: Mapping[str, str | None]) -> Checked:
@@ -56,7 +56,7 @@ class OwnRun(AnswerCheck, frozen=True, kw_only=True):
         return as_checked(stage, self.of, self.judged(stage))
 
 
-def as_checked(stage: Stage, of: int, judged: Judged) -> Checked:
+def as_checked(stage: Stage, of: int, judged: RunVerdict) -> Checked:
     """The verdict on a run, with its token."""
     points, message, hint, idea = judged
     token = token_of(stage)

@@ -16,7 +16,7 @@ from ...rows.columns import MessageRow, Rows
 from ...runs import run
 from .answers import Idea, PartsInOrder, halves, moments, numbered
 from .committed import state_of
-from .own_runs import Judged, OwnRun
+from .own_runs import OwnRun, RunVerdict
 
 PLAY = "timeline-first"
 _DEAD = BrokerId(3)
@@ -131,15 +131,15 @@ check_reading = PartsInOrder(
 # --- get it accepted ------------------------------------------------------------------------------
 
 
-def _acceptance(stage: Stage) -> Judged:
+def _acceptance(stage: Stage) -> RunVerdict:
     joined = _joined(stage)
     if any(not is_up(cluster, _DEAD) for cluster in joined):
         message = "Accepted: the ISR has a member that is dead. The controller cannot know it yet."
-        return Judged(2, message)
+        return RunVerdict(2, message)
     if joined:
         message = "Accepted, and broker 3 was alive. When is it dead, and nobody knows?"
         hint = "A broker is dead from its crash on. The controller hears of it later."
-        return Judged(1, message, hint)
+        return RunVerdict(1, message, hint)
     return _not_accepted(stage)
 
 
@@ -154,16 +154,16 @@ def _joined(stage: Stage) -> list[Cluster]:
     return joined
 
 
-def _not_accepted(stage: Stage) -> Judged:
+def _not_accepted(stage: Stage) -> RunVerdict:
     requests = (r for r in refused(stage) if r["request"] == "alter-partition")
     errors = ", ".join(dict.fromkeys(str(r["error"]) for r in requests))
     if errors:
         hint = "It is the end of broker 3's session that moves the epochs. Be quicker than that."
         idea = "a crash is what the controller reacts to"
-        return Judged(0, f"The request is refused: {errors}.", hint, idea)
+        return RunVerdict(0, f"The request is refused: {errors}.", hint, idea)
     message = "No request that adds broker 2 and names broker 3 is accepted here."
     hint = "Broker 1 asks when broker 2 has caught up. Then the request has to arrive."
-    return Judged(0, message, hint)
+    return RunVerdict(0, message, hint)
 
 
 check_accepted = OwnRun(of=2, begins=PLAY, judged=_acceptance)

@@ -31,7 +31,7 @@ from .answers import (
 )
 from .check_result import Checked
 from .committed import PARTITION, state_of
-from .own_runs import Judged, as_checked
+from .own_runs import RunVerdict, as_checked
 
 RUN = """
 title Which offsets vanish?
@@ -122,12 +122,12 @@ def _judged(answer: object) -> Checked:
     first, last = min(named, default=-1), max(named, default=-1)
     if named == set(range(run.first, run.last + 1)):
         message = f"Offsets {run.first} to {run.last}: what the new leader's log had not got."
-        return as_checked(run.stage, POINTS, Judged(POINTS, message))
+        return as_checked(run.stage, POINTS, RunVerdict(POINTS, message))
     whole = named == set(range(max(first, 0), last + 1))
     points = (first == run.first) + (last == run.last) if whole else 0
     message, key = _wrong(named, run)
     idea, hint = _IDEAS[key]
-    return as_checked(run.stage, POINTS, Judged(points, message, hint, idea))
+    return as_checked(run.stage, POINTS, RunVerdict(points, message, hint, idea))
 
 
 def _named(answer: object) -> set[int]:

@@ -16,7 +16,7 @@ from ...protocol.facts import BecameFollower, LeaderElected, NotProposed
 from ...protocol.features import Features, parse_features
 from ...protocol.messages import KINDS, FetchRequest
 from .answers import PartsInOrder, ideas, is_none, sets_among
-from .own_runs import UNCLEAN, Judged, OwnRun
+from .own_runs import UNCLEAN, OwnRun, RunVerdict
 
 MOMENTS = {"R": "kafka-14139", "F": "903-late-fetch"}
 """What is slow: the leader's **r**equest, or the follower's **f**etch."""
@@ -114,23 +114,25 @@ that are refused; and how many of all these there are on Kafka 3.5.
 """
 
 
-def _loss(stage: Stage) -> Judged:
+def _loss(stage: Stage) -> RunVerdict:
     """An unclean election, and a loss that Kafka does not promise to survive, do not count."""
     outcome = verdict(stage)
     if outcome == HARM:
         message = "Broker 2 is in the ISR without the records, and nothing is lost yet."
-        return Judged(1, message, "Let it be elected: the leader has to go.")
+        return RunVerdict(1, message, "Let it be elected: the leader has to go.")
     if outcome == LOSS and not goal_of(stage, PROPERTY).excused:
-        return Judged(2, "Committed records are lost. Would they be, with the epoch from Fetch?")
+        return RunVerdict(
+            2, "Committed records are lost. Would they be, with the epoch from Fetch?"
+        )
     message = "Nothing committed is lost."
     skipped = {e.guard for e in stage.events if isinstance(e, NotProposed)}
     if "841.leader-skips-fenced" in skipped:
         hint = "The old fetch arrives while broker 2 is fenced. When is it no longer?"
-        return Judged(0, message, hint, "an old fetch is dangerous while its sender is away")
+        return RunVerdict(0, message, hint, "an old fetch is dangerous while its sender is away")
     if "903.controller-epoch" in {str(r["guard"]) for r in refused(stage)}:
         hint = "The controller refused an old epoch: the leader had not heard of the new one yet."
-        return Judged(0, message, hint, "the leader's metadata is always the newest")
-    return Judged(
+        return RunVerdict(0, message, hint, "the leader's metadata is always the newest")
+    return RunVerdict(
         0, message, "Broker 2 has to get in without a record, and then broker 1 has to go."
     )
 
