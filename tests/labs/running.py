@@ -501,9 +501,10 @@ def shown(name: str, *ids: str, answers: dict[str, str] | None = None) -> dict[s
         else:
             exec(compile(ast.Module([last], []), f"<{id}>", "exec"), names)
         value = getattr(value, "shown", value)
-        # A panel displays itself, in a notebook.
-        panel = hasattr(value, "_ipython_display_")
-        bundles[id] = value._repr_mimebundle_() if panel else DisplayFormatter().format(value)[0]
+        # A panel displays itself, in a notebook; here that is printed.
+        bundle = getattr(value, "_repr_mimebundle_", None)
+        panel = bundle if hasattr(value, "_ipython_display_") else None
+        bundles[id] = panel() if panel else DisplayFormatter().format(value)[0]
     return bundles
 
 
