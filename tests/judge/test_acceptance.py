@@ -42,6 +42,11 @@ from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.skeleton import command
 from tests.judge.skeleton.recordings import NoRecordingError
 
+QUICK = (
+    "tests/judge/test_acceptance.py::test_the_engine_answers_and_does_what_kafka_does_in_every_case"
+)
+"""It replays what the real ones answered."""
+
 APIS = ("LeaderAndIsr", "UpdateMetadata", "StopReplica")
 WITH_EPOCHS = ASKED_PATCHES[1:]
 NEWER_IS_LOST = ("2.2.2", "2.5.0")
@@ -271,6 +276,7 @@ def test_old_mail_empties_the_checkpoint_at_2_1_and_is_refused_from_2_2_on(patch
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_2_2_2_judges_broker_epochs_as_recorded_and_2_1_1_loses_its_checkpoint_again() -> None:
     cases = [c for c in acceptance_cases() if "broker epoch" in c.name or "session" in c.name]
     try:

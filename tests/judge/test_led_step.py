@@ -36,6 +36,9 @@ from tests.judge.another_leader import AnotherLeader
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.side_by_side.shipped import why_untold
 
+QUICK = "tests/judge/test_led_step.py::test_the_same_rules_hold_the_same_line_by_line"
+"""It replays what the real ones answered."""
+
 HEAD = """\
 title    Made for a test
 kafka    3.5
@@ -238,6 +241,7 @@ def started(features: Features) -> Cluster:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_whatever_happens_goes_the_same_way_with_real_brokers(
     leaders: tuple[str, LiveLeaders],
 ) -> None:
@@ -251,6 +255,7 @@ def test_whatever_happens_goes_the_same_way_with_real_brokers(
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_real_brokers_part_from_an_engine_that_is_wrong(
     leaders: tuple[str, LiveLeaders],
 ) -> None:

@@ -207,6 +207,9 @@ with ClusterRun("3.5.2", 1, []) as run:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(
+    quick="tests/judge/test_make_hole.py::test_a_lost_record_ends_it_with_the_story_and_kafkas_own_log"
+)
 @pytest.mark.usefixtures("kit")
 def test_a_cluster_ends_with_its_parent_and_leaves_nothing_behind() -> None:
     parent = subprocess.Popen(

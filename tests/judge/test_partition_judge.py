@@ -19,7 +19,11 @@ from kiplab.protocol.features import parse_features
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.partition.partition_judge import generated_run, story_runs
 
-pytestmark = pytest.mark.kafka
+QUICK = (
+    "tests/judge/test_partition_recordings.py::"
+    "test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs"
+)
+pytestmark = [pytest.mark.kafka, pytest.mark.long(quick=QUICK)]
 LIVE = ("3.3", "3.5", "3.7", "3.9", "4.3")
 SEEDS, TURNS = 8, 100
 

@@ -45,6 +45,10 @@ from tests.judge.partition.partition_judge import (
 from tests.judge.skeleton import command
 from tests.judge.skeleton.recordings import NoRecordingError
 
+QUICK = (
+    "tests/judge/test_partition_recordings.py::"
+    "test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs"
+)
 TURNS_AT_LEAST = 6_000
 FIRST = range(12)
 """Of the runs of a release. They meet nearly every rule."""
@@ -85,7 +89,7 @@ def test_the_first_runs_of_all_releases_meet_every_rule() -> None:
     assert met == set(RULES)
 
 
-@pytest.mark.long("test_the_engine_goes_the_way_that_kafka_went_in_its_first_runs")
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("release", partition_releases())
 def test_the_engine_goes_the_way_that_kafka_went(release: str) -> None:
     assert agrees(release, None) >= TURNS_AT_LEAST

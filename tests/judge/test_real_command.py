@@ -24,6 +24,9 @@ from kiplab.judge.side_by_side.real_run import real
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.small_schemas import EVERYTHING
 
+QUICK = "tests/judge/test_real_command.py::test_a_kafka_that_dies_is_named_with_its_last_words"
+"""It replays what the real ones answered."""
+
 OWN_PLAY = """\
 title   One of one's own
 broker  1 epoch=101
@@ -296,6 +299,7 @@ def test_only_a_play_that_comes_with_kiplab_is_recorded(
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("asked", [LiveKafka, LiveLeaders])
 def test_a_kafka_that_is_killed_in_mid_conversation_leaves_nothing_behind(
     asked: Any,

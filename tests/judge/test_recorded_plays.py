@@ -36,6 +36,12 @@ from tests.judge.side_by_side.stored_answers import (
     recordings_of,
 )
 
+QUICK = (
+    "tests/judge/test_recorded_plays.py::"
+    "test_what_is_shipped_is_what_the_live_path_makes_of_the_answers"
+)
+"""It replays what the real ones answered."""
+
 BYTES_MAX = 40_000
 """Of what is shipped, and of the answers in one play on every release."""
 LIVE = ("3.4", "3.5")
@@ -85,7 +91,7 @@ def test_what_is_shipped_is_what_the_live_path_makes_of_the_answers(
         assert shown.both.turns == both.turns == turns
 
 
-@pytest.mark.long("test_what_is_shipped_is_what_the_live_path_makes_of_the_answers")
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("name", TOLD)
 def test_all_that_is_shipped_is_what_the_live_path_makes_of_the_answers(name: str) -> None:
     again = dict(shipped.play_columns(name, release) for release in LAST_PATCH)
@@ -167,6 +173,7 @@ def _further(seen: SeenPartition | None) -> SeenPartition | None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("release", LIVE)
 def test_a_real_controller_says_what_is_recorded(release: str) -> None:
     try:
@@ -177,6 +184,7 @@ def test_a_real_controller_says_what_is_recorded(release: str) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("name", [name for name in KRAFT if name not in TOLD])
 def test_what_is_not_recorded_cannot_be_told(name: str) -> None:
     try:
@@ -187,6 +195,7 @@ def test_what_is_not_recorded_cannot_be_told(name: str) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("release", LIVE_LEADERS)
 def test_real_brokers_hold_what_is_recorded(release: str) -> None:
     """In every play that comes with kiplab, beside what the controller has said once."""

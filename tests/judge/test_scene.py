@@ -16,6 +16,12 @@ from kiplab.plays.play_errors import PlayError
 from kiplab.plays.runner import open_stage
 from tests.judge.kafka_here import skip_without_kafka
 
+QUICK = (
+    "tests/judge/test_recorded_plays.py::"
+    "test_what_is_shipped_is_what_the_live_path_makes_of_the_answers"
+)
+"""It replays what the real ones answered."""
+
 LIVE = ("3.4", "3.5")
 THREE = "broker 1 epoch=101\nbroker 2 epoch=102\nbroker 3 epoch=103\n"
 
@@ -28,6 +34,7 @@ def told(text: str, release: str = "3.5") -> RealRun:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("release", LIVE)
 def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None:
     """Leaders that are not the first replica, a member order, a fenced replica, a partition that
@@ -51,6 +58,7 @@ def test_leaders_isrs_fences_and_reassignments_are_reached(release: str) -> None
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("release", ["3.5", "4.1"])
 def test_a_broker_that_is_shutting_down_is_reached_and_let_in_by_nobody(release: str) -> None:
     """Its session remembers nothing of it, as after a failover: only the log does."""
@@ -69,11 +77,13 @@ def test_a_broker_that_is_shutting_down_is_reached_and_let_in_by_nobody(release:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_brokers_without_a_topic_are_told_to_the_oldest_kafka_too() -> None:
     assert told("broker 1\nbroker 2\ncrash 2\nexpire 2\nstart 2\nunfence 2\n", "3.2").agree
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_a_broker_that_begins_fenced_is_let_in_at_once_by_the_newest_kafka_too() -> None:
     """From 4.0 on a controller that had heard of it just now would make its next life wait."""
     text = "broker 1\nbroker 2 fenced=yes down=yes\ntopic orders replicas=2 isr=2 leader=none\n"
@@ -84,6 +94,7 @@ def test_a_broker_that_begins_fenced_is_let_in_at_once_by_the_newest_kafka_too()
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> None:
     run = told(
         "broker 1 epoch=0\nbroker 2 epoch=3000000000\n"
@@ -104,6 +115,7 @@ def test_numbers_out_of_reach_are_called_otherwise_and_compare_as_they_did() -> 
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_a_run_with_a_clock_is_told_by_the_clock() -> None:
     run = told(
         "timed\n"
@@ -117,6 +129,7 @@ def test_a_run_with_a_clock_is_told_by_the_clock() -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_absurd_requests_and_a_resignation_get_kafkas_own_errors() -> None:
     asked = "send alter-partition from=1 partition=orders-0"
     run = told(
@@ -134,6 +147,7 @@ def test_absurd_requests_and_a_resignation_get_kafkas_own_errors() -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_the_metadata_version_is_raised_on_the_way() -> None:
     text = THREE + (
         "topic orders replicas=1,2,3 isr=1,2,3 leader=1\n"
@@ -148,6 +162,7 @@ def test_the_metadata_version_is_raised_on_the_way() -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 @pytest.mark.parametrize("parted", ["isr=1,2 leader=1", "isr=1 leader=none"])
 def test_what_no_requests_lead_to_is_refused_with_its_line(parted: str) -> None:
     """A fenced member of an ISR that is not its last one, and nobody leading where somebody may."""

@@ -26,6 +26,9 @@ from kiplab.protocol.features import UnknownFeatureError, parse_features
 from tests.judge.kafka_here import skip_without_kafka
 from tests.judge.partition.engine_leader import EngineLeader
 
+QUICK = "tests/judge/test_second_proposal.py::test_the_engines_leader_forgets_it_as_kafkas_does"
+"""It replays what the real ones answered."""
+
 LIVE = ("3.5",)
 """Releases that are asked again whenever the suite runs."""
 
@@ -101,6 +104,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.long(quick=QUICK)
 def test_kafkas_own_partition_does_what_is_recorded(asked_again: str, rewrite: bool) -> None:
     try:
         told = second_proposal(asked_again, live=True)
