@@ -74,6 +74,7 @@ def test_the_project_is_there_before_it_is_installed(recipe: str) -> None:
     assert recipe.index("COPY --chown=0:0 src/ ") < recipe.index('-r "binder/requirements.txt"')
 
 
+@pytest.mark.long(quick="tests/test_binder.py::test_its_scripts_stop_at_the_first_error")
 def test_its_last_step_works_here_too(tmp_path: Path) -> None:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     settings = {"PATH": path, "NB_PYTHON_PREFIX": str(tmp_path)}

@@ -29,6 +29,10 @@ from kiplab.extras import EXTRAS
 from kiplab.matrices import GuardMatrix
 from kiplab.runs import Run
 
+pytestmark = pytest.mark.long(
+    quick="tests/test_architecture.py::test_importing_loads_nothing_heavy"
+)
+
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NEEDED_BY_ENDING = {".html": "lab", ".png": "export"}

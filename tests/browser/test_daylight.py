@@ -15,7 +15,10 @@ from tests.browser.conftest import Student
 from tests.browser.controls import FOLDS, PREDICTION, PROPERTIES, REASONS, Hands
 from tests.browser.lab_page import LabPage
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long(quick="tests/widgets/test_daylight.py"),
+]
 
 ASKED = 'asked = kiplab.Lab("kafka-14139", theme="light")\nasked'
 MATRIX = """found = kiplab.matrix("kafka-14139", guards=("903",), writes=1, processes=1)

@@ -15,7 +15,12 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.conftest import ARTEFACTS, WINDOW, Student
 from tests.browser.lab_page import LabPage
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long(
+        quick="tests/browser/test_controls.py::test_the_buttons_and_the_slider_go_to_a_step"
+    ),
+]
 
 CHOICE = "It accepts, and that is fine: broker 2 will copy what it lacks."
 HISTORY = "print(lab.bench.at, lab.bench.last, list(lab.branches))"

@@ -11,7 +11,12 @@ from playwright.sync_api import expect
 from tests.browser.controls import Hands
 from tests.browser.lab_page import LabPage
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long(
+        quick="tests/browser/test_controls.py::test_the_buttons_and_the_slider_go_to_a_step"
+    ),
+]
 
 CODE = "import kiplab\nlab = kiplab.Lab('unclean-election')\nlab"
 

@@ -14,7 +14,10 @@ from tests.browser.conftest import Student
 from tests.browser.controls import PREDICTION, Hands
 from tests.browser.lab_page import TIMEOUT_MS, LabPage
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long(quick="tests/browser/test_lab_04.py"),
+]
 
 IN_STEP = """([cell, kept]) => {
   const picture = document.querySelector(`[data-cell="${cell}"] .js-plotly-plot`);

@@ -86,9 +86,7 @@ def page(
     return "\n".join(parts)
 
 
-def with_numbers(
-    readme: str, judged: Sequence[JudgedBefore], partitions: Sequence[Judged]
-) -> str:
+def with_numbers(readme: str, judged: Sequence[JudgedBefore], partitions: Sequence[Judged]) -> str:
     """The README with the numbers of requests and turns that agree."""
     requests, turns = sum(j.requests for j in judged), sum(p.turns for p in partitions)
     counted = re.sub(r"[\d,]+(?= generated requests)", f"{requests:,}", readme, count=1)

@@ -11,6 +11,8 @@ import pytest
 
 from tests.fleet.small_fleet import PLAIN
 
+pytestmark = pytest.mark.long(quick="tests/fleet/test_study_on_spark.py")
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import kiplab

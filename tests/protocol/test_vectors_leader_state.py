@@ -190,9 +190,7 @@ def test_at_3_2_metadata_makes_the_leader_forget_also_who_was_level(features: Fe
     ("end-at-fetch-at-3.2", "3.2", 10),
     ("end-at-fetch", "3.3-4.3", 20),
 )
-def test_the_leader_end_noted_at_a_fetch_never_goes_back(
-    noted: int, features: Features
-) -> None:
+def test_the_leader_end_noted_at_a_fetch_never_goes_back(noted: int, features: Features) -> None:
     """Of two fetches at once the later may have read the end of the log earlier."""
     stage = Stage(features, [101, 102], [101, 102], records=20)
     stage.fetch(102, 0)

@@ -6,6 +6,10 @@ import pytest
 
 from tests.recipes.copies import Copied, copy
 
+pytestmark = pytest.mark.long(
+    quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
+)
+
 TABLE, RULE = "kiplab/protocol/guards.py", "kiplab/protocol/kraft/alter_partition.py"
 GUARD = """\
     _refusal(

@@ -13,6 +13,10 @@ import pytest
 
 from tests.recipes.copies import Copied, copy
 
+pytestmark = pytest.mark.long(
+    quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
+)
+
 MESSAGES = "kiplab/protocol/messages/replication_messages.py"
 RULE = "kiplab/protocol/replica/list_offsets.py"
 ROUTES = "kiplab/engine/routes.py"

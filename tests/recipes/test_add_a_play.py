@@ -44,6 +44,7 @@ def test_a_play_without_a_golden_transcript_is_told(copied: Copied) -> None:
     assert "--rewrite" in ran.text
 
 
+@pytest.mark.long(quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told")
 def test_with_its_transcript_the_recipe_is_complete(copied: Copied) -> None:
     assert copied.test(GOLDEN, "--rewrite", "-k", f"transcript and {NAME}").passed
     ran = copied.test(GOLDEN, "tests/plays/test_round_trips.py")

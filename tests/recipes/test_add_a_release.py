@@ -10,6 +10,10 @@ import pytest
 from tests.protocol.looked_at import tables_of_vectors
 from tests.recipes.copies import Copied, Ran, copy
 
+pytestmark = pytest.mark.long(
+    quick="tests/recipes/test_add_a_play.py::test_what_a_play_lacks_is_told"
+)
+
 ENTRY = """\
     _kraft(
         "4.4",

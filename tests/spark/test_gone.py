@@ -13,7 +13,12 @@ from kiplab.fleet.pipeline import partials_in, run_study
 from tests.fleet import coins
 from tests.spark.goes_away import PLAN
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.long(
+        quick="tests/spark/test_session.py::test_another_master_than_the_live_one_is_refused"
+    ),
+]
 ROOT = Path(__file__).resolve().parents[2]
 GONE = (
     "The Java that Spark ran in has gone away."
