@@ -29,6 +29,9 @@ from kiplab.judge.wire.node_connection import LostConnectionError, NodeConnectio
 from tests.judge.kafka_here import skip_without_kafka
 
 pytestmark = pytest.mark.kafka
+STARTS_AND_ENDS = pytest.mark.long(
+    quick="tests/judge/test_controller_process.py::test_it_restarts_on_its_own_log"
+)
 RELEASE = "3.5"
 REGISTRATION = {
     "BrokerId": 1,
@@ -121,6 +124,7 @@ def test_it_restarts_on_its_own_log(kafka: ControllerProcess, schemas: ReleaseSc
 # --- how it ends ----------------------------------------------------------------------------------
 
 
+@STARTS_AND_ENDS
 def test_a_controller_that_died_says_so(schemas: ReleaseSchemas) -> None:
     with ControllerProcess(RELEASE) as dying:
         connection = NodeConnection(dying.port, schemas)
@@ -154,6 +158,7 @@ with ControllerProcess({RELEASE!r}) as kafka:
 """
 
 
+@STARTS_AND_ENDS
 @pytest.mark.usefixtures("kafka")
 def test_it_does_not_outlive_a_parent_that_was_killed() -> None:
     parent = subprocess.Popen(
@@ -172,6 +177,7 @@ def test_it_does_not_outlive_a_parent_that_was_killed() -> None:
     assert not Path(folder).exists()
 
 
+@STARTS_AND_ENDS
 def test_the_class_that_is_shipped_is_that_of_the_source(
     kafka: ControllerProcess, tmp_path: Path
 ) -> None:

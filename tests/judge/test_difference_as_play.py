@@ -1,4 +1,4 @@
-"""A difference is told in few lines: a play that kiplab runs, with Kafka's answer and the engine's.
+"""A difference is put in few lines: a play that kiplab runs, with Kafka's answer and the engine's.
 
 Here the right engine stands for Kafka, and one without a rule for the engine.
 """
@@ -31,7 +31,7 @@ def parted(kafka: EngineInPlace, release: str, guard: str) -> PartedConversation
         generated = Generated(kafka, wrong, seed)
         last = generated.run(60)
         if last is not None and isinstance(last.turn, Asked):
-            return PartedConversation.of(seed, generated.told)
+            return PartedConversation.of(seed, generated.conversation)
     raise AssertionError(f"{guard} makes no difference at {release}")
 
 
@@ -99,7 +99,7 @@ def test_a_conversation_that_raised_the_version_is_told_as_it_was() -> None:
 def test_what_no_play_can_say_is_told_turn_by_turn() -> None:
     kafka = EngineInPlace(parse_features("3.5"))
     short = shortest_difference(kafka, parted(kafka, "3.5", "841.fenced"))
-    made = next(n for n, told in enumerate(short.turns) if isinstance(told.turn, Created))
+    made = next(n for n, context in enumerate(short.turns) if isinstance(context.turn, Created))
     before = short._replace(turns=(*short.turns[:made], short.turns[made]))
     with pytest.raises(UntoldError, match="which is no question"):
         difference_as_play(before, "3.5.2")

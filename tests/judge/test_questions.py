@@ -57,7 +57,7 @@ def partition(name: str) -> PartitionRegistration:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[tuple[Request, Response]]:
+def answered() -> list[tuple[Request, Response]]:
     return list(asked(seed=7))
 
 
@@ -66,23 +66,23 @@ def test_a_seed_gives_the_same_conversation_and_another_one_another() -> None:
     assert list(asked(1, 200)) != list(asked(2, 200))
 
 
-def test_every_kind_of_request_is_asked(told: list[tuple[Request, Response]]) -> None:
-    assert {type(request) for request, _ in told} == {
+def test_every_kind_of_request_is_asked(answered: list[tuple[Request, Response]]) -> None:
+    assert {type(request) for request, _ in answered} == {
         AlterPartitionRequest,
         BrokerHeartbeatRequest,
         BrokerRegistrationRequest,
         ElectLeadersRequest,
         UnregisterBrokerRequest,
     }
-    versions = {r.version for r, _ in told if isinstance(r, AlterPartitionRequest)}
+    versions = {r.version for r, _ in answered if isinstance(r, AlterPartitionRequest)}
     assert versions == {0, 1, 2, 3}
-    assert STRANGER in {r.broker for r, _ in told if isinstance(r, BrokerRegistrationRequest)}
+    assert STRANGER in {r.broker for r, _ in answered if isinstance(r, BrokerRegistrationRequest)}
 
 
 def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
-    told: list[tuple[Request, Response]],
+    answered: list[tuple[Request, Response]],
 ) -> None:
-    answers = [answer for _, answer in told if isinstance(answer, AlterPartitionResponse)]
+    answers = [answer for _, answer in answered if isinstance(answer, AlterPartitionResponse)]
     errors = [result.error for answer in answers for result in answer.results]
     assert errors.count(KafkaError.NONE) > len(errors) / 20
     assert {answer.error for answer in answers} >= {
@@ -99,8 +99,8 @@ def test_most_is_accepted_and_every_error_of_alter_partition_is_met(
     }
 
 
-def test_elections_succeed_and_are_refused(told: list[tuple[Request, Response]]) -> None:
-    answers = [answer for _, answer in told if isinstance(answer, ElectLeadersResponse)]
+def test_elections_succeed_and_are_refused(answered: list[tuple[Request, Response]]) -> None:
+    answers = [answer for _, answer in answered if isinstance(answer, ElectLeadersResponse)]
     errors = {error for answer in answers for _, error in answer.results}
     assert errors >= {
         KafkaError.NONE,

@@ -202,7 +202,7 @@ def agreeing(side: RealSide, seed: int) -> list[ConversationTurn]:
     generated = Generated(side, begun, seed, raises=begun.release != "3.2")
     parted = generated.run(QUESTIONS)
     assert parted is None, f"seed {seed}: {parted}"
-    return generated.told.done
+    return generated.conversation.done
 
 
 def test_a_metadata_version_that_kafka_refuses_is_refused_here_too(both: Both) -> None:

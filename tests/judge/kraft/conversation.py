@@ -83,8 +83,8 @@ class Generated:
         self, kafka: Controller, features: Features, seed: int, *, raises: bool = False
     ) -> None:
         self._kafka, self.beginning = kafka, kafka.begin()
-        self.told = Conversation(kafka, self.beginning, features)
-        self.engine = self.told.engine
+        self.conversation = Conversation(kafka, self.beginning, features)
+        self.engine = self.conversation.engine
         self.seed = seed
         self.questions = Questions(seed, (self.beginning.oldest, self.beginning.newest))
         self._margin_ms = MARGIN_MS
@@ -99,15 +99,15 @@ class Generated:
         """Ask so many; the turn in which they part, which is the last, or None."""
         try:
             self._begin()
-            while not self.told.parted and self.told.requests < questions:
+            while not self.conversation.parted and self.conversation.requests < questions:
                 for share, event in self._events:
-                    if self.questions.dice.random() < share and not self.told.parted:
+                    if self.questions.dice.random() < share and not self.conversation.parted:
                         event()
                 self.ask(self._next_question())
         finally:
             held = (known.broker for known in self.engine.held.registrations)
             self._kafka.clear(sorted({*KNOWN, STRANGER, *held}))
-        return self.told.last
+        return self.conversation.last
 
     # --- the beginning --------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Generated:
 
     def _create(self, name: str, replicas: Sequence[Sequence[BrokerId]], *, unclean: bool) -> None:
         topic = f"{topics_of(self.seed)}{name}"
-        self.told.do(Created(topic, tuple(map(tuple, replicas)), unclean))
+        self.conversation.do(Created(topic, tuple(map(tuple, replicas)), unclean))
 
     def _healthy(self, broker: BrokerId) -> BrokerHeartbeatRequest:
         held = self.engine.held
@@ -148,42 +148,42 @@ class Generated:
 
     def _is_settled(self) -> bool:
         """Who is silent is fenced with the next question: nothing else shall find him."""
-        return not self.told.parted and not self.engine.is_stale()
+        return not self.conversation.parted and not self.engine.is_stale()
 
     # --- what happens ---------------------------------------------------------------------------
 
     def _pause(self) -> None:
-        self.told.do(Waited(self.questions.dice.choice(PAUSES_MS)))
+        self.conversation.do(Waited(self.questions.dice.choice(PAUSES_MS)))
 
     def _reassign(self) -> None:
         if self._is_settled():
-            self.told.do(self.questions.reassignment(self.engine.held))
+            self.conversation.do(self.questions.reassignment(self.engine.held))
 
     def _restart(self) -> None:
         if self._is_settled():
             self._take_over(restarted=True)
 
     def _take_over(self, *, restarted: bool) -> None:
-        self.told.do(TookOver(restarted))
+        self.conversation.do(TookOver(restarted))
         # When in the meantime the new controller began to count, nobody knows.
-        self._margin_ms += self.told.done[-1].real.ms
+        self._margin_ms += self.conversation.done[-1].real.ms
 
     def _raise(self) -> None:
         if self._is_settled():
-            self.told.do(Raised(self.questions.metadata_version(self.engine.features)))
+            self.conversation.do(Raised(self.questions.metadata_version(self.engine.features)))
 
     def ask(self, request: Request) -> None:
         """One question to both, as long as they agree."""
         self._step_aside()
         epoch = self.engine.held.controller_epoch
         waits = 0 if self._checks_silence() else 1
-        agreed = self.told.do(Asked(request, waits, self.engine.looks_first))
+        agreed = self.conversation.do(Asked(request, waits, self.engine.looks_first))
         if agreed and self.engine.held.controller_epoch != epoch:
             self._take_over(restarted=False)
 
     def _step_aside(self) -> None:
-        while not self.told.parted and self._ends_soon():
-            self.told.do(Waited(STEP_ASIDE_MS))
+        while not self.conversation.parted and self._ends_soon():
+            self.conversation.do(Waited(STEP_ASIDE_MS))
 
     def _ends_soon(self) -> bool:
         return self.engine.ends_soon(self._margin_ms, self.engine.now_ms + 1)
@@ -192,18 +192,18 @@ class Generated:
         """Let Kafka look for silent brokers, if there are any: up to 3.9 it does so with every
         request, from 4.0 on again and again; there once, or until it must have noticed them all.
         """
-        if self.told.parted or not self.engine.is_stale():
+        if self.conversation.parted or not self.engine.is_stale():
             return False
-        self.told.do(Checked(after_ms=1))
+        self.conversation.do(Checked(after_ms=1))
         if self.engine.looks_later and self.questions.dice.random() >= NOTICED_SHARE:
             return True
         for ms in (CHECK_MS, *[NEXT_CHECK_MS] * MOST_CHECKS):
-            if self.told.parted or not self.engine.is_stale():
+            if self.conversation.parted or not self.engine.is_stale():
                 return True
             if self.engine.looks_later:
-                self.told.do(Waited(ms))
+                self.conversation.do(Waited(ms))
                 self._step_aside()
-            self.told.do(Checked())
+            self.conversation.do(Checked())
         # Whom Kafka has not found by now it does not miss.
-        self.told.do(Checked(is_last=True))
+        self.conversation.do(Checked(is_last=True))
         return True

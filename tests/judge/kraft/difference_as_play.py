@@ -32,7 +32,7 @@ from kiplab.protocol.registrations import LeaderRecoveryState, PartitionRegistra
 
 from ..skeleton.coverage import errors_in
 from .conversation import ConversationTurn
-from .shortest_difference import PartedConversation, ToldTurn
+from .shortest_difference import PartedConversation, TurnInContext
 from .turns import (
     Answer,
     Asked,
@@ -68,7 +68,7 @@ def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
     if not body:
         raise UntoldError("they part before a play can begin: its brokers are registered")
     header = tuple(_header(parted.features, body[0].before, kafka, parted.seed))
-    lines = tuple(_lines([told.done for told in body]))
+    lines = tuple(_lines([context.done for context in body]))
     play = Play((*header, Statement(), *lines))
     try:
         parse(format_play(play))
@@ -80,17 +80,17 @@ def difference_as_play(parted: PartedConversation, kafka: str) -> Play:
     return Play((*play.statements, *_expectation(play, last), *_both_answers(last, kafka)))
 
 
-def _scene(turns: tuple[ToldTurn, ...]) -> int:
+def _scene(turns: tuple[TurnInContext, ...]) -> int:
     """How many turns a header says: up to the last topic or reassignment, which no line says, and
     the first registration of every broker.
     """
     ends = [0]
-    for n, told in enumerate(turns, 1):
-        turn = told.turn
+    for n, context in enumerate(turns, 1):
+        turn = context.turn
         if isinstance(turn, Created | Reassigned):
             ends.append(n)
         elif isinstance(turn, Asked) and isinstance(turn.request, BrokerRegistrationRequest):
-            known = registration(told.before.registrations, turn.request.broker)
+            known = registration(context.before.registrations, turn.request.broker)
             ends += [] if known else [n]
     return ends[-1]
 
@@ -271,7 +271,7 @@ def difference_text(parted: PartedConversation, patch: str) -> str:
     try:
         return format_play(difference_as_play(parted, patch))
     except UntoldError as untold:
-        turns = (f"#   {_turn_in_words(told.done)}" for told in parted.turns)
+        turns = (f"#   {_turn_in_words(context.done)}" for context in parted.turns)
         return "\n".join([f"# conversation {parted.seed}, no play: {untold}.", *turns])
 
 

@@ -124,9 +124,9 @@ def judge_with(
     for seed in seeds:
         features = replace(pair.features, metadata_version=kafka.begin().metadata_version)
         generated = Generated(kafka, features, seed.number, raises=seed.raises)
-        judging.watch(generated.told)
+        judging.watch(generated.conversation)
         generated.run(QUESTIONS)
-        judging.done(seed.number, generated.told)
+        judging.done(seed.number, generated.conversation)
         lines.append(write_row(_recorded(generated), RecordedConversation))
     judging.parted[:SHRUNK] = [shortest_difference(kafka, p) for p in judging.parted[:SHRUNK]]
     result = judging.result(patch, live=True)
@@ -140,7 +140,7 @@ def judge_with(
 
 
 def _recorded(generated: Generated) -> RecordedConversation:
-    turns = tuple(RecordedTurn(done.turn, done.real) for done in generated.told.done)
+    turns = tuple(RecordedTurn(done.turn, done.real) for done in generated.conversation.done)
     return RecordedConversation(generated.seed, generated.beginning, turns)
 
 
@@ -157,14 +157,14 @@ def judge_recording(
     """
     judging = _Judging(pair)
     for place in range(len(recording.lines)) if places is None else places:
-        told: RecordedConversation = read_row(recording.lines[place], RecordedConversation)
-        version = told.beginning.metadata_version
+        recorded: RecordedConversation = read_row(recording.lines[place], RecordedConversation)
+        version = recorded.beginning.metadata_version
         features = switch(replace(pair.features, metadata_version=version))
-        real = Recorded[Turn, Answer](turn.answer for turn in told.turns)
-        conversation = Conversation(real, told.beginning, features)
+        real = Recorded[Turn, Answer](turn.answer for turn in recorded.turns)
+        conversation = Conversation(real, recorded.beginning, features)
         judging.watch(conversation)
-        conversation.follow(turn.turn for turn in told.turns)
-        judging.done(told.seed, conversation)
+        conversation.follow(turn.turn for turn in recorded.turns)
+        judging.done(recorded.seed, conversation)
         if first_only and judging.parted:
             break
     return judging.result(recording.head.kafka, live=False)

@@ -40,16 +40,16 @@ class Retelling(NamedTuple):
     now: Truth
     topics: tuple[str, str]
 
-    def turn(self, told: Turn) -> Turn:
+    def turn(self, done: Turn) -> Turn:
         """The turn, done now."""
-        match told:
+        match done:
             case Asked(request=request):
-                return replace(told, request=self.request(request))
+                return replace(done, request=self.request(request))
             case Created():
-                return replace(told, topic=self._name(told.topic))
+                return replace(done, topic=self._name(done.topic))
             case Reassigned():
-                return replace(told, partition=self._name(told.partition))
-        return told
+                return replace(done, partition=self._name(done.partition))
+        return done
 
     def request(self, asked: Request) -> Request:
         """The question, asked now."""

@@ -101,7 +101,7 @@ _LASTING = tuple(state for state in BrokerState if state is not BrokerState.SHUT
 
 
 def every_transition() -> tuple[str, ...]:
-    """All that there are: heartbeats lead where `next_state` says, from whatever it is told."""
+    """All that there are; heartbeats lead where `next_state` says, whatever they hold."""
     inputs = list(product((False, True), repeat=5))
     beaten = {_by_heartbeat(now, _led_to(now, given)): None for now in _LASTING for given in inputs}
     return (

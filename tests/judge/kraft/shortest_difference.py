@@ -28,7 +28,7 @@ from .turns import Asked, Raised, Turn
 LARGE = 10**12 - 1
 
 
-class ToldTurn(NamedTuple):
+class TurnInContext(NamedTuple):
     """A turn with both answers, and what the engine held for true before it and after it."""
 
     done: ConversationTurn
@@ -46,13 +46,13 @@ class PartedConversation(NamedTuple):
 
     seed: int
     features: Features
-    turns: tuple[ToldTurn, ...]
+    turns: tuple[TurnInContext, ...]
 
     @classmethod
-    def of(cls, seed: int, told: Conversation) -> PartedConversation:
-        """The conversation as it was told."""
-        turns = map(ToldTurn, told.done, told.held, told.held[1:])
-        return cls(seed, told.features, tuple(turns))
+    def of(cls, seed: int, conversation: Conversation) -> PartedConversation:
+        """The conversation as it was held."""
+        turns = map(TurnInContext, conversation.done, conversation.held, conversation.held[1:])
+        return cls(seed, conversation.features, tuple(turns))
 
     @property
     def last(self) -> ConversationTurn:
@@ -68,7 +68,7 @@ def shortest_difference(
     The same conversation where the metadata version was raised before: Kafka does not go back.
     """
     version = parted.features.metadata_version
-    raised = any(isinstance(told.turn, Raised) for told in parted.turns)
+    raised = any(isinstance(turn.turn, Raised) for turn in parted.turns)
     if raised or kafka.begin().metadata_version != version:
         return parted
     attempts = _Attempts(kafka, parted)
@@ -82,7 +82,7 @@ class _Attempts:
     def __init__(self, kafka: Controller, parted: PartedConversation) -> None:
         self._kafka, self.parted, self._seed = kafka, parted, parted.seed
 
-    def holds(self, turns: Sequence[ToldTurn]) -> Sequence[ToldTurn] | None:
+    def holds(self, turns: Sequence[TurnInContext]) -> Sequence[TurnInContext] | None:
         """The turns that were done, if these part in the same way."""
         self._seed += 1
         again = self._attempt(turns)
@@ -91,19 +91,19 @@ class _Attempts:
         self.parted = again
         return again.turns
 
-    def _attempt(self, turns: Sequence[ToldTurn]) -> PartedConversation | None:
+    def _attempt(self, turns: Sequence[TurnInContext]) -> PartedConversation | None:
         """The turns done again; None if the two agree, or if Kafka refuses a topic."""
-        told = Conversation(self._kafka, self._kafka.begin(), self.parted.features)
+        conversation = Conversation(self._kafka, self._kafka.begin(), self.parted.features)
         topics = (topics_of(self.parted.seed), topics_of(self._seed))
         try:
             for turn in turns:
-                again = Retelling(turn.before, told.engine.held, topics).turn(turn.turn)
-                told.do(again)
+                again = Retelling(turn.before, conversation.engine.held, topics).turn(turn.turn)
+                conversation.do(again)
         except RefusedByKafkaError:
             return None
         finally:
             self._kafka.clear((*KNOWN, STRANGER))
-        return PartedConversation.of(self._seed, told) if told.parted else None
+        return PartedConversation.of(self._seed, conversation) if conversation.parted else None
 
 
 def _way(done: ConversationTurn) -> object:
@@ -113,13 +113,13 @@ def _way(done: ConversationTurn) -> object:
     return kind, [parting.what for parting in done.partings]
 
 
-def _plainer(told: ToldTurn) -> Iterator[ToldTurn]:
+def _plainer(context: TurnInContext) -> Iterator[TurnInContext]:
     """With fewer partitions in a request, or with numbers that a play can say."""
-    turn = told.turn
+    turn = context.turn
     if isinstance(turn, Asked):
         for request in (*_with_fewer_items(turn.request), *_with_plain_numbers(turn.request)):
-            done = told.done._replace(turn=replace(turn, request=request))
-            yield told._replace(done=done)
+            done = context.done._replace(turn=replace(turn, request=request))
+            yield context._replace(done=done)
 
 
 def _with_fewer_items(request: Request) -> Iterator[Request]:

@@ -31,6 +31,21 @@ class Recording(NamedTuple, Generic[HeadT]):
     lines: Sequence[Any]
 
 
+class _Lines(Sequence[Any]):
+    """Lines that are decoded when they are asked for: a quick test asks for few."""
+
+    def __init__(self, encoded: Sequence[bytes]) -> None:
+        self._encoded = encoded
+
+    def __len__(self) -> int:
+        return len(self._encoded)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return _Lines(self._encoded[place])
+        return msgspec.json.decode(self._encoded[place])
+
+
 def save(file: Path, recording: Recording[Any]) -> Path:
     """Write it, and return where."""
     lines = b"\n".join(msgspec.json.encode(part) for part in (recording.head, *recording.lines))
@@ -47,7 +62,7 @@ def load(file: Path, head: type[HeadT], what: str) -> Recording[HeadT]:
     try:
         first, *others = lzma.decompress(file.read_bytes()).split(b"\n")
         decoded = msgspec.json.decode(first, type=head)
-        return Recording(decoded, [msgspec.json.decode(line) for line in others])
+        return Recording(decoded, _Lines(others))
     except FileNotFoundError:
         problem = f"{what} was never recorded: there is no {file}"
     except (lzma.LZMAError, msgspec.MsgspecError, OSError) as unreadable:
