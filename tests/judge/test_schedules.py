@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kiplab.judge.corpus.recordings import NoRecordingError
 from kiplab.judge.zookeeper_era.sequences import Passage
 from kiplab.judge.zookeeper_era.waiting import TooQuietError
 from kiplab.protocol.features import parse_features, switched
+from tests.judge.skeleton.recordings import NoRecordingError
 from tests.judge.zookeeper import schedules_command as command
 from tests.judge.zookeeper.controllers_command import Hear
 from tests.judge.zookeeper.engine_sequences import (

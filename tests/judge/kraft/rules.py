@@ -216,6 +216,11 @@ UNREACHABLE = (
         "Up to 3.2 epochs that are too new get the answers of those that are too old.",
     ),
     Unreachable(
+        Rule(ERROR, "NEW_LEADER_ELECTED"),
+        _speaks_below(2),
+        "It came with version 2 of AlterPartition; before that it is FENCED_LEADER_EPOCH.",
+    ),
+    Unreachable(
         Rule(ERROR, "INELIGIBLE_REPLICA"),
         _speaks_below(2),
         "It came with version 2 of AlterPartition.",

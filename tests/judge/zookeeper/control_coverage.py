@@ -26,7 +26,6 @@ from kiplab.engine.cluster import Cluster
 from kiplab.engine.events import Dropped, Event, Sent
 from kiplab.engine.step import Step, step
 from kiplab.engine.zookeeper_routes import JOINT_ROUTES, ZOOKEEPER_ROUTES
-from kiplab.judge.corpus.recordings import errors_in
 from kiplab.protocol import zookeeper
 from kiplab.protocol.errors import KafkaError
 from kiplab.protocol.facts import Refused
@@ -43,6 +42,7 @@ from kiplab.protocol.messages import (
 from kiplab.protocol.releases import RELEASES
 from kiplab.protocol.replica.broker_state import Broker
 from kiplab.protocol.zookeeper.zookeeper_controller import ZooKeeperController
+from tests.judge.skeleton.coverage import errors_in
 from tests.judge.zookeeper.situations import CONTROLLER
 
 _BY_HAND = "fake brokers do not look at it: real ones are asked by hand (judge/acceptance)"

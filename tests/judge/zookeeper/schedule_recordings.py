@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from kiplab.judge.corpus.recordings import SUFFIX, NoRecordingError
 from kiplab.judge.zookeeper_era.sequences import Passage
+from tests.judge.skeleton.recordings import SUFFIX, NoRecordingError
 from tests.judge.zookeeper.situations import JudgedSituation
 
 _STRONGEST = 9 | lzma.PRESET_EXTREME
