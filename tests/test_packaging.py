@@ -222,7 +222,7 @@ def test_the_users_own_jupyter_settings_stay_behind_ours(
     extensions = msgspec.json.decode(server)["ServerApp"]["jpserver_extensions"]
     assert extensions == {
         "kiplab.pages.saved_notebooks": True,
-        "kiplab.classroom.prompt_websocket": True,
+        "kiplab.classroom.jupyter_hooks": True,
     }
 
 
@@ -235,7 +235,7 @@ def test_the_kernel_of_the_labs_knows_widgets_before_its_first_cell(
     monkeypatch.setenv("JUPYTER_PATH", ours)
     spec = KernelSpecManager().get_kernel_spec("python3")
     assert Path(spec.resource_dir).is_relative_to(ours)
-    assert spec.argv[-1] == "--ext=kiplab.classroom.kernel_extension"
+    assert spec.argv[-1] == "--ext=kiplab.classroom.jupyter_hooks"
     assert (Path(spec.resource_dir) / "logo-svg.svg").exists()
 
 
@@ -248,7 +248,7 @@ def test_a_kernel_is_told_of_widgets_once_however_often_the_labs_are_opened(
     assert (
         KernelSpecManager()
         .get_kernel_spec("python3")
-        .argv.count("--ext=kiplab.classroom.kernel_extension")
+        .argv.count("--ext=kiplab.classroom.jupyter_hooks")
         == 1
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..extras import needed_by
 
 if TYPE_CHECKING:
+    from .exercise_table import ALL_WHAT_IFS as ALL_WHAT_IFS
     from .exercises.check_result import Checked as Checked
     from .exercises.check_result import say as say
     from .exercises.committed import acknowledged as acknowledged
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from .exercises.losing_order import EVENTS as EVENTS
     from .exercises.proofs import mystery as mystery
     from .exercises.reading_rates import loss_of as loss_of
-    from .exercises.what_ifs import ALL_WHAT_IFS as ALL_WHAT_IFS
     from .forms.check_panels import Ordering as Ordering
     from .forms.held_back import after as after
     from .forms.held_back import explain as explain
@@ -33,7 +33,7 @@ _HOMES = {
     "exercises.reading_rates": ("loss_of",),
     "exercises.losing_order": ("EVENTS",),
     "exercises.proofs": ("mystery",),
-    "exercises.what_ifs": ("ALL_WHAT_IFS",),
+    "exercise_table": ("ALL_WHAT_IFS",),
     "forms.held_back": ("after", "explain"),
     "forms.check_panels": ("Ordering",),
     "forms.prediction": ("Prediction", "predict"),

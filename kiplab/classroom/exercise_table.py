@@ -3,19 +3,51 @@
 It is the file ``kiplab/classroom/exercises.toml``, in the order of the labs.
 """
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from .exercises.answers import AnswerCheck
 from .exercises.check_result import Checked
-from .exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
 
 LETTERS_OF_CHOICES = "ABCDEFGH"
 """What choices are called, in the order in which a lab offers them."""
+MORE, LESS, SAME, NEVER = "MLSN"
+WAYS = {
+    MORE: "More: at least twice as much.",
+    LESS: "Less: at most half as much.",
+    SAME: "About the same: by less than a factor of two.",
+    NEVER: "It cannot happen, before or after.",
+}
+"""What may become of a rate; their words are the choices of every question."""
+
+
+class WhatIf(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`metric` under the KIPs of `features`, with the parameters `before` and `after` the change.
+
+    `features` are two where the KIPs are what changes. `about` is what is asked for, `names` are
+    those of the fleet before and after, `comes` is one of WAYS, and `reason` says why.
+    """
+
+    change: str
+    about: str
+    names: tuple[str, str]
+    metric: str
+    features: tuple[str, str]
+    before: dict[str, Any] = {}
+    after: dict[str, Any] = {}
+    comes: str
+    reason: str
+
+    @property
+    def question(self) -> str:
+        """Change and rate, as a question."""
+        return f"{self.change}: what becomes of {self.about}?"
 
 
 class ExerciseIdError(ValueError):
@@ -30,7 +62,8 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     A prediction has its `question`, its `choices` and the letter of the one that comes true,
     `right`. `check` is the check's name in a module of `exercises/`, which has its form, its
-    misconceptions and its hints: ``"race.check_window"``. It is loaded when it is first used.
+    misconceptions and its hints: ``"race.check_window"``. It is loaded when it is first used. A
+    `what_if` is a prediction about a fleet.
     """
 
     id: str
@@ -40,6 +73,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     choices: tuple[str, ...] = ()
     right: str = ""
     check: str = ""
+    what_if: WhatIf | None = None
 
     @property
     def comes_true(self) -> str:
@@ -65,26 +99,27 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exercise: tuple[Exercise, ...]
 
 
-def _read() -> tuple[Exercise, ...]:
+def _read() -> Iterator[Exercise]:
     text = files(__package__).joinpath("exercises.toml").read_text(encoding="utf-8")
-    what_ifs = {what_if_id(letter): letter for letter in WHAT_IFS}
-    listed = msgspec.toml.decode(text, type=_Table).exercise
-    return tuple(_worded(e, what_ifs[e.id]) if e.id in what_ifs else e for e in listed)
+    for exercise in msgspec.toml.decode(text, type=_Table).exercise:
+        yield exercise if exercise.what_if is None else _worded(exercise, exercise.what_if)
 
 
-def _worded(exercise: Exercise, letter: str) -> Exercise:
-    """A what-if with the words that its letter has."""
-    what_if = WHAT_IFS[letter]
+def _worded(exercise: Exercise, what_if: WhatIf) -> Exercise:
+    """A what-if as the prediction that it is."""
     return replace(
         exercise,
-        question=f"{letter} · {what_if.question}",
+        question=f"{exercise.title[-1]} · {what_if.question}",
         choices=tuple(WAYS.values()),
         right=LETTERS_OF_CHOICES[[*WAYS].index(what_if.comes)],
     )
 
 
-EXERCISES = _read()
+EXERCISES = tuple(_read())
 """In the order of the labs."""
+WHAT_IFS = {e.title[-1]: e.what_if for e in EXERCISES if e.what_if is not None}
+"""By their letters."""
+ALL_WHAT_IFS = tuple(e.id for e in EXERCISES if e.what_if is not None)
 _BY_ID = {exercise.id: exercise for exercise in EXERCISES}
 
 
@@ -98,6 +133,11 @@ def exercise(id: str) -> Exercise:
     ]
     expected = f"did you mean {near[0]!r}?" if near else f"they ask {', '.join(_BY_ID)}"
     raise ExerciseIdError(f"the labs ask no {id!r}; {expected}")
+
+
+def what_if_id(letter: str) -> str:
+    """What a prediction of a what-if is kept under."""
+    return f"fleet/what-if-{letter.lower()}"
 
 
 def id_of_check(name: str) -> str | None:

@@ -21,11 +21,11 @@ _LAB_SETTINGS = {
 }
 # A page asks a kernel for the widgets that it has. One that has not imported ipywidgets yet sends
 # it a slower way round, and if cells run meanwhile, the page takes each new widget for two.
-_KERNEL_EXTENSION = "--ext=kiplab.classroom.kernel_extension"
+_KERNEL_EXTENSION = "--ext=kiplab.classroom.jupyter_hooks"
 _KERNEL = "python3"
 # Notebooks are saved with still pictures in place of figures and of JupyterLab's PNGs of them; what
 # the kernel says is sent at once.
-_EXTENSIONS = ("kiplab.pages.saved_notebooks", "kiplab.classroom.prompt_websocket")
+_EXTENSIONS = ("kiplab.pages.saved_notebooks", "kiplab.classroom.jupyter_hooks")
 _SERVER_SETTINGS = {"ServerApp": {"jpserver_extensions": dict.fromkeys(_EXTENSIONS, True)}}
 
 

@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 import kiplab
 from kiplab.classroom import rulings_of
-from kiplab.classroom.exercises.what_ifs import WAYS, WHAT_IFS
+from kiplab.classroom.exercise_table import WAYS, WHAT_IFS
 from tests.browser.conftest import WINDOW, Student
 from tests.browser.lesson import Lesson
 from tests.browser.windows import (

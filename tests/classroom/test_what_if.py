@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplab.classroom import after, what_if, work_on_disk
-from kiplab.classroom.exercise_table import EXERCISES
-from kiplab.classroom.exercises.what_ifs import ALL_WHAT_IFS, WAYS, WHAT_IFS
+from kiplab.classroom.exercise_table import ALL_WHAT_IFS, EXERCISES, WAYS, WHAT_IFS
 
 REASON = WHAT_IFS["F"].reason
 

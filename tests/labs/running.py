@@ -13,8 +13,7 @@ import nbformat
 from IPython.core.formatters import DisplayFormatter
 from nbclient import NotebookClient
 
-from kiplab.classroom.exercise_table import EXERCISES
-from kiplab.classroom.exercises.what_ifs import WAYS, WHAT_IFS, what_if_id
+from kiplab.classroom.exercise_table import EXERCISES, WAYS, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from kiplab.pages.saved_notebooks import lighten
 

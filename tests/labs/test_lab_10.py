@@ -9,19 +9,16 @@ import pytest
 
 import kiplab
 from kiplab import fleet
+from kiplab.classroom.exercise_table import ALL_WHAT_IFS, WHAT_IFS
 from kiplab.classroom.exercises.reading_rates import (
     CAUSES,
     FACTORS,
     FIXED,
     RATE_STATEMENTS,
     loss_of,
-    times_fewer,
-)
-from kiplab.classroom.exercises.what_ifs import (
-    ALL_WHAT_IFS,
-    WHAT_IFS,
     outcome_of,
     rates_of,
+    times_fewer,
 )
 from kiplab.fleet.statistics.event_rates import NeverHappens, NeverSeen, event_rate
 from tests.labs.running import BETWEEN, cells, shown

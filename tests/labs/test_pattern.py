@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from kiplab.classroom.exercise_table import EXERCISES
-from kiplab.classroom.exercises.what_ifs import WHAT_IFS, what_if_id
+from kiplab.classroom.exercise_table import EXERCISES, WHAT_IFS, what_if_id
 from kiplab.classroom.forms.held_back import EXPLANATIONS
 from tests.labs.running import (
     LABS,

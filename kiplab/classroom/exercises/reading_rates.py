@@ -1,4 +1,4 @@
-"""Exercises of lab 10: what a rate and its interval say, a fleet made safer, and a loss as a play.
+"""Exercises of lab 10: what a rate says, a fleet made safer, what-ifs, and a loss as a play.
 
 Forced windows judge how much safer: how often the last replica of a partition is lost, before two
 changes and after them.
@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from ...extras import needed_by
-from ...fleet.parameters.fleet_study import read_study
+from ...fleet.parameters.fleet_study import FleetStudy, read_study
 from ...fleet.parameters.parameter_checks import checked
 from ...fleet.parameters.parameter_errors import ParameterError
 from ...fleet.parameters.parameter_table import PARAMETERS, Parameters
 from ...plays.play import Play
+from ..exercise_table import LESS, MORE, NEVER, SAME, WHAT_IFS
 from .answers import TrueStatements, UnfitError, WholeAnswer, ideas
 from .check_result import Checked
 
@@ -134,6 +137,42 @@ check_safer_fleet = WholeAnswer(of=len(FACTORS), judged=_judged)
 
 Raises MissingExtraError without numpy and scipy.
 """
+
+
+# --- what-ifs -------------------------------------------------------------------------------------
+
+TWICE = 2.0
+"""The same fleet twice, before a change and after it: from this factor on it is more, or less."""
+
+
+@cache
+def outcome_of(letter: str) -> str:
+    """One of WAYS. Raises KeyError for no letter, MissingExtraError as an estimate does."""
+    before, after = rates_of(letter)
+    if before.why_never and after.why_never:
+        return NEVER
+    if (after.rate or 0.0) >= TWICE * (before.rate or 0.0):
+        return MORE
+    return LESS if TWICE * (after.rate or 0.0) <= (before.rate or 0.0) else SAME
+
+
+def rates_of(letter: str) -> tuple[Any, Any]:
+    """The rows before the change and after it. Raises what `outcome_of` raises."""
+    what_if = WHAT_IFS[letter]
+    changes = (what_if.before, what_if.after)
+    before, after = (
+        _answer(features, tuple(sorted(changed.items()))).row(features, what_if.metric)
+        for features, changed in zip(what_if.features, changes, strict=True)
+    )
+    return before, after
+
+
+@cache
+def _answer(features: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    from ...fleet.fleet_answers.quick_estimate import changed, estimate
+
+    study: FleetStudy = changed(read_study(FLEET), dict(parameters))
+    return estimate(msgspec.structs.replace(study, feature_sets=(features,)))
 
 
 # --- a loss, as a play ----------------------------------------------------------------------------

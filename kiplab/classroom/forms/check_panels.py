@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from ...plays.library import load
 from ...plays.play import Statement
 from ...runs import Run
-from ...widgets import still_fallback
 from ...widgets.elements.kinds import Dropdown, Element, Listed, PlotlyPicture, Style
 from ...widgets.elements.labelled import button, column, dropdown, row, watch, words
 from ...widgets.elements.surface import Surface
@@ -17,8 +15,8 @@ from ..exercises.answers import BLANK
 from ..exercises.check_result import Checked
 from ..exercises.first_failing_rule import ANSWERS, EIGHT, LETTERS_OF_RULES, TAKEN
 from ..exercises.losing_order import EVENTS, LETTERS, stage_of
+from .prediction import WIDTH, QuestionPanel
 
-WIDTH = "844px"
 _OPEN = (BLANK, BLANK)
 _ERRORS = (_OPEN, *((name, name) for name in ANSWERS))
 _RULES = (_OPEN, *((letter, letter) for letter in LETTERS_OF_RULES), (TAKEN, TAKEN))
@@ -44,7 +42,7 @@ def _as_html(checked: Checked) -> str:
     )
 
 
-class AnswerSheet:
+class AnswerSheet(QuestionPanel):
     """Eight requests, each with two menus: the error, and the letter of the first failing rule.
 
     `answer` is what they say as `kiplab.check("conversation/first-rule", ...)` reads it, `checked`
@@ -84,13 +82,6 @@ class AnswerSheet:
     def __repr__(self) -> str:
         return f"<AnswerSheet: {', '.join(self.answer)}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the panel, and words where there are no widgets."""
-        return self.box.bundle(repr(self), **options)
-
-    def _ipython_display_(self) -> None:
-        still_fallback.show_live(self.box, repr(self))
-
 
 def _line(number: int, sent: Statement, error: Dropdown, rule: Dropdown) -> Element:
     """One request in words, its menus below."""
@@ -108,7 +99,7 @@ def in_words(sent: Statement) -> str:
     return f"broker {sender} as epoch {own} · {epochs} · ISR {{{isr}}}"
 
 
-class Ordering:
+class Ordering(QuestionPanel):
     """Eight events to be ordered, each with its letter.
 
     `answer` is the order as it stands, `checked` the last verdict.
@@ -167,13 +158,6 @@ class Ordering:
 
     def __repr__(self) -> str:
         return f"<Ordering: {', '.join(self.answer)}>"
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the panel, and words where there are no widgets."""
-        return self.box.bundle(self._in_words(), **options)
-
-    def _ipython_display_(self) -> None:
-        still_fallback.show_live(self.box, self._in_words())
 
     def _in_words(self) -> str:
         events = "\n".join(

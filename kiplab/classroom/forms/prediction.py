@@ -22,7 +22,23 @@ WIDTH = "844px"
 _NOTHING_YET = "There is nothing to compare yet: lock in your prediction above."
 
 
-class Prediction:
+class QuestionPanel:
+    """Something to fill in: `box` holds its widgets; it is words where there are none."""
+
+    box: Surface
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """A reference to the panel, and words where there are no widgets."""
+        return self.box.bundle(self._in_words(), **options)
+
+    def _ipython_display_(self) -> None:
+        still_fallback.show_live(self.box, self._in_words())
+
+    def _in_words(self) -> str:
+        return repr(self)
+
+
+class Prediction(QuestionPanel):
     """Choices, and a button that locks one. A locked answer survives a kernel's restart, unless
     there is nowhere to write it: then it says so, and how to mend that.
 
@@ -121,19 +137,12 @@ class Prediction:
     def __repr__(self) -> str:
         return f"<Prediction {self.id!r}: {self.answer or 'not made yet'}>"
 
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the panel, and words where there are no widgets."""
-        return self.box.bundle(self._in_words(), **options)
-
-    def _ipython_display_(self) -> None:
-        still_fallback.show_live(self.box, self._in_words())
-
     def _in_words(self) -> str:
         kept = f"Locked in: “{self.answer}”" if self.locked else "Your prediction is not made yet."
         return f"{self.question}\n{kept}"
 
 
-class PredictionBesideRun:
+class PredictionBesideRun(QuestionPanel):
     """A prediction and a run side by side; it fills itself in when the prediction is locked."""
 
     def __init__(self, prediction: Prediction, run: Run) -> None:
@@ -163,16 +172,6 @@ class PredictionBesideRun:
 
     def __repr__(self) -> str:
         return "\n".join(f"{head}: {text}" for head, text in self.cells) or _NOTHING_YET
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """A reference to the panel, and words where there are no widgets."""
-        return self.box.bundle(self._in_words(), **options)
-
-    def _ipython_display_(self) -> None:
-        still_fallback.show_live(self.box, self._in_words())
-
-    def _in_words(self) -> str:
-        return repr(self)
 
 
 def predict(id: str, question: str = "", choices: Sequence[str] = ()) -> Prediction:

@@ -12,8 +12,9 @@ from ...fleet.parameters.years import MICROSECONDS_PER_YEAR, SECONDS_PER_YEAR
 from ...fleet.pictures.picture_rows import measured
 from ...widgets.elements.labelled import words
 from ...widgets.markup import MUTED
+from ..exercise_table import WAYS, WHAT_IFS, what_if_id
 from ..exercises.check_result import broken
-from ..exercises.what_ifs import WAYS, WHAT_IFS, outcome_of, rates_of, what_if_id
+from ..exercises.reading_rates import outcome_of, rates_of
 from .prediction import WIDTH, Prediction
 
 

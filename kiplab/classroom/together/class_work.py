@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,8 @@ import msgspec
 from ...extras import needed_by
 from ...pages.export_error import ExportError
 from ...pages.page_colors import AUTO
-from .class_counts import ClassCounts, counted
+from .class_counts import ClassCounts, ExerciseCount, PredictionCount, counted
 from .class_page import class_fragment, class_page
-from .class_rows import class_report, class_rows
 from .class_text import class_text, summary
 from .handed_in import ClassFolderError, HandedIn, LeftOut, handed_in
 
@@ -24,9 +23,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUFFIXES = (".html", ".json", ".csv", ".txt")
+"""What the work of a class can be written as."""
+HEADS = ("lab", "id", "title", "kind", "what", "count", "of", "right")
+WHO = "who"
+"""The column with names, where names are asked for."""
+_OF_STUDENTS = ("who", "unsolved", "file")
+"""The fields that name somebody."""
+ClassRow = tuple[Any, ...]
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """With these a cell of a spreadsheet begins that is worked out, and could do harm."""
-"""What the work of a class can be written as."""
 
 
 class ClassWork:
@@ -68,7 +73,14 @@ class ClassWork:
         choice, of an exercise (it is solved) and of a misconception (at first), and {unsolved} of
         an exercise (it is only tried).
         """
-        return class_report(self.counts, self.left_out, names=self.names)
+        plain = msgspec.to_builtins(self.counts)
+        whole = {
+            "students": plain["students"],
+            "left_out": msgspec.to_builtins(self.left_out),
+            "predictions": plain["predictions"],
+            "exercises": plain["exercises"],
+        }
+        return whole if self.names else _anonymous(whole)
 
     def table(self) -> pd.DataFrame:
         """A row per number: lab, id, title, kind, what, count, of, right; with names also who.
@@ -80,7 +92,7 @@ class ClassWork:
         with needed_by("a table"):
             import pandas as pd
 
-        heads, rows = class_rows(self.counts, names=self.names)
+        heads, rows = self._rows()
         return pd.DataFrame(rows, columns=list(heads))
 
     def text(self) -> str:
@@ -120,11 +132,19 @@ class ClassWork:
         return target
 
     def _csv(self) -> str:
-        heads, rows = class_rows(self.counts, names=self.names)
+        heads, rows = self._rows()
         text = io.StringIO()
         harmless = [[_no_formula(cell) for cell in row] for row in rows]
         csv.writer(text, lineterminator="\n").writerows([heads, *harmless])
         return text.getvalue()
+
+    def _rows(self) -> tuple[tuple[str, ...], list[ClassRow]]:
+        """(heads, a row for everything that is counted), as `table` documents them."""
+        rows = [row for asked in self.counts.predictions for row in _of_prediction(asked)]
+        rows += [row for asked in self.counts.exercises for row in _of_exercise(asked)]
+        if self.names:
+            return (*HEADS, WHO), [(*row, ", ".join(who)) for row, who in rows]
+        return HEADS, [row for row, _ in rows]
 
     def __repr__(self) -> str:
         return self.text()
@@ -168,3 +188,28 @@ def _nobodys(folder: Path, handed: HandedIn) -> str:
     more = len(handed.left_out) - 3
     why += f"; and {more} more" if more > 0 else ""
     return f"there is no student's work in {folder}{f' ({why})' if why else ''}; {wanted}"
+
+
+def _anonymous(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _anonymous(of) for key, of in value.items() if key not in _OF_STUDENTS}
+    return [_anonymous(of) for of in value] if isinstance(value, list | tuple) else value
+
+
+def _of_prediction(asked: PredictionCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
+    front = (asked.lab, asked.id, asked.title, "choice")
+    for choice in asked.choices:
+        counted = (choice.choice, choice.students, asked.answered, choice.right)
+        yield (*front, *counted), choice.who
+
+
+def _of_exercise(asked: ExerciseCount) -> Iterator[tuple[ClassRow, tuple[str, ...]]]:
+    front = (asked.lab, asked.id, asked.title)
+    yield (*front, "tried", "", asked.tried, None, None), (*asked.who, *asked.unsolved)
+    yield (*front, "solved", "", asked.solved, asked.tried, None), asked.who
+    yield (*front, "solved at once", "", asked.at_once, asked.tried, None), ()
+    yield (*front, "attempts", "", asked.attempts, None, None), ()
+    for idea in asked.misconceptions:
+        words = idea.misconception
+        yield (*front, "first misconception", words, idea.first, asked.tried, None), idea.who
+        yield (*front, "misconception ever", words, idea.ever, asked.tried, None), ()

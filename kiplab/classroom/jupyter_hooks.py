@@ -1,0 +1,80 @@
+"""What kernels and the server of the labs load: widgets, words for a lost name, prompt answers.
+
+`kiplab lab` and Binder load it in each kernel by the argument ``--ext``. A kernel that was
+restarted knows nothing of the cells above, and a student who runs one cell alone would be shown a
+NameError.
+
+As a Jupyter server extension it has what a kernel says reach the page at once. A kernel answers a
+press with a short message ("busy") and then with the one that counts. By default TCP holds the
+second back until the page has acknowledged the first, and the page's side waits up to 40 ms before
+it does (Nagle's algorithm against delayed acknowledgement): a third of the time from a press to the
+new picture.
+"""
+
+import sys
+from types import TracebackType
+from typing import Any
+
+# Where Jupyter's server keeps what connects a page to a kernel: its own class, or a gateway's.
+_CONNECTION = "kernel_websocket_connection_class"
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by IPython when the kernel starts."""
+    import ipywidgets
+
+    ipywidgets.load_ipython_extension(shell)
+    shell.set_custom_exc((NameError,), _say_what_comes_first)
+
+
+def _say_what_comes_first(
+    shell: Any,
+    kind: type[NameError],
+    problem: NameError,
+    trace: TracebackType,
+    tb_offset: int | None = None,
+) -> None:
+    """A sentence for a name that the cell itself lacks; what is deeper down is Python's to tell."""
+    if _is_in_the_cell(trace):
+        print(what_comes_first(str(problem.name)), file=sys.stderr)
+    else:
+        shell.showtraceback((kind, problem, trace), tb_offset=tb_offset)
+
+
+def _is_in_the_cell(trace: TracebackType) -> bool:
+    """Whether a line of the cell raised it, and nothing that was called from there."""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code.co_name == "<module>"
+
+
+def what_comes_first(name: str) -> str:
+    """What to do about a name that this kernel does not know."""
+    return (
+        f"This kernel does not know {name!r}: the cell that makes it has not been run since the"
+        " kernel started.\nRun the cells from the top (Run > Run All Above Selected Cell), then"
+        " this one again. What you locked in is kept."
+    )
+
+
+# --- the server -----------------------------------------------------------------------------------
+
+
+def without_delay(connection: type[Any]) -> type[Any]:
+    """The same kind of connection, with TCP told to send each message as it comes."""
+
+    class PromptConnection(connection):
+        def connect(self) -> Any:
+            self.websocket_handler.set_nodelay(True)
+            return super().connect()
+
+    return PromptConnection
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(server: Any) -> None:
+    settings = server.web_app.settings
+    settings[_CONNECTION] = without_delay(settings[_CONNECTION])
